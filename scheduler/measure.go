@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -100,10 +101,7 @@ func (s *Scheduler) measure(ctx context.Context) error {
 		s.measures.forget()
 		return nil
 	}
-	if err := s.measureStreams(ctx); err != nil {
-		return err
-	}
-	return s.measureGroups(ctx)
+	return errors.Join(s.measureStreams(ctx), s.measureGroups(ctx))
 }
 
 // forget takes back what another node shows from now on.
@@ -113,19 +111,21 @@ func (m *measures) forget() {
 	}
 }
 
+// measureStreams measures the streams that answer.
 func (s *Scheduler) measureStreams(ctx context.Context) error {
+	var away []error
 	for _, name := range slices.Concat(s.conn.Trigs(), s.conn.Evts(), []string{bus.StreamLog, bus.StreamAudit, bus.StreamDead}) {
-		stream, err := s.conn.JS.Stream(ctx, name)
+		info, err := s.conn.Info(ctx, name)
 		if err != nil {
-			return jet.Unavailable(err)
+			away = append(away, err)
+			continue
 		}
-		info := stream.CachedInfo()
 		s.measures.bytes.WithLabelValues(name).Set(float64(info.State.Bytes))
 		s.measures.limit.WithLabelValues(name).Set(float64(info.Config.MaxBytes))
 		s.measures.messages.WithLabelValues(name).Set(float64(info.State.Msgs))
 		s.measures.behind.WithLabelValues(name).Set(float64(len(cluster.CopiesBehind(info))))
 	}
-	return nil
+	return errors.Join(away...)
 }
 
 // measureGroups measures the executor groups. Those that are gone are forgotten.

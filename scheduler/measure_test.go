@@ -77,3 +77,20 @@ func TestANodeShowsWhatItAndTheClusterAreLike(t *testing.T) {
 		}
 	})
 }
+
+func TestAStreamThatDoesNotAnswerHidesNoMeasureOfTheOthers(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		time.Sleep(time.Minute)
+		if err := w.conn.JS.DeleteStream(w.t.Context(), bus.StreamEvt); err != nil {
+			w.t.Fatal(err)
+		}
+		if _, err := w.conn.JS.Publish(w.t.Context(), "log.g.r", []byte("x")); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(11 * time.Second)
+		if got := gauges(w.t, w.nodes["a"].metrics)["carillon_stream_messages LOG"]; got != 1 {
+			w.t.Errorf("LOG has %v messages; want 1", got)
+		}
+	})
+}
