@@ -223,6 +223,7 @@ func TestSecretsReachTheChannelAndNobodyElse(t *testing.T) {
 		if strings.Contains(string(entry.Sealed[alerting.SecretURL]), "s3cret") {
 			w.t.Error("the secret is stored as it is")
 		}
+		time.Sleep(time.Second) // the alerter hears of it
 		w.answers(func(request) int { return http.StatusForbidden })
 		w.ends(report, job.StatusFailed)
 		time.Sleep(settled) // the first incident is tried again meanwhile, with the secret
