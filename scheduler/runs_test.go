@@ -108,11 +108,17 @@ func (x *executor) run(ctx context.Context, from bus.Consumer, kills <-chan *nat
 	}
 }
 
-// say publishes an event about an attempt, with the token of its trigger.
+// say publishes an event about an attempt, with the token of its trigger. As executors do, it sends
+// again what nobody has answered, such as a stream that was deleted just then.
 func (x *executor) say(ctx context.Context, e *bus.Event, token string) {
 	msg, err := e.Msg(token)
-	if err == nil {
-		_, err = x.conn.JS.PublishMsg(ctx, msg)
+	for err == nil {
+		if _, err = x.conn.JS.PublishMsg(ctx, msg); err == nil {
+			return
+		}
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = nil
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		x.w.t.Error(err)
