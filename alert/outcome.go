@@ -66,7 +66,7 @@ func (o *outcome) cure(inc *alerting.Incident) {
 	}
 }
 
-// sourceOf tells what partitions say apart: their sequences have nothing to do with each other.
+// sourceOf names the source of what a partition's stream says. Each counts its own sequences.
 func sourceOf(kind alerting.Source, stream string) alerting.Source {
 	if _, partition, _ := bus.ParseStream(stream); partition > 0 {
 		return kind + alerting.Source(strconv.Itoa(partition))

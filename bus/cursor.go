@@ -37,19 +37,18 @@ type Cursor struct {
 	// Unread are revisions up to JobsSeq of versions that nobody could read yet who owned the
 	// shard. Their fires are decided by the first who can.
 	Unread []uint64 `json:"unread,omitempty"`
-	// EventSeq is a sequence number of EVT, EventsMade when that EVT was made: the numbers
-	// of another one say nothing. Zero: whoever wrote the cursor did not say.
+	// EventSeq is a sequence number of EVT. It counts only if EVT was created at EventsMade.
+	// Zero means unknown.
 	EventSeq   uint64    `json:"event_seq"`
 	EventsMade time.Time `json:"events_made,omitzero"`
 	// Released are sequence numbers of deferred items on TRIG that have had their
 	// effect and are yet to be deleted.
 	Released []uint64 `json:"released,omitempty"`
-	// Made is when the owner claimed the shard, in a cluster with several partitions: later than
-	// all owners before it, also of a TRIG that was made anew or has lost its end, whose sequence
-	// numbers come again.
+	// Made is when the owner claimed the shard, in a cluster with several partitions. It is later
+	// than that of each earlier owner, because sequence numbers can come again: TRIG may have been
+	// created again, or have lost its last messages.
 	Made time.Time `json:"made,omitzero"`
-	// Words has, for each shard of other partitions, the last item that has had its effect of
-	// those that it left for this one.
+	// Words has the last item from each shard of another partition that has had its effect here.
 	Words map[int]WordMark `json:"words,omitempty"`
 }
 

@@ -242,6 +242,8 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 			missing = "parent"
 		case d.Kind == DeferredWord && d.Word == nil:
 			missing = "word"
+		case d.Word != nil && (d.Word.From < 0 || d.Word.From >= MaxShards):
+			return nil, &job.InvalidError{Field: "word.from", Reason: fmt.Sprintf("%d must be a shard, from 0 to %d", d.Word.From, MaxShards-1)}
 		}
 	default:
 		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q is not known to this program", d.Kind)}

@@ -52,7 +52,7 @@ func partitioned(kind string, partition int) string {
 	return kind + strconv.Itoa(partition)
 }
 
-// Position is where a message is. Sequences of two streams have nothing to do with each other.
+// Position is where a message is. A sequence means nothing without its stream.
 type Position struct {
 	Stream string `json:"stream,omitempty"`
 	Seq    uint64 `json:"seq"`
@@ -67,7 +67,7 @@ func (n Partitions) Consumers(name string) []Consumer {
 	return all
 }
 
-// ParseStream returns what a stream has, [StreamTrig] or [StreamEvt], and of which partition.
+// ParseStream returns the kind of a stream, [StreamTrig] or [StreamEvt], and its partition.
 // It is not ok for any other stream.
 func ParseStream(name string) (kind string, partition int, ok bool) {
 	for _, kind := range []string{StreamTrig, StreamEvt} {

@@ -23,7 +23,7 @@ type verdict int
 
 const (
 	leave    verdict = iota // say nothing: when it comes again, servers find out who has it, or its end
-	giveBack                // another instance gets it: to servers this says that nobody has begun it
+	giveBack                // another instance gets it; servers take this as "not begun"
 	reported                // its end is stored: acknowledge
 )
 

@@ -122,7 +122,7 @@ func (s *Scheduler) checkJobs(ctx context.Context) error {
 	s.feed.Store(newFeed(s))
 	close(f.void)
 	for _, o := range s.ownerships() {
-		o.lose("JOBS was made anew or has lost its end", nil)
+		o.lose("JOBS was created again, or has lost its last messages", nil)
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 				made, last := events.Created.UTC(), events.State.LastSeq
 				switch {
 				case known && !o.machine.KnowsEvents(seq, made, last):
-					o.lose("EVT was made anew or has lost its end", nil)
+					o.lose("EVT was created again, or has lost its last messages", nil)
 				case !o.machine.NeedsEvents():
 					// Nobody waits for the end of a run now, so no event up to here concerns one.
 					o.machine.SkipEvents(last)

@@ -54,7 +54,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		words: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "carillon", Name: "words_waiting",
-			Help: "Ends of runs of which children in other partitions are yet to be told.",
+			Help: "Ends of runs that are not yet sent to children in other partitions.",
 		}),
 		orphans:  counter("runs_orphaned_total", "Runs, or pieces of runs, that were ended as lost because their trigger had left TRIG and no end was reported."),
 		unusable: counter("job_versions_unusable_total", "Job versions in the bucket that could not be used."),

@@ -17,8 +17,8 @@ type Assets struct {
 	// Shards is for a new cluster. An existing one keeps its own, and a different
 	// wish is an error. Zero takes what is there, else DefaultShards.
 	Shards int
-	// Partitions is for a new cluster, like Shards, of which it has at least as many. Zero takes
-	// what is there, else 1.
+	// Partitions is for a new cluster, like Shards, and at most as many as these. Zero takes what
+	// is there, else 1.
 	Partitions bus.Partitions
 	// Restoring sets up what a restore has left half done. Defaults to false: that is
 	// job.ErrConflict.
@@ -118,7 +118,7 @@ func (a Assets) partition(p int) []jetstream.StreamConfig {
 	}
 }
 
-// others returns the streams of which a cluster has one.
+// others returns the streams that all partitions share.
 func (a Assets) others() []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{
 		{

@@ -95,21 +95,7 @@ func TestKeysThatAreRemovedWhileABucketIsReadAreNotAwaited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	late := time.After(30 * time.Second)
-	for n := 1; ; n++ {
-		select {
-		case e := <-w.Updates():
-			if e != nil {
-				continue
-			}
-			if n != keys-removed {
-				t.Errorf("caught up after %d keys, there are %d", n, keys-removed)
-			}
-			return
-		case <-late:
-			t.Fatalf("not caught up after %d keys; there are %d", n, keys-removed)
-		}
-	}
+	wantCaughtUp(t, w, keys-removed)
 }
 
 // A consumer that is paused is like one on a replica that lags behind: it has a message that it does
@@ -145,6 +131,12 @@ func TestAWatchDoesNotWaitForAConsumerThatLagsBehind(t *testing.T) {
 		}
 	}
 	put(keys)
+	wantCaughtUp(t, w, keys+1)
+}
+
+// wantCaughtUp reads on behind the first update, and checks how many keys there are before all is said.
+func wantCaughtUp(t *testing.T, w jetstream.KeyWatcher, keys int) {
+	t.Helper()
 	late := time.After(30 * time.Second)
 	for n := 1; ; n++ {
 		select {
@@ -152,12 +144,12 @@ func TestAWatchDoesNotWaitForAConsumerThatLagsBehind(t *testing.T) {
 			if e != nil {
 				continue
 			}
-			if n != keys+1 {
-				t.Errorf("caught up after %d keys, there are %d", n, keys+1)
+			if n != keys {
+				t.Errorf("caught up after %d keys, there are %d", n, keys)
 			}
 			return
 		case <-late:
-			t.Fatalf("not caught up after %d keys; there are %d", n, keys+1)
+			t.Fatalf("not caught up after %d keys; there are %d", n, keys)
 		}
 	}
 }

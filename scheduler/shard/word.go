@@ -96,8 +96,8 @@ func (m *Machine) passes(a *arrival) bool {
 	return true
 }
 
-// adopt writes anew what has to wait of word that another partition has sent, as if this shard
-// had left it: the mark has passed the word, and a successor would take it for a repeat.
+// adopt writes a copy of word from another partition that has to wait, as if this shard had left it:
+// the mark has passed the word, and a successor would take it for a repeat.
 func (m *Machine) adopt(b *builder, a *arrival) {
 	if a.word == nil || a.item.gone {
 		return
@@ -108,8 +108,8 @@ func (m *Machine) adopt(b *builder, a *arrival) {
 }
 
 // beginWords notes when the owner claims the shard: now, and later than all owners before it. So its
-// words are later than theirs, though the stream may have lost its end, or was made anew, and counts
-// once more.
+// words are later than theirs, even if the stream was created again, or has lost its last messages,
+// so that its sequences come again.
 func (m *Machine) beginWords(now int64) {
 	if m.cfg.Partitions.Count() > 1 {
 		m.words.made = instant(max(now, m.words.made.UnixMilli()+1))
