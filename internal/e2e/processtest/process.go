@@ -93,23 +93,28 @@ func (p *Process) startLocked() error {
 	p.cmd, p.done = cmd, done
 	go func() { // ends with the process, which kill waits for
 		_ = cmd.Wait() // its state tells
+		// Before anybody who waits for the end may start it again.
+		byItself := p.count()
 		close(done)
-		p.restart(cmd)
+		if byItself && p.Keep {
+			p.restart(cmd)
+		}
 	}()
 	return nil
 }
 
-// restart is what a supervisor does when cmd has ended.
-func (p *Process) restart(ended *exec.Cmd) {
+// count reports whether the life that has ended ended by itself, and counts it if so.
+func (p *Process) count() bool {
 	p.mu.Lock()
-	rest := p.wanted
+	defer p.mu.Unlock()
 	if p.wanted {
 		p.gaveUp++
 	}
-	p.mu.Unlock()
-	if !rest || !p.Keep {
-		return
-	}
+	return p.wanted
+}
+
+// restart is what a supervisor does when the life of ended has ended by itself.
+func (p *Process) restart(ended *exec.Cmd) {
 	time.Sleep(restartAfter)
 	p.mu.Lock()
 	defer p.mu.Unlock()
