@@ -15,17 +15,19 @@ import (
 
 const (
 	// orphansEvery is how often an owner looks for orphans, and orphanAge how long ago an
-	// attempt must have been triggered to be looked at. Together with barrierWait they end
-	// an orphan within a minute.
-	orphansEvery = 20 * time.Second
-	orphanAge    = 15 * time.Second
+	// attempt must have been triggered to be looked at. Together with askWait and barrierWait
+	// they end an orphan at its second look, within a minute.
+	orphansEvery = 15 * time.Second
+	orphanAge    = 12 * time.Second
+	// sureAfter is how long after its first look an orphan is ended: longer than a NATS server
+	// that was cut off takes itself for the leader, and says of what it lacks that it is not there.
+	sureAfter = 10 * time.Second
 	// barrierWait is how long an owner waits until it has read its own barrier. Then it
 	// tries again the next time.
 	barrierWait = 15 * time.Second
-	// askWait is how long the instances of a group have to say what they have. One that
-	// does not answer may have it, for silentFor; then it counts as gone.
-	askWait   = 2 * time.Second
-	silentFor = orphansEvery
+	// askWait is how long the instances of a group have to say what they have. One that has not
+	// answered at either look counts as gone.
+	askWait = 2 * time.Second
 )
 
 // endOrphans ends attempts that can end in no other way, until ctx is done. A trigger
@@ -130,17 +132,14 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 	return missing(), nil
 }
 
-// withoutHolder returns those attempts that no instance of their group has. It notes in
-// suspects since when nobody has said to have them.
+// withoutHolder returns those attempts that have been suspects for sureAfter, and that no instance
+// of their group says to have. It notes in suspects since when they have had neither a trigger nor a holder.
 func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, suspects map[bus.AttemptRef]time.Time) (free []*bus.Trigger, err error) {
 	byGroup := map[string][]*bus.Trigger{}
 	now, still := time.Now(), map[bus.AttemptRef]bool{}
 	for _, t := range gone {
 		byGroup[t.Job.Group()] = append(byGroup[t.Job.Group()], t)
 		still[t.Ref()] = true
-		if suspects[t.Ref()].IsZero() {
-			suspects[t.Ref()] = now
-		}
 	}
 	maps.DeleteFunc(suspects, func(r bus.AttemptRef, _ time.Time) bool { return !still[r] })
 	for group, attempts := range byGroup {
@@ -153,9 +152,12 @@ func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, susp
 			return nil, err
 		}
 		for _, t := range attempts {
-			if said.Held[t.Ref()] != "" {
+			switch since, known := suspects[t.Ref()]; {
+			case said.Held[t.Ref()] != "":
 				delete(suspects, t.Ref()) // it will report
-			} else if len(said.Silent) == 0 || now.Sub(suspects[t.Ref()]) >= silentFor {
+			case !known:
+				suspects[t.Ref()] = time.Now()
+			case now.Sub(since) >= sureAfter:
 				free = append(free, t)
 			}
 		}

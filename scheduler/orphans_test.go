@@ -104,6 +104,33 @@ func TestARunWhoseTriggerMayBeOfALaterVersionIsNotLost(t *testing.T) {
 	})
 }
 
+// TestAWaitingRunIsNotLostThoughAllReadsFindNothingForAMoment reads, at one look for orphans, what a NATS
+// server has that was cut off: neither the trigger nor an instance that could have it.
+func TestAWaitingRunIsNotLostThoughAllReadsFindNothingForAMoment(t *testing.T) {
+	for _, after := range []time.Duration{15, 20, 25, 30, 35} {
+		run(t, func(w *world) {
+			if err := w.conn.SetupGroup(w.t.Context(), "g", false); err != nil {
+				t.Fatal(err)
+			}
+			w.startNode("a")
+			w.skipping()
+			for len(w.triggers()) == 0 {
+				time.Sleep(time.Second)
+			}
+			time.Sleep(after * time.Second)
+			w.broker.Outdate("a")
+			time.Sleep(8 * time.Second)
+			w.broker.Heal("a")
+			time.Sleep(time.Minute)
+			w.execute(time.Second)
+			time.Sleep(10 * time.Second)
+			if got := w.ends(); len(got) == 0 || slices.Contains(got, "1 lost") {
+				t.Errorf("%d s after its trigger was stored: ends %q, want it to succeed", after, got)
+			}
+		})
+	}
+}
+
 func TestALostRunIsTriedAgainWhenItsJobSaysSo(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")

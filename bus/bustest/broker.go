@@ -160,6 +160,10 @@ func (b *Broker) Lag(name string) { b.set(name, fault{lags: true}) }
 // knows nothing of what is stored.
 func (b *Broker) Depose(name string) { b.set(name, fault{deposed: true}) }
 
+// Outdate is [Broker.Lag] and [Broker.Depose] at once: whichever way name's connections read, they find
+// nothing that is stored.
+func (b *Broker) Outdate(name string) { b.set(name, fault{lags: true, deposed: true}) }
+
 // Mute makes name's connections swallow what the client says, while it still hears the
 // broker.
 func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
@@ -168,7 +172,7 @@ func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
 // a sign of life.
 func (b *Broker) LoseAcks(name string) { b.set(name, fault{noAcks: true}) }
 
-// Heal ends what Partition, Deafen, Mute, LoseAcks, Lag or Depose began. Connections that were cut die, as
+// Heal ends what Partition, Deafen, Mute, LoseAcks, Lag, Depose or Outdate began. Connections that were cut die, as
 // one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
 	b.set(name, fault{})

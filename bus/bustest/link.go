@@ -81,21 +81,20 @@ func (l *link) Write(p []byte) (int, error) {
 var (
 	startSeq  = regexp.MustCompile(`"opt_start_seq":[0-9]+`)
 	startTime = regexp.MustCompile(`"opt_start_time":"[0-9]{4}`)
-	pageFrom  = regexp.MustCompile(`"seq":[0-9]+,"next_by_subj":"[^"]*","batch"`)
-	seqFrom   = regexp.MustCompile(`^"seq":[0-9]+`)
+	pageOf    = regexp.MustCompile(`("seq":[0-9]+,"next_by_subj":")[^"]([^"]*","batch")`)
 	keyRead   = regexp.MustCompile(`(\$JS\.API\.DIRECT\.GET\.[^ .]+\.)[^ ]`)
 	leaderGet = regexp.MustCompile(`\$JS\.API\.STREAM\.MSG\.GET\.[^\r]+\r\n\{[^}]*\}`)
 	messageAt = regexp.MustCompile(`"seq":[0-9]+`)
-	lastOf    = regexp.MustCompile(`"last_by_subj":"[^"]`)
+	ofSubject = regexp.MustCompile(`"(last|next)_by_subj":"[^"]`)
 	fromStart = regexp.MustCompile(`"deliver_policy":"(all|last_per_subject)"`)
 )
 
-// behind returns p, of the same length, with requests for consumers and for pages changed so
-// that they begin at the end of the stream, and direct reads of a subject so that they find none:
-// they find what a replica has that lags behind.
+// behind returns p, of the same length, with requests for consumers changed so that they begin at
+// the end of the stream, and direct reads so that they are of a subject without messages: they find
+// what a replica has that lags behind.
 func behind(p []byte) []byte {
 	p = startSeq.ReplaceAllFunc(p, nines)
-	p = pageFrom.ReplaceAllFunc(p, func(request []byte) []byte { return seqFrom.ReplaceAllFunc(request, nines) })
+	p = pageOf.ReplaceAll(p, []byte("${1}!${2}"))
 	p = keyRead.ReplaceAll(p, []byte("${1}!"))
 	p = startTime.ReplaceAll(p, []byte(`"opt_start_time":"9999`))
 	return fromStart.ReplaceAllFunc(p, func(field []byte) []byte {
@@ -108,7 +107,7 @@ func behind(p []byte) []byte {
 // leader of their stream finds none.
 func unknown(p []byte) []byte {
 	return leaderGet.ReplaceAllFunc(p, func(request []byte) []byte {
-		return lastOf.ReplaceAll(messageAt.ReplaceAllFunc(request, nines), []byte(`"last_by_subj":"!`))
+		return ofSubject.ReplaceAll(messageAt.ReplaceAllFunc(request, nines), []byte(`"${1}_by_subj":"!`))
 	})
 }
 

@@ -59,6 +59,9 @@ func (a *audit) check(t *testing.T) {
 			found[fire{r.Job, r.FireTime.UnixMilli()}]++
 		}
 		a.checkRun(wrong, r)
+		if k := a.kind(r.Job); r.Status.Final() && k.pieces > 0 && !k.mayEnd(r.Status) {
+			t.Logf("the pieces of %s: %s", r.RunID, a.pieces(t, r.RunID))
+		}
 	}
 	a.checkFollowers(wrong)
 	a.wishes.check(wrong, a.runs)
@@ -78,6 +81,22 @@ func (a *audit) check(t *testing.T) {
 		wrong.add("runs that no fire asked for", "%s at %s: %d", f.job, time.UnixMilli(f.at).UTC().Format(time.RFC3339Nano), n)
 	}
 	wrong.report(t)
+}
+
+// pieces tells what became of the pieces of a run, and why.
+func (a *audit) pieces(t *testing.T, id job.RunID) string {
+	t.Helper()
+	list, err := client.Read[client.PieceList](a.wishes.api.ListPieces(t.Context(), string(id), &client.ListPiecesParams{}))
+	if err != nil {
+		return err.Error()
+	}
+	var tell strings.Builder
+	for i := range list.Items {
+		p := &list.Items[i]
+		fmt.Fprintf(&tell, "\n  %d on %s, delivery %d, committed %s, begun %s, ended %s: %s %s%s", p.Piece, p.Instance, p.Delivery,
+			p.CommittedAt.Format(time.StampMilli), p.StartedAt.Format(time.StampMilli), p.FinishedAt.Format(time.StampMilli), p.Status, p.Message, p.Reason)
+	}
+	return tell.String()
 }
 
 // fired reports whether a run is one that a schedule asked for.
