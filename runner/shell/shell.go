@@ -86,16 +86,21 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	cmd.Dir = dir.work
 	cmd.Env = r.environment(run, dir)
 	stdout, stderr := &tail{Writer: run.Stdout()}, &tail{Writer: run.Stderr()}
-	cmd.Stdout, cmd.Stderr = stdout, stderr
+	out := &output{}
+	defer out.close()
+	if err := out.connect(cmd, stdout, stderr); err != nil {
+		return nil, err
+	}
 	task := &run.Trigger().Task
 	if task.Stdin != "" {
 		cmd.Stdin = strings.NewReader(task.Stdin)
 	}
 	processgroup.Set(cmd)
-	// Cancel is called when ctx is done. WaitDelay later, or as long after the process
-	// has ended by itself, the process is killed and its output closed.
-	cancelled := false
+	// Cancel is called when ctx is done. WaitDelay later the process is killed. Then, or as long after it has
+	// ended by itself, so are those that hold its output open.
+	cancelled, until := false, time.Time{}
 	cmd.Cancel = func() error {
+		until = time.Now().Add(cmd.WaitDelay)
 		err := processgroup.Terminate(cmd.Process)
 		cancelled = err == nil // it has not ended by itself
 		return err
@@ -108,12 +113,20 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, explainStart(argv[0], dir.work, err)
 	}
+	out.started()
 	err = cmd.Wait()
+	if until.IsZero() {
+		until = time.Now().Add(cmd.WaitDelay)
+	}
+	held := !out.ends(until) && !out.ends(time.Now().Add(lookAgain))
 	processgroup.Kill(cmd.Process)
 	if ctx.Err() != nil { // its children may hold the output, though it has ended by itself
 		processgroup.KillMarked(dir.resultVariable())
 	}
-	if err := r.judge(ctx, run, cmd, cancelled, err); err != nil {
+	if held {
+		_ = out.ends(time.Now().Add(copyFor)) // but one that has left the group may hold it for ever
+	}
+	if err := r.judge(ctx, run, cmd, cancelled, held, err); err != nil {
 		return nil, because(err, causeOf(stderr.end, stdout.end))
 	}
 	return dir.result()
@@ -133,15 +146,17 @@ func (r *runner) commandLine(ctx context.Context, run *executor.Run, dir *direct
 	}
 }
 
-// judge says whether the task succeeded, given what Wait returned.
-func (r *runner) judge(ctx context.Context, run *executor.Run, cmd *exec.Cmd, cancelled bool, err error) error {
+// judge says whether the task succeeded, given what Wait returned and whether its output was held open.
+func (r *runner) judge(ctx context.Context, run *executor.Run, cmd *exec.Cmd, cancelled, held bool, err error) error {
 	code, signal := exitOf(cmd.ProcessState)
 	run.SetExitCode(code)
 	if cancelled { // a script that traps SIGTERM and exits with 0 has not succeeded
 		return context.Cause(ctx)
 	}
-	if errors.Is(err, exec.ErrWaitDelay) {
+	if held {
 		run.Log().WarnContext(ctx, "processes left behind held the output open and were killed", "after", cmd.WaitDelay)
+	}
+	if errors.Is(err, exec.ErrWaitDelay) { // it has not read all of its input
 		err = nil
 	}
 	switch {

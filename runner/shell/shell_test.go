@@ -209,6 +209,21 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldTheRun(t *testing.T) {
 	child.wantCut()
 }
 
+// TestOutputIsWholeThoughTheTimeToWaitForItIsOver is what becomes of a task that ends while its executor
+// stands still: the time is over before the executor goes on.
+func TestOutputIsWholeThoughTheTimeToWaitForItIsOver(t *testing.T) {
+	w := runnertest.New(t, executor.Config{}, func(e *executor.Executor) {
+		shell.Register(e, shell.Config{KillAfter: time.Nanosecond, TempDir: t.TempDir()})
+	})
+	for range 30 {
+		e, text := w.Run(sh("echo printed; echo and more >&2"))
+		runnertest.WantEnd(t, e, job.StatusSucceeded, 0, "")
+		if !strings.Contains(text, "stdout: printed\n") || !strings.Contains(text, "stderr: and more\n") {
+			t.Fatalf("the output is %q", text)
+		}
+	}
+}
+
 func TestATaskThatHasEndedWellIsNotGivenBackByAStop(t *testing.T) {
 	e, err := executor.Detached(executor.Config{Group: "g"})
 	if err != nil {
