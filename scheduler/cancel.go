@@ -75,10 +75,11 @@ type storedTrigger struct {
 }
 
 // findTriggers returns the triggers of a live run: one, or those of its pieces that
-// have not ended.
+// have not ended. They are those of a leader that has the shard's cursor: one that was deposed may lack
+// a trigger, and then an executor would begin what counts as cancelled.
 func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, err error) {
 	var bad error
-	err = o.s.conn.Scan(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, r.Job.Group()), func(m *jet.Stored) bool {
+	err = o.s.conn.ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, r.Job.Group()), o.cursor.Load(), func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			bad = err

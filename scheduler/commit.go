@@ -114,6 +114,7 @@ func messages(batches []pending) []*nats.Msg {
 func (s *Scheduler) committed(ctx context.Context, batches []pending, first uint64) {
 	for _, p := range batches {
 		p.machine.Committed(first)
+		p.cursor.Store(first)
 		first += uint64(len(p.batch.Messages))
 		now := time.Now()
 		s.metrics.observe(p.batch, now)

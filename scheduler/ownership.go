@@ -29,6 +29,7 @@ type ownership struct {
 	ready  atomic.Bool              // its machine is in the lane
 	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
 	parked atomic.Bool              // the same, because NATS refuses what the shard is to store
+	cursor atomic.Uint64            // sequence of the shard's cursor: a leader of TRIG that lacks it was deposed
 
 	standby *standby // reads jobs ahead of time; nil: the node did not stand by
 	jobs    *shardJobs

@@ -105,10 +105,12 @@ func (o *ownership) load(ctx context.Context) error {
 	return nil
 }
 
-// loadDeferred tells the machine of the shard's deferred items.
+// loadDeferred tells the machine of the shard's deferred items, by the word of a leader that has our
+// cursor: what is missing now is never looked for again, and a run in an item that is gone would begin
+// once more.
 func (o *ownership) loadDeferred(ctx context.Context) error {
 	var bad error
-	err := o.s.conn.Scan(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectDeferred(o.shard), func(m *jet.Stored) bool {
+	err := o.s.conn.ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectDeferred(o.shard), o.cursor.Load(), func(m *jet.Stored) bool {
 		bad = o.putDeferred(m)
 		return bad == nil
 	})

@@ -155,9 +155,9 @@ func (b *Broker) Deafen(name string) { b.set(name, fault{toClient: true}) }
 // stored. What is stored later, consumers find.
 func (b *Broker) Lag(name string) { b.set(name, fault{lags: true}) }
 
-// Depose has what name's connections ask the leader of a stream for, one message at a time, answered
-// as by a server that was cut off from the others, and has not heard yet that another one leads: it
-// knows nothing of what is stored.
+// Depose has what name's connections ask the leader of a stream for, one message at a time or how the
+// stream is, answered as by a server that was cut off from the others, and has not heard yet that
+// another one leads: it knows nothing of what is stored.
 func (b *Broker) Depose(name string) { b.set(name, fault{deposed: true}) }
 
 // Outdate is [Broker.Lag] and [Broker.Depose] at once: whichever way name's connections read, they find

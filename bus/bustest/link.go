@@ -2,6 +2,7 @@ package bustest
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"regexp"
 	"sync"
@@ -11,7 +12,7 @@ import (
 type fault struct {
 	toBroker, toClient bool
 	lags               bool // consumers are made where nothing is stored yet
-	deposed            bool // the leader is asked for what it has not
+	deposed            bool // the leader is asked for what it has not, and says that it has nothing
 	noAcks             bool // acknowledgements get lost
 }
 
@@ -55,9 +56,14 @@ func (l *link) damaged() bool {
 func (l *link) Read(p []byte) (int, error) {
 	for {
 		n, err := l.Conn.Read(p)
-		if err != nil || !l.now().toClient {
-			return n, err
+		f := l.now()
+		if err == nil && f.toClient {
+			continue
 		}
+		if f.deposed {
+			copy(p, lastSeq.ReplaceAllFunc(p[:n], nothing))
+		}
+		return n, err
 	}
 }
 
@@ -86,6 +92,7 @@ var (
 	leaderGet = regexp.MustCompile(`\$JS\.API\.STREAM\.MSG\.GET\.[^\r]+\r\n\{[^}]*\}`)
 	messageAt = regexp.MustCompile(`"seq":[0-9]+`)
 	ofSubject = regexp.MustCompile(`"(last|next)_by_subj":"[^"]`)
+	lastSeq   = regexp.MustCompile(`"last_seq":[0-9]+`)
 	fromStart = regexp.MustCompile(`"deliver_policy":"(all|last_per_subject)"`)
 )
 
@@ -115,6 +122,12 @@ func unknown(p []byte) []byte {
 func nines(field []byte) []byte {
 	key, digits, _ := bytes.Cut(field, []byte(":"))
 	return append(append(bytes.Clone(key), ':'), bytes.Repeat([]byte("9"), len(digits))...)
+}
+
+// nothing returns a field with 0, of the same length.
+func nothing(field []byte) []byte {
+	key, digits, _ := bytes.Cut(field, []byte(":"))
+	return append(append(bytes.Clone(key), ':'), fmt.Appendf(nil, "%*d", len(digits), 0)...)
 }
 
 func (l *link) Close() error {

@@ -29,8 +29,9 @@ type Stored struct {
 // knows it: a direct read may be answered by a replica that lags behind. The error
 // is [ErrNoMessage] when there is none.
 //
-// For some seconds, a server that was cut off from the others believes that it still leads. So nothing
-// may be lost for good because a leader is asked and has no message: see [Conn.NextSeq].
+// For up to 20 s, a server that was cut off from the others believes that it still leads. So nothing
+// may be lost for good because a leader is asked and has no message: see [Conn.NextSeq] and
+// [Conn.ScanKnown].
 func (c *Conn) Last(ctx context.Context, stream, subject string) (*Stored, error) {
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"last_by_subj":%q}`, subject))
 }
@@ -70,10 +71,11 @@ func (c *Conn) NextSeq(ctx context.Context, stream string, filters []string, fro
 	if err != nil {
 		return 0, fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
 	}
-	switch state := s.CachedInfo().State; {
-	case state.LastSeq < known:
-		return 0, fmt.Errorf("%w: the leader of stream %s is at message %d and does not know of message %d", job.ErrUnavailable, stream, state.LastSeq, known)
-	case state.Msgs == 0 || state.LastSeq < from:
+	state := s.CachedInfo().State
+	if err := behind(stream, state.LastSeq, known); err != nil {
+		return 0, err
+	}
+	if state.Msgs == 0 || state.LastSeq < from {
 		return 0, nil
 	}
 	if len(filters) == 0 {
@@ -163,6 +165,37 @@ func (c *Conn) ScanFrom(ctx context.Context, stream, filter string, from uint64,
 		}
 	}
 	return nil
+}
+
+// ScanKnown is [Conn.Scan] for whoever does what cannot be undone if a message is missing, or if one
+// comes that is gone. known is as with [Conn.NextSeq]. The leader has to know of it before and
+// after: while a server that was cut off returns, it and the leader may answer by turns. On an
+// error, what was yielded is to be forgotten.
+func (c *Conn) ScanKnown(ctx context.Context, stream, filter string, known uint64, yield func(*Stored) bool) error {
+	if err := c.knows(ctx, stream, known); err != nil {
+		return err
+	}
+	if err := c.Scan(ctx, stream, filter, yield); err != nil {
+		return err
+	}
+	return c.knows(ctx, stream, known)
+}
+
+// knows returns job.ErrUnavailable if the leader of a stream, or who takes itself for it, does not know
+// of a sequence.
+func (c *Conn) knows(ctx context.Context, stream string, known uint64) error {
+	last, err := c.LastSeq(ctx, stream)
+	if err != nil {
+		return err
+	}
+	return behind(stream, last, known)
+}
+
+func behind(stream string, last, known uint64) error {
+	if last >= known {
+		return nil
+	}
+	return fmt.Errorf("%w: the leader of stream %s is at message %d and does not know of message %d", job.ErrUnavailable, stream, last, known)
 }
 
 // ScanNear is Scan of any replica, which may lag behind: it may leave out what was stored

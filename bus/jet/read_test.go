@@ -234,3 +234,31 @@ func TestAWatchThatIsStoppedUnreadLeavesNothingBehind(t *testing.T) {
 		}
 	})
 }
+
+func TestALeaderThatWasDeposedIsNotBelievedByWhoeverKnowsBetter(t *testing.T) {
+	inCluster(t, func(w *world) {
+		known := w.publish("evt.1.g", "")
+		conn := w.connect("reader")
+		seen := 0
+		scan := func() error {
+			seen = 0
+			return conn.ScanKnown(w.t.Context(), bus.StreamEvt, "evt.1.*", known, func(*jet.Stored) bool { seen++; return true })
+		}
+		if err := scan(); err != nil || seen != 1 {
+			w.t.Errorf("%d messages, %v; want 1", seen, err)
+		}
+		w.broker.Depose("reader")
+		if err := scan(); !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("a server that knows of nothing: %v, want that it is not believed", err)
+		}
+		if _, err := conn.NextSeq(w.t.Context(), bus.StreamEvt, nil, 1, known); !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("what comes next, by the same server: %v, want that it is not believed", err)
+		}
+		w.broker.Heal("reader")
+		// The leader answers first, and then the server that was cut off.
+		err := conn.ScanKnown(w.t.Context(), bus.StreamEvt, "evt.1.*", known, func(*jet.Stored) bool { w.broker.Depose("reader"); return true })
+		if !errors.Is(err, job.ErrUnavailable) {
+			w.t.Errorf("by turns: %v, want that it is not believed", err)
+		}
+	})
+}
