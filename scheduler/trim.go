@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -114,10 +113,8 @@ func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
 	if t.alerted, err = s.conn.EventsAlerted(ctx, stream); err != nil {
 		return err
 	}
+	// A shard whose cursor is not found may need all: a leader that was deposed may not have it.
 	t.shards = make([]uint64, s.conn.Cluster().Shards)
-	for i := range t.shards {
-		t.shards[i] = math.MaxUint64 // a shard without a cursor has never had a run
-	}
 	var bad error
 	err = s.conn.Scan(ctx, t.of.Trig(t.partition), "cur.*", func(m *jet.Stored) bool {
 		var c *bus.Cursor

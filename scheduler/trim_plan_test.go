@@ -4,6 +4,10 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 )
 
 func TestWhatEveryReaderHasReadIsTrimmed(t *testing.T) {
@@ -39,4 +43,32 @@ func TestWhatEveryReaderHasReadIsTrimmed(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
+}
+
+// A NATS server that was cut off may not have it, and say that it leads all the same.
+func TestAShardWhoseCursorIsNotFoundNeedsAllEvents(t *testing.T) {
+	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		s := &Scheduler{conn: clustertest.Setup(t, broker, "node", 2)}
+		tr := &trimmer{of: s.conn.Cluster().Partitions, made: time.Now().UTC()}
+		f := func(want ...uint64) {
+			t.Helper()
+			if err := s.readers(t.Context(), tr); err != nil || !slices.Equal(tr.shards, want) {
+				t.Errorf("the shards need no events up to %v, %v; want %v", tr.shards, err, want)
+			}
+		}
+		f(0, 0)
+		for shard, seq := range []uint64{700, 800} {
+			m, err := (&bus.Cursor{Shard: shard, Done: time.Now(), EventSeq: seq, EventsMade: tr.made}).Msg()
+			if err == nil {
+				_, err = s.conn.JS.PublishMsg(t.Context(), m)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		f(700, 800)
+		broker.Depose("node")
+		f(0, 0)
+	})
 }
