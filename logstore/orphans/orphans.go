@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
@@ -35,9 +34,9 @@ type Finder struct {
 	log   *slog.Logger
 	ended prometheus.Counter
 
-	cursor   string // of the page of rows to look at next
-	suspects []job.RunID
-	mark     cluster.IngestMark // of the moment at which nobody had the suspects
+	cursor   string                     // of the page of rows to look at next
+	suspects map[int]map[job.RunID]bool // by shard
+	mark     cluster.IngestMark         // of the moment at which nobody had the suspects
 }
 
 // New returns a finder. conn must be open, and store must have the history of the whole
@@ -53,8 +52,8 @@ func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger, reg prometh
 }
 
 // Round ends the runs that the last round suspected, if the history has by now all that
-// the streams had then and still counts them as alive; and looks for others. An orphan ends
-// in the second round after it became one, if ingest keeps up.
+// the streams had then and still counts them as alive, and nobody has them now either; and
+// looks for others. An orphan ends in the second round after it became one, if ingest keeps up.
 func (f *Finder) Round(ctx context.Context) error {
 	if len(f.suspects) > 0 {
 		passed, err := f.conn.IngestPassed(ctx, f.mark)
@@ -93,21 +92,27 @@ func (f *Finder) suspect(ctx context.Context) error {
 		}
 		shards[shard][r.RunID] = true
 	}
-	var suspects []job.RunID
+	if err := f.removeAllAlive(ctx, shards); err != nil || len(shards) == 0 {
+		return err
+	}
+	mark, err := f.conn.IngestMark(ctx)
+	if err == nil { // without a mark, the end of a suspect may be on its way to the history
+		f.suspects, f.mark = shards, mark
+	}
+	return err
+}
+
+// removeAllAlive is removeAlive of all shards. It leaves those that have runs.
+func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunID]bool) error {
 	for shard, runs := range shards {
 		if err := f.removeAlive(ctx, shard, runs); err != nil {
 			return err
 		}
-		suspects = slices.AppendSeq(suspects, maps.Keys(runs))
+		if len(runs) == 0 {
+			delete(shards, shard)
+		}
 	}
-	if len(suspects) == 0 {
-		return nil
-	}
-	mark, err := f.conn.IngestMark(ctx)
-	if err == nil { // without a mark, the end of a suspect may be on its way to the history
-		f.suspects, f.mark = suspects, mark
-	}
-	return err
+	return nil
 }
 
 // removeAlive removes from runs those that have a trigger or a deferred item on TRIG, by the
@@ -141,11 +146,17 @@ func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]
 	})
 }
 
-// endSuspects ends those of the suspects that the history still has as alive.
+// endSuspects ends those of the suspects that the history still has as alive, and TRIG still has not: in
+// the round before, a server may have said so that was cut off and still believed that it leads.
 func (f *Finder) endSuspects(ctx context.Context) error {
+	if err := f.removeAllAlive(ctx, f.suspects); err != nil {
+		return err
+	}
 	var errs []error
-	for _, id := range f.suspects {
-		errs = append(errs, f.endSuspect(ctx, id))
+	for _, runs := range f.suspects {
+		for id := range runs {
+			errs = append(errs, f.endSuspect(ctx, id))
+		}
 	}
 	f.suspects = nil
 	return errors.Join(errs...)

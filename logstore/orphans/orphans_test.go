@@ -157,6 +157,22 @@ func TestARunThatNobodyHasIsLostInTheHistory(t *testing.T) {
 	})
 }
 
+// A NATS server that was cut off may believe for a moment that it still leads the stream of triggers.
+func TestARunIsNotLostInTheHistoryThoughADeposedLeaderDoesNotHaveIt(t *testing.T) {
+	run(t, func(w *world) {
+		w.ingest()
+		r := w.trigger()
+		time.Sleep(time.Minute)
+		w.broker.Depose("test")
+		w.check(w.finder.Round(w.Context()))
+		w.broker.Heal("test")
+		w.rounds(1)
+		if got := w.status(r.RunID); got != job.StatusPending {
+			t.Errorf("the run whose trigger is there is %s", got)
+		}
+	})
+}
+
 func TestARunWhoseEndTheHistoryHasNotYetIsNotLost(t *testing.T) {
 	run(t, func(w *world) {
 		stop := w.ingest()
