@@ -47,3 +47,29 @@ func TestATriggerThatWaitsIsKeptThoughADeposedLeaderDoesNotHaveIt(t *testing.T) 
 		w.wantTriggers(0)
 	})
 }
+
+func TestARunThatHasEndedIsNotRepeatedThoughADeposedLeaderDoesNotHaveItsEnd(t *testing.T) {
+	for _, delivery := range []job.Delivery{job.AtLeastOnce, job.AtMostOnce} {
+		run(t, func(w *world) {
+			w.dispatcher("node")
+			a := w.executor("a", 5*time.Second)
+			time.Sleep(time.Second)
+			tr := w.trigger(job.RouteFirst, func(t *bus.Trigger) { t.Delivery = delivery })
+			time.Sleep(time.Second)
+			w.broker.LoseAcks("a")
+			w.executor("b", 5*time.Second)
+			time.Sleep(5 * time.Second)
+			w.broker.Heal("a")
+			a.stop()
+			w.broker.Depose("node") // which gets the trigger again
+			time.Sleep(25 * time.Second)
+			w.broker.Heal("node")
+			time.Sleep(time.Minute)
+			w.wantBegan("a job")
+			if ends := w.ends([]*bus.Trigger{tr}); ends["succeeded"] != 1 || len(ends) != 1 {
+				t.Errorf("ends: %v, want succeeded once", ends)
+			}
+			w.wantTriggers(0)
+		})
+	}
+}

@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -51,18 +50,16 @@ func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
 	return ends
 }
 
-// ended returns the attempts of a shard whose ends were stored since an instant.
+// ended returns the attempts of a shard whose ends were stored since an instant, up to now: a barrier
+// says how far who answers must have come. A NATS server that was cut off may lack an end, and take
+// itself for the leader.
 func (g *group) ended(ctx context.Context, shard int, since time.Time) (map[bus.AttemptRef]bool, error) {
-	ended := map[bus.AttemptRef]bool{}
-	stream, subject := g.d.conn.EvtOf(shard), bus.SubjectEvent(shard, g.name)
-	last, err := g.d.conn.Last(ctx, stream, subject)
-	if errors.Is(err, jet.ErrNoMessage) {
-		return ended, nil
-	}
+	known, err := g.d.conn.PutBarrier(ctx, shard)
 	if err != nil {
 		return nil, err
 	}
-	err = g.d.conn.ScanBetween(ctx, stream, subject, since, last.Seq, func(m *jet.Stored) {
+	ended := map[bus.AttemptRef]bool{}
+	err = g.d.conn.ScanSince(ctx, g.d.conn.EvtOf(shard), bus.SubjectEvent(shard, g.name), since, known, func(m *jet.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
 		if e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
 			ended[e.Ref()] = true
