@@ -1,44 +1,15 @@
 package scheduler_test
 
 import (
-	"bytes"
 	"errors"
-	"net"
-	"sync"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/job"
 )
 
 // A NATS server that was cut off may believe for a moment that it still leads the stream of triggers,
 // and lacks what was stored meanwhile.
-
-// turncoat is a way to the broker that calls turn before the client asks for something for the first time.
-type turncoat struct {
-	nats.InProcessConnProvider
-	asks []byte
-	turn func()
-}
-
-func (t *turncoat) InProcessConn() (net.Conn, error) {
-	c, err := t.InProcessConnProvider.InProcessConn()
-	return turnConn{c, t}, err
-}
-
-type turnConn struct {
-	net.Conn
-	t *turncoat
-}
-
-func (c turnConn) Write(p []byte) (int, error) {
-	if bytes.Contains(p, c.t.asks) {
-		c.t.turn()
-	}
-	return c.Conn.Write(p)
-}
 
 func TestATakeoverForgetsNoRunThoughADeposedLeaderDoesNotHaveIt(t *testing.T) {
 	runAt(t, start, 1, func(w *world) {
@@ -51,13 +22,8 @@ func TestATakeoverForgetsNoRunThoughADeposedLeaderDoesNotHaveIt(t *testing.T) {
 			}
 		}
 		w.killNode("a")
-		way := &turncoat{InProcessConnProvider: w.broker.Dialer("b"), asks: []byte(`"next_by_subj":"defer.`)}
-		way.turn = sync.OnceFunc(func() { w.broker.Depose("b") })
-		conn := w.connectBy("b", way)
-		if err := conn.Open(w.t.Context()); err != nil {
-			w.t.Fatal(err)
-		}
-		w.startNodeOn("b", conn)
+		w.broker.DeposeAt("b", `"next_by_subj":"defer.`) // its cursor is written by then
+		w.startNode("b")
 		time.Sleep(15 * time.Second)
 		w.broker.Heal("b")
 		w.execute(time.Second)

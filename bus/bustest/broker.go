@@ -164,6 +164,10 @@ func (b *Broker) Depose(name string) { b.set(name, fault{deposed: true}) }
 // nothing that is stored.
 func (b *Broker) Outdate(name string) { b.set(name, fault{lags: true, deposed: true}) }
 
+// DeposeAt is Depose from the first request on that has a text in it. So what was asked before, the true
+// leader has answered.
+func (b *Broker) DeposeAt(name, request string) { b.set(name, fault{deposedBy: request}) }
+
 // Mute makes name's connections swallow what the client says, while it still hears the
 // broker.
 func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
@@ -172,8 +176,8 @@ func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
 // a sign of life.
 func (b *Broker) LoseAcks(name string) { b.set(name, fault{noAcks: true}) }
 
-// Heal ends what Partition, Deafen, Mute, LoseAcks, Lag, Depose or Outdate began. Connections that were cut die, as
-// one side may have missed bytes; the client reconnects.
+// Heal ends what Partition, Deafen, Mute, LoseAcks, Lag, Depose, DeposeAt or Outdate began. Connections
+// that were cut die, as one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
 	b.set(name, fault{})
 	b.mu.Lock()

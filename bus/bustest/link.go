@@ -11,9 +11,10 @@ import (
 // fault says in which directions a link loses what is sent.
 type fault struct {
 	toBroker, toClient bool
-	lags               bool // consumers are made where nothing is stored yet
-	deposed            bool // the leader is asked for what it has not, and says that it has nothing
-	noAcks             bool // acknowledgements get lost
+	lags               bool   // consumers are made where nothing is stored yet
+	deposed            bool   // the leader is asked for what it has not, and says that it has nothing
+	deposedBy          string // a request; deposed from the first that has it in it, if not empty
+	noAcks             bool   // acknowledgements get lost
 }
 
 // loses reports whether bytes get lost.
@@ -74,6 +75,10 @@ func (l *link) Write(p []byte) (int, error) {
 	}
 	if f.lags {
 		p = behind(p)
+	}
+	if f.deposedBy != "" && bytes.Contains(p, []byte(f.deposedBy)) {
+		f.deposed, f.deposedBy = true, ""
+		l.set(f)
 	}
 	if f.deposed {
 		p = unknown(p)

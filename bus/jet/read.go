@@ -92,6 +92,9 @@ func (c *Conn) NextSeq(ctx context.Context, stream string, filters []string, fro
 			next = m.Seq
 		}
 	}
+	if next == 0 { // or one has answered that was cut off and returns just now
+		return 0, c.knows(ctx, stream, known)
+	}
 	return next, nil
 }
 
