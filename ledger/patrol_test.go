@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -31,6 +32,7 @@ import (
 // beat is a patrol's world: a broker, a history, and what the patrol logs.
 type beat struct {
 	*testing.T
+	broker *bustest.Broker
 	conn   *cluster.Conn
 	store  logstore.Store
 	patrol *ledger.Patrol
@@ -44,9 +46,8 @@ const shards = 2
 func onPatrol(t *testing.T, f func(b *beat)) {
 	t.Helper()
 	bustest.Run(t, noon, func(t *testing.T) {
-		b := &beat{T: t, metrics: prometheus.NewRegistry()}
-		broker := bustest.NewBroker(t)
-		b.conn = clustertest.Setup(t, broker, "test", shards)
+		b := &beat{T: t, broker: bustest.NewBroker(t), metrics: prometheus.NewRegistry()}
+		b.conn = clustertest.Setup(t, b.broker, "test", shards)
 		var err error
 		b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		b.check(err)
@@ -165,6 +166,25 @@ func TestAPatrolWaitsForTheHistory(t *testing.T) {
 		if !audited[0].Equal(at(15)) {
 			b.Error(audited)
 		}
+	})
+}
+
+// A NATS server that was cut off may believe for a moment that it still leads the stream of records.
+func TestAPatrolFindsNothingMissingThatADeposedLeaderDoesNotHave(t *testing.T) {
+	onPatrol(t, func(b *beat) {
+		b.put("billing/x", 0)
+		b.ran("billing/x", 0)
+		b.decided(15)
+		m, err := (&bus.Record{Shard: 0, At: at(10), Outcomes: []bus.Outcome{}}).Msg() // that waits for ingest
+		b.check(err)
+		_, err = b.conn.JS.PublishMsg(b.Context(), m)
+		b.check(err)
+		b.broker.DeposeAt("test", `"next_by_subj":"rec.`)
+		if err := b.patrol.Round(b.Context()); !errors.Is(err, job.ErrUnavailable) {
+			b.Errorf("%v; want that it is not known what waits", err)
+		}
+		b.broker.Heal("test")
+		b.round()
 	})
 }
 

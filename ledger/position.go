@@ -110,19 +110,17 @@ func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
 	return true, nil
 }
 
-// ingestedOf is ingested for the records of one stream that are stored up to last. It waits
-// since begun.
+// ingestedOf is ingested for the records of one stream that are stored up to last, by the word of a
+// leader that knows of last. It waits since begun.
 func (l *Ledger) ingestedOf(ctx context.Context, stream, subject string, last uint64, begun time.Time) (bool, error) {
 	look := time.NewTicker(ingestLook)
 	defer look.Stop()
 	for {
-		first, err := l.conn.First(ctx, stream, subject)
+		next, err := l.conn.NextSeq(ctx, stream, []string{subject}, 1, last)
 		switch {
-		case errors.Is(err, jet.ErrNoMessage):
-			return true, nil
 		case err != nil:
 			return false, err
-		case first.Seq > last:
+		case next == 0 || next > last:
 			return true, nil
 		case time.Since(begun) > ingestWait:
 			return false, nil

@@ -36,12 +36,6 @@ func (c *Conn) Last(ctx context.Context, stream, subject string) (*Stored, error
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"last_by_subj":%q}`, subject))
 }
 
-// First returns the first message on the subjects of a stream that match filter, as the
-// stream's leader knows it. Errors as Last.
-func (c *Conn) First(ctx context.Context, stream, filter string) (*Stored, error) {
-	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":1,"next_by_subj":%q}`, filter))
-}
-
 // At returns the message at a sequence of a stream, as its leader knows it. Errors as Last.
 func (c *Conn) At(ctx context.Context, stream string, seq uint64) (*Stored, error) {
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))
