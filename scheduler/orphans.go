@@ -19,8 +19,9 @@ const (
 	// they end an orphan at its second look, within a minute.
 	orphansEvery = 15 * time.Second
 	orphanAge    = 12 * time.Second
-	// sureAfter is how long after its first look an orphan is ended: longer than a NATS server
-	// that was cut off takes itself for the leader, and says of what it lacks that it is not there.
+	// sureAfter is how long after its first look an orphan is ended. At one look, a NATS server that
+	// was cut off, and takes itself for the leader, may answer in between: it lacks the newest
+	// triggers, and the instances that came last.
 	sureAfter = 10 * time.Second
 	// barrierWait is how long an owner waits until it has read its own barrier. Then it
 	// tries again the next time.
@@ -93,8 +94,8 @@ func askMachine[T any](ctx context.Context, o *ownership, f func() T) (answer T,
 	return r.answer, ok && r.owned
 }
 
-// withoutTrigger returns those attempts of which TRIG, as its leader knows it, has no
-// trigger. They are none while it has one of a later version, which may be of any of them.
+// withoutTrigger returns those attempts of which TRIG, as a leader knows it that has the shard's
+// cursor, has no trigger. They are none while it has one of a later version, which may be of any of them.
 func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
 	there, unknown := map[bus.AttemptRef]bool{}, false
 	note := func(m *jet.Stored) bool {
@@ -121,10 +122,11 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 		return nil, err
 	}
 	groups := map[string]bool{}
+	cursor := o.cursor.Load() // which was stored with the last of them
 	for _, t := range missing() {
 		if group := t.Job.Group(); !groups[group] {
 			groups[group] = true
-			if err := o.s.conn.Scan(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, group), note); err != nil {
+			if err := o.s.conn.ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, group), cursor, note); err != nil {
 				return nil, err
 			}
 		}
