@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -29,6 +30,7 @@ type Broker struct {
 	mu     sync.Mutex
 	srv    *embedded.Server // nil while stopped
 	cables map[string]*cable
+	silent *regexp.Regexp // finds what is sent about a stream that is silent; nil: none is
 }
 
 // cable is all that joins a client of one name to the broker: what has happened
@@ -176,6 +178,30 @@ func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
 // a sign of life.
 func (b *Broker) LoseAcks(name string) { b.set(name, fault{noAcks: true}) }
 
+// Silence has requests about a stream find no answer, and acknowledgements of its messages no
+// effect, whoever sends them, as while most of its replicas are away. Of another stream that was
+// silent before, they are answered again; "" has all answer.
+func (b *Broker) Silence(stream string) {
+	b.tb.Helper()
+	nc := b.Connect("silence")
+	if _, err := nc.SubscribeSync("$JS.XPI.>"); err != nil { // else there were an answer: that nobody is there
+		b.tb.Fatal(err)
+	}
+	if err := nc.Flush(); err != nil {
+		b.tb.Fatal(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.silent = nil; stream != "" {
+		b.silent = regexp.MustCompile(`(?m)^(H?PUB \$JS\.)A(PI|CK)(\.(?:\S+\.)?` + regexp.QuoteMeta(stream) + `[. ])`)
+	}
+	for _, c := range b.cables {
+		for l := range c.links {
+			l.silence(b.silent)
+		}
+	}
+}
+
 // Heal ends what Partition, Deafen, Mute, LoseAcks, Lag, Depose, DeposeAt or Outdate began. Connections
 // that were cut die, as one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
@@ -230,7 +256,7 @@ func (d dialer) InProcessConn() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{Conn: conn, fault: c.fault}
+	l := &link{Conn: conn, fault: c.fault, silent: d.b.silent}
 	l.closed = func() {
 		d.b.mu.Lock()
 		delete(c.links, l)

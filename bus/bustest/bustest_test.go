@@ -212,3 +212,40 @@ func TestParallelBubblesTakeTurns(t *testing.T) {
 		})
 	}
 }
+
+func TestASilentStreamAnswersNobody(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		b := bustest.NewBroker(t)
+		js := jetStream(t, b.Connect("client"))
+		createStream(t, js)
+		if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "RUNS1"}); err != nil {
+			t.Fatal(err)
+		}
+		// ask returns how long the streams take to answer, in seconds.
+		ask := func(nc *nats.Conn) (took [2]int) {
+			for i, name := range []string{"RUNS", "RUNS1"} {
+				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+				asked := time.Now()
+				if _, err := jetStream(t, nc).Stream(ctx, name); (err != nil) != (ctx.Err() != nil) {
+					t.Errorf("%s: %v", name, err)
+				}
+				took[i] = int(time.Since(asked).Seconds())
+				cancel()
+			}
+			return took
+		}
+		old := b.Connect("old")
+		b.Silence("RUNS1")
+		if got, late := ask(old), ask(b.Connect("late")); got != [2]int{0, 9} || late != got {
+			t.Errorf("%v and %v", got, late)
+		}
+		b.Silence("RUNS")
+		if got := ask(old); got != [2]int{9, 0} {
+			t.Errorf("%v", got)
+		}
+		b.Silence("")
+		if got := ask(old); got != [2]int{0, 0} {
+			t.Errorf("%v", got)
+		}
+	})
+}

@@ -10,7 +10,7 @@
 // [NewBroker] starts the server, in a bubble or outside of one. It has the
 // configuration of nats.conf, so a test meets production's limits. The test can
 // stop it, start it again on the same files, and cut it off from one client at
-// a time, in both directions or in one.
+// a time, in both directions or in one. It can have one stream fall silent for all clients.
 //
 // Two things make the bubble possible. The server does not listen, and clients
 // reach it over net.Pipe, whose blocking synctest understands. And the server's

@@ -30,6 +30,14 @@ type link struct {
 	mu    sync.Mutex
 	fault fault
 	hurt  bool // has ever had a fault
+
+	silent *regexp.Regexp // see Broker
+}
+
+func (l *link) silence(stream *regexp.Regexp) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.silent = stream
 }
 
 func (l *link) set(f fault) {
@@ -43,6 +51,16 @@ func (l *link) now() fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fault
+}
+
+// unheard returns p, of the same length, with what is sent about a silent stream sent to nobody.
+func (l *link) unheard(p []byte) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.silent == nil {
+		return p
+	}
+	return l.silent.ReplaceAll(p, []byte("${1}X${2}${3}"))
 }
 
 // damaged reports whether bytes may be missing.
@@ -73,6 +91,7 @@ func (l *link) Write(p []byte) (int, error) {
 	if f.toBroker {
 		return len(p), nil
 	}
+	p = l.unheard(p)
 	if f.lags {
 		p = behind(p)
 	}

@@ -204,38 +204,58 @@ func (c *Conn) setupConsumers(ctx context.Context, name string, consumers map[st
 	return nil
 }
 
-// Backlog is how many triggers of a governed group wait on the stream, and how many have
+// Backlog is how many triggers of a governed group wait on its streams, and how many have
 // been delivered and are not acknowledged.
 type Backlog struct{ Waiting, Delivered int }
 
-// BacklogOf returns the backlog of a governed group, whatever the priority.
-func (c *Conn) BacklogOf(ctx context.Context, group string) (Backlog, error) {
-	of := c.cluster.Partitions.Consumers(bus.ConsumerAny(group))
-	for _, p := range job.Priorities {
-		of = append(of, c.cluster.Partitions.Consumers(bus.ConsumerPriority(p, group))...)
-	}
-	found := make([]Backlog, len(of))
-	g, ctx := errgroup.WithContext(ctx)
-	for i, on := range of {
-		g.Go(func() error {
-			info, err := c.ConsumerInfo(ctx, on.Stream, on.Consumer)
-			if errors.Is(err, jetstream.ErrConsumerNotFound) { // no node has set the group up yet
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			found[i] = Backlog{Waiting: int(info.NumPending), Delivered: info.NumAckPending} //nolint:gosec // a count of messages
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return Backlog{}, err
-	}
-	var sum Backlog
+// BacklogOf returns the backlog of a governed group, whatever the priority, on the streams that
+// answer. The error is about the others.
+func (c *Conn) BacklogOf(ctx context.Context, group string) (sum Backlog, err error) {
+	found, errs := c.BacklogsOf(ctx, group, c.Trigs())
 	for _, b := range found {
 		sum.Waiting += b.Waiting
 		sum.Delivered += b.Delivered
+	}
+	return sum, errors.Join(errs...)
+}
+
+// BacklogsOf returns the backlog of a governed group on each of streams, or why it is not known.
+func (c *Conn) BacklogsOf(ctx context.Context, group string, streams []string) (found []Backlog, errs []error) {
+	found, errs = make([]Backlog, len(streams)), make([]error, len(streams))
+	var asking errgroup.Group
+	for i, stream := range streams {
+		asking.Go(func() error { found[i], errs[i] = c.backlogOn(ctx, stream, group); return nil })
+	}
+	_ = asking.Wait() // they return none
+	return found, errs
+}
+
+// backlogOn returns the backlog of a governed group on one stream.
+func (c *Conn) backlogOn(ctx context.Context, stream, group string) (sum Backlog, err error) {
+	consumers := []string{bus.ConsumerAny(group)}
+	for _, p := range job.Priorities {
+		consumers = append(consumers, bus.ConsumerPriority(p, group))
+	}
+	found := make([]*jetstream.ConsumerInfo, len(consumers))
+	asking, ctx := errgroup.WithContext(ctx)
+	for i, consumer := range consumers {
+		asking.Go(func() error {
+			var err error
+			found[i], err = c.ConsumerInfo(ctx, stream, consumer)
+			if errors.Is(err, jetstream.ErrConsumerNotFound) { // no node has set the group up yet
+				return nil
+			}
+			return err
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return Backlog{}, err
+	}
+	for _, info := range found {
+		if info != nil {
+			sum.Waiting += int(info.NumPending) //nolint:gosec // a count of messages
+			sum.Delivered += info.NumAckPending
+		}
 	}
 	return sum, nil
 }

@@ -50,7 +50,8 @@
 //
 // How many runs are alive is what JetStream has delivered and not had acknowledged, less
 // what is in hand. Nothing of this is stored elsewhere: the next dispatcher counts
-// again.
+// again. Those of a partition that does not answer stay as they were counted last, so the group
+// goes on in the others. A dispatcher that has not counted them yet begins none.
 //
 // Not promised: that the route's first choice gets the run. Busy instances are passed
 // over; a job that must not run elsewhere needs labels that only one instance has.

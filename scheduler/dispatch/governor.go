@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,6 +31,9 @@ const (
 	// countWait how long one may take.
 	countEvery = 20 * time.Millisecond
 	countWait  = time.Second
+	// countAgain is for how long a partition that has not answered is not asked while others
+	// answer: nothing begins while one is waited for.
+	countAgain = 5 * time.Second
 )
 
 // governor decides when the runs of a group begin, and in which order. Its goroutine owns
@@ -49,10 +53,19 @@ type governor struct {
 	// finished has instances with a run that has just ended. Some may be missing.
 	finished chan string
 
-	// room is how many runs may begin by the last count of those alive, which was at
-	// counted. It is not used without a limit.
+	// live is how many runs are alive at most, by partition: by the last count, and those that
+	// have begun since. At first it is not known, and may be as many as the limit. room is how
+	// many more may begin. Neither is used without a limit.
+	live    []live
 	room    int
 	counted time.Time
+}
+
+// live is how many runs of the group are alive in a partition at most. If it is silent, it is not
+// asked again before an instant.
+type live struct {
+	runs  int
+	again time.Time
 }
 
 // placed is what came of an offer.
@@ -75,6 +88,9 @@ func (g *group) govern(ctx context.Context, limits cluster.GroupLimits) {
 func newGovernor(g *group, limits cluster.GroupLimits) *governor {
 	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), finished: make(chan string, maxOffers)}
 	v.hand.full, v.asking = map[poolKey]time.Time{}, map[poolKey]int{}
+	for range g.d.conn.Trigs() {
+		v.live = append(v.live, live{runs: limits.Limit})
+	}
 	for i, p := range job.Priorities {
 		v.pullers[i] = g.d.conn.NewPuller(handRoom, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerPriority(p, g.name))...)
 	}
@@ -186,26 +202,58 @@ func (v *governor) roomFor(t *bus.Trigger) bool {
 
 // offer has a trigger offered.
 func (v *governor) offer(ctx context.Context, w *held, token *rate.Reservation) {
-	v.room--
+	v.occupy(w, 1)
 	v.offers++
 	v.asking[poolOf(w.t)]++
 	w.began = time.Now()
 	v.working.Go(func() { v.place(ctx, w, token) })
 }
 
+// occupy takes in that so many more runs of a trigger's partition are alive.
+func (v *governor) occupy(w *held, runs int) {
+	if _, p, ok := bus.ParseStream(w.at.Stream); ok && p < len(v.live) {
+		v.live[p].runs += runs
+	}
+	v.room -= runs
+}
+
 // count looks how many runs of the group are alive: those that have been delivered and
-// are not in hand. Those on their way to here count as alive for the moment.
+// are not in hand. Those on their way to here count as alive for the moment, and so do those of
+// a partition that does not answer, until it does.
 func (v *governor) count(ctx context.Context) {
-	inHand := v.hand.count()
+	now := time.Now()
+	var streams []string
+	var asked []*live
+	for p, stream := range v.g.d.conn.Trigs() {
+		if l := &v.live[p]; !now.Before(l.again) {
+			streams, asked = append(streams, stream), append(asked, l)
+		}
+	}
+	inHand := map[string]int{}
+	for _, level := range v.hand.levels {
+		for _, w := range level {
+			inHand[w.at.Stream]++
+		}
+	}
 	asking, cancel := context.WithTimeout(ctx, countWait)
 	defer cancel()
-	b, err := v.g.d.conn.BacklogOf(asking, v.g.name)
-	v.counted, v.room = time.Now(), 0
-	if err != nil {
-		v.g.d.log.DebugContext(ctx, "live runs not counted", "executor_group", v.g.name, "error", err)
-		return
+	found, errs := v.g.d.conn.BacklogsOf(asking, v.g.name, streams)
+	v.counted = time.Now()
+	answered := slices.Contains(errs, nil) // else it is the connection, or all that is there
+	for i, l := range asked {
+		if errs[i] == nil {
+			l.runs = found[i].Delivered - inHand[streams[i]]
+			continue
+		}
+		v.g.d.log.DebugContext(ctx, "live runs not counted", "executor_group", v.g.name, "error", errs[i])
+		if answered {
+			l.again = v.counted.Add(countAgain)
+		}
 	}
-	v.room = v.limits.Limit - (b.Delivered - inHand)
+	v.room = v.limits.Limit
+	for _, l := range v.live {
+		v.room -= l.runs
+	}
 }
 
 // place offers a trigger once to each instance that may have it.
@@ -249,7 +297,7 @@ func (v *governor) end(ctx context.Context, p placed) {
 		delete(v.asking, pool)
 	}
 	if p.result != taken && p.result != unknown {
-		v.room++
+		v.occupy(p.held, -1)
 		v.hand.picks-- // its level's turn is not over
 		if p.token != nil {
 			p.token.CancelAt(now)

@@ -160,3 +160,34 @@ func TestAnAttemptIsFoundToHaveEndedInItsPartition(t *testing.T) {
 		w.wantTriggers(0)
 	})
 }
+
+// What is alive in a partition that falls silent counts as alive until it answers again.
+func TestAGovernedGroupGoesOnInThePartitionsThatAnswer(t *testing.T) {
+	runPartitioned(t, 3, func(w *world) {
+		w.govern(cluster.GroupLimits{Limit: 2})
+		w.dispatcher("n")
+		w.executor("a", 10*time.Second)
+		time.Sleep(time.Second)
+		w.trigger(job.RouteAny, ofShard(1))
+		time.Sleep(time.Second)
+		w.broker.Silence("TRIG1")
+		for range 5 {
+			w.trigger(job.RouteAny, ofShard(0))
+			w.trigger(job.RouteAny, ofShard(2))
+		}
+		began := 1 - w.count()
+		for range 4 {
+			time.Sleep(11 * time.Second)
+			n := w.count()
+			if began += n; n != 1 {
+				t.Errorf("%d runs began in 11 s; want 1, beside that of the silent partition", n)
+			}
+		}
+		w.broker.Silence("")
+		time.Sleep(bus.AckWait)
+		w.count()
+		w.trigger(job.RouteAny, ofShard(1))
+		time.Sleep(50 * time.Second)
+		w.wantTriggers(0)
+	})
+}
