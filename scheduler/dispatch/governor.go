@@ -297,7 +297,9 @@ func (v *governor) end(ctx context.Context, p placed) {
 		delete(v.asking, pool)
 	}
 	if p.result != taken && p.result != unknown {
-		v.occupy(p.held, -1)
+		if p.result != settled { // it may have been found alive, which the next count tells
+			v.occupy(p.held, -1)
+		}
 		v.hand.picks-- // its level's turn is not over
 		if p.token != nil {
 			p.token.CancelAt(now)

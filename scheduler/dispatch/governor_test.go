@@ -193,3 +193,29 @@ func TestARunThatIsCalledOffWhileItWaitsIsNotBegun(t *testing.T) {
 }
 
 func priority(p job.Priority) func(*bus.Trigger) { return func(t *bus.Trigger) { t.Priority = p } }
+
+// Its trigger comes again to the governor, who finds that an instance has it.
+func TestARunThatIsFoundToBeAliveKeepsItsPlace(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(cluster.GroupLimits{Limit: 2})
+		w.dispatcher("n")
+		w.executor("a", time.Hour)
+		time.Sleep(time.Second)
+		w.trigger(job.RouteAny)
+		time.Sleep(time.Second)
+		w.broker.Mute("a")
+		time.Sleep(bus.AckWait + 3*time.Second)
+		w.broker.Heal("a")
+		time.Sleep(10 * time.Second)
+		if n := w.count(); n != 1 {
+			t.Fatalf("%d runs began, want 1", n)
+		}
+		for range 3 {
+			w.trigger(job.RouteAny)
+		}
+		time.Sleep(5 * time.Second)
+		if n := w.count(); n != 1 {
+			t.Errorf("%d runs began beside one that is alive, and the limit is 2", n)
+		}
+	})
+}
