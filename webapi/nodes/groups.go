@@ -66,12 +66,7 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 	if visible := access.Seen(ctx); visible != nil {
 		groups = slices.DeleteFunc(groups, func(g api.Group) bool { return !visible[g.ExecutorGroup] })
 	}
-	for i := range groups {
-		if err := v.countWaiting(ctx, &groups[i]); err != nil {
-			return nil, err
-		}
-	}
-	return groups, nil
+	return groups, v.countWaiting(ctx, groups)
 }
 
 // Knows returns job.ErrNotFound for a group that no job and no executor has named.

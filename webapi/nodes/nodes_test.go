@@ -1,13 +1,21 @@
 package nodes
 
 import (
+	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
 func TestMovesOfShardsAreToldFromTheNewestOn(t *testing.T) {
@@ -20,4 +28,34 @@ func TestMovesOfShardsAreToldFromTheNewestOn(t *testing.T) {
 	if d := cmp.Diff(expected, list.Moves); d != "" {
 		t.Error(d)
 	}
+}
+
+func TestGroupsAreListedWhileAPartitionIsSilent(t *testing.T) {
+	bustest.Run(t, time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC), func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		conn := clustertest.SetupAs(t, broker, "api", cluster.Assets{Shards: 3, Partitions: 3})
+		for _, group := range []string{"billing", "mail", "ops"} {
+			if err := errors.Join(conn.GovernGroup(t.Context(), group), conn.SetupGroup(t.Context(), group, true)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.JS.Publish(t.Context(), bus.SubjectTrigger(2, group), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		broker.Silence("TRIG1")
+		asked := time.Now()
+		ctx := access.With(t.Context(), &access.Caller{Who: auth.Local("ann")})
+		groups, err := New(conn, slog.New(slog.DiscardHandler)).Groups(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range groups {
+			if g.Waiting != 1 {
+				t.Errorf("%d runs of %s wait, want the one of a partition that answers", g.Waiting, g.ExecutorGroup)
+			}
+		}
+		if took := time.Since(asked); len(groups) != 3 || took > CompletionTimeout {
+			t.Errorf("%d groups, after %s", len(groups), took)
+		}
+	})
 }

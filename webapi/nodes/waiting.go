@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
@@ -13,18 +15,31 @@ import (
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
-// countWaiting counts the runs of a group that wait on the stream, if a dispatcher has to
-// hand them out.
-func (v *View) countWaiting(ctx context.Context, g *api.Group) error {
-	if !g.Dispatched {
-		return nil
+// countAtOnce is of how many groups the waiting runs are counted at the same time.
+const countAtOnce = 8
+
+// countWaiting counts the runs of groups that wait on the streams that answer, if a dispatcher
+// has to hand them out.
+func (v *View) countWaiting(ctx context.Context, groups []api.Group) error {
+	asking, cancel := context.WithTimeout(ctx, CompletionTimeout)
+	defer cancel()
+	var counts errgroup.Group
+	counts.SetLimit(countAtOnce)
+	for i := range groups {
+		g := &groups[i]
+		if !g.Dispatched {
+			continue
+		}
+		counts.Go(func() error {
+			b, err := v.conn.BacklogOf(asking, g.ExecutorGroup)
+			g.Waiting = b.Waiting
+			if g.Limit > 0 { // what the dispatcher has in hand
+				g.Waiting += max(b.Delivered-g.Limit, 0)
+			}
+			return v.WithoutBus(ctx, err)
+		})
 	}
-	b, err := v.conn.BacklogOf(ctx, g.ExecutorGroup)
-	g.Waiting = b.Waiting
-	if g.Limit > 0 { // what the dispatcher has in hand
-		g.Waiting += max(b.Delivered-g.Limit, 0)
-	}
-	return err
+	return counts.Wait()
 }
 
 // MarkWaiting says of pending runs for which nothing else is said what they wait for: an
