@@ -873,13 +873,14 @@ type HeldRole struct {
 
 // HistoryState defines model for HistoryState.
 type HistoryState struct {
+	// AsOf Up to when the history has all records of the streams that answer
 	AsOf    time.Time       `json:"as_of"`
 	Backlog []IngestBacklog `json:"backlog"`
 
 	// Bytes Disk usage of the log store of the responding server; 0 while it does not answer
 	Bytes int64 `json:"bytes"`
 
-	// CaughtUpAt When the log store will have caught up, if all streams shrink as in the last half minute. Absent if it is not behind, or if a stream does not shrink
+	// CaughtUpAt When the log store will have caught up, if all streams shrink as in the last half minute. Absent if it is not behind, or if a stream does not shrink or does not answer
 	CaughtUpAt time.Time `json:"caught_up_at,omitzero"`
 
 	// DeadLetters Number of refused messages that are kept

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +20,10 @@ func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObje
 	state := HistoryState{AsOf: time.Now().UTC().Truncate(time.Millisecond), StoreAnswers: true}
 	backlogs, err := h.conn.IngestBacklogs(ctx)
 	if err != nil {
-		return nil, err
+		if !slices.ContainsFunc(backlogs, func(b fleet.IngestBacklog) bool { return !b.Unavailable }) {
+			return nil, err
+		}
+		h.log.DebugContext(ctx, "backlog of some streams not known", "error", err)
 	}
 	state.Backlog = backlogs
 	for _, b := range backlogs {

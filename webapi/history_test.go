@@ -95,3 +95,44 @@ func TestTheHistoryTellsThatTheStoreIsAway(t *testing.T) {
 		t.Errorf("the state is %+v", state)
 	}
 }
+
+func TestTheHistoryTellsWhatTheStreamsThatAnswerSay(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		conn := clustertest.SetupAs(t, broker, "api", cluster.Assets{Shards: shards, Partitions: 3})
+		store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		h := &systemHandlers{conn: conn, store: store, log: slog.New(slog.DiscardHandler)}
+		if err := conn.PutIngestPace(t.Context(), &cluster.IngestPace{At: noon.Add(time.Minute), PerSecond: map[string]float64{bus.StreamLog: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.JS.Publish(t.Context(), "log.billing.x", nil); err != nil { // nobody ingests here
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		broker.Silence("TRIG1")
+		asked := time.Now()
+		r, err := h.GetHistory(t.Context(), GetHistoryRequestObject{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := HistoryState(r.(GetHistory200JSONResponse))
+		var silent []string
+		waiting := map[string]uint64{}
+		for _, b := range state.Backlog {
+			if b.Unavailable {
+				silent = append(silent, b.Stream)
+			}
+			waiting[b.Stream] = b.Messages
+		}
+		if len(silent) != 1 || silent[0] != "TRIG1" || len(state.Backlog) != 10 || waiting[bus.StreamLog] != 1 || !state.AsOf.Equal(noon) || !state.CaughtUpAt.IsZero() {
+			t.Errorf("%+v", state)
+		}
+		if took := time.Since(asked); took > 3*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+}

@@ -2,16 +2,19 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// IngestBacklogs returns what waits on each of the streams that history is made of. The error
-// is job.ErrUnavailable.
+// IngestBacklogs returns what waits on each of the streams that history is made of. Of those that
+// do not answer it says so, and the error, which is job.ErrUnavailable, says why.
 func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error) {
 	type feed struct {
 		stream, consumer string
@@ -28,15 +31,18 @@ func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error
 	for _, s := range FactStreams {
 		feeds = append(feeds, feed{s.Stream, bus.ConsumerFacts, s.Subjects})
 	}
-	var all []fleet.IngestBacklog
-	for _, feed := range feeds {
-		b, err := c.ingestBacklog(ctx, feed.stream, feed.consumer, feed.subjects)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, b)
+	all, errs := make([]fleet.IngestBacklog, len(feeds)), make([]error, len(feeds))
+	var asking errgroup.Group
+	for i, feed := range feeds {
+		asking.Go(func() error {
+			if all[i], errs[i] = c.ingestBacklog(ctx, feed.stream, feed.consumer, feed.subjects); errs[i] != nil {
+				all[i] = fleet.IngestBacklog{Stream: feed.stream, Unavailable: true}
+			}
+			return nil
+		})
 	}
-	return all, nil
+	_ = asking.Wait() // they return none
+	return all, errors.Join(errs...)
 }
 
 func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subjects []string) (fleet.IngestBacklog, error) {
@@ -204,7 +210,7 @@ func (c *Conn) GetIngestPace(ctx context.Context) (*IngestPace, error) {
 
 // Forecast notes in backlogs how fast those shrink that are behind, and returns when the log
 // store will have caught up if it goes on so. That is zero when it is not behind, when one of
-// them does not shrink, and when p is too old to tell.
+// them does not shrink or is not known, and when p is too old to tell.
 func (p *IngestPace) Forecast(backlogs []fleet.IngestBacklog, now time.Time) time.Time {
 	if now.Sub(p.At) > paceHolds {
 		return time.Time{}
@@ -213,6 +219,9 @@ func (p *IngestPace) Forecast(backlogs []fleet.IngestBacklog, now time.Time) tim
 	known := true
 	for i := range backlogs {
 		b := &backlogs[i]
+		if b.Unavailable {
+			known = false
+		}
 		if !b.Behind(now) {
 			continue
 		}

@@ -82,9 +82,11 @@ const IngestBehind = 10 * time.Second
 
 // IngestBacklog is what waits on a stream to be moved into the log store.
 type IngestBacklog struct {
-	Stream   string    `json:"stream"`
-	Messages uint64    `json:"messages"`
-	Since    time.Time `json:"since,omitzero"` // when the oldest of them came
+	Stream   string `json:"stream"`
+	Messages uint64 `json:"messages"`
+	// Unavailable says that the stream does not answer: nothing else is known of it.
+	Unavailable bool      `json:"unavailable,omitempty"`
+	Since       time.Time `json:"since,omitzero"` // when the oldest of them came
 	// PerSecond is by how many fewer wait with each second, while it is behind; 0 when no
 	// fewer do, and when nobody has measured. See the forecast of package bus.
 	PerSecond float64 `json:"per_second,omitzero"`

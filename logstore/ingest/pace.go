@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -29,14 +30,12 @@ func (in *Ingest) measurePace(ctx context.Context) {
 	for pause.For(ctx, paceEvery) == nil {
 		backlogs, err := in.conn.IngestBacklogs(ctx)
 		now := time.Now().UTC().Truncate(time.Millisecond)
-		if err == nil {
-			p := w.add(now, backlogs)
-			behind := in.showPace(now, backlogs, p)
-			if behind || told {
-				err = in.conn.PutIngestPace(ctx, p)
-			}
-			told = behind
+		p := w.add(now, backlogs)
+		behind := in.showPace(now, backlogs, p)
+		if behind || told {
+			err = errors.Join(err, in.conn.PutIngestPace(ctx, p))
 		}
+		told = behind
 		if err != nil && ctx.Err() == nil {
 			in.log.DebugContext(ctx, "pace not measured", "error", err)
 		}
@@ -47,6 +46,9 @@ func (in *Ingest) measurePace(ctx context.Context) {
 func (in *Ingest) showPace(now time.Time, backlogs []fleet.IngestBacklog, p *cluster.IngestPace) (behind bool) {
 	for i := range backlogs {
 		b := &backlogs[i]
+		if b.Unavailable {
+			continue // the last that is known stays
+		}
 		in.metrics.lag.WithLabelValues(b.Stream).Set(float64(b.Messages))
 		pace, left := 0.0, 0.0
 		if b.Behind(now) {
@@ -73,7 +75,9 @@ type sample struct {
 func (w *window) add(now time.Time, backlogs []fleet.IngestBacklog) *cluster.IngestPace {
 	s := sample{at: now, waiting: make(map[string]uint64, len(backlogs))}
 	for i := range backlogs {
-		s.waiting[backlogs[i].Stream] = backlogs[i].Messages
+		if !backlogs[i].Unavailable {
+			s.waiting[backlogs[i].Stream] = backlogs[i].Messages
+		}
 	}
 	for len(*w) > 0 && now.Sub((*w)[0].at) > paceWindow {
 		*w = (*w)[1:]

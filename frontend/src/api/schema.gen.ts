@@ -3808,12 +3808,15 @@ export interface components {
             note?: string;
         };
         HistoryState: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Up to when the history has all records of the streams that answer
+             */
             as_of: string;
             backlog: components["schemas"]["IngestBacklog"][];
             /**
              * Format: date-time
-             * @description When the log store will have caught up, if all streams shrink as in the last half minute. Absent if it is not behind, or if a stream does not shrink
+             * @description When the log store will have caught up, if all streams shrink as in the last half minute. Absent if it is not behind, or if a stream does not shrink or does not answer
              */
             caught_up_at?: string;
             store_answers: boolean;
@@ -3914,6 +3917,8 @@ export interface components {
             stream: string;
             /** Format: uint64 */
             messages: number;
+            /** @description Whether the stream does not answer, so that its backlog is unknown */
+            unavailable?: boolean;
             /**
              * Format: date-time
              * @description The time of the oldest of them

@@ -58,6 +58,18 @@ it("a history that is behind and does not catch up has no end", () => {
   expect(text).not.toContain("shrinks");
 });
 
+it("a stream that does not answer is named", () => {
+  noteBehind(false);
+  const text = shown({
+    backlog: [
+      { stream: "TRIG", messages: 0 },
+      { stream: "EVT1", messages: 0, unavailable: true },
+    ],
+  });
+  expect(text).toContain("EVT1does not answer");
+  expect(text).not.toContain("TRIG");
+});
+
 it("what waits while it is written makes no history behind", () => {
   noteBehind(true);
   const text = shown({ backlog: [{ stream: "LOG", messages: 9000, since: ago(2) }] });

@@ -24,5 +24,11 @@ func TestTheClusterIsDrawn(t *testing.T) {
 			Consumers: []fleet.ConsumerState{{Stream: "TRIG", Consumer: "any-ops", Group: "ops", Waiting: 20000, Unacknowledged: 8, Redelivered: 1}, {Stream: "EVT", Consumer: "ingest"}},
 		})
 	})
+	drawtest.Golden(t, "history", func(tab *draw.Table) {
+		drawHistory(tab, client.HistoryState{
+			AsOf: drawtest.At("03:00:00.000"), StoreAnswers: true, Bytes: 3_000_000_000, OldestRun: drawtest.At("01:00:00.000"),
+			Backlog: []fleet.IngestBacklog{{Stream: "TRIG"}, {Stream: "TRIG1", Unavailable: true}, {Stream: "EVT", Messages: 12000, Since: drawtest.At("03:00:00.000"), PerSecond: 74.6}, {Stream: "EVT1", Unavailable: true}},
+		})
+	})
 	drawtest.Golden(t, "nodes-empty", func(tab *draw.Table) { drawNodes(tab, client.NodeList{Shards: 3, Unowned: []int{0, 1, 2}}) })
 }

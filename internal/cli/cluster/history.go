@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,31 +24,51 @@ func newGetHistoryCommand() *cobra.Command {
 		Example: "  carillon get history\n  carillon get history -o json",
 	}, func(ctx context.Context, api *client.API) (client.HistoryState, error) {
 		return client.Read[client.HistoryState](api.GetHistory(ctx))
-	}, func(t *draw.Table, state client.HistoryState) {
-		t.Line("complete up to " + t.Instant(state.AsOf))
-		if !state.CaughtUpAt.IsZero() {
-			t.Line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
+	}, drawHistory)
+}
+
+func drawHistory(t *draw.Table, state client.HistoryState) {
+	complete := "complete up to " + t.Instant(state.AsOf)
+	if silent := silentOf(state.Backlog); len(silent) > 0 {
+		complete += ", except for streams that do not answer: " + strings.Join(silent, ", ")
+	}
+	t.Line(complete)
+	if !state.CaughtUpAt.IsZero() {
+		t.Line("backlog empty in about " + max(time.Until(state.CaughtUpAt), time.Second).Round(time.Second).String() + " at this rate")
+	}
+	if state.StoreAnswers {
+		t.Line(draw.Bytes(state.Bytes) + " on disk, the oldest run from " + t.Instant(state.OldestRun))
+		if state.DiskBytes > 0 {
+			t.Line(draw.Bytes(state.DiskFreeBytes) + " free of " + draw.Bytes(state.DiskBytes))
 		}
-		if state.StoreAnswers {
-			t.Line(draw.Bytes(state.Bytes) + " on disk, the oldest run from " + t.Instant(state.OldestRun))
-			if state.DiskBytes > 0 {
-				t.Line(draw.Bytes(state.DiskFreeBytes) + " free of " + draw.Bytes(state.DiskBytes))
-			}
-		} else {
-			t.Line("the log store does not answer")
+	} else {
+		t.Line("the log store does not answer")
+	}
+	if in := state.StandIn; in != nil {
+		t.Line("runs and logs come from the streams, since " + t.Instant(in.Since) + " up to " + t.Instant(in.AsOf))
+	}
+	if state.DeadLetters > 0 {
+		t.Line(draw.Thousands(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
+	}
+	t.Line("")
+	t.Row("STREAM", "WAITING", "SINCE", "DRAINED/S")
+	for _, b := range state.Backlog {
+		if b.Unavailable {
+			t.Row(b.Stream, "unknown", "-", "-")
+			continue
 		}
-		if in := state.StandIn; in != nil {
-			t.Line("runs and logs come from the streams, since " + t.Instant(in.Since) + " up to " + t.Instant(in.AsOf))
+		t.Row(b.Stream, draw.Thousands(int64(min(b.Messages, 1<<62))), t.Instant(b.Since), fewer(b.PerSecond))
+	}
+}
+
+// silentOf returns the streams that do not answer.
+func silentOf(backlog []client.IngestBacklog) (streams []string) {
+	for _, b := range backlog {
+		if b.Unavailable {
+			streams = append(streams, b.Stream)
 		}
-		if state.DeadLetters > 0 {
-			t.Line(draw.Thousands(int64(min(state.DeadLetters, 1<<62))) + " messages were refused; list them with carillon get dead-letters")
-		}
-		t.Line("")
-		t.Row("STREAM", "WAITING", "SINCE", "DRAINED/S")
-		for _, b := range state.Backlog {
-			t.Row(b.Stream, draw.Thousands(int64(min(b.Messages, 1<<62))), t.Instant(b.Since), fewer(b.PerSecond))
-		}
-	})
+	}
+	return streams
 }
 
 // fewer is by how much a backlog shrinks; a dash when it does not, or is none.

@@ -142,6 +142,9 @@ func (v *topView) shownHistory() string {
 	parts := []string{draw.Bytes(v.History.Bytes)}
 	for _, b := range v.History.Backlog {
 		part := fmt.Sprintf("%s %d behind", b.Stream, b.Messages)
+		if b.Unavailable {
+			part = b.Stream + " unknown"
+		}
 		if b.Messages > 0 && !b.Since.IsZero() {
 			part += " since " + v.clock.Format(b.Since, "15:04:05Z07:00")
 		}

@@ -77,6 +77,7 @@ export const bus = {
   onDisk: "On disk",
   freeDisk: "Free disk space",
   oldestRun: "Oldest run",
+  silent: "does not answer",
   backlog: (n: string) => `${n} waiting`,
   fewer: (n: string) => `shrinks by ${n} per second`,
   caughtUpIn: "Caught up in",

@@ -69,6 +69,7 @@ export const bus: typeof en = {
   onDisk: "占用磁盘",
   freeDisk: "磁盘剩余",
   oldestRun: "最早的运行",
+  silent: "没有响应",
   backlog: (n) => `${n} 条等待`,
   fewer: (n) => `每秒减少 ${n} 条`,
   caughtUpIn: "预计追平",

@@ -17,7 +17,7 @@ export function StoreCard() {
   const now = useNow();
   const history = useQuery(historyQuery).data;
   if (!history) return null;
-  const waiting = history.backlog.filter((b) => b.messages > 0);
+  const waiting = history.backlog.filter((b) => b.messages > 0 || b.unavailable);
   return (
     <Card title={t.bus.store}>
       <div className="b">
@@ -76,7 +76,7 @@ export function StoreCard() {
               key={b.stream}
               stream={b.stream}
               text={[
-                t.bus.backlog(f.number(b.messages)),
+                b.unavailable ? t.bus.silent : t.bus.backlog(f.number(b.messages)),
                 b.per_second && t.bus.fewer(f.number(Math.max(Math.round(b.per_second), 1))),
               ]
                 .filter(Boolean)
