@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -51,6 +52,8 @@ type Service struct {
 	log     *slog.Logger
 	metrics *metrics
 	refused map[string]int // how often each key was turned away in a row; the handler's own
+
+	evts []*jetstream.StreamInfo // the streams of events as they last were; nil: not known. lookAtRoom's own
 }
 
 // New returns a service. conn is of the account CARILLON, system of SYS; both outlive

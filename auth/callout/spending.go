@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
@@ -87,19 +89,34 @@ func (s *Service) overspent(ctx context.Context, group string, until time.Time) 
 	}
 }
 
-// lookAtRoom adapts budgets to how full the fullest EVT is. While that is not known, they stay.
+// lookAtRoom adapts budgets to how full the fullest EVT is. One that does not answer counts as
+// full as it was last.
 func (s *Service) lookAtRoom(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, sweepSilence)
 	defer cancel()
+	streams := s.conn.Evts()
+	if s.evts == nil {
+		s.evts = make([]*jetstream.StreamInfo, len(streams))
+	}
+	var asking sync.WaitGroup
+	for i, stream := range streams {
+		asking.Go(func() {
+			info, err := s.conn.Info(ctx, stream)
+			if err != nil {
+				s.log.DebugContext(ctx, "room on EVT not known", "error", err)
+				return
+			}
+			s.evts[i] = info
+		})
+	}
+	asking.Wait()
 	var used, limit uint64
-	for i, stream := range s.conn.Evts() {
-		info, err := s.conn.Info(ctx, stream)
-		if err != nil {
-			s.log.DebugContext(ctx, "room on EVT not known", "error", err)
-			return
+	for _, info := range s.evts {
+		if info == nil || info.Config.MaxBytes <= 0 {
+			continue
 		}
-		u, l := info.State.Bytes, uint64(max(info.Config.MaxBytes, 0))
-		if i == 0 || float64(u)*float64(limit) > float64(used)*float64(l) {
+		u, l := info.State.Bytes, uint64(info.Config.MaxBytes)
+		if limit == 0 || float64(u)*float64(limit) > float64(used)*float64(l) {
 			used, limit = u, l
 		}
 	}
