@@ -48,6 +48,9 @@ func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (Rea
 			if full, ok := errors.AsType[*cluster.NoRoomError](err); ok {
 				c.Detail = full.Reason
 			}
+			if silent, ok := errors.AsType[*cluster.SilentError](err); ok {
+				c.Detail = silent.Error()
+			}
 		}
 		health.Checks = append(health.Checks, c)
 	}

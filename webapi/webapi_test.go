@@ -59,6 +59,16 @@ func TestReadinessNamesTheStreamThatIsFull(t *testing.T) {
 	}
 }
 
+func TestReadinessNamesTheStreamThatIsSilent(t *testing.T) {
+	w := newWorld(t)
+	want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil) // the jobs are loaded by then
+	w.broker.Silence(bus.StreamEvt)
+	h, _ := want[Health](w, http.StatusServiceUnavailable, "GET", "/readyz", nil)
+	if c := h.Checks[0]; c.Ok || c.Name != "bus" || c.Detail != "stream EVT does not answer" {
+		t.Errorf("%+v", h)
+	}
+}
+
 func TestReadinessWatchesTheLogStore(t *testing.T) {
 	w := newWorld(t, func(_ *Config, w *world) { w.store = away{w.store} })
 	h, _ := want[Health](w, http.StatusServiceUnavailable, "GET", "/readyz", nil)

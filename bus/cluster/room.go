@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -27,8 +26,25 @@ func (e *NoRoomError) Error() string { return e.Reason }
 // Unwrap lets callers see [job.ErrUnavailable].
 func (e *NoRoomError) Unwrap() error { return job.ErrUnavailable }
 
-// roomFor is for how long an answer of CheckRoom counts: anybody may ask for it.
-const roomFor = 5 * time.Second
+// SilentError says that NATS answers, but some streams do not.
+type SilentError struct{ Streams []string }
+
+func (e *SilentError) Error() string {
+	if len(e.Streams) == 1 {
+		return "stream " + e.Streams[0] + " does not answer"
+	}
+	return "streams " + strings.Join(e.Streams, ", ") + " do not answer"
+}
+
+// Unwrap lets callers see [job.ErrUnavailable].
+func (e *SilentError) Unwrap() error { return job.ErrUnavailable }
+
+// roomFor is for how long an answer of CheckRoom counts: anybody may ask for it. roomWait is how
+// long it waits for the streams.
+const (
+	roomFor  = 5 * time.Second
+	roomWait = time.Second
+)
 
 // room is the last answer of CheckRoom.
 type room struct {
@@ -41,8 +57,8 @@ type room struct {
 var measuredRoom = measured{key: "room", what: "a note, to see whether NATS stores"}
 
 // CheckRoom returns a *NoRoomError when NATS refuses what is to be stored: a stream that
-// drops nothing is full, or the disk is. Any other error means that this is not known. The
-// answer may be 5 s old.
+// drops nothing is full, or the disk is. Any other error means that this is not known: a
+// *SilentError of some streams. The answer may be 5 s old.
 func (c *Conn) CheckRoom(ctx context.Context) error {
 	c.room.mu.Lock()
 	defer c.room.mu.Unlock()
@@ -64,18 +80,32 @@ func (c *Conn) checkRoom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range append(c.Trigs(), c.Evts()...) {
-		s, err := c.JS.Stream(ctx, name)
-		if err != nil {
-			return fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
+	names := append(c.Trigs(), c.Evts()...)
+	infos, errs := make([]*jetstream.StreamInfo, len(names)), make([]error, len(names))
+	ctx, cancel := context.WithTimeout(ctx, roomWait)
+	defer cancel()
+	var asking sync.WaitGroup
+	for i, name := range names {
+		asking.Go(func() { infos[i], errs[i] = c.Info(ctx, name) })
+	}
+	asking.Wait()
+	silent := &SilentError{}
+	for i, name := range names {
+		if errors.Is(errs[i], job.ErrUnavailable) {
+			silent.Streams, errs[i] = append(silent.Streams, name), nil
 		}
-		state := streamState(s.CachedInfo())
-		if state.Full() {
+		if infos[i] == nil {
+			continue
+		}
+		if state := streamState(infos[i]); state.Full() {
 			return &NoRoomError{Reason: fmt.Sprintf(
 				"stream %s is full and refuses messages: it has %d of %d bytes; give it more (\"carillon get bus\"), or find out who fills it", name, state.Bytes, state.MaxBytes)}
 		}
 	}
-	return nil
+	if len(silent.Streams) > 0 {
+		return silent
+	}
+	return errors.Join(errs...)
 }
 
 // Codes of JetStream's errors that say that a server has no room.

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -201,6 +202,30 @@ func TestAGroupIsSetUpOnTheOtherPartitionsWhileOneIsAway(t *testing.T) {
 			if _, err := conn.ConsumerInfo(t.Context(), stream, bus.ConsumerAny("mail")); err != nil {
 				t.Errorf("consumer on %s: %v", stream, err)
 			}
+		}
+	})
+}
+
+func TestAFullStreamIsFoundThoughAnotherOneIsSilent(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		conn := clustertest.SetupAs(t, broker, "node", cluster.Assets{Shards: 3, Partitions: 3, TrigBytes: 3000})
+		check := func() error {
+			time.Sleep(5 * time.Second) // the last answer counts no longer
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			return conn.CheckRoom(ctx)
+		}
+		broker.Silence("TRIG1")
+		err := check()
+		if silent, ok := errors.AsType[*cluster.SilentError](err); !ok || silent.Error() != "stream TRIG1 does not answer" || !errors.Is(err, job.ErrUnavailable) {
+			t.Errorf("one is silent: %v", err)
+		}
+		if _, err := conn.JS.Publish(t.Context(), bus.SubjectCursor(2), make([]byte, 960)); err != nil {
+			t.Fatal(err)
+		}
+		if full, ok := errors.AsType[*cluster.NoRoomError](check()); !ok || full.Disk || !strings.Contains(full.Reason, "TRIG2") {
+			t.Errorf("another one is full: %v", full)
 		}
 	})
 }

@@ -26,7 +26,8 @@ func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions
 			return errors.New("JetStream does not answer")
 		}
 		err := conn.CheckRoom(ctx)
-		if _, full := errors.AsType[*cluster.NoRoomError](err); err != nil && !full {
+		_, full := errors.AsType[*cluster.NoRoomError](err)
+		if _, silent := errors.AsType[*cluster.SilentError](err); err != nil && !full && !silent {
 			return errors.New("JetStream does not answer")
 		}
 		return err
