@@ -45,7 +45,8 @@ const maxPartitionedShards = 256
 // existing ones up to date, and returns an error that says what differs where one
 // cannot be changed. It is safe to call from several nodes at once. While JetStream
 // does not answer it tries again, for a minute; then the error is
-// job.ErrUnavailable.
+// job.ErrUnavailable. If only the streams of some partitions do not answer, it leaves those as
+// they are, and returns nil: the other partitions are to go on.
 func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	a = a.withDefaults()
 	if a.Shards < 0 || a.Shards > bus.MaxShards {
@@ -61,7 +62,11 @@ func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	defer rest.Stop()
 	for begun := time.Now(); ; {
 		err := c.setup(ctx, a)
-		if !errors.Is(err, job.ErrUnavailable) || time.Since(begun) > setupWithin {
+		late := time.Since(begun) > setupWithin
+		if silent, ok := errors.AsType[*SilentError](err); ok && late && len(silent.Streams) < 2*c.cluster.Partitions.Count() {
+			return nil
+		}
+		if !errors.Is(err, job.ErrUnavailable) || late {
 			return err
 		}
 		rest.Reset(setupRest)
@@ -73,13 +78,20 @@ func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	}
 }
 
-// setup is Setup, once.
+// setup is Setup, once. After all else, the error is a *SilentError of partitions' streams.
 func (c *Conn) setup(ctx context.Context, a Assets) error {
 	a, err := c.fixed(ctx, a)
 	if err != nil {
 		return err
 	}
+	silent := &SilentError{}
 	for _, cfg := range a.streams() {
+		if _, _, ok := bus.ParseStream(cfg.Name); ok && a.Partitions.Count() > 1 {
+			if _, err := c.Info(ctx, cfg.Name); errors.Is(err, job.ErrUnavailable) {
+				silent.Streams = append(silent.Streams, cfg.Name)
+				continue
+			}
+		}
 		if err := c.setupStream(ctx, cfg); err != nil {
 			return err
 		}
@@ -102,7 +114,10 @@ func (c *Conn) setup(ctx context.Context, a Assets) error {
 	if err := c.setupFactConsumers(ctx, a.Replicas); err != nil {
 		return err
 	}
-	return c.setupCluster(ctx, a)
+	if err := c.setupCluster(ctx, a); err != nil || len(silent.Streams) == 0 {
+		return err
+	}
+	return silent
 }
 
 // fixed returns a with the shards and partitions of the cluster, by which its streams differ.

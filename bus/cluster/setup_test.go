@@ -229,3 +229,21 @@ func TestAFullStreamIsFoundThoughAnotherOneIsSilent(t *testing.T) {
 		}
 	})
 }
+
+func TestAServerStartsWhileAPartitionIsSilent(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		clustertest.SetupAs(t, broker, "before", cluster.Assets{Shards: 3, Partitions: 3})
+		broker.Silence("TRIG1")
+		late := clustertest.Connect(t, broker, "late")
+		if err := late.Setup(t.Context(), cluster.Assets{}); err != nil || late.Cluster().Partitions != 3 {
+			t.Fatalf("Setup: %v, %+v", err, late.Cluster())
+		}
+		if took := time.Since(setupBegan); took < time.Minute || took > 2*time.Minute {
+			t.Errorf("it waited %s for the partition", took)
+		}
+		if err := late.SetupGroup(t.Context(), "mail", false); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+			t.Errorf("SetupGroup: %v", err)
+		}
+	})
+}
