@@ -118,6 +118,16 @@ func (p *Puller) Ask(free int) {
 	}
 }
 
+// AskFrom makes a request to one consumer, by its place in the list, for the slots that are free for
+// its triggers and that none has been made for.
+func (p *Puller) AskFrom(consumer, free int) {
+	s, now := p.sources[consumer], time.Now()
+	n := min(free, cap(p.inbox)/(2*len(p.sources))) - s.ordered
+	if n > 0 && n >= s.ordered && s.requests < maxPulls && !now.Before(s.notBefore) && p.nc.IsConnected() {
+		p.request(n, s, now)
+	}
+}
+
 // idle returns the consumers without a request, the one that has waited longest first; none if
 // there is only one consumer, which gets all slots anyway.
 func (p *Puller) idle(now time.Time) (idle []*source) {

@@ -17,13 +17,17 @@ import (
 )
 
 const (
-	// handRoom is how many triggers of each priority are in hand at most.
-	handRoom = 64
-	// signEvery is how often JetStream is told that those in hand are. After keepFor one
-	// is handed back and pulled again: so one that was cancelled on the stream meanwhile
-	// goes, before the instances forget that they were told.
+	// handRoom is how many triggers of each priority are pulled. Partitions share it, and each has
+	// leastRoom. With those that come again, there are up to mostRooms times as many in hand.
+	handRoom  = 64
+	leastRoom = 8
+	mostRooms = 4
+	// signEvery is how often JetStream is told that those in hand are. After keepFor it is looked
+	// whether one is still on the stream: a run that waits may be cancelled.
 	signEvery = bus.AckWait / 3
 	keepFor   = 30 * time.Second
+	// comesAgain is how long after bus.AckWait a trigger is ready to be handed out again.
+	comesAgain = 2 * time.Second
 	// freeAfter is how long after an instance has said that a run has ended its slot is
 	// free: when it has heard that this is stored.
 	freeAfter = 5 * time.Millisecond
@@ -43,7 +47,12 @@ type governor struct {
 	limits  cluster.GroupLimits
 	hand    hand
 	pullers [3]*jet.Puller
-	tokens  *rate.Limiter // nil: there is no rate
+	again   [3][]bool // by level and partition: some may come again, which are pulled also when the hand is full
+	againAt time.Time // when that is so next, for all of them
+
+	looking bool                 // whether those in hand are on their streams
+	gone    chan map[*offer]bool // those that are not
+	tokens  *rate.Limiter        // nil: there is no rate
 
 	ended   chan placed     // what became of offers
 	offers  int             // under way
@@ -86,10 +95,13 @@ func (g *group) govern(ctx context.Context, limits cluster.GroupLimits) {
 }
 
 func newGovernor(g *group, limits cluster.GroupLimits) *governor {
-	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), finished: make(chan string, maxOffers)}
+	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), gone: make(chan map[*offer]bool, 1), finished: make(chan string, maxOffers)}
 	v.hand.full, v.asking = map[poolKey]time.Time{}, map[poolKey]int{}
 	for range g.d.conn.Trigs() {
 		v.live = append(v.live, live{runs: limits.Limit})
+	}
+	for level := range v.again {
+		v.again[level] = make([]bool, len(v.live))
 	}
 	for i, p := range job.Priorities {
 		v.pullers[i] = g.d.conn.NewPuller(handRoom, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerPriority(p, g.name))...)
@@ -118,10 +130,9 @@ func (v *governor) run(ctx context.Context, lease *jet.Held) {
 	defer tick.Stop()
 	wake := time.NewTimer(0)
 	defer wake.Stop()
+	v.againAt = time.Now().Add(bus.AckWait + comesAgain) // what an earlier holder of the lease had in hand
 	for ctx.Err() == nil && lease.Valid(time.Now()) {
-		for i, p := range v.pullers {
-			p.Ask(handRoom - len(v.hand.levels[i]))
-		}
+		v.ask()
 		if next := v.begin(ctx); next > 0 {
 			wake.Reset(next)
 		}
@@ -137,9 +148,32 @@ func (v *governor) run(ctx context.Context, lease *jet.Held) {
 			v.end(ctx, p)
 		case instance := <-v.finished:
 			v.free(instance)
+		case gone := <-v.gone:
+			v.looking = false
+			v.hand.takeIf(func(w *held) bool { return gone[w.offer] })
 		case <-wake.C:
 		case now := <-tick.C:
 			v.tick(ctx, now)
+		}
+	}
+}
+
+// ask pulls from each consumer what there is room for, and what comes again: all that has been
+// delivered, and is neither in hand nor alive, counts as alive until it does. JetStream hands it
+// out before what is new.
+func (v *governor) ask() {
+	room := max(handRoom/len(v.live), leastRoom)
+	for level, p := range v.pullers {
+		inHand := make([]int, len(v.live))
+		for _, w := range v.hand.levels[level] {
+			inHand[w.partition]++
+		}
+		for partition, n := range inHand {
+			free := room - n
+			if v.again[level][partition] && n < mostRooms*room {
+				free = max(free, 1)
+			}
+			p.AskFrom(partition, free)
 		}
 	}
 }
@@ -153,7 +187,14 @@ func (v *governor) take(ctx context.Context, level int, m *nats.Msg) {
 	if o == nil {
 		return
 	}
-	w := &held{offer: o, level: level}
+	_, partition, ok := bus.ParseStream(o.at.Stream)
+	if !ok || partition >= len(v.live) {
+		return
+	}
+	if o.delivery == 1 {
+		v.again[level][partition] = false
+	}
+	w := &held{offer: o, level: level, partition: partition, seen: o.came}
 	for _, same := range v.hand.takeIf(func(other *held) bool { return other.at == o.at }) {
 		w.tries, w.since, w.after = same.tries, same.since, same.after // it came again, as we went silent
 	}
@@ -211,9 +252,7 @@ func (v *governor) offer(ctx context.Context, w *held, token *rate.Reservation) 
 
 // occupy takes in that so many more runs of a trigger's partition are alive.
 func (v *governor) occupy(w *held, runs int) {
-	if _, p, ok := bus.ParseStream(w.at.Stream); ok && p < len(v.live) {
-		v.live[p].runs += runs
-	}
+	v.live[w.partition].runs += runs
 	v.room -= runs
 }
 
@@ -229,10 +268,10 @@ func (v *governor) count(ctx context.Context) {
 			streams, asked = append(streams, stream), append(asked, l)
 		}
 	}
-	inHand := map[string]int{}
+	inHand := map[*live]int{}
 	for _, level := range v.hand.levels {
 		for _, w := range level {
-			inHand[w.at.Stream]++
+			inHand[&v.live[w.partition]]++
 		}
 	}
 	asking, cancel := context.WithTimeout(ctx, countWait)
@@ -242,7 +281,7 @@ func (v *governor) count(ctx context.Context) {
 	answered := slices.Contains(errs, nil) // else it is the connection, or all that is there
 	for i, l := range asked {
 		if errs[i] == nil {
-			l.runs = found[i].Delivered - inHand[streams[i]]
+			l.runs = found[i].Delivered - inHand[l]
 			continue
 		}
 		v.g.d.log.DebugContext(ctx, "live runs not counted", "executor_group", v.g.name, "error", errs[i])
@@ -362,8 +401,14 @@ func (v *governor) tick(ctx context.Context, now time.Time) {
 			}
 		}
 	}
-	for _, w := range v.hand.takeIf(func(w *held) bool { return now.Sub(w.came) > keepFor }) {
-		w.handBackFor(0) // it has waited here for long
+	v.look(ctx, now)
+	if now.After(v.againAt) {
+		v.againAt = now.Add(keepFor)
+		for level := range v.again {
+			for partition := range v.again[level] {
+				v.again[level][partition] = true
+			}
+		}
 	}
 	late := func(w *held) bool {
 		return v.offers < maxOffers && !w.t.StartBy.IsZero() && now.After(w.t.StartBy)
@@ -371,6 +416,38 @@ func (v *governor) tick(ctx context.Context, now time.Time) {
 	for _, w := range v.hand.takeIf(late) { // they need neither room nor a token
 		v.offer(ctx, w, nil)
 	}
+}
+
+// look finds out which of those that have been in hand for long are not on their streams any more.
+func (v *governor) look(ctx context.Context, now time.Time) {
+	if v.looking {
+		return
+	}
+	due := map[string][]*held{}
+	for _, level := range v.hand.levels {
+		for _, w := range level {
+			if now.Sub(w.seen) > keepFor {
+				w.seen = now
+				due[w.at.Stream] = append(due[w.at.Stream], w)
+			}
+		}
+	}
+	if v.looking = len(due) > 0; !v.looking {
+		return
+	}
+	v.working.Go(func() {
+		gone := map[*offer]bool{}
+		for stream, list := range due {
+			for _, w := range list {
+				there, err := v.g.d.conn.Has(ctx, stream, w.at.Seq)
+				if err != nil {
+					break // it is away
+				}
+				gone[w.offer] = !there
+			}
+		}
+		v.gone <- gone // there is room for it
+	})
 }
 
 // stop hands back what is in hand, or comes in from offers that are under way.

@@ -219,3 +219,29 @@ func TestARunThatIsFoundToBeAliveKeepsItsPlace(t *testing.T) {
 		}
 	})
 }
+
+// What the one who died had in hand counts as alive until it comes again.
+func TestAGroupWithALongQueueGoesOnWhenItsGovernorDies(t *testing.T) {
+	for _, n := range []bus.Partitions{1, 3} {
+		runPartitioned(t, n, func(w *world) {
+			w.govern(cluster.GroupLimits{Limit: 2})
+			_, kill := w.dispatcher("one")
+			w.executor("a", time.Second, slots(8))
+			time.Sleep(3 * time.Second)
+			for i := range 250 {
+				w.trigger(job.RouteAny, ofShard(i%shards))
+			}
+			time.Sleep(3 * time.Second)
+			kill()
+			w.dispatcher("two")
+			time.Sleep(2 * bus.AckWait)
+			w.count()
+			for range 3 { // it is pulled again and looked after, whoever waits
+				time.Sleep(15 * time.Second)
+				if n := w.count(); n < 20 || n > 31 {
+					t.Errorf("%d runs began in 15 s, two at a time, of a second each", n)
+				}
+			}
+		})
+	}
+}

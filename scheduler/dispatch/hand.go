@@ -22,10 +22,12 @@ type hand struct {
 // held is a trigger in hand.
 type held struct {
 	*offer
-	level int
-	after time.Time // not to be offered earlier: nobody was there for it
-	tries int       // how often it went nowhere
-	since time.Time // when it first did
+	level     int
+	partition int
+	seen      time.Time // on the stream
+	after     time.Time // not to be offered earlier: nobody was there for it
+	tries     int       // how often it went nowhere
+	since     time.Time // when it first did
 }
 
 // readyAt returns when w may be offered.
