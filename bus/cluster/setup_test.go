@@ -247,3 +247,26 @@ func TestAServerStartsWhileAPartitionIsSilent(t *testing.T) {
 		}
 	})
 }
+
+func TestTheStateOfTheBusIsToldWhileAStreamIsSilent(t *testing.T) {
+	bustest.Run(t, setupBegan, func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		conn := clustertest.SetupAs(t, broker, "node", cluster.Assets{Shards: 3, Partitions: 3})
+		broker.Silence("TRIG1")
+		asked := time.Now()
+		state, err := conn.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := map[string]int{}
+		for _, c := range state.Consumers {
+			of[c.Stream]++
+		}
+		if of["TRIG"] != 1 || of["TRIG1"] != 0 || of["TRIG2"] != 1 || of["EVT2"] != 1 {
+			t.Errorf("consumers: %v", of)
+		}
+		if took := time.Since(asked); took > 3*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+}

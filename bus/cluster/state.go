@@ -3,15 +3,18 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -21,8 +24,12 @@ const bucketPrefix = "KV_"
 // maxConsumers bounds how many consumers State tells of.
 const maxConsumers = 100
 
+// consumersWithin is how long State waits for a stream's consumers.
+const consumersWithin = 2 * time.Second
+
 // State asks NATS for the state of all streams, and of the consumers on those that are
-// no buckets, of which the 100 with most work are told. The error is job.ErrUnavailable.
+// no buckets, of which the 100 with most work are told. Those of a stream that does not answer
+// are left out. The error is job.ErrUnavailable.
 func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
 	account, err := c.JS.AccountInfo(ctx)
 	if err != nil {
@@ -52,15 +59,23 @@ func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
 		return 1
 	})
 	s.Durability, s.Replicas = durability(s.Streams)
+	found := make([][]fleet.ConsumerState, len(s.Streams))
+	var asking errgroup.Group
 	for i := range s.Streams {
 		if s.Streams[i].Bucket || s.Streams[i].Consumers == 0 {
 			continue
 		}
-		if s.Consumers, err = c.consumersOf(ctx, s.Streams[i].Stream, s.Consumers); err != nil {
-			return nil, err
-		}
+		asking.Go(func() (err error) {
+			found[i], err = c.consumersOf(ctx, s.Streams[i].Stream)
+			if errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil {
+				return nil
+			}
+			return err
+		})
 	}
-	return s, nil
+	err = asking.Wait()
+	s.Consumers = mostWork(slices.Concat(found...))
+	return s, err
 }
 
 // assetNames are the streams of Carillon, those below buckets among them: the account
@@ -126,8 +141,10 @@ func durability(streams []fleet.StreamState) (fleet.Durability, int) {
 	return fleet.OneCopy, least
 }
 
-// consumersOf adds those of a stream to those that have most work.
-func (c *Conn) consumersOf(ctx context.Context, name string, all []fleet.ConsumerState) ([]fleet.ConsumerState, error) {
+// consumersOf returns those of a stream that have most work.
+func (c *Conn) consumersOf(ctx context.Context, name string) (all []fleet.ConsumerState, err error) {
+	ctx, cancel := context.WithTimeout(ctx, consumersWithin)
+	defer cancel()
 	stream, err := c.JS.Stream(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
@@ -142,10 +159,15 @@ func (c *Conn) consumersOf(ctx context.Context, name string, all []fleet.Consume
 	if err := list.Err(); err != nil {
 		return nil, fmt.Errorf("list consumers of %s: %w", name, jet.Unavailable(err))
 	}
+	return mostWork(all), nil
+}
+
+// mostWork returns the consumers that have most work.
+func mostWork(all []fleet.ConsumerState) []fleet.ConsumerState {
 	slices.SortStableFunc(all, func(a, b fleet.ConsumerState) int {
 		return cmp.Or(
 			cmp.Compare(b.Waiting+uint64(max(b.Unacknowledged, 0)), a.Waiting+uint64(max(a.Unacknowledged, 0))),
 			strings.Compare(a.Stream, b.Stream), strings.Compare(a.Consumer, b.Consumer))
 	})
-	return all[:min(len(all), maxConsumers)], nil
+	return all[:min(len(all), maxConsumers)]
 }
