@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -26,6 +27,8 @@ type measures struct {
 	instances, slots, slotsInUse *prometheus.GaugeVec // by executor group
 	bytes, limit, messages       *prometheus.GaugeVec // by stream
 	behind                       *prometheus.GaugeVec // copies, by stream
+
+	consumers map[string][]*jetstream.ConsumerInfo // of each stream of triggers, when it last answered
 }
 
 func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
@@ -34,6 +37,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	}
 	const one = " Shown by one node of the cluster."
 	m := &measures{
+		consumers:  map[string][]*jetstream.ConsumerInfo{},
 		jobs:       prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "carillon", Name: "ring_jobs", Help: "Jobs that this node fires for."}),
 		pending:    gauge("group_pending_triggers", "Triggers that wait for an instance of the executor group."+one, "executor_group"),
 		running:    gauge("group_running_triggers", "Triggers that an instance of the executor group has."+one, "executor_group"),
@@ -109,6 +113,7 @@ func (m *measures) forget() {
 	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages, m.behind} {
 		g.Reset()
 	}
+	clear(m.consumers)
 }
 
 // measureStreams measures the streams that answer.
@@ -128,23 +133,23 @@ func (s *Scheduler) measureStreams(ctx context.Context) error {
 	return errors.Join(away...)
 }
 
-// measureGroups measures the executor groups. Those that are gone are forgotten.
+// measureGroups measures the executor groups. Those that are gone are forgotten. A stream that does
+// not answer counts as it was last.
 func (s *Scheduler) measureGroups(ctx context.Context) error {
+	var away []error
 	pending, running := map[string]int{}, map[string]int{}
-	for _, name := range s.conn.Trigs() {
-		stream, err := s.conn.JS.Stream(ctx, name)
-		if err != nil {
-			return jet.Unavailable(err)
+	for _, stream := range s.conn.Trigs() {
+		switch now, err := s.consumersOf(ctx, stream); {
+		case err != nil:
+			away = append(away, err)
+		default:
+			s.measures.consumers[stream] = now
 		}
-		list := stream.ListConsumers(ctx)
-		for c := range list.Info() {
-			if group := bus.GroupOfConsumer(name, c.Name); group != "" {
+		for _, c := range s.measures.consumers[stream] {
+			if group := bus.GroupOfConsumer(stream, c.Name); group != "" {
 				pending[group] += int(c.NumPending) //nolint:gosec // a stream holds fewer
 				running[group] += c.NumAckPending
 			}
-		}
-		if err := list.Err(); err != nil {
-			return jet.Unavailable(err)
 		}
 	}
 	instances, err := s.conn.Instances(ctx)
@@ -170,5 +175,18 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 			m.slotsInUse.WithLabelValues(in.Group).Add(float64(in.Running))
 		}
 	}
-	return nil
+	return errors.Join(away...)
+}
+
+// consumersOf returns the consumers of a stream.
+func (s *Scheduler) consumersOf(ctx context.Context, name string) (all []*jetstream.ConsumerInfo, err error) {
+	stream, err := s.conn.JS.Stream(ctx, name)
+	if err != nil {
+		return nil, jet.Unavailable(err)
+	}
+	list := stream.ListConsumers(ctx)
+	for c := range list.Info() {
+		all = append(all, c)
+	}
+	return all, jet.Unavailable(list.Err())
 }

@@ -94,3 +94,33 @@ func TestAStreamThatDoesNotAnswerHidesNoMeasureOfTheOthers(t *testing.T) {
 		}
 	})
 }
+
+func TestAStreamThatDoesNotAnswerKeepsItsShareOfAGroup(t *testing.T) {
+	runPartitioned(t, start, 3, partitions, func(w *world) {
+		w.startNode("a")
+		trigger := func(shard int) {
+			if _, err := w.conn.JS.Publish(w.t.Context(), bus.SubjectTrigger(shard, "g"), nil); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		want := func(pending float64) {
+			t.Helper()
+			time.Sleep(time.Minute)
+			if got := gauges(w.t, w.nodes["a"].metrics)["carillon_group_pending_triggers g"]; got != pending {
+				t.Errorf("%v triggers wait; want %v", got, pending)
+			}
+		}
+		if err := w.conn.SetupGroup(w.t.Context(), "g", false); err != nil {
+			t.Fatal(err)
+		}
+		trigger(0)
+		trigger(1)
+		want(2)
+		w.broker.Silence("TRIG1")
+		trigger(2)
+		want(3)
+		trigger(1)
+		w.broker.Silence("")
+		want(4)
+	})
+}

@@ -142,3 +142,27 @@ func TestAtLengthTheEventsOfAllPartitionsAreTrimmed(t *testing.T) {
 		}
 	})
 }
+
+func TestANodeStartsAndFiresWhileAPartitionIsSilent(t *testing.T) {
+	runPartitioned(t, start, 3, partitions, func(w *world) {
+		var ran [3]atomic.Int32
+		w.executeAs(func(tr *bus.Trigger) (time.Duration, job.Status) {
+			ran[tr.Shard].Add(1)
+			return time.Millisecond, job.StatusSucceeded
+		})
+		for _, name := range w.everywhere() {
+			w.put(name, cron("* * * * * ?"))
+		}
+		w.broker.Silence("TRIG1")
+		w.startNode("a")
+		time.Sleep(2 * time.Minute)
+		if ran[0].Load() < 60 || ran[1].Load() != 0 || ran[2].Load() < 60 {
+			t.Errorf("%d, %d and %d runs in two minutes", ran[0].Load(), ran[1].Load(), ran[2].Load())
+		}
+		w.broker.Silence("")
+		time.Sleep(2 * time.Minute)
+		if n := ran[1].Load(); n < 60 {
+			t.Errorf("%d runs of the partition once it answers", n)
+		}
+	})
+}
