@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -50,6 +52,7 @@ func (t *seenRuns) note(updates []logstore.Update) {
 		if len(t.recent) >= t.most {
 			t.older, t.recent = t.recent, make(map[attempt]struct{}, t.most)
 		}
+		key.run = job.RunID(strings.Clone(string(key.run))) // else it keeps the text of its whole event
 		t.recent[key] = struct{}{}
 	}
 }
@@ -80,7 +83,12 @@ func (t *seenRuns) unseen() int {
 func (t *seenRuns) news(parts []*batch) *batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := &batch{updates: parts[0].updates[:0], sources: parts[0].sources[:0]}
+	lines := 0
+	for _, part := range parts {
+		lines += len(part.updates)
+	}
+	lines = min(lines, len(t.waiting)) // or somewhat more
+	b := &batch{updates: slices.Grow(parts[0].updates[:0], lines), sources: slices.Grow(parts[0].sources[:0], lines)}
 	for _, part := range parts {
 		for i := range part.updates {
 			u := &part.updates[i]

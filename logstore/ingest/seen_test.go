@@ -1,7 +1,9 @@
 package ingest
 
 import (
+	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,6 +50,51 @@ func TestNewsTakeTheRoomOfWhatWasHeld(t *testing.T) {
 	if b = seen.news(parts); &b.updates[0] != room {
 		t.Error("news were copied to room of their own")
 	}
+}
+
+func TestNewsOfARushAreCopiedOnce(t *testing.T) {
+	seen := newSeenRuns(seenMax)
+	parts := make([]*batch, 100)
+	for p := range parts {
+		parts[p] = &batch{}
+		for i := range 100 {
+			id := job.RunID(strconv.Itoa(100*p + i))
+			parts[p].add(logstore.Update{Kind: runlog.KindRecorded, RunID: id, Attempt: 1, Status: job.StatusPending, Cause: job.CauseSchedule})
+		}
+		seen.expect(parts[p].updates)
+	}
+	allocations := testing.AllocsPerRun(1, func() {
+		if b := seen.news(parts); len(b.updates) != 100*100 {
+			t.Fatalf("news are %d updates, want all", len(b.updates))
+		}
+	})
+	if allocations > 10 { // the batch, its updates and their messages; the race detector adds some
+		t.Errorf("news took %v allocations, want a few", allocations)
+	}
+}
+
+func TestARunThatWasSeenDoesNotKeepTheTextOfItsEvent(t *testing.T) {
+	const events, length = 64, 1 << 20
+	before := heap()
+	seen := newSeenRuns(events)
+	for i := range events {
+		text := strconv.Itoa(1000+i) + strings.Repeat("x", length)
+		seen.note([]logstore.Update{{RunID: job.RunID(text[:4]), Attempt: 1, CommittedAt: time.Now()}})
+	}
+	if kept := heap() - before; kept > events*length/4 {
+		t.Errorf("%d runs keep %d MB in memory, as much as their events", len(seen.recent), kept>>20)
+	}
+	if len(seen.recent) != events {
+		t.Errorf("%d runs were seen, want %d", len(seen.recent), events)
+	}
+}
+
+// heap returns how much of the heap is in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 func TestPartitionsRememberNoMoreTogetherThanOne(t *testing.T) {

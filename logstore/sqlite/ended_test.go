@@ -1,7 +1,10 @@
 package sqlite
 
 import (
+	"fmt"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,4 +126,29 @@ func TestARepairCountsNothingTwice(t *testing.T) {
 	}
 	wantNotes(t, s, 0, 3)
 	wantReport(t, s, 2, 1)
+}
+
+func TestTheNameOfAJobDoesNotKeepTheTextThatItWasReadFrom(t *testing.T) {
+	const jobs, length = 64, 1 << 20
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	before := heap()
+	for i := range jobs {
+		text := fmt.Sprintf("g/job-%d", 100+i) + strings.Repeat("x", length)
+		writeEnds(t, s, updateOf(job.Name(text[:len("g/job-100")]), endedAt, time.Second, job.StatusSucceeded))
+	}
+	if kept := heap() - before; kept > jobs*length/4 {
+		t.Errorf("the names of %d jobs keep %d MB in memory", jobs, kept>>20)
+	}
+}
+
+// heap returns how much of the heap is in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -112,6 +112,7 @@ func (w *Writer) Job(name job.Name) int64 {
 	if id, ok := w.fresh[name]; ok {
 		return id
 	}
+	name = job.Name(strings.Clone(string(name))) // it stays in memory, and may be a part of a longer text
 	id := w.jobs.last() + int64(len(w.numbered)) + 1
 	w.fresh[name], w.numbered = id, append(w.numbered, name)
 	return id
