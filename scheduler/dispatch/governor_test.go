@@ -145,8 +145,9 @@ func TestAGroupThatBecomesGovernedGoesOn(t *testing.T) {
 		w.trigger(job.RouteAny)
 		time.Sleep(time.Second)
 		w.govern(cluster.GroupLimits{Limit: 2})
+		time.Sleep(time.Second) // until the executor has heard of it, it takes runs
 		w.trigger(job.RouteAny) // two are alive
-		time.Sleep(2 * time.Second)
+		time.Sleep(time.Second)
 		if n := w.count(); n != 2 {
 			t.Errorf("%d runs began, want 2", n)
 		}

@@ -153,6 +153,7 @@ func (w *world) executor(name string, takes time.Duration, change ...func(*execu
 func (i *instance) die() {
 	i.conn.NC.Close()
 	i.stop()
+	synctest.Wait() // until the server knows that it has gone
 }
 
 func oneSlot(c *executor.Config) { c.Slots = 1 }
