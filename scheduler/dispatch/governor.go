@@ -414,6 +414,7 @@ func (v *governor) tick(ctx context.Context, now time.Time) {
 		return v.offers < maxOffers && !w.t.StartBy.IsZero() && now.After(w.t.StartBy)
 	}
 	for _, w := range v.hand.takeIf(late) { // they need neither room nor a token
+		v.hand.picks++ // which end takes back
 		v.offer(ctx, w, nil)
 	}
 }

@@ -136,6 +136,25 @@ func TestWhatMayNotWaitAnyLongerIsMissedWithoutUsingUpTheRate(t *testing.T) {
 	})
 }
 
+func TestAGroupGoesOnAfterRunsThatMayNotWaitAnyLonger(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(cluster.GroupLimits{Limit: 1})
+		w.dispatcher("node")
+		w.executor("a", 10*time.Second)
+		time.Sleep(time.Second)
+		w.trigger(job.RouteAny)
+		for range 10 {
+			w.trigger(job.RouteAny, func(t *bus.Trigger) { t.StartBy = time.Now().Add(5 * time.Second) })
+		}
+		w.trigger(job.RouteAny)
+		time.Sleep(30 * time.Second)
+		if n := w.count(); n != 2 {
+			t.Errorf("%d runs began, want 2", n)
+		}
+		w.wantTriggers(0)
+	})
+}
+
 func TestAGroupThatBecomesGovernedGoesOn(t *testing.T) {
 	run(t, func(w *world) {
 		w.dispatcher("node")
