@@ -49,7 +49,8 @@
 //	     low-<group>                        └── nobody was free
 //
 // How many runs are alive is what JetStream has delivered and not had acknowledged, less
-// what is in hand. Nothing of this is stored elsewhere: the next dispatcher counts
+// what is in hand. JetStream forgets a trigger that is taken off its stream, so one whose end
+// is heard leaves the hand. Nothing of this is stored elsewhere: the next dispatcher counts
 // again. Those of a partition that does not answer stay as they were counted last, so the group
 // goes on in the others. A dispatcher that has not counted them yet begins none.
 //

@@ -62,6 +62,9 @@ type governor struct {
 	// finished has instances with a run that has just ended. Some may be missing.
 	finished chan string
 
+	mu   sync.Mutex
+	over map[bus.AttemptRef]bool // attempts that have just ended
+
 	// live is how many runs are alive at most, by partition: by the last count, and those that
 	// have begun since. At first it is not known, and may be as many as the limit. room is how
 	// many more may begin. Neither is used without a limit.
@@ -96,7 +99,7 @@ func (g *group) govern(ctx context.Context, limits cluster.GroupLimits) {
 
 func newGovernor(g *group, limits cluster.GroupLimits) *governor {
 	v := &governor{g: g, limits: limits, ended: make(chan placed, maxOffers), gone: make(chan map[*offer]bool, 1), finished: make(chan string, maxOffers)}
-	v.hand.full, v.asking = map[poolKey]time.Time{}, map[poolKey]int{}
+	v.hand.full, v.asking, v.over = map[poolKey]time.Time{}, map[poolKey]int{}, map[bus.AttemptRef]bool{}
 	for range g.d.conn.Trigs() {
 		v.live = append(v.live, live{runs: limits.Limit})
 	}
@@ -132,6 +135,7 @@ func (v *governor) run(ctx context.Context, lease *jet.Held) {
 	defer wake.Stop()
 	v.againAt = time.Now().Add(bus.AckWait + comesAgain) // what an earlier holder of the lease had in hand
 	for ctx.Err() == nil && lease.Valid(time.Now()) {
+		v.letGo()
 		v.ask()
 		if next := v.begin(ctx); next > 0 {
 			wake.Reset(next)
@@ -268,16 +272,17 @@ func (v *governor) count(ctx context.Context) {
 			streams, asked = append(streams, stream), append(asked, l)
 		}
 	}
+	asking, cancel := context.WithTimeout(ctx, countWait)
+	defer cancel()
+	found, errs := v.g.d.conn.BacklogsOf(asking, v.g.name, streams)
+	v.counted = time.Now()
+	v.letGo() // before those in hand are counted
 	inHand := map[*live]int{}
 	for _, level := range v.hand.levels {
 		for _, w := range level {
 			inHand[&v.live[w.partition]]++
 		}
 	}
-	asking, cancel := context.WithTimeout(ctx, countWait)
-	defer cancel()
-	found, errs := v.g.d.conn.BacklogsOf(asking, v.g.name, streams)
-	v.counted = time.Now()
 	answered := slices.Contains(errs, nil) // else it is the connection, or all that is there
 	for i, l := range asked {
 		if errs[i] == nil {
@@ -371,9 +376,24 @@ func (v *governor) hearEvent(m *nats.Msg) {
 	if err != nil || e.Kind != bus.EventFinished {
 		return // what is forged or damaged ingest counts
 	}
+	v.mu.Lock()
+	v.over[e.Ref()] = true
+	v.mu.Unlock()
 	select {
 	case v.finished <- e.Instance:
 	default:
+	}
+}
+
+// letGo takes out of the hand what has ended there: a run that was called off, or one that came again
+// and is alive elsewhere. JetStream counts it as delivered no longer, so it would make room for another.
+func (v *governor) letGo() {
+	v.mu.Lock()
+	over := v.over
+	v.over = map[bus.AttemptRef]bool{}
+	v.mu.Unlock()
+	if len(over) > 0 {
+		v.hand.takeIf(func(w *held) bool { return over[w.t.Ref()] }) // if it is there all the same, it comes again
 	}
 }
 

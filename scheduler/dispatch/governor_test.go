@@ -1,6 +1,7 @@
 package dispatch_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -209,6 +210,41 @@ func TestARunThatIsCalledOffWhileItWaitsIsNotBegun(t *testing.T) {
 		synctest.Wait()
 		w.wantBegan("a job")
 		w.wantTriggers(0)
+	})
+}
+
+func TestRunsThatAreCalledOffWhileTheyWaitMakeNoRoom(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(cluster.GroupLimits{Limit: 1})
+		w.dispatcher("node")
+		w.executor("a", 20*time.Second, slots(20))
+		time.Sleep(3 * time.Second)
+		for range 6 {
+			w.trigger(job.RouteAny)
+		}
+		waiting, shard := map[job.RunID]bool{}, 0
+		for range 10 {
+			tr := w.trigger(job.RouteAny, named("g/other"))
+			waiting[tr.RunID], shard = true, tr.Shard
+		}
+		time.Sleep(time.Second)
+		if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectTriggers(shard, "g"), func(m *jet.Stored) bool {
+			tr, err := bus.DecodeTrigger(m.Header, m.Data)
+			if err == nil && waiting[tr.RunID] {
+				err = errors.Join(w.conn.EndRun(w.t.Context(), tr, job.StatusCancelled, ""), w.conn.Remove(w.t.Context(), bus.StreamTrig, m.Seq))
+				delete(waiting, tr.RunID)
+			}
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return true
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if n := w.count(); n != 1 || len(waiting) != 0 {
+			t.Errorf("%d runs began, and %d were not called off; want 1 and none", n, len(waiting))
+		}
 	})
 }
 
