@@ -126,6 +126,7 @@ func (r *runner) Handle(ctx context.Context, run *executor.Run) (any, error) {
 	if held {
 		_ = out.ends(time.Now().Add(copyFor)) // but one that has left the group may hold it for ever
 	}
+	out.close() // so that nobody writes any more what is read now
 	if err := r.judge(ctx, run, cmd, cancelled, held, err); err != nil {
 		return nil, because(err, causeOf(stderr.end, stdout.end))
 	}

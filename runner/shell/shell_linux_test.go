@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/executor"
@@ -30,6 +31,18 @@ func TestATimeoutEndsAChildThatHasLeftTheGroupOfATaskThatHasEnded(t *testing.T) 
 	e, _ := w.Run(sh(script), runnertest.Timeout(begun), func(t *bus.Trigger) { t.KillGrace = job.Duration(2 * begun) })
 	runnertest.WantEnd(t, e, job.StatusTimedOut, 0, "timeout")
 	child.wantCut()
+}
+
+// It prints on while it is found out why the task has failed.
+func TestTheEndOfTheOutputIsReadThoughAChildThatHasLeftTheGroupPrintsOn(t *testing.T) {
+	w := runnertest.New(t, executor.Config{MaxLogLines: 1}, func(e *executor.Executor) {
+		shell.Register(e, shell.Config{KillAfter: time.Millisecond, TempDir: t.TempDir()})
+	})
+	script := `mkfifo up; setsid sh -c 'echo >up; while echo an error >&2; do :; done' & read -r x <up; exit 3`
+	for range 3 {
+		e, _ := w.Run(sh(script))
+		runnertest.WantEnd(t, e, job.StatusFailed, 3, "an error")
+	}
 }
 
 // The id of a run follows from its job and its fire time: two clusters that have the same job have
