@@ -455,7 +455,7 @@ type ChannelSecret struct {
 
 // Check defines model for Check.
 type Check struct {
-	// Detail What is wrong
+	// Detail What is wrong. With ok: which streams do not answer, while those of other partitions do
 	Detail string `json:"detail,omitempty"`
 
 	// Name Examples: bus

@@ -158,7 +158,7 @@ func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, susp
 			case said.Held[t.Ref()] != "":
 				delete(suspects, t.Ref()) // it will report
 			case !known:
-				suspects[t.Ref()] = time.Now()
+				suspects[t.Ref()] = now
 			case now.Sub(since) >= sureAfter:
 				free = append(free, t)
 			}

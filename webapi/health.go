@@ -44,12 +44,15 @@ func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (Rea
 		c := Check{Name: name, Ok: true}
 		if err := ask(ctx); err != nil {
 			h.log.DebugContext(ctx, "not ready", "part", name, "error", err)
-			c.Ok, c.Detail, health.Status = false, detail, HealthStatusUnavailable
+			c.Ok, c.Detail = false, detail
 			if full, ok := errors.AsType[*cluster.NoRoomError](err); ok {
 				c.Detail = full.Reason
 			}
 			if silent, ok := errors.AsType[*cluster.SilentError](err); ok {
-				c.Detail = silent.Error()
+				c.Ok, c.Detail = silent.Partial, silent.Error()
+			}
+			if !c.Ok {
+				health.Status = HealthStatusUnavailable
 			}
 		}
 		health.Checks = append(health.Checks, c)

@@ -17,7 +17,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
@@ -65,6 +67,19 @@ func TestReadinessNamesTheStreamThatIsSilent(t *testing.T) {
 	w.broker.Silence(bus.StreamEvt)
 	h, _ := want[Health](w, http.StatusServiceUnavailable, "GET", "/readyz", nil)
 	if c := h.Checks[0]; c.Ok || c.Name != "bus" || c.Detail != "stream EVT does not answer" {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestAServerIsReadyWhileOnePartitionOfSeveralIsSilent(t *testing.T) {
+	w := newWorld(t, func(_ *Config, w *world) {
+		w.broker = bustest.NewBroker(t)
+		w.conn = clustertest.SetupAs(t, w.broker, "api", cluster.Assets{Shards: shards, Partitions: 2})
+	})
+	want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil) // the jobs are loaded by then
+	w.broker.Silence("EVT1")
+	h, _ := want[Health](w, http.StatusOK, "GET", "/readyz", nil)
+	if c := h.Checks[0]; !c.Ok || c.Detail != "stream EVT1 does not answer" {
 		t.Errorf("%+v", h)
 	}
 }

@@ -27,7 +27,11 @@ func (e *NoRoomError) Error() string { return e.Reason }
 func (e *NoRoomError) Unwrap() error { return job.ErrUnavailable }
 
 // SilentError says that NATS answers, but some streams do not.
-type SilentError struct{ Streams []string }
+type SilentError struct {
+	Streams []string
+	// Partial is whether all streams of another partition answer, so that its jobs go on.
+	Partial bool
+}
 
 func (e *SilentError) Error() string {
 	if len(e.Streams) == 1 {
@@ -102,10 +106,13 @@ func (c *Conn) checkRoom(ctx context.Context) error {
 				"stream %s is full and refuses messages: it has %d of %d bytes; give it more (\"carillon get bus\"), or find out who fills it", name, state.Bytes, state.MaxBytes)}
 		}
 	}
-	if len(silent.Streams) > 0 {
-		return silent
+	if len(silent.Streams) == 0 {
+		return errors.Join(errs...)
 	}
-	return errors.Join(errs...)
+	for p := range c.Trigs() { // which are followed by as many of events
+		silent.Partial = silent.Partial || infos[p] != nil && infos[p+len(c.Trigs())] != nil
+	}
+	return silent
 }
 
 // Codes of JetStream's errors that say that a server has no room.

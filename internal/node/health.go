@@ -27,7 +27,10 @@ func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions
 		}
 		err := conn.CheckRoom(ctx)
 		_, full := errors.AsType[*cluster.NoRoomError](err)
-		if _, silent := errors.AsType[*cluster.SilentError](err); err != nil && !full && !silent {
+		switch silent, some := errors.AsType[*cluster.SilentError](err); {
+		case some && silent.Partial: // the jobs of other partitions go on
+			return nil
+		case err != nil && !full && !some:
 			return errors.New("JetStream does not answer")
 		}
 		return err

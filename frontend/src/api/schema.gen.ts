@@ -5409,7 +5409,7 @@ export interface components {
             /** @example bus */
             name: string;
             ok: boolean;
-            /** @description What is wrong */
+            /** @description What is wrong. With ok: which streams do not answer, while those of other partitions do */
             detail?: string;
         };
         /** @description An error as in RFC 9457, with a code for programs and the invalid fields. */
