@@ -16,11 +16,11 @@ import (
 // group is an executor group and its routed triggers.
 type group struct {
 	roster
-	backs backs
-	naks  naks
-	court court
-	d     *Dispatcher
-	name  string
+	backs  backs
+	naks   naks
+	courts [bus.MaxPartitions]court
+	d      *Dispatcher
+	name   string
 	// Of the dispatcher's mutex: stop ends serve or govern, nil while nobody serves; as is
 	// what is known of the group, and as which it is served.
 	stop context.CancelFunc

@@ -36,8 +36,8 @@ const (
 	lost                     // it was begun, must not be begun again, and nobody has it
 )
 
-// court judges the attempts of a group whose triggers have come again. It is safe for
-// concurrent use.
+// court judges the attempts of a group whose triggers have come again, of one partition: what does
+// not answer there holds up no other one. It is safe for concurrent use.
 type court struct {
 	mu      sync.Mutex
 	waiting []*suspect
@@ -99,15 +99,15 @@ func (o *offer) sign() {
 	}
 }
 
-// judge returns the verdict on an attempt, in a round with others of its group.
+// judge returns the verdict on an attempt, in a round with others of its group and partition.
 func (g *group) judge(ctx context.Context, o *offer) verdict {
 	s := &suspect{offer: o, verdict: make(chan verdict, 1)}
-	c := &g.court
+	c := &g.courts[g.d.conn.Cluster().Partitions.Of(o.t.Shard)]
 	c.mu.Lock()
 	c.waiting = append(c.waiting, s)
 	if !c.sitting {
 		c.sitting = true
-		g.d.serving.Go(func() { g.sit(context.WithoutCancel(ctx)) })
+		g.d.serving.Go(func() { g.sit(context.WithoutCancel(ctx), c) })
 	}
 	c.mu.Unlock()
 	select {
@@ -119,8 +119,7 @@ func (g *group) judge(ctx context.Context, o *offer) verdict {
 }
 
 // sit judges round after round until nobody waits.
-func (g *group) sit(ctx context.Context) {
-	c := &g.court
+func (g *group) sit(ctx context.Context, c *court) {
 	for {
 		c.mu.Lock()
 		n := min(len(c.waiting), judgeAtOnce)

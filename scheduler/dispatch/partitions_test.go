@@ -161,6 +161,37 @@ func TestAnAttemptIsFoundToHaveEndedInItsPartition(t *testing.T) {
 	})
 }
 
+// TestAttemptsAreJudgedInTimeWhileAnotherPartitionIsSilent has two shards of that one looked at, which
+// takes seconds each.
+func TestAttemptsAreJudgedInTimeWhileAnotherPartitionIsSilent(t *testing.T) {
+	took := func(silent string) (took time.Duration) {
+		runPartitioned(t, 3, func(w *world) {
+			w.dispatcher("n")
+			a := w.executor("a", time.Hour, slots(8)) // with fewer, partitions take turns, of a second each
+			time.Sleep(time.Second)
+			all := w.triggerAll("")
+			time.Sleep(5 * time.Second)
+			w.wantAllBegan(all, "a")
+			a.die()
+			w.broker.Silence(silent)
+			w.executor("b", time.Hour, slots(8))
+			of := w.conn.Cluster().Partitions
+			begun := time.Now()
+			for left := all; len(left) > 0 && time.Since(begun) < 2*time.Minute; time.Sleep(time.Second) {
+				began := w.began()
+				left = slices.DeleteFunc(left, func(t *bus.Trigger) bool {
+					return of.Of(t.Shard) == 0 || strings.Contains(began, "b "+t.Job.Short())
+				})
+				took = time.Since(begun)
+			}
+		})
+		return took
+	}
+	if all, some := took(""), took(bus.StreamEvt); some > all+time.Second {
+		t.Errorf("runs of the partitions that answer began elsewhere after %s, and after %s while all answer", some, all)
+	}
+}
+
 // What is alive in a partition that falls silent counts as alive until it answers again.
 func TestAGovernedGroupGoesOnInThePartitionsThatAnswer(t *testing.T) {
 	runPartitioned(t, 3, func(w *world) {
