@@ -178,6 +178,9 @@ func (b *Broker) Mute(name string) { b.set(name, fault{toBroker: true}) }
 // a sign of life.
 func (b *Broker) LoseAcks(name string) { b.set(name, fault{noAcks: true}) }
 
+// LoseEventAcks has name's connections not learn that what they publish to EVT is stored.
+func (b *Broker) LoseEventAcks(name string) { b.set(name, fault{noEvtAcks: true}) }
+
 // Silence has requests about a stream find no answer, and acknowledgements of its messages no
 // effect, whoever sends them, as while most of its replicas are away. Of another stream that was
 // silent before, they are answered again; "" has all answer.
@@ -202,8 +205,8 @@ func (b *Broker) Silence(stream string) {
 	}
 }
 
-// Heal ends what Partition, Deafen, Mute, LoseAcks, Lag, Depose, DeposeAt or Outdate began. Connections
-// that were cut die, as one side may have missed bytes; the client reconnects.
+// Heal ends what Partition, Deafen, Mute, LoseAcks, LoseEventAcks, Lag, Depose, DeposeAt or Outdate
+// began. Connections that were cut die, as one side may have missed bytes; the client reconnects.
 func (b *Broker) Heal(name string) {
 	b.set(name, fault{})
 	b.mu.Lock()

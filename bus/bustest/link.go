@@ -15,6 +15,7 @@ type fault struct {
 	deposed            bool   // the leader is asked for what it has not, and says that it has nothing
 	deposedBy          string // a request; deposed from the first that has it in it, if not empty
 	noAcks             bool   // acknowledgements get lost
+	noEvtAcks          bool   // that an event is stored is said in words that nobody understands
 }
 
 // loses reports whether bytes get lost.
@@ -81,6 +82,9 @@ func (l *link) Read(p []byte) (int, error) {
 		}
 		if f.deposed {
 			copy(p, lastSeq.ReplaceAllFunc(p[:n], nothing))
+		}
+		if f.noEvtAcks {
+			copy(p, bytes.ReplaceAll(p[:n], []byte(`{"stream":"EVT"`), []byte(`!"stream":"EVT"`)))
 		}
 		return n, err
 	}

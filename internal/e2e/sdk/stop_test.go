@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/executor"
@@ -18,7 +16,7 @@ func TestAnEndWhoseAnswerAStopDoesNotAwaitIsNotDoneAgain(t *testing.T) {
 		w := newWorld(t)
 		var a, b counter
 		stopping := w.start("a", executor.Config{Grace: -1}, handler(a.sleeper(time.Second)))
-		w.change(bus.StreamEvt, func(cfg *jetstream.StreamConfig) { cfg.NoAck = true }) // it stores the end, and a does not hear that
+		w.broker.LoseEventAcks("a")
 		tr := w.trigger()
 		time.Sleep(2 * time.Second)
 		w.start("b", executor.Config{}, handler(b.sleeper(time.Second)))
