@@ -94,8 +94,9 @@ func askMachine[T any](ctx context.Context, o *ownership, f func() T) (answer T,
 	return r.answer, ok && r.owned
 }
 
-// withoutTrigger returns those attempts of which TRIG, as a leader knows it that has the shard's
-// cursor, has no trigger. They are none while it has one of a later version, which may be of any of them.
+// withoutTrigger returns the attempts that have no trigger on TRIG. It asks a leader that has the
+// shard's cursor. While TRIG has a trigger of a later version, which may belong to any of them, it
+// returns none.
 func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
 	there, unknown := map[bus.AttemptRef]bool{}, false
 	note := func(m *jet.Stored) bool {

@@ -181,9 +181,9 @@ func (b *Broker) LoseAcks(name string) { b.set(name, fault{noAcks: true}) }
 // LoseEventAcks has name's connections not learn that what they publish to EVT is stored.
 func (b *Broker) LoseEventAcks(name string) { b.set(name, fault{noEvtAcks: true}) }
 
-// Silence has requests about a stream find no answer, and acknowledgements of its messages no
-// effect, whoever sends them, as while most of its replicas are away. Of another stream that was
-// silent before, they are answered again; "" has all answer.
+// Silence makes one stream silent for all clients, as if most of its replicas were away: NATS answers no
+// request about it, and acknowledgements of its messages have no effect. One stream at most is silent;
+// "" ends the silence.
 func (b *Broker) Silence(stream string) {
 	b.tb.Helper()
 	nc := b.Connect("silence")

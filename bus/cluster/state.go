@@ -27,9 +27,9 @@ const maxConsumers = 100
 // consumersWithin is how long State waits for a stream's consumers.
 const consumersWithin = 2 * time.Second
 
-// State asks NATS for the state of all streams, and of the consumers on those that are
-// no buckets, of which the 100 with most work are told. Those of a stream that does not answer
-// are left out. The error is job.ErrUnavailable.
+// State asks NATS for the state of all streams, and of the consumers on streams that are not
+// buckets. It returns the 100 consumers with the most work, without those of a stream that does
+// not answer. The error is job.ErrUnavailable.
 func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
 	account, err := c.JS.AccountInfo(ctx)
 	if err != nil {

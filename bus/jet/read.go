@@ -164,10 +164,10 @@ func (c *Conn) ScanFrom(ctx context.Context, stream, filter string, from uint64,
 	return nil
 }
 
-// ScanKnown is [Conn.Scan] for whoever does what cannot be undone if a message is missing, or if one
-// comes that is gone. known is as with [Conn.NextSeq]. The leader has to know of it before and
-// after: while a server that was cut off returns, it and the leader may answer by turns. On an
-// error, what was yielded is to be forgotten.
+// ScanKnown is [Conn.Scan] for decisions that cannot be undone: it trusts only a leader that has the
+// sequence known, as [Conn.NextSeq] does. It checks this before and after the scan, because a server
+// that was cut off and has just returned may answer some of the requests, and the leader the others.
+// After an error, forget what was yielded.
 func (c *Conn) ScanKnown(ctx context.Context, stream, filter string, known uint64, yield func(*Stored) bool) error {
 	if err := c.knows(ctx, stream, known); err != nil {
 		return err
@@ -178,8 +178,8 @@ func (c *Conn) ScanKnown(ctx context.Context, stream, filter string, known uint6
 	return c.knows(ctx, stream, known)
 }
 
-// knows returns job.ErrUnavailable if the leader of a stream, or who takes itself for it, does not know
-// of a sequence.
+// knows returns job.ErrUnavailable if the server that answers as the leader of a stream does not have
+// a sequence.
 func (c *Conn) knows(ctx context.Context, stream string, known uint64) error {
 	last, err := c.LastSeq(ctx, stream)
 	if err != nil {

@@ -83,7 +83,7 @@ func (a *audit) check(t *testing.T) {
 	wrong.report(t)
 }
 
-// pieces tells what became of the pieces of a run, and why.
+// pieces describes how each piece of a run ended, and why.
 func (a *audit) pieces(t *testing.T, id job.RunID) string {
 	t.Helper()
 	list, err := client.Read[client.PieceList](a.wishes.api.ListPieces(t.Context(), string(id), &client.ListPiecesParams{}))

@@ -51,9 +51,9 @@ func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger, reg prometh
 	return f, nil
 }
 
-// Round ends the runs that the last round suspected, if the history has by now all that
-// the streams had then and still counts them as alive, and nobody has them now either; and
-// looks for others. An orphan ends in the second round after it became one, if ingest keeps up.
+// Round looks for runs that nobody has, and suspects them. It ends those that the last round
+// suspected, if the history now has all that the streams had then, still counts them as alive, and
+// nobody has them now either. If ingest keeps up, an orphan ends in the second round.
 func (f *Finder) Round(ctx context.Context) error {
 	if len(f.suspects) > 0 {
 		passed, err := f.conn.IngestPassed(ctx, f.mark)

@@ -292,7 +292,7 @@ func TestAGroupWithALongQueueGoesOnWhenItsGovernorDies(t *testing.T) {
 			w.dispatcher("two")
 			time.Sleep(2 * bus.AckWait)
 			w.count()
-			for range 3 { // it is pulled again and looked after, whoever waits
+			for range 3 { // what waits is pulled again, and stays in hand
 				time.Sleep(15 * time.Second)
 				if n := w.count(); n < 20 || n > 31 {
 					t.Errorf("%d runs began in 15 s, two at a time, of a second each", n)

@@ -31,6 +31,18 @@ func (w *world) triggerAll(r job.Route, change ...func(*bus.Trigger)) (all []*bu
 	return all
 }
 
+// beginAll starts a dispatcher and an instance, which is at work on a run of each shard.
+func (w *world) beginAll() (*instance, []*bus.Trigger) {
+	w.t.Helper()
+	w.dispatcher("n")
+	a := w.executor("a", time.Hour, slots(8)) // with fewer, partitions take turns, of a second each
+	time.Sleep(time.Second)
+	all := w.triggerAll("")
+	time.Sleep(5 * time.Second)
+	w.wantAllBegan(all, "a")
+	return a, all
+}
+
 // wantAllBegan checks that each trigger has begun once, on one of instances.
 func (w *world) wantAllBegan(all []*bus.Trigger, instances ...string) {
 	w.t.Helper()
@@ -135,12 +147,7 @@ func TestATriggerThatIsHandedOverIsTheOneOfItsPartition(t *testing.T) {
 
 func TestAnAttemptIsFoundToHaveEndedInItsPartition(t *testing.T) {
 	runPartitioned(t, 3, func(w *world) {
-		w.dispatcher("n")
-		a := w.executor("a", time.Hour, slots(8)) // with fewer, partitions take turns, of a second each
-		time.Sleep(time.Second)
-		all := w.triggerAll("")
-		time.Sleep(5 * time.Second)
-		w.wantAllBegan(all, "a")
+		a, all := w.beginAll()
 		for _, t := range all { // a has said so, and died before it could acknowledge
 			e := bus.EventOf(t, bus.EventFinished, time.Now())
 			e.Status, e.FinishedAt = job.StatusSucceeded, e.At
@@ -166,12 +173,7 @@ func TestAnAttemptIsFoundToHaveEndedInItsPartition(t *testing.T) {
 func TestAttemptsAreJudgedInTimeWhileAnotherPartitionIsSilent(t *testing.T) {
 	took := func(silent string) (took time.Duration) {
 		runPartitioned(t, 3, func(w *world) {
-			w.dispatcher("n")
-			a := w.executor("a", time.Hour, slots(8)) // with fewer, partitions take turns, of a second each
-			time.Sleep(time.Second)
-			all := w.triggerAll("")
-			time.Sleep(5 * time.Second)
-			w.wantAllBegan(all, "a")
+			a, all := w.beginAll()
 			a.die()
 			w.broker.Silence(silent)
 			w.executor("b", time.Hour, slots(8))
