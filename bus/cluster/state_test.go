@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go/jetstream"
@@ -31,6 +32,7 @@ func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		synctest.Wait() // until NATS has counted what waits for each consumer
 		state, err := w.conn.State(t.Context())
 		if err != nil {
 			t.Fatal(err)
