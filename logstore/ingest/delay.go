@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -18,8 +19,10 @@ const (
 	holdLeast = 500 * time.Millisecond
 	holdLine  = 50 * time.Microsecond
 	holdMost  = 10 * time.Second
-	// holdLines bounds the lines that are held, of all partitions together, about 400 bytes each.
+	// holdLines bounds the lines that are held, of all partitions together, about 150 bytes each.
 	holdLines = 200_000
+	// decodedAtOnce bounds the records that are decoded at once: one may have thousands of lines.
+	decodedAtOnce = 16
 )
 
 // delayRecords keeps back records that only announce runs, for as long as events about these
@@ -28,13 +31,11 @@ const (
 // and stops as soon as one of them has something else to tell. It returns all that is
 // to be written, what it says, and messages that came again, which it does not.
 func (f *feed) delayRecords(ctx context.Context, messages []*message) (held []*message, b *batch, again []*message, err error) {
-	b = f.said(ctx, messages)
-	parts, lines := []*batch{b}, len(b.updates)
-	f.seen.expect(b.updates)
 	defer f.seen.release()
+	lines, pressing := f.expect(ctx, messages)
 	began := time.Now()
 	progress := began
-	for last := f.seen.unseen(); !b.pressing && last > 0 && len(again) == 0; {
+	for last := f.seen.unseen(); !pressing && last > 0 && len(again) == 0; {
 		now := time.Now()
 		if now.Sub(progress) >= holdIdle || now.Sub(began) >= min(holdLeast+time.Duration(lines)*holdLine, holdMost) ||
 			len(messages) >= f.cfg.MaxBatch || lines >= f.holdLines {
@@ -49,10 +50,37 @@ func (f *feed) delayRecords(ctx context.Context, messages []*message) (held []*m
 		}
 		var fresh []*message
 		again, fresh = splitRedelivered(more)
-		b = f.said(ctx, fresh)
-		f.seen.expect(b.updates)
-		messages, parts, lines = append(messages, fresh...), append(parts, b), lines+len(b.updates)
+		var n int
+		n, pressing = f.expect(ctx, fresh)
+		messages, lines = append(messages, fresh...), lines+n
 		last = f.seen.unseen()
 	}
-	return messages, f.seen.news(parts), again, nil
+	return messages, f.news(messages, pressing), again, nil
+}
+
+// expect decodes records, and waits for events about the runs that they announce. It returns how many
+// lines they have, and whether one is more than an announcement.
+func (f *feed) expect(ctx context.Context, messages []*message) (lines int, pressing bool) {
+	for some := range slices.Chunk(messages, decodedAtOnce) {
+		b := f.said(ctx, some)
+		f.seen.expect(b.updates)
+		lines, pressing = lines+len(b.updates), pressing || b.pressing
+	}
+	return lines, pressing
+}
+
+// news decodes records again that were held, and returns what of them tells the store something. To
+// keep what was decoded takes five times the memory, and in a rush hardly any of it is news in the end.
+func (f *feed) news(messages []*message, pressing bool) *batch {
+	b := &batch{}
+	if !pressing && f.seen.unseen() == 0 {
+		return b
+	}
+	one := &batch{}
+	for _, m := range messages {
+		one.updates, one.sources, one.refused, one.message = one.updates[:0], one.sources[:0], nil, m
+		f.decode(one, m) // what is refused was told when it came
+		f.seen.news(one, b)
+	}
+	return b
 }

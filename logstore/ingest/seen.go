@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"slices"
 	"strings"
 	"sync"
 
@@ -78,26 +77,19 @@ func (t *seenRuns) unseen() int {
 	return len(t.waiting)
 }
 
-// news returns what of held batches tells the store something. It takes the first of them
-// for that: in a rush the others are far larger than what is left of them.
-func (t *seenRuns) news(parts []*batch) *batch {
+// news adds to b what of a record's lines tells the store something.
+func (t *seenRuns) news(lines, b *batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	lines := 0
-	for _, part := range parts {
-		lines += len(part.updates)
+	if b.updates == nil { // in a rush, to make room step by step would take three times as much
+		b.updates, b.sources = make([]logstore.Update, 0, len(t.waiting)), make([]*message, 0, len(t.waiting))
 	}
-	lines = min(lines, len(t.waiting)) // or somewhat more
-	b := &batch{updates: slices.Grow(parts[0].updates[:0], lines), sources: slices.Grow(parts[0].sources[:0], lines)}
-	for _, part := range parts {
-		for i := range part.updates {
-			u := &part.updates[i]
-			if _, waits := t.waiting[attempt{u.RunID, u.Attempt}]; waits || !announces(u) {
-				b.updates, b.sources = append(b.updates, *u), append(b.sources, part.sources[i])
-			}
+	for i := range lines.updates {
+		u := &lines.updates[i]
+		if _, waits := t.waiting[attempt{u.RunID, u.Attempt}]; waits || !announces(u) {
+			b.updates, b.sources = append(b.updates, *u), append(b.sources, lines.sources[i])
 		}
 	}
-	return b
 }
 
 // release expects nothing any more.

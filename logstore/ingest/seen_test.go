@@ -7,69 +7,63 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
-func TestNewsTakeTheRoomOfWhatWasHeld(t *testing.T) {
-	said := func(runs ...job.RunID) *batch {
-		b := &batch{}
-		for _, id := range runs {
-			b.message = &message{subject: string(id)}
-			b.add(logstore.Update{Kind: runlog.KindRecorded, RunID: id, Attempt: 1, Status: job.StatusPending, Cause: job.CauseSchedule})
-		}
-		return b
+// announcing returns a record of a rush, as ingest pulls it.
+func announcing(t *testing.T, first, runs int) *message {
+	t.Helper()
+	r := &bus.Record{Shard: 1, Epoch: 1, Commit: "1.1", Node: "a", At: time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)}
+	o := bus.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: r.At}
+	for i := range runs {
+		o.Jobs = append(o.Jobs, bus.JobVersion(job.Name("g/"+strconv.Itoa(first+i)), 1))
 	}
-	seen := newSeenRuns(seenMax)
-	parts := []*batch{said("a", "b"), said("c"), said("d", "e")}
-	for _, id := range []job.RunID{"b", "c", "e"} {
-		seen.waiting[attempt{id, 1}] = struct{}{}
+	r.Outcomes = []bus.Outcome{o}
+	m, err := r.Msg()
+	if err != nil {
+		t.Fatal(err)
 	}
-	b := seen.news(parts)
-	got := ""
-	for i := range b.updates {
-		if got += string(b.updates[i].RunID); b.sources[i].subject != string(b.updates[i].RunID) {
-			t.Errorf("update of %s is said to be of message %s", b.updates[i].RunID, b.sources[i].subject)
-		}
-	}
-	if got != "bce" {
-		t.Errorf("news are of runs %q, want those that wait: bce", got)
-	}
-	seen.release()
-	seen.waiting[attempt{"c", 1}] = struct{}{}
-	if b = seen.news([]*batch{said("a", "b"), said("c")}); len(b.updates) != 1 || b.updates[0].RunID != "c" {
-		t.Errorf("news are %v, want those of run c", b.updates)
-	}
-	parts = []*batch{said("c", "d"), said("e")}
-	room := &parts[0].updates[0]
-	if b = seen.news(parts); &b.updates[0] != room {
-		t.Error("news were copied to room of their own")
-	}
+	return &message{subject: m.Subject, header: m.Header, data: m.Data, seq: uint64(first)}
 }
 
-func TestNewsOfARushAreCopiedOnce(t *testing.T) {
-	seen := newSeenRuns(seenMax)
-	parts := make([]*batch, 100)
-	for p := range parts {
-		parts[p] = &batch{}
-		for i := range 100 {
-			id := job.RunID(strconv.Itoa(100*p + i))
-			parts[p].add(logstore.Update{Kind: runlog.KindRecorded, RunID: id, Attempt: 1, Status: job.StatusPending, Cause: job.CauseSchedule})
-		}
-		seen.expect(parts[p].updates)
+func TestRecordsThatAreHeldTakeLittleMemory(t *testing.T) {
+	const records, lines = 40, 500
+	metrics, err := newMetrics(prometheus.NewRegistry(), nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	allocations := testing.AllocsPerRun(1, func() {
-		if b := seen.news(parts); len(b.updates) != 100*100 {
-			t.Fatalf("news are %d updates, want all", len(b.updates))
+	f := &feed{Ingest: &Ingest{metrics: metrics}, seen: newSeenRuns(seenMax), decode: decodeRecord}
+	var messages []*message
+	for i := range records {
+		messages = append(messages, announcing(t, i*lines, lines))
+	}
+	before := heap()
+	if n, pressing := f.expect(t.Context(), messages); n != records*lines || pressing {
+		t.Fatalf("%d lines wait, pressing %t", n, pressing)
+	}
+	if each := (heap() - before) / (records * lines); each > 200 {
+		t.Errorf("a line that is held takes %d bytes", each)
+	}
+	all := f.news(messages, false)
+	if len(all.updates) != records*lines {
+		t.Fatalf("news are %d updates, want all %d", len(all.updates), records*lines)
+	}
+	last := all.updates[len(all.updates)-1].RunID
+	for i := range all.updates { // their events, but for one
+		if u := &all.updates[i]; u.RunID != last {
+			u.CommittedAt = u.At
 		}
-	})
-	if allocations > 10 { // the batch, its updates and their messages; the race detector adds some
-		t.Errorf("news took %v allocations, want a few", allocations)
+	}
+	f.seen.note(all.updates)
+	if b := f.news(messages, false); len(b.updates) != 1 || b.updates[0].RunID != last || b.sources[0] != messages[records-1] {
+		t.Errorf("news are %d updates, want the one of which no event has come", len(b.updates))
 	}
 }
 
