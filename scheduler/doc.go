@@ -14,7 +14,7 @@
 // What a run's end says to children in another partition of the cluster, relay.go brings there.
 //
 // Of the shards that it would inherit, a node reads the jobs ahead of time (standby.go,
-// shard_jobs.go). Whatever the number of shards, one consumer of JOBS and one of EVT
+// shard_jobs.go), and those of many shards in one pass (readahead.go). Whatever the number of shards, one consumer of JOBS and one of EVT
 // serve all of them.
 //
 // A few lanes share the node's shards. A lane is one goroutine; it alone touches the
@@ -36,7 +36,7 @@
 //
 // # Size
 //
-// The package has 31 files and little more than 4,000 lines: a node and its lanes, which share
+// The package has 32 files and little more than 4,000 lines: a node and its lanes, which share
 // one life from taking a shard over to giving it up. Deciding, routing and dispatching are
 // packages of their own.
 package scheduler

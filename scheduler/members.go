@@ -34,6 +34,7 @@ type members struct {
 
 	standbys map[int]*standby // of shards of other nodes
 	readings chan struct{}    // bounds those that read at the beginning
+	ahead    *readAhead       // for the shards that the node begins to own or to stand by for
 
 	nats bool // the clock of NATS is wrong
 
@@ -70,7 +71,7 @@ const (
 func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 	m := &members{
 		s: s, nodes: map[string]member{}, owners: map[int]owner{}, gaveUp: map[int]string{}, slots: make(chan struct{}, takeovers),
-		standbys: map[int]*standby{}, readings: make(chan struct{}, readings),
+		standbys: map[int]*standby{}, readings: make(chan struct{}, readings), ahead: newReadAhead(s),
 	}
 	watch := s.watch(ctx, s.conn.WatchLeases)
 	if watch == nil {
@@ -99,6 +100,7 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 			m.renew(ctx)
 			m.forget(time.Now())
 			m.tell(ctx)
+			m.readAhead(ctx)
 		}
 		m.count()
 		if known && news && ctx.Err() == nil {
@@ -286,17 +288,30 @@ func (m *members) assign(ctx context.Context) {
 		return
 	}
 	slices.Sort(nodes)
+	urgent := false
 	for shard := range m.s.conn.Cluster().Shards {
 		mine := preferred(shard, nodes) == m.s.cfg.Node
 		o := m.s.ownership(shard)
 		switch {
 		case mine && o == nil && m.owners[shard].node == "":
 			m.own(ctx, shard)
+			urgent = true
 		case !mine && o != nil:
 			o.cancel() // another node's share: hand over
 		case o == nil:
 			m.standBy(ctx, shard, nodes)
 		}
+	}
+	if urgent {
+		m.readAhead(ctx)
+	}
+}
+
+// readAhead begins to read the jobs of those shards that wait for a pass.
+func (m *members) readAhead(ctx context.Context) {
+	if ahead := m.ahead; len(ahead.shards) > 0 {
+		m.ahead = newReadAhead(m.s)
+		m.wg.Go(func() { ahead.run(ctx) })
 	}
 }
 
@@ -310,7 +325,7 @@ func (m *members) own(ctx context.Context, shard int) {
 		o.jobs = o.standby.jobs
 		delete(m.standbys, shard)
 	} else {
-		o.jobs = m.s.hearJobs(shard)
+		o.jobs = m.ahead.hear(shard)
 	}
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {

@@ -21,6 +21,7 @@ type shardJobs struct {
 	s     *Scheduler
 	feed  *feed
 	shard int
+	ahead <-chan struct{} // closed when the pass of readAhead that has the shard is over; nil: there is none
 
 	mu       sync.Mutex
 	revision uint64 // up to which it has had every change of the shard
@@ -66,10 +67,8 @@ func (b *shardJobs) hear(e jetstream.KeyValueEntry) {
 // read reads what it lacks of what the bucket's leader has. It tries for as long as it
 // takes; the error is that ctx is done, or job.ErrStale when the bucket is no more.
 func (b *shardJobs) read(ctx context.Context) error {
-	select {
-	case <-b.feed.begun:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := b.await(ctx); err != nil {
+		return err
 	}
 	wait := pause.Backoff{Least: tryAgain, Most: longestPause, Jitter: true}
 	for attempt := 1; ; attempt++ {
@@ -92,6 +91,21 @@ func (b *shardJobs) read(ctx context.Context) error {
 	}
 }
 
+// await waits until it is its turn to read. The error is that ctx is done.
+func (b *shardJobs) await(ctx context.Context) error {
+	for _, over := range []<-chan struct{}{b.feed.begun, b.ahead} {
+		if over == nil {
+			continue
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
 // readOn reads once. It reports whether nothing is lacking now: what it has not read, the
 // feed will bring.
 func (b *shardJobs) readOn(ctx context.Context) (complete bool, err error) {
@@ -99,15 +113,27 @@ func (b *shardJobs) readOn(ctx context.Context) (complete bool, err error) {
 	b.reading = true
 	after := b.revision
 	b.mu.Unlock()
-	err = b.s.conn.ReadJobs(ctx, b.shard, after, b.feed.known(), func(e jetstream.KeyValueEntry) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.keepLocked(e)
-	})
+	err = b.s.conn.ReadJobs(ctx, b.shard, after, b.feed.known(), b.keep)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reading = err != nil || b.missed > b.revision
 	return !b.reading, err
+}
+
+// keep keeps a change that was read.
+func (b *shardJobs) keep(e jetstream.KeyValueEntry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.keepLocked(e)
+}
+
+// passed notes that all changes up to a revision have been given to keep, and whether these were all
+// that the bucket's leader had.
+func (b *shardJobs) passed(revision uint64, all bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.revision = max(b.revision, revision)
+	b.reading = !all || b.missed > b.revision
 }
 
 // keepLocked keeps a change, unless it is known, or gives it to whoever takes them.

@@ -29,6 +29,9 @@ type standby struct {
 func (b *standby) run(ctx context.Context, slots chan struct{}) {
 	defer close(b.done)
 	defer b.cancel()
+	if b.jobs.await(ctx) != nil {
+		return
+	}
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():
@@ -64,7 +67,7 @@ func (m *members) standBy(ctx context.Context, number int, nodes []string) {
 	switch b := m.standbys[number]; {
 	case heir && b == nil:
 		reading, cancel := context.WithCancel(ctx)
-		b = &standby{jobs: m.s.hearJobs(number), cancel: cancel, done: make(chan struct{})}
+		b = &standby{jobs: m.ahead.hear(number), cancel: cancel, done: make(chan struct{})}
 		m.standbys[number] = b
 		m.wg.Go(func() { b.run(reading, m.readings) })
 	case !heir && owner != self && b != nil: // if it is to be the node's own, that will want it

@@ -48,6 +48,36 @@ func (w *world) jobReads() func() map[uint64]int {
 	}
 }
 
+func TestTheJobsOfManyShardsAreReadInOnePass(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(32)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		total := func(reads map[uint64]int) (n int) {
+			for _, times := range reads {
+				n += times
+			}
+			return n
+		}
+		reads := w.jobReads()
+		w.startNode("a")
+		time.Sleep(5500 * time.Millisecond)
+		if made := reads(); total(made) != 2 { // where the first is, and a page from there
+			t.Errorf("a node that begins made these requests for jobs, by revision: %v", made)
+		}
+		reads = w.jobReads()
+		w.startNode("b") // which stands by for all, while a then stands by for what moves
+		time.Sleep(10 * time.Second)
+		if made := reads(); total(made) > 8 {
+			t.Errorf("two nodes that share their shards made these requests for jobs, by revision: %v", made)
+		}
+		for _, n := range jobs {
+			w.wantEachOnce(n, second(1))
+		}
+	})
+}
+
 func TestASuccessorReadsOnFromWhereItStoodBy(t *testing.T) {
 	run(t, func(w *world) {
 		jobs := names(32)

@@ -297,6 +297,12 @@ func (c *Conn) ReadJobs(ctx context.Context, shard int, after, known uint64, yie
 	return c.ReadKeys(ctx, bus.BucketJobs, strconv.Itoa(shard)+".>", after+1, known, yield)
 }
 
+// ReadAllJobs is [Conn.ReadJobs] for all shards. The NATS server looks at all jobs for each
+// shard that is read by itself, and lets go of what it has read if everything is read at once.
+func (c *Conn) ReadAllJobs(ctx context.Context, after, known uint64, yield func(jetstream.KeyValueEntry)) error {
+	return c.ReadKeys(ctx, bus.BucketJobs, ">", after+1, known, yield)
+}
+
 // DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
 func DecodeJobEntry(e jetstream.KeyValueEntry) (*bus.JobEntry, error) {
 	return decodeJob(e.Key(), e.Value(), e.Revision())

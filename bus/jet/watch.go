@@ -98,7 +98,11 @@ func (c *Conn) Entries(ctx context.Context, bucket, filter string, history bool,
 // revision known, has no more. It makes no consumer. Errors: job.ErrUnavailable.
 func (c *Conn) ReadKeys(ctx context.Context, bucket, filter string, from, known uint64, yield func(jetstream.KeyValueEntry)) error {
 	prefix := "$KV." + bucket + "."
-	return c.readAll(ctx, "KV_"+bucket, prefix+filter, from, known, func(m *Stored) { yield(entryOf(bucket, prefix, m)) })
+	subjects := prefix + filter
+	if filter == ">" {
+		subjects = ">" // the same; of this one the server knows that it need not look
+	}
+	return c.readAll(ctx, "KV_"+bucket, subjects, from, known, func(m *Stored) { yield(entryOf(bucket, prefix, m)) })
 }
 
 // entry is what a message of a bucket's stream says about a key.

@@ -1,0 +1,85 @@
+package scheduler
+
+import (
+	"context"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/carillon-scheduler/carillon/bus"
+)
+
+// onePass is the share of a cluster's shards, one in so many, from which on they are read in one
+// pass. The NATS server looks at all of JOBS for each shard that is read by itself; with fewer
+// shards that costs less than to send the jobs of all the others, too.
+const onePass = 4
+
+// readAhead reads the jobs of many shards in one pass over JOBS, before their owners and standbys
+// read what it has left. It begins as soon as an owner waits for it. Standbys have time: when shards
+// move to another node one after the other, it collects those for which the node stands by from now on.
+type readAhead struct {
+	s      *Scheduler
+	shards map[int]*shardJobs
+	feed   *feed         // of all of them
+	done   chan struct{} // closed when it is over, however far it came
+}
+
+func newReadAhead(s *Scheduler) *readAhead {
+	return &readAhead{s: s, shards: map[int]*shardJobs{}, done: make(chan struct{})}
+}
+
+// hear returns what knows nothing of a shard's jobs yet, and waits for the pass before it reads.
+func (a *readAhead) hear(shard int) *shardJobs {
+	b := a.s.hearJobs(shard)
+	if len(a.shards) == 0 {
+		a.feed = b.feed
+	}
+	if b.feed == a.feed {
+		b.ahead = a.done
+		a.shards[shard] = b
+	}
+	return b
+}
+
+// run is the pass. What goes wrong on the way is left to those who wait: they read on.
+func (a *readAhead) run(ctx context.Context) {
+	defer close(a.done)
+	if len(a.shards)*onePass < a.s.conn.Cluster().Shards {
+		return
+	}
+	select {
+	case <-a.feed.begun:
+	case <-ctx.Done():
+		return
+	}
+	// To decode an entry takes longer than to receive it.
+	type read struct {
+		jobs  *shardJobs
+		entry jetstream.KeyValueEntry
+	}
+	decoders := make([]chan read, takeovers)
+	var decoding sync.WaitGroup
+	for i := range decoders {
+		decoders[i] = make(chan read, 64)
+		decoding.Go(func() {
+			for r := range decoders[i] {
+				r.jobs.keep(r.entry)
+			}
+		})
+	}
+	last := uint64(0)
+	err := a.s.conn.ReadAllJobs(ctx, 0, a.feed.known(), func(e jetstream.KeyValueEntry) {
+		last = e.Revision()
+		n, ok := bus.ShardOfKey(e.Key())
+		if jobs := a.shards[n]; ok && jobs != nil {
+			decoders[n%takeovers] <- read{jobs, e} // one shard's always to the same, so that they stay in order
+		}
+	})
+	for _, d := range decoders {
+		close(d)
+	}
+	decoding.Wait()
+	for _, jobs := range a.shards {
+		jobs.passed(last, err == nil)
+	}
+}
