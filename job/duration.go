@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -18,7 +19,9 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()
 // UnmarshalJSON reads text as [time.ParseDuration] does; "1d" is 24 hours.
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	var s string
-	if err := json.Unmarshal(data, &s); err != nil {
+	if n := len(data) - 1; n > 0 && data[0] == '"' && data[n] == '"' && !bytes.ContainsAny(data[1:n], `"\`) {
+		s = string(data[1:n]) // in a job it comes several times
+	} else if err := json.Unmarshal(data, &s); err != nil {
 		return &InvalidError{Reason: fmt.Sprintf("duration %s must be text with a unit, such as \"90s\"", clip.Text(string(data), maxQuoted))}
 	}
 	v, err := ParseDuration(s)

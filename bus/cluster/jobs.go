@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -308,9 +310,35 @@ func DecodeJobEntry(e jetstream.KeyValueEntry) (*bus.JobEntry, error) {
 	return decodeJob(e.Key(), e.Value(), e.Revision())
 }
 
+// storedVersion decodes versions as encoding/json does, in a third of the time: a node that starts
+// reads all of them. Most versions have these objects, and their own methods allocate a decoder.
+var storedVersion = jsonv2.JoinOptions(jsonv1.DefaultOptionsV1(), jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
+	jsonv2.UnmarshalFunc(func(data []byte, m *job.Misfire) error {
+		type plain job.Misfire
+		return decodeObject(data, m, (*plain)(m))
+	}),
+	jsonv2.UnmarshalFunc(func(data []byte, o *job.Overlap) error {
+		type plain job.Overlap
+		return decodeObject(data, o, (*plain)(o))
+	}),
+	jsonv2.UnmarshalFunc(func(data []byte, r *job.Retry) error {
+		type plain job.Retry
+		return decodeObject(data, r, (*plain)(r))
+	}),
+)))
+
+// decodeObject decodes an object strictly into plain. What that refuses is given to v, which is the same
+// with its method: it also reads text, and says what is wrong.
+func decodeObject(data []byte, v json.Unmarshaler, plain any) error {
+	if jsonv2.Unmarshal(data, plain, jsonv1.DefaultOptionsV1(), jsonv2.RejectUnknownMembers(true)) == nil {
+		return nil
+	}
+	return v.UnmarshalJSON(data)
+}
+
 func decodeJob(key string, data []byte, revision uint64) (*bus.JobEntry, error) {
 	entry := &bus.JobEntry{Revision: revision}
-	if err := json.Unmarshal(data, &entry.Version); err != nil {
+	if err := jsonv2.Unmarshal(data, &entry.Version, storedVersion); err != nil {
 		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, bus.BucketJobs, err)}
 	}
 	if entry.Format > job.VersionFormat {
