@@ -25,22 +25,21 @@ const atOnce = 500
 type Finder struct {
 	conn  *cluster.Conn
 	store logstore.Store
-	// targets are those of the jobs, by their versions up to the revision that is known of each shard.
+	// targets are those of the jobs, by their versions up to a revision of the JOBS that was made then.
 	targets map[job.Name]*job.Target
-	known   map[int]uint64
+	known   uint64
+	made    time.Time
 }
 
 // New returns a finder. conn must be open, and store must have the history of the whole cluster.
 func New(conn *cluster.Conn, store logstore.Store) *Finder {
-	return &Finder{conn: conn, store: store, targets: map[job.Name]*job.Target{}, known: map[int]uint64{}}
+	return &Finder{conn: conn, store: store}
 }
 
 // Round compares all jobs that have a target with it, and keeps on the bus which of them miss it.
 func (f *Finder) Round(ctx context.Context) error {
-	for shard := range f.conn.Cluster().Shards {
-		if err := f.read(ctx, shard); err != nil {
-			return fmt.Errorf("read targets of shard %d: %w", shard, err)
-		}
+	if err := f.read(ctx); err != nil {
+		return fmt.Errorf("read targets: %w", err)
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	end := now.Truncate(logstore.Day).Add(logstore.Day) // whole days in UTC, as a job's page has them
@@ -63,10 +62,17 @@ func (f *Finder) Round(ctx context.Context) error {
 	return f.conn.PutMissedTargets(ctx, &cluster.MissedTargets{At: now, Jobs: missed})
 }
 
-// read takes in what has changed in the jobs of a shard since the round before.
-func (f *Finder) read(ctx context.Context, shard int) error {
-	return f.conn.ReadJobs(ctx, shard, f.known[shard], f.known[shard], func(e jetstream.KeyValueEntry) {
-		f.known[shard] = e.Revision()
+// read takes in what has changed in the jobs since the round before.
+func (f *Finder) read(ctx context.Context) error {
+	bucket, err := f.conn.JobsInfo(ctx)
+	if err != nil {
+		return err
+	}
+	if !bucket.Created.Equal(f.made) {
+		f.made, f.known, f.targets = bucket.Created, 0, map[job.Name]*job.Target{}
+	}
+	return f.conn.ReadAllJobs(ctx, f.known, f.known, func(e jetstream.KeyValueEntry) {
+		f.known = e.Revision()
 		name, ok := bus.JobOfKey(e.Key())
 		if !ok {
 			return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
@@ -122,5 +123,26 @@ func TestJobsThatMissTheirTargetsAreFoundWhileTheyDo(t *testing.T) {
 		w.check(w.conn.DeleteJob(w.Context(), "g/free", cluster.Edit{At: time.Now()}))
 		w.save("g/bad", nil)
 		want()
+	})
+}
+
+func TestTargetsAreFoundAfterJOBSWasCreatedAgain(t *testing.T) {
+	run(t, func(w *world) {
+		for i := range 4 { // so that the sequence is ahead of that of the next bucket
+			w.save("g/gone", &job.Target{SuccessRate: float64(90 + i)})
+		}
+		for _, name := range []job.Name{"g/gone", "g/bad"} {
+			w.ended(name, 50, time.Hour, job.CauseSchedule, job.StatusFailed, time.Second)
+		}
+		if names, _ := w.missed(); len(names) != 1 {
+			t.Errorf("before, %v miss their targets", names)
+		}
+		time.Sleep(time.Second) // in which nothing is created
+		w.check(w.conn.JS.DeleteKeyValue(w.Context(), bus.BucketJobs))
+		w.check(w.conn.Setup(w.Context(), cluster.Assets{Shards: 4}))
+		w.save("g/bad", &job.Target{SuccessRate: 90})
+		if names, _ := w.missed(); len(names) != 1 || names[0] != "g/bad" {
+			t.Errorf("afterwards, %v miss their targets; want g/bad", names)
+		}
 	})
 }
