@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/job"
@@ -23,11 +24,11 @@ import (
 
 // scale is how large everything is in one measurement of bench scale.
 type scale struct {
-	jobs, rate, groups, instances, nodes, history, shards int
+	jobs, rate, groups, instances, nodes, history, shards, replicas int
 }
 
 // standing is what does not grow.
-var standing = scale{jobs: 20_000, rate: 1000, groups: 1, instances: 1, nodes: 1, shards: 64}
+var standing = scale{jobs: 20_000, rate: 1000, groups: 1, instances: 1, nodes: 1, shards: 64, replicas: 1}
 
 // growing are the things that grow, one after the other, while all else stands still.
 var growing = []struct {
@@ -42,6 +43,7 @@ var growing = []struct {
 	{"nodes", []int{1, 2, 4, 8}, func(s *scale, n int) { s.nodes = n }},
 	{"history", []int{0, 100_000, 1_000_000, 10_000_000}, func(s *scale, n int) { s.history = n }},
 	{"shards", []int{16, 64, 256, 1024}, func(s *scale, n int) { s.shards = n }},
+	{"replicas", []int{1, 3}, func(s *scale, n int) { s.replicas = n }},
 }
 
 // scaleRow is one measurement.
@@ -70,12 +72,13 @@ func newScaleCommand() *cobra.Command {
 		Use:   "scale",
 		Short: "Measure the cost of a run as one dimension grows and the others stay the same",
 		Long: fmt.Sprintf("Measure the CPU time and the lateness of a run while one dimension grows and the others stay the\n"+
-			"same: jobs, fires per second, groups, instances of a group, scheduler nodes, runs in the history, or\n"+
-			"shards. The base is %d jobs of %d group with %d instance, %d fires per second, %d node, %d shards,\n"+
-			"and an empty history. Everything runs in this process, with SQLite. cpu_ratio compares a row with the\n"+
-			"first row of its dimension. Lateness is the time from the fire time to the start of the handler; all\n"+
-			"fires of a second are due at once.",
-			standing.jobs, standing.groups, standing.instances, standing.rate, standing.nodes, standing.shards),
+			"same: jobs, fires per second, groups, instances of a group, scheduler nodes, runs in the history,\n"+
+			"shards, or replicas of the streams, each on its own NATS server. The base is %d jobs of %d group with\n"+
+			"%d instance, %d fires per second, %d node, %d shards, %d replica, and an empty history. Everything\n"+
+			"runs in this process, with SQLite. cpu_ratio compares a row with the first row of its dimension.\n"+
+			"Lateness is the time from the fire time to the start of the handler; all fires of a second are due\n"+
+			"at once.",
+			standing.jobs, standing.groups, standing.instances, standing.rate, standing.nodes, standing.shards, standing.replicas),
 		Example: "  carillon bench scale --only groups,instances --most 100",
 		Args:    cobra.NoArgs,
 	}
@@ -134,7 +137,7 @@ func (r scaleRow) print(cmd *cobra.Command, output string) error {
 
 // measure has jobs fire for a while, and returns what their runs take.
 func (s scale) measure(ctx context.Context, o benchOptions) (*benchResult, error) {
-	w, err := newBenchWorld(ctx, s.shards)
+	w, err := startWorld(ctx, s.replicas, "", cluster.Assets{Shards: s.shards, Replicas: s.replicas})
 	if err != nil {
 		return nil, err
 	}
