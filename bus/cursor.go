@@ -28,6 +28,9 @@ type Cursor struct {
 	// position, those of later ones are decided from the versions' beginnings on. Nil:
 	// whoever wrote the cursor did not say, and all versions count as known to it.
 	JobsSeq *uint64 `json:"jobs_seq,omitempty"`
+	// Jobs is a revision that JOBS has given out. A server that takes itself for the bucket's leader and
+	// lacks it was cut off from the others.
+	Jobs JobsMark `json:"jobs,omitzero"`
 	// Begins are versions of which an owner heard late, after the version before had
 	// fired in their time: their own fires begin after the last of those.
 	Begins []Begin `json:"begins,omitempty"`
@@ -50,6 +53,13 @@ type Cursor struct {
 	Made time.Time `json:"made,omitzero"`
 	// Words has the last item from each shard of another partition that has had its effect here.
 	Words map[int]WordMark `json:"words,omitempty"`
+}
+
+// JobsMark is a revision of JOBS. It counts only if that was created at Made: when it is created again,
+// its revisions begin at 1.
+type JobsMark struct {
+	Made time.Time `json:"made"`
+	Seq  uint64    `json:"seq"`
 }
 
 // Sweep is the part of an instant that is done, when one batch could not hold it.

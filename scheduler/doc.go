@@ -14,8 +14,8 @@
 // What a run's end says to children in another partition of the cluster, relay.go brings there.
 //
 // Of the shards that it would inherit, a node reads the jobs ahead of time (standby.go,
-// shard_jobs.go), and those of many shards in one pass (readahead.go). Whatever the number of shards, one consumer of JOBS and one of EVT
-// serve all of them.
+// shard_jobs.go), and those of many shards in one pass (readahead.go). Whatever the number of
+// shards, one consumer of JOBS and one of EVT serve all of them.
 //
 // A few lanes share the node's shards. A lane is one goroutine; it alone touches the
 // state machines of its shards, and it has one batch under way at a time, into which

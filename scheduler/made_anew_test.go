@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // What a node has heard of a bucket says nothing of one that was made in its place.
@@ -39,6 +40,22 @@ func TestJobsGoOnAfterTheirBucketWasMadeAnew(t *testing.T) {
 		}
 		if n := w.nodes["b"].Owned(); n != 8 {
 			t.Errorf("b owns %d shards of 8", n)
+		}
+		shard := job.Name("g/second").Shard(8)
+		m, err := w.conn.Last(w.t.Context(), w.conn.TrigOf(shard), bus.SubjectCursor(shard))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		cursor, err := bus.DecodeCursor(m.Header, m.Data)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		bucket, err := w.conn.JobsInfo(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if got := cursor.Jobs; !got.Made.Equal(bucket.Created) || got.Seq == 0 || got.Seq > bucket.State.LastSeq {
+			t.Errorf("the cursor has revision %d of the JOBS of %v; that of %v is at %d", got.Seq, got.Made, bucket.Created, bucket.State.LastSeq)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -13,6 +14,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
+
+// deposedFor is after how long a NATS server that was cut off has surely heard that another one leads.
+const deposedFor = 30 * time.Second
 
 // shardJobs is what a node knows of one shard's jobs: it reads what there is, and hears of
 // each change after that once and in order, until it is closed. It keeps all of it until a
@@ -64,15 +68,20 @@ func (b *shardJobs) hear(e jetstream.KeyValueEntry) {
 	b.keepLocked(e)
 }
 
-// read reads what it lacks of what the bucket's leader has. It tries for as long as it
-// takes; the error is that ctx is done, or job.ErrStale when the bucket is no more.
-func (b *shardJobs) read(ctx context.Context) error {
+// read reads what it lacks of what the bucket's leader has, which must know of revision known. It tries
+// for as long as it takes, but lets go of known after a while: NATS may have lost the bucket's end. The
+// error is that ctx is done, or job.ErrStale when the bucket is no more.
+func (b *shardJobs) read(ctx context.Context, known uint64) error {
 	if err := b.await(ctx); err != nil {
 		return err
 	}
 	wait := pause.Backoff{Least: tryAgain, Most: longestPause, Jitter: true}
+	began := time.Now()
 	for attempt := 1; ; attempt++ {
-		complete, err := b.readOn(ctx)
+		if time.Since(began) > deposedFor {
+			known = 0
+		}
+		complete, err := b.readOn(ctx, known)
 		if b.void() {
 			return fmt.Errorf("%w: JOBS was made anew", job.ErrStale)
 		}
@@ -108,12 +117,12 @@ func (b *shardJobs) await(ctx context.Context) error {
 
 // readOn reads once. It reports whether nothing is lacking now: what it has not read, the
 // feed will bring.
-func (b *shardJobs) readOn(ctx context.Context) (complete bool, err error) {
+func (b *shardJobs) readOn(ctx context.Context, known uint64) (complete bool, err error) {
 	b.mu.Lock()
 	b.reading = true
 	after := b.revision
 	b.mu.Unlock()
-	err = b.s.conn.ReadJobs(ctx, b.shard, after, b.feed.known(), b.keep)
+	err = b.s.conn.ReadJobs(ctx, b.shard, after, max(known, b.feed.known()), b.keep)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reading = err != nil || b.missed > b.revision

@@ -42,7 +42,7 @@ func TestAShardsJobsAreHeardOfOnceWhileTheyAreReadAndEdited(t *testing.T) {
 		})
 		b := s.hearJobs(0)
 		for range 50 { // as one stands by, and as one takes over
-			if err := b.read(ctx); err != nil {
+			if err := b.read(ctx, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -54,12 +54,53 @@ func TestAShardsJobsAreHeardOfOnceWhileTheyAreReadAndEdited(t *testing.T) {
 		}
 		b.missed = b.revision + 1 // heard of when the leader had just said that there is no more
 		b.mu.Unlock()
-		if complete, err := b.readOn(ctx); complete || err != nil {
+		if complete, err := b.readOn(ctx, 0); complete || err != nil {
 			t.Errorf("a change that was heard of has not been read, and nothing is lacking: %t, %v", complete, err)
 		}
 		edit(versions)
-		if complete, err := b.readOn(ctx); !complete || err != nil || len(b.changes) != jobs*(versions+1) {
+		if complete, err := b.readOn(ctx, 0); !complete || err != nil || len(b.changes) != jobs*(versions+1) {
 			t.Errorf("complete %t with %d changes, %v", complete, len(b.changes), err)
+		}
+		stop()
+		hearing.Wait()
+	})
+}
+
+func TestAReaderWaitsForALeaderThatKnowsWhatTheOwnerBeforeDid(t *testing.T) {
+	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
+		broker := bustest.NewBroker(t)
+		conn := clustertest.Setup(t, broker, "node", 1)
+		j := job.Job{Job: "g/j", Schedule: job.Schedule{FixedRate: job.Duration(time.Hour)}, Task: job.Task{Handler: "h"}}
+		entry, _, err := conn.PutJob(t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(conn, Config{Node: "n"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		broker.Outdate("node") // what it hears begins with a wrong end
+		ctx, stop := context.WithCancel(t.Context())
+		var hearing sync.WaitGroup
+		hearing.Go(func() { s.hearOfJobs(ctx) })
+		read := func(known uint64, healed bool) (changes int, took time.Duration) {
+			t.Helper()
+			b := s.hearJobs(0)
+			defer b.close()
+			began := time.Now()
+			if healed {
+				time.AfterFunc(10*time.Second, func() { broker.Heal("node") })
+			}
+			if err := b.read(ctx, known); err != nil {
+				t.Fatal(err)
+			}
+			return len(b.changes), time.Since(began)
+		}
+		if n, took := read(entry.Revision, false); n != 0 || took < deposedFor || took > deposedFor+longestPause {
+			t.Errorf("%d changes after %v; want that the reader gives up after %v, since JOBS may have lost its end", n, took, deposedFor)
+		}
+		if n, took := read(entry.Revision, true); n != 1 || took < 10*time.Second {
+			t.Errorf("%d changes after %v; want the one that the owner before knew, once the leader is the right one", n, took)
 		}
 		stop()
 		hearing.Wait()

@@ -37,7 +37,7 @@ func (b *standby) run(ctx context.Context, slots chan struct{}) {
 	case <-ctx.Done():
 		return
 	}
-	err := b.jobs.read(ctx)
+	err := b.jobs.read(ctx, 0)
 	<-slots
 	if err != nil {
 		return

@@ -92,7 +92,10 @@ func (o *ownership) load(ctx context.Context) error {
 	if o.standby != nil {
 		o.standby.stop()
 	}
-	if err := o.jobs.read(ctx); err != nil {
+	if err := o.jobs.await(ctx); err != nil {
+		return err
+	}
+	if err := o.jobs.read(ctx, o.machine.BeginJobs(o.jobs.feed.made)); err != nil {
 		return err
 	}
 	o.jobs.give(o.machine, nil)

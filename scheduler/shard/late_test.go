@@ -206,3 +206,25 @@ func TestAVersionIsNotLateForTimeThatNoCursorSays(t *testing.T) {
 	b.want(b.step(25*time.Second, bus.MaxBatch),
 		"12:00:15 g/a@2 pending schedule", "12:00:20 g/a@2 pending schedule", "12:00:25 g/a@2 pending schedule")
 }
+
+func TestACursorHasTheGreatestRevisionOfTheJOBSThatThereIs(t *testing.T) {
+	b := newBench(t)
+	known := func(made time.Time, want uint64) {
+		t.Helper()
+		b.succeed()
+		if got := b.m.BeginJobs(made); got != want {
+			t.Errorf("of the JOBS created at %v, revision %d is known; want %d", made, got, want)
+		}
+	}
+	known(noon, 0)
+	b.put(0, 1, minutely)
+	b.put(time.Second, 2, minutely)
+	b.step(time.Minute, 100)
+	known(noon, 2)
+	b.put(0, 1, minutely) // the others are gone, with the end of the bucket
+	b.step(2*time.Minute, 100)
+	known(noon, 1)
+	known(noon.Add(time.Hour), 0) // created again
+	b.step(3*time.Minute, 100)
+	known(noon, 0)
+}

@@ -50,16 +50,17 @@ type Machine struct {
 	sweep     []uint32 // ids that are still to be decided in the sweep, in order
 	resumed   bool     // the sweep is a predecessor's, and sweep has not been filled
 	eventSeq  uint64
-	evtMade   time.Time // when the EVT of eventSeq was made; zero: not known
-	jobsSeq   uint64    // versions of later revisions may have been heard of late
-	heard     uint64    // greatest revision of JOBS heard of
-	edits     int       // versions heard of since the last cursor
-	knownSeq  uint64    // revision up to which versions are known, as the last cursor has it
-	loading   bool      // no step has been made yet
-	cursorSeq uint64    // of the cursor that this machine wrote or read; 0: there is none
-	stored    int64     // done, as the stored cursor has it
-	stepped   int64     // when the last step was
-	commits   int       // batches made, to name the next
+	evtMade   time.Time    // when the EVT of eventSeq was made; zero: not known
+	jobsSeq   uint64       // versions of later revisions may have been heard of late
+	heard     uint64       // greatest revision of JOBS heard of
+	mark      bus.JobsMark // greatest revision heard of from the JOBS that there is
+	edits     int          // versions heard of since the last cursor
+	knownSeq  uint64       // revision up to which versions are known, as the last cursor has it
+	loading   bool         // no step has been made yet
+	cursorSeq uint64       // of the cursor that this machine wrote or read; 0: there is none
+	stored    int64        // done, as the stored cursor has it
+	stepped   int64        // when the last step was
+	commits   int          // batches made, to name the next
 
 	jobs   []entry
 	free   []uint32 // ids of removed jobs
@@ -112,6 +113,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		stored:    cursor.Done.UnixMilli(),
 		eventSeq:  cursor.EventSeq,
 		evtMade:   cursor.EventsMade,
+		mark:      cursor.Jobs,
 		cursorSeq: cursorSeq,
 		loading:   true,
 		byName:    map[job.Name]uint32{},
@@ -159,13 +161,31 @@ func (m *Machine) Heard() uint64 { return m.heard }
 // Jobs returns how many jobs the shard has.
 func (m *Machine) Jobs() int { return len(m.byName) }
 
+// BeginJobs tells which JOBS there is, before any of its versions: when it was made. It returns the
+// greatest revision of this one that the owner before had heard of, or 0 if that is not known.
+func (m *Machine) BeginJobs(made time.Time) (known uint64) {
+	if m.mark.Made.Equal(made) {
+		known = m.mark.Seq
+	}
+	m.mark = bus.JobsMark{Made: made}
+	return known
+}
+
+// hear notes that a revision of JOBS was heard of.
+func (m *Machine) hear(rev uint64) {
+	m.heard = max(m.heard, rev)
+	if !m.mark.Made.IsZero() {
+		m.mark.Seq = max(m.mark.Seq, rev)
+	}
+}
+
 // PutVersion tells of a job's version, which JOBS has at revision rev. Versions come in
 // the order of their revisions; one that is known already is passed over. The error is
 // an *InvalidError, and leaves the job as it was.
 func (m *Machine) PutVersion(v *job.Version, rev uint64) error {
 	p, err := Prepare(m.cfg.Planner, v, rev)
 	if err != nil {
-		m.heard = max(m.heard, rev)
+		m.hear(rev)
 		return err
 	}
 	m.Put(&p)
@@ -178,7 +198,7 @@ func (m *Machine) Put(p *Prepared) {
 		m.Forget(p.name, p.rev)
 		return
 	}
-	m.heard = max(m.heard, p.rev)
+	m.hear(p.rev)
 	id, known := m.byName[p.name]
 	if !known {
 		id = m.newID(p.name)
@@ -225,7 +245,7 @@ func (m *Machine) Put(p *Prepared) {
 // Forget removes a job whose versions housekeeping has removed, which JOBS says at
 // revision rev.
 func (m *Machine) Forget(name job.Name, rev uint64) {
-	m.heard = max(m.heard, rev)
+	m.hear(rev)
 	id, ok := m.byName[name]
 	if !ok {
 		return
