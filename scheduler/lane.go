@@ -95,17 +95,15 @@ func (l *lane) nap() time.Duration {
 // due returns the instant of the lane's next batch, and whether there is one in sight:
 // now, if something is due already.
 func (l *lane) due(now time.Time) (at time.Time, ok bool) {
+	var first int64
+	clock, ms := time.Now(), now.UnixMilli()
 	for _, o := range l.shards {
-		if !o.valid(time.Now()) {
-			continue // its renewal, or its end, is under way
-		}
-		if next, waits := o.machine.NextAt(now.UnixMilli()); waits {
-			if due := time.UnixMilli(next); !ok || due.Before(at) {
-				at, ok = due, true
-			}
+		next, waits := o.machine.NextAt(ms)
+		if waits && (!ok || next < first) && o.valid(clock) { // else its renewal, or its end, is under way
+			first, ok = next, true
 		}
 	}
-	if !ok || !at.After(now) {
+	if at = time.UnixMilli(first); !ok || !at.After(now) {
 		return now, ok
 	}
 	if up := at.Truncate(grid); up.Before(at) {

@@ -102,7 +102,9 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 			m.tell(ctx)
 			m.readAhead(ctx)
 		}
-		m.count()
+		if news {
+			m.count()
+		}
 		if known && news && ctx.Err() == nil {
 			m.assign(ctx)
 		}
