@@ -71,6 +71,10 @@ func (f *Finder) read(ctx context.Context) error {
 	if !bucket.Created.Equal(f.made) {
 		f.made, f.known, f.targets = bucket.Created, 0, map[job.Name]*job.Target{}
 	}
+	if bucket.State.LastSeq < f.known {
+		// A server that was cut off has answered, or JOBS has lost its end. The next round reads everything again.
+		f.made = time.Time{}
+	}
 	return f.conn.ReadAllJobs(ctx, f.known, f.known, func(e jetstream.KeyValueEntry) {
 		f.known = e.Revision()
 		name, ok := bus.JobOfKey(e.Key())

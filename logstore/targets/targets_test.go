@@ -1,6 +1,7 @@
 package targets_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -22,6 +23,7 @@ import (
 // world is a broker, a history, and a finder.
 type world struct {
 	*testing.T
+	broker *bustest.Broker
 	conn   *cluster.Conn
 	store  logstore.Store
 	finder *targets.Finder
@@ -31,9 +33,9 @@ type world struct {
 func run(t *testing.T, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, time.Date(2026, time.March, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
-		w := &world{T: t}
+		w := &world{T: t, broker: bustest.NewBroker(t)}
 		var err error
-		w.conn = clustertest.Setup(t, bustest.NewBroker(t), "test", 4)
+		w.conn = clustertest.Setup(t, w.broker, "test", 4)
 		w.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		w.check(err)
 		t.Cleanup(func() { w.check(w.store.Close()) })
@@ -144,5 +146,27 @@ func TestTargetsAreFoundAfterJOBSWasCreatedAgain(t *testing.T) {
 		if names, _ := w.missed(); len(names) != 1 || names[0] != "g/bad" {
 			t.Errorf("afterwards, %v miss their targets; want g/bad", names)
 		}
+	})
+}
+
+func TestTargetsAreFoundAfterJOBSHasLostItsEnd(t *testing.T) {
+	run(t, func(w *world) {
+		w.save("g/bad", &job.Target{SuccessRate: 90})
+		w.ended("g/bad", 50, time.Hour, job.CauseSchedule, job.StatusFailed, time.Second)
+		w.finder = targets.New(clustertest.Open(w, w.broker, "finder"), w.store)
+		want := func(what string, n int) {
+			t.Helper()
+			if names, _ := w.missed(); len(names) != n {
+				t.Errorf("%s, %v miss their targets; want %d", what, names, n)
+			}
+		}
+		want("before", 1)
+		w.broker.Outdate("finder")
+		if err := w.finder.Round(w.Context()); !errors.Is(err, job.ErrUnavailable) {
+			t.Errorf("the leader of JOBS lacks what is known, since it may be cut off: %v", err)
+		}
+		want("without the end", 0)
+		w.broker.Heal("finder")
+		want("after the versions were saved again", 1)
 	})
 }
