@@ -14,8 +14,8 @@ import (
 // stands by for: each consumer more is one that the NATS servers of a cluster have to agree
 // on, and all that a node has are made anew at once when it loses its connection.
 //
-// The watch tells of changes only. What was there before is read without a consumer, shard
-// by shard, by whoever needs it.
+// The watch tells of changes only. What was there before is read without a consumer, by whoever
+// needs it.
 type feed struct {
 	s     *Scheduler
 	begun chan struct{} // closed when heard is known
@@ -26,6 +26,8 @@ type feed struct {
 	mu     sync.Mutex
 	heard  uint64             // revision up to which every change has been passed on
 	shards map[int]*shardJobs // who wants to hear of them
+	// When takeovers began to fail to read what the owners before had known, and when the last did.
+	failed, failedLast time.Time
 }
 
 func newFeed(s *Scheduler) *feed {
@@ -87,6 +89,18 @@ func (f *feed) known() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.heard
+}
+
+// failing notes that a takeover does not find what the owner before knew, and returns for how long that
+// has been so. The shards share it, because only a few are taken over at once: each would wait in its turn.
+func (f *feed) failing(now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now.Sub(f.failedLast) > deposedFor {
+		f.failed = now
+	}
+	f.failedLast = now
+	return now.Sub(f.failed)
 }
 
 // tell has a shard's changes told to jobs from now on, and to nobody else.

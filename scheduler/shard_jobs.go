@@ -76,11 +76,7 @@ func (b *shardJobs) read(ctx context.Context, known uint64) error {
 		return err
 	}
 	wait := pause.Backoff{Least: tryAgain, Most: longestPause, Jitter: true}
-	began := time.Now()
 	for attempt := 1; ; attempt++ {
-		if time.Since(began) > deposedFor {
-			known = 0
-		}
 		complete, err := b.readOn(ctx, known)
 		if b.void() {
 			return fmt.Errorf("%w: JOBS was made anew", job.ErrStale)
@@ -90,6 +86,9 @@ func (b *shardJobs) read(ctx context.Context, known uint64) error {
 		}
 		if err == nil {
 			continue // a change came in between
+		}
+		if known > 0 && b.feed.failing(time.Now()) > deposedFor {
+			known = 0
 		}
 		if ctx.Err() == nil && attempt&(attempt-1) == 0 {
 			b.s.log.WarnContext(ctx, "jobs not read yet", "shard", b.shard, "attempt", attempt, "error", err)

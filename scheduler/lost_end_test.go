@@ -1,0 +1,45 @@
+package scheduler_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+)
+
+func TestShardsWhoseOwnersKnewOfVersionsThatJOBSHasLostAreTakenOverTogether(t *testing.T) {
+	const shards = 32 // several times as many as a node takes over at once
+	runAt(t, start, shards, func(w *world) {
+		w.put("g/j", secondly)
+		w.startNode("a")
+		time.Sleep(10 * time.Second)
+		w.stopNode("a")
+		bucket, err := w.conn.JobsInfo(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for shard := range shards {
+			m, err := w.conn.Last(w.t.Context(), w.conn.TrigOf(shard), bus.SubjectCursor(shard))
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			cursor, err := bus.DecodeCursor(m.Header, m.Data)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			cursor.Jobs = bus.JobsMark{Made: bucket.Created, Seq: bucket.State.LastSeq + 100}
+			msg, err := cursor.Msg()
+			if err == nil {
+				_, err = w.conn.JS.PublishMsg(w.t.Context(), msg)
+			}
+			if err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		w.startNode("b")
+		time.Sleep(45 * time.Second)
+		if n := w.nodes["b"].Owned(); n != shards {
+			w.t.Errorf("after 45 s, b owns %d shards of %d", n, shards)
+		}
+	})
+}
