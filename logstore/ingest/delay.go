@@ -61,8 +61,9 @@ func (f *feed) delayRecords(ctx context.Context, messages []*message) (held []*m
 // expect decodes records, and waits for events about the runs that they announce. It returns how many
 // lines they have, and whether one is more than an announcement.
 func (f *feed) expect(ctx context.Context, messages []*message) (lines int, pressing bool) {
+	buried := 0
 	for some := range slices.Chunk(messages, decodedAtOnce) {
-		b := f.said(ctx, some)
+		b := f.saidPart(ctx, some, &buried)
 		f.seen.expect(b.updates)
 		lines, pressing = lines+len(b.updates), pressing || b.pressing
 	}

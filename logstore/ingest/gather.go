@@ -158,17 +158,22 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 
 // said decodes messages. Those that cannot be used go to the stream of dead letters.
 func (f *feed) said(ctx context.Context, messages []*message) *batch {
+	buried := 0
+	return f.saidPart(ctx, messages, &buried)
+}
+
+// saidPart is said for a part of a batch. buried counts the dead letters of the whole batch.
+func (f *feed) saidPart(ctx context.Context, messages []*message, buried *int) *batch {
 	b := &batch{}
 	if f.seen != nil {
 		b.updates, b.sources = make([]logstore.Update, 0, len(messages)), make([]*message, 0, len(messages)) // an event is one
 	}
-	buried := 0
 	for _, m := range messages {
 		before := len(b.refused)
 		b.message = m
-		if f.decode(b, m); len(b.refused) > before && buried < maxBuried {
+		if f.decode(b, m); len(b.refused) > before && *buried < maxBuried {
 			f.bury(ctx, m, b.refused[before])
-			buried++
+			*buried++
 		}
 	}
 	for _, reason := range b.refused {

@@ -235,3 +235,19 @@ func TestAnEventAboutAnotherJobsRunIsKeptAside(t *testing.T) {
 		w.wantUnacknowledged(0, 0, 0)
 	})
 }
+
+func TestOfRubbishOnlyTheFirstOfABatchIsKept(t *testing.T) {
+	run(t, func(w *world) {
+		for range 300 {
+			w.publish(bus.NewMessage(bus.SubjectRecord(1), bus.MessageRecord, []byte("{")), nil)
+		}
+		in := w.start("a")
+		time.Sleep(10 * time.Second)
+		if got := in.counter("carillon_ingest_refused_total", "stream", bus.StreamTrig); got != 300 {
+			t.Errorf("%v records are counted as refused; want 300", got)
+		}
+		if n, err := w.conn.CountDeadLetters(w.t.Context()); n != 100 || err != nil {
+			t.Errorf("%d dead letters, %v; want 100", n, err)
+		}
+	})
+}
