@@ -34,7 +34,8 @@ type members struct {
 
 	standbys map[int]*standby // of shards of other nodes
 	readings chan struct{}    // bounds those that read at the beginning
-	ahead    *readAhead       // for the shards that the node begins to own or to stand by for
+	ahead    *readAhead       // for shards that nobody owns and that the node begins to own
+	later    *readAhead       // for those that it begins to stand by for
 
 	nats bool // the clock of NATS is wrong
 
@@ -71,7 +72,7 @@ const (
 func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 	m := &members{
 		s: s, nodes: map[string]member{}, owners: map[int]owner{}, gaveUp: map[int]string{}, slots: make(chan struct{}, takeovers),
-		standbys: map[int]*standby{}, readings: make(chan struct{}, readings), ahead: newReadAhead(s),
+		standbys: map[int]*standby{}, readings: make(chan struct{}, readings), ahead: newReadAhead(s), later: newReadAhead(s),
 	}
 	watch := s.watch(ctx, s.conn.WatchLeases)
 	if watch == nil {
@@ -100,7 +101,7 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 			m.renew(ctx)
 			m.forget(time.Now())
 			m.tell(ctx)
-			m.readAhead(ctx)
+			m.later = m.begin(ctx, m.later)
 		}
 		if news {
 			m.count()
@@ -290,31 +291,29 @@ func (m *members) assign(ctx context.Context) {
 		return
 	}
 	slices.Sort(nodes)
-	urgent := false
 	for shard := range m.s.conn.Cluster().Shards {
 		mine := preferred(shard, nodes) == m.s.cfg.Node
 		o := m.s.ownership(shard)
 		switch {
 		case mine && o == nil && m.owners[shard].node == "":
 			m.own(ctx, shard)
-			urgent = true
 		case !mine && o != nil:
 			o.cancel() // another node's share: hand over
 		case o == nil:
 			m.standBy(ctx, shard, nodes)
 		}
 	}
-	if urgent {
-		m.readAhead(ctx)
-	}
+	m.ahead = m.begin(ctx, m.ahead)
 }
 
-// readAhead begins to read the jobs of those shards that wait for a pass.
-func (m *members) readAhead(ctx context.Context) {
-	if ahead := m.ahead; len(ahead.shards) > 0 {
-		m.ahead = newReadAhead(m.s)
-		m.wg.Go(func() { ahead.run(ctx) })
+// begin begins a pass, if a shard waits for it, and returns the one for those that come later.
+// Standbys have until the next renewal to join theirs, because shards move to another node one by one.
+func (m *members) begin(ctx context.Context, pass *readAhead) *readAhead {
+	if len(pass.shards) == 0 {
+		return pass
 	}
+	m.wg.Go(func() { pass.run(ctx) })
+	return newReadAhead(m.s)
 }
 
 // own begins to own a shard.
@@ -324,10 +323,10 @@ func (m *members) own(ctx context.Context, shard int) {
 	o.whyLate = m.gaveUp[shard]
 	m.dropVoid(shard)
 	if o.standby = m.standbys[shard]; o.standby != nil {
-		o.jobs = o.standby.jobs
+		o.jobs, o.ahead = o.standby.jobs, closed // its owner is gone, so it cannot wait for a pass
 		delete(m.standbys, shard)
 	} else {
-		o.jobs = m.ahead.hear(shard)
+		o.jobs, o.ahead = m.ahead.hear(shard)
 	}
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {

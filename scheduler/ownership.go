@@ -33,7 +33,8 @@ type ownership struct {
 
 	standby *standby // reads jobs ahead of time; nil: the node did not stand by
 	jobs    *shardJobs
-	whyLate string // why the owner before decided nothing in the end; "": it did, or that is not known
+	ahead   <-chan struct{} // closed when there is no pass to wait for
+	whyLate string          // why the owner before decided nothing in the end; "": it did, or that is not known
 
 	needEvents chan struct{} // closed when the machine needs events
 	released   chan []uint64 // items to delete

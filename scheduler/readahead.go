@@ -15,8 +15,7 @@ import (
 const onePass = 4
 
 // readAhead reads the jobs of many shards in one pass over JOBS, before their owners and standbys
-// read what it has left. It begins as soon as an owner waits for it. Standbys have time: when shards
-// move to another node one after the other, it collects those for which the node stands by from now on.
+// read what it has left. Whoever cannot wait reads at the same time.
 type readAhead struct {
 	s      *Scheduler
 	shards map[int]*shardJobs
@@ -28,18 +27,21 @@ func newReadAhead(s *Scheduler) *readAhead {
 	return &readAhead{s: s, shards: map[int]*shardJobs{}, done: make(chan struct{})}
 }
 
-// hear returns what knows nothing of a shard's jobs yet, and waits for the pass before it reads.
-func (a *readAhead) hear(shard int) *shardJobs {
-	b := a.s.hearJobs(shard)
+// hear returns what knows nothing of a shard's jobs yet. It should not read before over is closed.
+func (a *readAhead) hear(shard int) (b *shardJobs, over <-chan struct{}) {
+	b = a.s.hearJobs(shard)
 	if len(a.shards) == 0 {
 		a.feed = b.feed
 	}
-	if b.feed == a.feed {
-		b.ahead = a.done
-		a.shards[shard] = b
+	if b.feed != a.feed {
+		return b, closed
 	}
-	return b
+	a.shards[shard] = b
+	return b, a.done
 }
+
+// closed is for those who need not wait.
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // run is the pass. What goes wrong on the way is left to those who wait: they read on.
 func (a *readAhead) run(ctx context.Context) {

@@ -67,16 +67,15 @@ func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
 	var done sync.WaitGroup
 	w.t.Cleanup(func() { stop(); done.Wait() })
 	for _, from := range w.conn.Cluster().Partitions.Consumers(bus.ConsumerAny(group)) {
-		done.Go(func() { x.run(ctx, from, kills, do) })
+		c, err := x.conn.JS.Consumer(ctx, from.Stream, from.Consumer) // here, as the test may silence the stream next
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		done.Go(func() { x.run(ctx, c, kills, do) })
 	}
 }
 
-func (x *executor) run(ctx context.Context, from bus.Consumer, kills <-chan *nats.Msg, do func(*bus.Trigger) (time.Duration, job.Status)) {
-	c, err := x.conn.JS.Consumer(ctx, from.Stream, from.Consumer)
-	if err != nil {
-		x.w.t.Error(err)
-		return
-	}
+func (x *executor) run(ctx context.Context, c jetstream.Consumer, kills <-chan *nats.Msg, do func(*bus.Trigger) (time.Duration, job.Status)) {
 	for ctx.Err() == nil {
 		m, err := c.Next(jetstream.FetchContext(ctx))
 		if err != nil {

@@ -25,7 +25,6 @@ type shardJobs struct {
 	s     *Scheduler
 	feed  *feed
 	shard int
-	ahead <-chan struct{} // closed when the pass of readAhead that has the shard is over; nil: there is none
 
 	mu       sync.Mutex
 	revision uint64 // up to which it has had every change of the shard
@@ -99,19 +98,14 @@ func (b *shardJobs) read(ctx context.Context, known uint64) error {
 	}
 }
 
-// await waits until it is its turn to read. The error is that ctx is done.
+// await waits until it is known which bucket there is. The error is that ctx is done.
 func (b *shardJobs) await(ctx context.Context) error {
-	for _, over := range []<-chan struct{}{b.feed.begun, b.ahead} {
-		if over == nil {
-			continue
-		}
-		select {
-		case <-over:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
+	select {
+	case <-b.feed.begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	return nil
 }
 
 // readOn reads once. It reports whether nothing is lacking now: what it has not read, the
@@ -141,7 +135,9 @@ func (b *shardJobs) passed(revision uint64, all bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.revision = max(b.revision, revision)
-	b.reading = !all || b.missed > b.revision
+	if all { // else whoever needs the shard reads on, or has done so meanwhile
+		b.reading = b.missed > b.revision
+	}
 }
 
 // keepLocked keeps a change, unless it is known, or gives it to whoever takes them.

@@ -21,6 +21,7 @@ const readings = 2
 // former owner first, and then reads what it lacks.
 type standby struct {
 	jobs   *shardJobs
+	ahead  <-chan struct{} // closed when there is no pass to wait for
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -29,7 +30,9 @@ type standby struct {
 func (b *standby) run(ctx context.Context, slots chan struct{}) {
 	defer close(b.done)
 	defer b.cancel()
-	if b.jobs.await(ctx) != nil {
+	select {
+	case <-b.ahead:
+	case <-ctx.Done():
 		return
 	}
 	select {
@@ -67,7 +70,8 @@ func (m *members) standBy(ctx context.Context, number int, nodes []string) {
 	switch b := m.standbys[number]; {
 	case heir && b == nil:
 		reading, cancel := context.WithCancel(ctx)
-		b = &standby{jobs: m.ahead.hear(number), cancel: cancel, done: make(chan struct{})}
+		b = &standby{cancel: cancel, done: make(chan struct{})}
+		b.jobs, b.ahead = m.later.hear(number)
 		m.standbys[number] = b
 		m.wg.Go(func() { b.run(reading, m.readings) })
 	case !heir && owner != self && b != nil: // if it is to be the node's own, that will want it

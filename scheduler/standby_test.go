@@ -67,9 +67,9 @@ func TestTheJobsOfManyShardsAreReadInOnePass(t *testing.T) {
 			t.Errorf("a node that begins made these requests for jobs, by revision: %v", made)
 		}
 		reads = w.jobReads()
-		w.startNode("b") // which stands by for all, while a then stands by for what moves
+		w.startNode("b") // takes over half of 8 shards, one by one, and stands by for the others as a does for these
 		time.Sleep(10 * time.Second)
-		if made := reads(); total(made) > 8 {
+		if made := reads(); total(made) > 24 { // some 37 shard by shard
 			t.Errorf("two nodes that share their shards made these requests for jobs, by revision: %v", made)
 		}
 		for _, n := range jobs {

@@ -92,6 +92,11 @@ func (o *ownership) load(ctx context.Context) error {
 	if o.standby != nil {
 		o.standby.stop()
 	}
+	select {
+	case <-o.ahead:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if err := o.jobs.await(ctx); err != nil {
 		return err
 	}
