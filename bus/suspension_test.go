@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
 func TestATriggerThatIsGivenBackComesLaterEachTime(t *testing.T) {
 	inCluster(t, func(w *world) {
-		if err := w.conn.SetupGroup(w.t.Context(), "g", false); err != nil {
+		if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
 			w.t.Fatal(err)
 		}
 		if _, err := w.conn.JS.Publish(w.t.Context(), "trig.0.any.g", nil); err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // clusterState is what concerns all shards alike: calendars, the switches that pause everything or
-// a group, which instances are online, and which groups are governed. It keeps what it has heard, for machines that come later.
+// a group, which instances are online, and what is kept of groups. It keeps what it has heard, for machines that come later.
 type clusterState struct {
 	s     *Scheduler
 	ready chan struct{} // closed when what was stored at the start is known
@@ -23,11 +23,11 @@ type clusterState struct {
 	calendars map[string][]*job.CalendarVersion // by name; as many of each as the bucket keeps
 	holds     map[string][]job.Pause            // by group, "" for everything; as many of each as the bucket keeps
 	rosters   map[string]*roster                // by group
-	governed  map[string]bool                   // groups
+	groups    map[string]cluster.Group
 }
 
 func newClusterState(s *Scheduler) *clusterState {
-	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, holds: map[string][]job.Pause{}, rosters: map[string]*roster{}, governed: map[string]bool{}}
+	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, holds: map[string][]job.Pause{}, rosters: map[string]*roster{}, groups: map[string]cluster.Group{}}
 }
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
@@ -128,12 +128,26 @@ func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) 
 		return
 	}
 	t.mu.Lock()
-	was := t.governed[e.Key()]
-	t.governed[e.Key()] = g.Governed()
+	was := t.groups[e.Key()]
+	t.groups[e.Key()] = g
 	t.mu.Unlock()
-	if was != g.Governed() {
+	if was.Governed() != g.Governed() {
 		t.tell(ctx, func(m *shard.Machine) { m.PutGroup(e.Key(), g.Governed()) })
 	}
+}
+
+// group returns what is kept of a group, and false while nothing has been heard of it.
+func (t *clusterState) group(name string) (g cluster.Group, known bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	g, known = t.groups[name]
+	return g, known
+}
+
+// routed reports whether a group is known as one of which dispatchers pull triggers.
+func (t *clusterState) routed(group string) bool {
+	g, known := t.group(group)
+	return known && g.Routed()
 }
 
 // tell lets every machine hear of a change.
@@ -161,8 +175,8 @@ func (t *clusterState) apply(m *shard.Machine) {
 			m.PutHold(group, h)
 		}
 	}
-	for group, governed := range t.governed {
-		m.PutGroup(group, governed)
+	for group, g := range t.groups {
+		m.PutGroup(group, g.Governed())
 	}
 	for group, r := range t.rosters {
 		m.PutInstances(group, r.online)

@@ -32,6 +32,7 @@ func (o *ownership) afterCommit(ctx context.Context, b *shard.Batch) {
 	for _, n := range b.Nudges {
 		o.nudge(ctx, n)
 	}
+	o.s.noteRouted(b.Routed)
 	o.kills = append(o.kills, b.Kills...)
 	o.sendOut()
 	o.relayWords()

@@ -44,6 +44,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 		{"check events", floorEvery, s.checkEvents},
 		{"check jobs", floorEvery, s.checkJobs},
 		{"trim events", trimEvery, s.trimEvents},
+		{"find routed triggers", findRoutedEvery, s.findRouted},
 		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
 		{"measure", measureEvery, s.measure},
 		{"remove unused scripts", scriptsEvery, s.removeScripts},

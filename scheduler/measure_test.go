@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -110,7 +111,7 @@ func TestAStreamThatDoesNotAnswerKeepsItsShareOfAGroup(t *testing.T) {
 				t.Errorf("%v triggers wait; want %v", got, pending)
 			}
 		}
-		if err := w.conn.SetupGroup(w.t.Context(), "g", false); err != nil {
+		if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
 			t.Fatal(err)
 		}
 		trigger(0)

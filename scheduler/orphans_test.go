@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -20,7 +21,7 @@ import (
 // its end reported to nobody.
 func (w *world) discard(answer func(jetstream.Msg) error) *bus.Trigger {
 	w.t.Helper()
-	if err := w.conn.SetupGroup(w.t.Context(), "g", false); err != nil {
+	if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
 		w.t.Fatal(err)
 	}
 	c, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamTrig, bus.ConsumerAny("g"))
@@ -109,7 +110,7 @@ func TestARunWhoseTriggerMayBeOfALaterVersionIsNotLost(t *testing.T) {
 func TestAWaitingRunIsNotLostThoughAllReadsFindNothingForAMoment(t *testing.T) {
 	for _, after := range []time.Duration{15, 20, 25, 30, 35} {
 		run(t, func(w *world) {
-			if err := w.conn.SetupGroup(w.t.Context(), "g", false); err != nil {
+			if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
 				t.Fatal(err)
 			}
 			w.startNode("a")

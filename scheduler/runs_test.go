@@ -56,7 +56,7 @@ func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
 	w.t.Helper()
 	const group = "g"
 	x := &executor{w: w, conn: w.connect("executor")}
-	if err := w.conn.SetupGroup(w.t.Context(), group, false); err != nil {
+	if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: group}); err != nil {
 		w.t.Fatal(err)
 	}
 	kills := make(chan *nats.Msg, 16)

@@ -96,6 +96,8 @@ type Scheduler struct {
 
 	deferred []atomic.Uint64 // by partition, sequence of the newest deferred item of any shard; 0: there is none
 
+	routed chan string // groups with routed triggers whose consumer may not have been made
+
 	others atomic.Int32 // shards that other nodes hold
 	cut    atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
 	trim   []trimmer    // by partition; of the housekeeper's
@@ -123,7 +125,8 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	}
 	s := &Scheduler{
 		clock: clock{node: cfg.Node}, conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{}, parked: map[int]string{},
-		log: cfg.Logger.With("component", "scheduler", "node", cfg.Node),
+		routed: make(chan string, 64),
+		log:    cfg.Logger.With("component", "scheduler", "node", cfg.Node),
 	}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -20,7 +21,7 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	e, err := executor.New(w.conn.Conn, executor.Config{Group: "billing", Instance: "b1", Slots: 4})
 	w.check(err)
-	w.check(w.conn.SetupGroup(w.Context(), "billing", false))
+	w.check(w.conn.SetupGroup(w.Context(), cluster.Group{Group: "billing"}))
 	ctx, stop := context.WithCancel(w.Context())
 	defer stop()
 	over := make(chan error, 1)
@@ -59,7 +60,7 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 
 func TestNothingThatTheAPITellsHasTheSecretOfAnInstance(t *testing.T) {
 	w := newWorld(t)
-	w.check(w.conn.SetupGroup(w.Context(), "billing", false))
+	w.check(w.conn.SetupGroup(w.Context(), cluster.Group{Group: "billing"}))
 	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
 		Group: "billing", Instance: "b1", State: fleet.InstanceOnline, Kinds: []string{"shell"}, Slots: 4, Protocol: fleet.Protocol, StartedAt: noon, At: noon,
 	}}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
@@ -52,7 +53,7 @@ func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	for _, group := range []string{"billing", "ops"} {
-		g.check(g.conn.SetupGroup(t.Context(), group, false))
+		g.check(g.conn.SetupGroup(t.Context(), cluster.Group{Group: group}))
 		_, err := g.conn.AcquireLease(t.Context(), "role.dispatch-"+group, "n1", nil)
 		g.check(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -16,7 +17,7 @@ import (
 func TestAProgramConnectsWithTheSettingsOfTheCommand(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	w.check(w.conn.SetupGroup(t.Context(), "billing", false))
+	w.check(w.conn.SetupGroup(t.Context(), cluster.Group{Group: "billing"}))
 	_, seed, err := w.users.CreateCredential(t.Context(), "billing", "reports", "ann", 0)
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "billing.seed")

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -29,6 +32,9 @@ type Group struct {
 	// Dispatched says that its runs go through a dispatcher, which a job with a priority
 	// needs, and limits do. It stays so: some of them may wait there.
 	Dispatched bool `json:"dispatched,omitempty"`
+	// Unrouted says that it has had no run with a route or labels since it became known. Once it
+	// had one it stays so, and a group that an older program has made known counts as such.
+	Unrouted bool `json:"unrouted,omitempty"`
 }
 
 // GroupLimits is how much a group does at most, whatever its instances could. Zero is
@@ -54,8 +60,11 @@ func (l GroupLimits) Validate() error {
 // which of them are first.
 func (g *Group) Governed() bool { return g.Dispatched }
 
-// EnsureGroup makes the group known, if it is not. The consumer from which its
-// executors pull is made by a scheduler node that hears of it.
+// Routed reports whether triggers of the group may wait where dispatchers pull them.
+func (g *Group) Routed() bool { return g.Governed() || !g.Unrouted }
+
+// EnsureGroup makes the group known, if it is not. Its consumers are made by a scheduler
+// node that hears of it.
 func (c *Conn) EnsureGroup(ctx context.Context, group string) error {
 	_, err := c.editGroup(ctx, group, func(*Group) {})
 	return err
@@ -76,6 +85,12 @@ func (c *Conn) SetGroupLimits(ctx context.Context, group string, l GroupLimits) 
 // GovernGroup has the group's runs begin by the priorities of their jobs.
 func (c *Conn) GovernGroup(ctx context.Context, group string) error {
 	_, err := c.editGroup(ctx, group, func(g *Group) { g.Dispatched = true })
+	return err
+}
+
+// RouteGroup makes the group known as one that has runs with a route or labels.
+func (c *Conn) RouteGroup(ctx context.Context, group string) error {
+	_, err := c.editGroup(ctx, group, func(g *Group) { g.Unrouted = false })
 	return err
 }
 
@@ -101,7 +116,7 @@ func (c *Conn) editGroup(ctx context.Context, group string, change func(*Group))
 		}
 		next := was
 		if revision == 0 {
-			next = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+			next = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond), Unrouted: true}
 		}
 		change(&next)
 		if next == was {
@@ -159,17 +174,19 @@ func (c *Conn) Groups(ctx context.Context) ([]Group, error) {
 }
 
 // SetupGroup makes the group's consumers on each stream of triggers, if there are none: one for its
-// executors and one for the dispatchers, and two more for the other priorities when it is
-// governed. Only scheduler nodes call it: executors' credentials do not allow it.
-func (c *Conn) SetupGroup(ctx context.Context, group string, governed bool) error {
+// executors, one for the dispatchers when it is routed, and two more for the other priorities when
+// it is governed. Only scheduler nodes call it: executors' credentials do not allow it.
+func (c *Conn) SetupGroup(ctx context.Context, g Group) error {
+	group := g.Group
 	if err := job.CheckSlug("executor_group", group); err != nil {
 		return err
 	}
-	consumers := map[string]string{
-		bus.ConsumerAny(group):   "trig.*.any." + group,
-		bus.ConsumerRoute(group): "trig.*.route." + group,
+	// Each consumer on a stream of triggers makes every acknowledgement dearer, of all groups.
+	consumers := map[string]string{bus.ConsumerAny(group): "trig.*.any." + group}
+	if g.Routed() {
+		consumers[bus.ConsumerRoute(group)] = routedTriggers(group)
 	}
-	if governed { // each consumer on a stream of triggers makes every acknowledgement dearer
+	if g.Governed() {
 		consumers[bus.ConsumerPriority(job.PriorityHigh, group)] = "trig.*.high." + group
 		consumers[bus.ConsumerPriority(job.PriorityLow, group)] = "trig.*.low." + group
 	}
@@ -203,6 +220,27 @@ func (c *Conn) setupConsumers(ctx context.Context, name string, consumers map[st
 	}
 	return nil
 }
+
+// RoutedGroups returns the groups that have routed triggers on a stream, whether or not there is a
+// consumer for them. The error is job.ErrUnavailable.
+func (c *Conn) RoutedGroups(ctx context.Context, name string) ([]string, error) {
+	stream, err := c.JS.Stream(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(routedTriggers("*")))
+	if err != nil {
+		return nil, fmt.Errorf("list routed triggers on %s: %w", name, jet.Unavailable(err))
+	}
+	found := map[string]bool{}
+	for subject := range info.State.Subjects {
+		found[subject[strings.LastIndexByte(subject, '.')+1:]] = true
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// routedTriggers matches the routed triggers of a group; it may be "*".
+func routedTriggers(group string) string { return "trig.*.route." + group }
 
 // Backlog is how many triggers of a governed group wait on its streams, and how many have
 // been delivered and are not acknowledged.

@@ -50,7 +50,11 @@ func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEnt
 	if err != nil {
 		return nil, false, err
 	}
-	if err := c.EnsureGroup(ctx, j.Job.Group()); err != nil {
+	ensure := c.EnsureGroup
+	if body := bus.BodyOf(&job.Version{Job: j}); body.Routed() {
+		ensure = c.RouteGroup // earlier than its first run, which would wait for the consumer
+	}
+	if err := ensure(ctx, j.Job.Group()); err != nil {
 		return nil, false, err
 	}
 	if j.Priority != job.PriorityNormal {

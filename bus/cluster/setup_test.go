@@ -77,7 +77,7 @@ func TestSetupNeverLowersWhatAnOperatorHasRaised(t *testing.T) {
 func TestEachPartitionHasTheSubjectsOfItsShards(t *testing.T) {
 	bustest.Run(t, setupBegan, func(t *testing.T) {
 		conn := clustertest.SetupAs(t, bustest.NewBroker(t), "node", cluster.Assets{Shards: 5, Partitions: 2})
-		if err := conn.SetupGroup(t.Context(), "mail", true); err != nil {
+		if err := conn.SetupGroup(t.Context(), cluster.Group{Group: "mail", Dispatched: true}); err != nil {
 			t.Fatal(err)
 		}
 		for stream, want := range map[string]int64{"TRIG": 2 << 30, "TRIG1": 2 << 30, "EVT": 4 << 30, "EVT1": 4 << 30, "LOG": 8 << 30} {
@@ -195,7 +195,7 @@ func TestAGroupIsSetUpOnTheOtherPartitionsWhileOneIsAway(t *testing.T) {
 		if err := conn.JS.DeleteStream(t.Context(), "TRIG1"); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.SetupGroup(t.Context(), "mail", false); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+		if err := conn.SetupGroup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
 			t.Errorf("SetupGroup: %v, want an error about TRIG1", err)
 		}
 		for _, stream := range []string{"TRIG", "TRIG2"} {
@@ -242,7 +242,7 @@ func TestAServerStartsWhileAPartitionIsSilent(t *testing.T) {
 		if took := time.Since(setupBegan); took < time.Minute || took > 2*time.Minute {
 			t.Errorf("it waited %s for the partition", took)
 		}
-		if err := late.SetupGroup(t.Context(), "mail", false); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+		if err := late.SetupGroup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
 			t.Errorf("SetupGroup: %v", err)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -18,7 +19,7 @@ import (
 func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 	inCluster(t, func(w *world) {
 		t := w.t
-		if err := w.conn.SetupGroup(t.Context(), "mail-eu", true); err != nil {
+		if err := w.conn.SetupGroup(t.Context(), cluster.Group{Group: "mail-eu", Dispatched: true}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.conn.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "OTHERS", Subjects: []string{"others"}}); err != nil {

@@ -29,7 +29,11 @@ func benchBacklog(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer w.close()
 	w.route = job.Route(o.route)
-	if err := w.conn.EnsureGroup(ctx, stuckGroup); err != nil {
+	ensure := w.conn.EnsureGroup
+	if w.route != job.RouteAny {
+		ensure = w.conn.RouteGroup
+	}
+	if err := ensure(ctx, stuckGroup); err != nil {
 		return nil, err
 	}
 	parts, stop := context.WithCancel(ctx)

@@ -254,18 +254,22 @@ func (d *Dispatcher) tick(ctx context.Context, now time.Time) {
 // settleLocked begins or ends serving a group, as it has live instances or not.
 func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 	known, open := g.count()
+	if !g.as.Routed() {
+		open = 0 // its executors pull all that it has
+	}
 	standing := g.naks.standing(time.Now())
 	if _, pulls := standing[""]; pulls && !g.as.Governed() {
 		open++ // what the group's executors pull is pulled here, too
 	}
-	if g.stop != nil && (open == 0 || g.as.Governed() != g.served.Governed() || g.as.GroupLimits != g.served.GroupLimits) {
+	if g.stop != nil && (open == 0 || g.as.Routed() != g.served.Routed() || g.as.Governed() != g.served.Governed() || g.as.GroupLimits != g.served.GroupLimits) {
 		g.stop()
 		g.stop = nil
 	}
 	if open > 0 && g.stop == nil {
 		serving, stop := context.WithCancel(ctx)
 		g.stop, g.served = stop, g.as
-		serve := g.serve
+		routed := g.as.Routed()
+		serve := func(ctx context.Context) { g.serve(ctx, routed) }
 		if limits := g.as.GroupLimits; g.as.Governed() {
 			serve = func(ctx context.Context) { g.govern(ctx, limits) }
 		}

@@ -2,7 +2,7 @@
 //
 // Jobs with a route other than any, or with labels, have their triggers on subjects
 // of their own. A dispatcher on every scheduler node pulls them, for each group that
-// has a live instance:
+// has a live instance and has had such a job or run:
 //
 //	TRIG route-<group> ── pulled ── asked in order ──▶ exec.<group>.<instance>.run
 //	                         │            accepted: the instance owns the acknowledgement

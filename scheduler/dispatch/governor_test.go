@@ -23,7 +23,7 @@ func (w *world) govern(limits cluster.GroupLimits) {
 	if _, err := w.conn.SetGroupLimits(w.t.Context(), "g", limits); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.conn.SetupGroup(w.t.Context(), "g", true); err != nil {
+	if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: "g", Dispatched: true}); err != nil {
 		w.t.Fatal(err)
 	}
 }

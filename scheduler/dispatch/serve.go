@@ -50,9 +50,9 @@ type question struct {
 	at time.Time
 }
 
-// serve pulls the group's routed triggers and hands them out until ctx is done; then it
-// hands back what it has.
-func (g *group) serve(ctx context.Context) {
+// serve pulls the group's triggers and hands them out until ctx is done; then it hands back
+// what it has. Without routed ones, it pulls only what executors give back again and again.
+func (g *group) serve(ctx context.Context, routed bool) {
 	s := &server{
 		g: g, puller: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerRoute(g.name))...),
 		along: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerAny(g.name))...),
@@ -77,7 +77,7 @@ func (g *group) serve(ctx context.Context) {
 			opens.Reset(closed)
 		case len(s.parked) > 0:
 			s.resume(ctx)
-		default:
+		case routed:
 			s.puller.Ask(maxOffers - s.inHand)
 		}
 		if g.naks.suspended("", time.Now()) {

@@ -59,7 +59,7 @@ func runPartitioned(t *testing.T, n bus.Partitions, f func(w *world)) {
 
 func (w *world) group(name string) {
 	w.t.Helper()
-	if err := w.conn.SetupGroup(w.t.Context(), name, false); err != nil {
+	if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: name}); err != nil {
 		w.t.Fatal(err)
 	}
 }

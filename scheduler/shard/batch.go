@@ -35,6 +35,9 @@ type Batch struct {
 	Kills []Kill
 	// Nudges are shards whose owners have something to look for on the stream.
 	Nudges []int
+	// Routed are the groups that are not governed and have triggers among the messages for
+	// which a dispatcher is to find the instance.
+	Routed []string
 	// Triggers is how many of the messages are triggers, for metrics; Due are the
 	// instants at which those that a schedule asked for were due.
 	Triggers int
@@ -66,6 +69,7 @@ type builder struct {
 	owed      []*alive // runs in pieces that have come further
 	kills     []Kill
 	nudges    map[int]bool
+	routed    []string
 	due       []int64
 	triggers  int
 	misfires  map[job.MisfirePolicy]int
@@ -128,8 +132,12 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	to := target{group: t.Job.Group(), routed: body.routed, priority: body.priority}
 	subject, ok := b.subjects[to]
 	if !ok {
-		subject = body.subject(b.m.cfg.Shard, to.group, b.m.cluster.governed[to.group])
+		governed := b.m.cluster.governed[to.group]
+		subject = body.subject(b.m.cfg.Shard, to.group, governed)
 		b.subjects[to] = subject
+		if to.routed && !governed {
+			b.routed = append(b.routed, to.group)
+		}
 	}
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
 	m := bus.NewMessage(subject, bus.MessageTrigger, data)
@@ -219,7 +227,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	m.items.release = nil
 	return &Batch{
 		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Backfills: b.backfills, Kills: b.kills,
-		Nudges: slices.Sorted(maps.Keys(b.nudges)), Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
+		Nudges: slices.Sorted(maps.Keys(b.nudges)), Routed: b.routed, Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
 	}
 }
 

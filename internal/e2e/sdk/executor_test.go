@@ -14,6 +14,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/executor/metrics"
 	"github.com/carillon-scheduler/carillon/job"
@@ -225,7 +226,7 @@ func TestAnExecutorWaitsForAGroupThatIsNotKnownYet(t *testing.T) {
 			t.Errorf("told %d times that it waits, want once:\n%s", n, a.log)
 		}
 		setup := func() {
-			if err := w.conn.SetupGroup(t.Context(), "g", false); err != nil {
+			if err := w.conn.SetupGroup(t.Context(), cluster.Group{Group: "g"}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(3 * time.Second)

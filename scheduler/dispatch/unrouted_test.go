@@ -1,0 +1,106 @@
+package dispatch_test
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// unrouted makes group "g" one that has had no routed run.
+func (w *world) unrouted() {
+	w.t.Helper()
+	if err := w.conn.EnsureGroup(w.t.Context(), "g"); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.conn.JS.DeleteConsumer(w.t.Context(), bus.StreamTrig, bus.ConsumerRoute("g")); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// routed makes it one that has had one.
+func (w *world) routed() {
+	w.t.Helper()
+	if err := w.conn.RouteGroup(w.t.Context(), "g"); err != nil {
+		w.t.Fatal(err)
+	}
+	w.group("g")
+}
+
+// askedUntil counts the pull requests to the consumer for routed triggers, until what it returns is called.
+func (w *world) askedUntil() (stop func() int64) {
+	w.t.Helper()
+	var n atomic.Int64
+	conn := w.connect("listener")
+	sub, err := conn.NC.Subscribe("$JS.API.CONSUMER.MSG.NEXT."+bus.StreamTrig+"."+bus.ConsumerRoute("g"), func(*nats.Msg) { n.Add(1) })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return func() int64 {
+		// While somebody listens, nobody is told that there is no consumer.
+		if err := errors.Join(sub.Unsubscribe(), conn.NC.Flush()); err != nil {
+			w.t.Error(err)
+		}
+		return n.Load()
+	}
+}
+
+func TestADispatcherPullsRoutedTriggersFromTheFirstOneOn(t *testing.T) {
+	run(t, func(w *world) {
+		w.unrouted()
+		asked := w.askedUntil()
+		w.dispatcher("n1")
+		w.executor("a", time.Second)
+		w.trigger("")
+		time.Sleep(20 * time.Second)
+		w.wantBegan("a job")
+		if n := asked(); n > 0 {
+			w.t.Errorf("it has asked %d times for triggers that there are none of", n)
+		}
+		w.routed()
+		w.trigger(job.RouteFirst)
+		time.Sleep(3 * time.Second)
+		w.wantBegan("a job")
+		w.wantTriggers(0)
+	})
+}
+
+func TestTriggersThatAPullerOfAnUnroutedGroupGivesBackAreHandedToOthers(t *testing.T) {
+	run(t, func(w *world) {
+		w.unrouted()
+		asked := w.askedUntil()
+		w.dispatcher("n1")
+		time.Sleep(20 * time.Second) // who lives is known
+		w.executor("b", time.Second)
+		s := w.pullAndGiveBack()
+		const runs = 40
+		for range runs {
+			w.trigger("")
+		}
+		time.Sleep(time.Minute - time.Second)
+		if got := strings.Count(w.began(), "b "); got != runs {
+			w.t.Errorf("%d runs began, want %d", got, runs)
+		}
+		w.wantTriggers(0)
+		if n := s.n.Load(); n == 0 || n > 50*runs {
+			w.t.Errorf("%d deliveries to the one that gives them back", n)
+		}
+		if got := w.suspended(); got != "g/" {
+			w.t.Errorf("suspended: %q", got)
+		}
+		if n := asked(); n > 0 {
+			w.t.Errorf("it has asked %d times for triggers that there are none of", n)
+		}
+		w.routed()
+		w.trigger(job.RouteFirst)
+		time.Sleep(3 * time.Second)
+		w.wantBegan("b job") // though what executors pull is still pulled here, too
+		s.stop()
+	})
+}
