@@ -69,7 +69,7 @@ type benchResult struct {
 	RawBeforeP50 float64 `json:"raw_before_p50_ms,omitempty"`
 	RawBeforeP99 float64 `json:"raw_before_p99_ms,omitempty"` // lateness in those times where it never begins
 
-	RawP50    float64 `json:"raw_p50_ms,omitempty"`  // lateness in the same time and the same run without what is measured
+	RawP50    float64 `json:"raw_p50_ms,omitempty"`  // lateness of the bus alone, or in the same time without what is measured
 	RawP99    float64 `json:"raw_p99_ms,omitempty"`  //
 	RawMax    float64 `json:"raw_max_ms,omitempty"`  //
 	RSS       float64 `json:"rss_mb,omitempty"`      // of this process: node, bus and bench together

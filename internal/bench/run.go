@@ -86,6 +86,13 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if ended[1], err = w.startIngest(parts, store); err != nil {
 		return nil, err
 	}
+	if o.rate > 0 {
+		late, err := w.rawStarts(ctx, o.rate, 10)
+		if err != nil {
+			return nil, err
+		}
+		r.RawP50, r.RawP99, r.RawMax = late.quantiles()
+	}
 	if err := w.timeRuns(ctx, o, store, others, r); err != nil {
 		return nil, err
 	}
@@ -245,13 +252,11 @@ func (w *benchWorld) startExecutors(ctx context.Context, group string, instances
 // batches, consumed and acknowledged, and two events published for each. It returns
 // how many a second, and the CPU of each in microseconds.
 func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err error) {
-	stream, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
-		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30, Replicas: len(w.servers),
-	})
+	cons, err := w.rawStream(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
+	defer func() { _ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW") }()
 	_, err = w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAWEVT", Subjects: []string{"rawevt"}, Storage: jetstream.FileStorage, Compression: jetstream.S2Compression, Duplicates: 30 * time.Second,
 		Replicas: len(w.servers),
@@ -259,14 +264,7 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() {
-		_ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW")
-		_ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAWEVT")
-	}()
-	cons, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{Durable: "raw", AckPolicy: jetstream.AckExplicitPolicy, MaxAckPending: 50000})
-	if err != nil {
-		return 0, 0, err
-	}
+	defer func() { _ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAWEVT") }()
 	meter, err := startMeter("")
 	if err != nil {
 		return 0, 0, err
@@ -309,6 +307,62 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err
 	}
 	elapsed, used := meter.stop()
 	return float64(n) / elapsed.Seconds(), each(used, n), <-published
+}
+
+// rawStream makes a stream of triggers and a consumer as a group has one.
+func (w *benchWorld) rawStream(ctx context.Context) (jetstream.Consumer, error) {
+	stream, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
+		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30, Replicas: len(w.servers),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stream.CreateConsumer(ctx, jetstream.ConsumerConfig{Durable: "raw", AckPolicy: jetstream.AckExplicitPolicy, MaxAckPending: 50000})
+}
+
+// rawStarts measures what of the time until a handler begins is the bus alone: on each of some whole
+// seconds, n messages are published in batches, pulled and decoded. It returns how late they are by then.
+func (w *benchWorld) rawStarts(ctx context.Context, n, seconds int) (*lateness, error) {
+	cons, err := w.rawStream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = w.conn.JS.DeleteStream(context.WithoutCancel(ctx), "RAW") }()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	from := time.Now().Truncate(time.Second).Add(2 * time.Second)
+	go func() {
+		for i := range seconds {
+			if pause.For(ctx, time.Until(from.Add(time.Duration(i)*time.Second))) != nil {
+				return
+			}
+			if err := w.rawPublish(ctx, n); err != nil {
+				cancel(err)
+			}
+		}
+	}()
+	late := &lateness{}
+	for len(late.all) < seconds*n {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		batch, err := cons.Fetch(1000, jetstream.FetchMaxWait(time.Second))
+		if err != nil {
+			return nil, err
+		}
+		for m := range batch.Messages() {
+			if _, err := bus.DecodeTrigger(m.Headers(), m.Data()); err != nil {
+				return nil, err
+			}
+			due := from.Add(time.Duration(len(late.all)/n) * time.Second) // each second is over before the next begins
+			late.all = append(late.all, float32(time.Since(due).Seconds()*1000))
+			if err := m.Ack(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return late, nil
 }
 
 func (w *benchWorld) rawPublish(ctx context.Context, n int) error {
