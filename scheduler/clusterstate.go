@@ -14,7 +14,8 @@ import (
 )
 
 // clusterState is what concerns all shards alike: calendars, the switches that pause everything or
-// a group, which instances are online, and what is kept of groups. It keeps what it has heard, for machines that come later.
+// a group, which instances are online, and the entries of groups. It keeps what it has heard, for
+// machines that come later.
 type clusterState struct {
 	s     *Scheduler
 	ready chan struct{} // closed when what was stored at the start is known
@@ -136,7 +137,7 @@ func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) 
 	}
 }
 
-// group returns what is kept of a group, and false while nothing has been heard of it.
+// group returns the entry of a group, and false while none has been heard of.
 func (t *clusterState) group(name string) (g cluster.Group, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,7 +145,7 @@ func (t *clusterState) group(name string) (g cluster.Group, known bool) {
 	return g, known
 }
 
-// routed reports whether a group is known as one of which dispatchers pull triggers.
+// routed reports whether dispatchers are known to pull triggers of a group.
 func (t *clusterState) routed(group string) bool {
 	g, known := t.group(group)
 	return known && g.Routed()

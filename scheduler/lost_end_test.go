@@ -7,6 +7,20 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 )
 
+// cursor returns the cursor of a shard.
+func (w *world) cursor(shard int) *bus.Cursor {
+	w.t.Helper()
+	m, err := w.conn.Last(w.t.Context(), w.conn.TrigOf(shard), bus.SubjectCursor(shard))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := bus.DecodeCursor(m.Header, m.Data)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
 func TestShardsWhoseOwnersKnewOfVersionsThatJOBSHasLostAreTakenOverTogether(t *testing.T) {
 	const shards = 32 // several times as many as a node takes over at once
 	runAt(t, start, shards, func(w *world) {
@@ -19,14 +33,7 @@ func TestShardsWhoseOwnersKnewOfVersionsThatJOBSHasLostAreTakenOverTogether(t *t
 			w.t.Fatal(err)
 		}
 		for shard := range shards {
-			m, err := w.conn.Last(w.t.Context(), w.conn.TrigOf(shard), bus.SubjectCursor(shard))
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			cursor, err := bus.DecodeCursor(m.Header, m.Data)
-			if err != nil {
-				w.t.Fatal(err)
-			}
+			cursor := w.cursor(shard)
 			cursor.Jobs = bus.JobsMark{Made: bucket.Created, Seq: bucket.State.LastSeq + 100}
 			msg, err := cursor.Msg()
 			if err == nil {

@@ -42,14 +42,7 @@ func TestJobsGoOnAfterTheirBucketWasMadeAnew(t *testing.T) {
 			t.Errorf("b owns %d shards of 8", n)
 		}
 		shard := job.Name("g/second").Shard(8)
-		m, err := w.conn.Last(w.t.Context(), w.conn.TrigOf(shard), bus.SubjectCursor(shard))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		cursor, err := bus.DecodeCursor(m.Header, m.Data)
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		cursor := w.cursor(shard)
 		bucket, err := w.conn.JobsInfo(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)

@@ -21,7 +21,7 @@ const (
 	holdMost  = 10 * time.Second
 	// holdLines bounds the lines that are held, of all partitions together, about 150 bytes each.
 	holdLines = 200_000
-	// decodedAtOnce bounds the records that are decoded at once: one may have thousands of lines.
+	// decodedAtOnce is how many records are decoded together, because each may have thousands of lines.
 	decodedAtOnce = 16
 )
 
@@ -70,8 +70,8 @@ func (f *feed) expect(ctx context.Context, messages []*message) (lines int, pres
 	return lines, pressing
 }
 
-// news decodes records again that were held, and returns what of them tells the store something. To
-// keep what was decoded takes five times the memory, and in a rush hardly any of it is news in the end.
+// news decodes held records a second time, and returns the lines that are new to the store. Keeping the
+// decoded lines would take five times the memory, and in a rush hardly any of them are new in the end.
 func (f *feed) news(messages []*message, pressing bool) *batch {
 	b := &batch{}
 	if !pressing && f.seen.unseen() == 0 {

@@ -77,7 +77,7 @@ func (t *seenRuns) unseen() int {
 	return len(t.waiting)
 }
 
-// news adds to b what of a record's lines tells the store something.
+// news adds to b those lines of a record that are new to the store.
 func (t *seenRuns) news(lines, b *batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

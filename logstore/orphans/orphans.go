@@ -51,9 +51,9 @@ func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger, reg prometh
 	return f, nil
 }
 
-// Round looks for runs that nobody has, and suspects them. It ends those that the last round
-// suspected, if the history now has all that the streams had then, still counts them as alive, and
-// nobody has them now either. If ingest keeps up, an orphan ends in the second round.
+// Round suspects each live run that has neither a trigger nor an instance. It ends a run that the last
+// round suspected if that is still so, and the history has since read all that the streams had then. If
+// ingest keeps up, an orphan ends in the second round.
 func (f *Finder) Round(ctx context.Context) error {
 	if len(f.suspects) > 0 {
 		passed, err := f.conn.IngestPassed(ctx, f.mark)

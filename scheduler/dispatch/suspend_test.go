@@ -123,28 +123,36 @@ func (w *world) suspended() string {
 	return strings.Join(all, ", ")
 }
 
+// wantGivenBackHandedOver has somebody give back all that executors pull, and checks that executor "b"
+// gets it from a dispatcher.
+func (w *world) wantGivenBackHandedOver() *spinner {
+	w.t.Helper()
+	time.Sleep(20 * time.Second) // who lives is known
+	w.executor("b", time.Second)
+	s := w.pullAndGiveBack()
+	const runs = 40
+	for range runs {
+		w.trigger("")
+	}
+	time.Sleep(time.Minute - time.Second)
+	if got := strings.Count(w.began(), "b "); got != runs {
+		w.t.Errorf("%d runs began, want %d", got, runs)
+	}
+	w.wantTriggers(0)
+	if n := s.n.Load(); n == 0 || n > 50*runs {
+		w.t.Errorf("%d deliveries to the one that gives them back", n)
+	}
+	if got := w.suspended(); got != "g/" {
+		w.t.Errorf("suspended: %q", got)
+	}
+	return s
+}
+
 func TestTriggersThatAPullerGivesBackAtOnceAreHandedToOthers(t *testing.T) {
 	run(t, func(w *world) {
 		w.dispatcher("n1")
 		w.dispatcher("n2")
-		time.Sleep(20 * time.Second) // who lives is known
-		w.executor("b", time.Second)
-		s := w.pullAndGiveBack()
-		const runs = 40
-		for range runs {
-			w.trigger("")
-		}
-		time.Sleep(time.Minute - time.Second)
-		if got := strings.Count(w.began(), "b "); got != runs {
-			w.t.Errorf("%d runs began, want %d", got, runs)
-		}
-		w.wantTriggers(0)
-		if n := s.n.Load(); n == 0 || n > 50*runs {
-			w.t.Errorf("%d deliveries to the one that gives them back", n)
-		}
-		if got := w.suspended(); got != "g/" {
-			w.t.Errorf("suspended: %q", got)
-		}
+		s := w.wantGivenBackHandedOver()
 
 		s.stop()
 		time.Sleep(2 * time.Minute)

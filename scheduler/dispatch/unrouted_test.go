@@ -2,7 +2,6 @@ package dispatch_test
 
 import (
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -76,24 +75,7 @@ func TestTriggersThatAPullerOfAnUnroutedGroupGivesBackAreHandedToOthers(t *testi
 		w.unrouted()
 		asked := w.askedUntil()
 		w.dispatcher("n1")
-		time.Sleep(20 * time.Second) // who lives is known
-		w.executor("b", time.Second)
-		s := w.pullAndGiveBack()
-		const runs = 40
-		for range runs {
-			w.trigger("")
-		}
-		time.Sleep(time.Minute - time.Second)
-		if got := strings.Count(w.began(), "b "); got != runs {
-			w.t.Errorf("%d runs began, want %d", got, runs)
-		}
-		w.wantTriggers(0)
-		if n := s.n.Load(); n == 0 || n > 50*runs {
-			w.t.Errorf("%d deliveries to the one that gives them back", n)
-		}
-		if got := w.suspended(); got != "g/" {
-			w.t.Errorf("suspended: %q", got)
-		}
+		s := w.wantGivenBackHandedOver()
 		if n := asked(); n > 0 {
 			w.t.Errorf("it has asked %d times for triggers that there are none of", n)
 		}
