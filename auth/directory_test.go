@@ -101,7 +101,7 @@ func TestWhoIsSignedInStaysSoWhileTheBusIsAway(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
-		w.check(err)
+		w.check(errors.Join(err, w.d.sessions.wait(w.Context()), w.d.users.wait(w.Context())))
 		w.broker.Stop()
 		time.Sleep(time.Hour) // long enough for its use to be noted, which fails
 		if _, err := w.d.ByCookie(w.Context(), cookie); err != nil {

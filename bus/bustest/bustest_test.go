@@ -3,6 +3,9 @@ package bustest_test
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -190,6 +193,24 @@ func TestTheBrokerNoticesASilentClientWithinTwentySeconds(t *testing.T) {
 		}
 	})
 }
+
+// A server's tickers keep a bubble's clock going, so a test that waits in vain would take all memory.
+func TestABubbleWhoseTestWaitsInVainEndsWithAllStacks(t *testing.T) {
+	if os.Getenv("WAIT_IN_VAIN") != "" {
+		bustest.Run(t, began, func(t *testing.T) {
+			bustest.NewBroker(t).Connect("client")
+			waitInVain(t.Context())
+		})
+	}
+	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
+	self.Env = append(os.Environ(), "WAIT_IN_VAIN=1")
+	out, err := self.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "waits in vain") || !strings.Contains(string(out), "bustest_test.waitInVain(") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func waitInVain(ctx context.Context) { <-ctx.Done() }
 
 func TestParallelBubblesTakeTurns(t *testing.T) {
 	var inside atomic.Int32

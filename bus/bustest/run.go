@@ -1,7 +1,9 @@
 package bustest
 
 import (
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,8 +18,15 @@ func init() { ats.Register() }
 // whole process shares, and a timer may not cross bubbles.
 var oneBubble sync.Mutex
 
+// longest is how long a bubble may last by its own clock. A test that waits in vain would go on for
+// ever, as the server's tickers never rest, and take all memory.
+const longest = 3 * 24 * time.Hour
+
 // Run calls f in a bubble whose virtual clock reads start, which must not lie
 // before the year 2000, when bubbles begin.
+//
+// If f and its cleanups are not done after three days of the virtual clock, Run ends the
+// process with the stacks of all goroutines.
 //
 // Every goroutine that f starts must have returned when f's cleanups are done;
 // Run fails the test otherwise. Tests that call Run may be parallel to each
@@ -32,6 +41,11 @@ func Run(t *testing.T, start time.Time, f func(t *testing.T)) {
 		// An empty bubble jumps decades for free. Sleep before the server
 		// starts: its own tickers would make the same jump expensive.
 		time.Sleep(time.Until(start))
+		limit := time.AfterFunc(longest, func() {
+			debug.SetTraceback("all")
+			panic(fmt.Sprintf("%s waits in vain: its bubble has lasted for %v", t.Name(), longest))
+		})
+		t.Cleanup(func() { limit.Stop() })
 		f(t)
 	})
 }
