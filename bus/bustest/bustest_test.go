@@ -122,6 +122,36 @@ func TestAStreamSurvivesARestartOfTheBroker(t *testing.T) {
 	})
 }
 
+// The server looks how old messages are when a stream is updated, too.
+func TestMessagesAreRemovedWhenTheyAreTooOldByTheBubblesClock(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		js := jetStream(t, bustest.NewBroker(t).Connect("client"))
+		s := createStream(t, js)
+		cfg := s.CachedInfo().Config
+		for range 3 {
+			cfg.MaxAge += time.Hour
+			if _, err := js.UpdateStream(t.Context(), cfg); err != nil {
+				t.Fatal(err)
+			}
+			if err := publish(t, js); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		if n := messages(t, s); n != 3 {
+			t.Errorf("%d messages after 3 minutes, want 3", n)
+		}
+		time.Sleep(3*time.Hour - 2*time.Minute)
+		if n := messages(t, s); n != 2 {
+			t.Errorf("%d messages when the first is 3 hours and a minute old, want 2", n)
+		}
+		time.Sleep(2 * time.Minute)
+		if n := messages(t, s); n != 0 {
+			t.Errorf("%d messages when all are older than 3 hours, want none", n)
+		}
+	})
+}
+
 func TestAPartitionLosesWhatIsSentAndHealingReconnects(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		b := bustest.NewBroker(t)

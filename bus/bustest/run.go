@@ -8,14 +8,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/nats-io/nats-server/v2/server/ats"
 )
 
-func init() { ats.Register() }
-
 // oneBubble keeps bubbles apart: nats.go recycles timers through a pool that the
-// whole process shares, and a timer may not cross bubbles.
+// whole process shares, and a timer may not cross bubbles. The server's clock, too, is
+// one for the whole process.
 var oneBubble sync.Mutex
 
 // longest is how long a bubble may last by its own clock. A test that waits in vain would go on for
@@ -36,11 +33,15 @@ func Run(t *testing.T, start time.Time, f func(t *testing.T)) {
 	oneBubble.Lock()
 	defer oneBubble.Unlock()
 	emptyPools()
-	defer emptyPools() // for tests that follow without a bubble
+	defer func() { // for tests that follow without a bubble
+		emptyPools()
+		serverTime.Store(time.Now().UnixNano())
+	}()
 	synctest.Test(t, func(t *testing.T) {
 		// An empty bubble jumps decades for free. Sleep before the server
 		// starts: its own tickers would make the same jump expensive.
 		time.Sleep(time.Until(start))
+		tickServerTime(t)
 		limit := time.AfterFunc(longest, func() {
 			debug.SetTraceback("all")
 			panic(fmt.Sprintf("%s waits in vain: its bubble has lasted for %v", t.Name(), longest))
