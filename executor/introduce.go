@@ -87,19 +87,28 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, pa
 	var over, seen uint64 // sequences: of what is over, and of another's heartbeat
 	var since time.Time   // when that was seen first
 	looked := 0           // how often that was seen
-	for asked := time.Now(); ; {
+	said := false         // that it cannot be read
+	for heard := time.Now(); ; {
 		err := e.publish(ctx, bus.FirstHeartbeat(m, over))
 		if !jet.LostRace(err) {
 			return err
 		}
 		other, seq, err := e.conn.StandingHeartbeat(ctx, e.cfg.Group, e.cfg.Instance)
+		if err == nil {
+			heard = time.Now()
+		}
+		unread := errors.Is(err, jet.ErrNoMessage) || errors.Is(err, nats.ErrNoResponders) // a replica lags behind, or none has come up yet
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, jet.ErrNoMessage): // a replica that lags behind
-		case errors.Is(err, nats.ErrNoResponders) && time.Since(asked) < patience: // none has come up yet
+		case unread && time.Since(heard) < patience:
+			over = 0 // unless it has been removed by now
+			if !said {
+				said = true
+				e.log.InfoContext(ctx, "waiting to read the heartbeat of the instance that had this name", "error", err)
+			}
 		case err != nil: // NATS has no such permission, or is away
-			e.log.DebugContext(ctx, "not known whether another instance has this name", "error", err)
+			e.log.InfoContext(ctx, "not known whether another instance has this name", "error", err)
 			return e.publish(ctx, m)
 		case other == nil, other.ControlSecret == secret:
 			if over != seq {

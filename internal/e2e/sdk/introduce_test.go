@@ -130,6 +130,25 @@ func TestTheNameOfAKilledExecutorIsFreeThoughItsHeartbeatCannotBeReadAtFirst(t *
 	})
 }
 
+func TestAnExecutorStartsThoughTheHeartbeatThatHasItsNameIsNeverFound(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w, c := newWorld(t), &counter{}
+		conn := w.opened("a")
+		a := w.startOn(conn, "a", executor.Config{Grace: -1, Patience: time.Second}, handler(c.sleeper(time.Second)))
+		time.Sleep(3 * time.Second)
+		conn.NC.Close() // it can say nothing any more
+		a.stop()
+		w.broker.Lag("second a")
+		_, ended := w.second(c)
+		time.Sleep(fleet.InstanceTTL + time.Second)
+		w.trigger()
+		time.Sleep(2 * time.Second)
+		if len(ended) != 0 || c.total() != 1 {
+			t.Errorf("%d executors have ended, %d runs have begun, want 0 and 1", len(ended), c.total())
+		}
+	})
+}
+
 func TestOfTwoExecutorsOfANameThatStartAtOnceOneStays(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
