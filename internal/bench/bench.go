@@ -51,18 +51,20 @@ type benchOptions struct {
 type benchResult struct {
 	Name      string  `json:"name"`
 	Jobs      int     `json:"jobs,omitempty"`
-	Count     int     `json:"count,omitempty"`      // of what rate counts
-	Rate      float64 `json:"rate,omitempty"`       // per second
-	RawRate   float64 `json:"raw_rate,omitempty"`   // of the bus alone, or of ClickHouse's driver, in the same run
-	RawMicros float64 `json:"raw_cpu_us,omitempty"` // CPU for each of those
-	Ratio     float64 `json:"ratio,omitempty"`      // rate / raw_rate
-	P50       float64 `json:"p50_ms,omitempty"`     // lateness: fire time to commit; of run and bridge, to the start of the handler
-	P99       float64 `json:"p99_ms,omitempty"`     //
-	Max       float64 `json:"max_ms,omitempty"`     //
-	Seconds   float64 `json:"seconds,omitempty"`    //
-	Lost      int     `json:"lost"`                 // fires without a trigger
-	Doubled   int     `json:"doubled"`              // triggers beyond the first of a run
-	Disorder  int     `json:"disorder,omitempty"`   // runs that began before, or beside, an earlier one of their job
+	Count     int     `json:"count,omitempty"`        // of what rate counts
+	Rate      float64 `json:"rate,omitempty"`         // per second
+	RawRate   float64 `json:"raw_rate,omitempty"`     // of the bus alone, or of ClickHouse's driver, in the same run
+	RawMicros float64 `json:"raw_cpu_us,omitempty"`   // CPU for each of those
+	Ratio     float64 `json:"ratio,omitempty"`        // rate / raw_rate
+	P50       float64 `json:"p50_ms,omitempty"`       // lateness: fire time to commit; of run and bridge, to the start of the handler
+	P99       float64 `json:"p99_ms,omitempty"`       //
+	Max       float64 `json:"max_ms,omitempty"`       //
+	FirstP50  float64 `json:"first_p50_ms,omitempty"` // of run: of the fires of the first second
+	FirstP99  float64 `json:"first_p99_ms,omitempty"` //
+	Seconds   float64 `json:"seconds,omitempty"`      //
+	Lost      int     `json:"lost"`                   // fires without a trigger
+	Doubled   int     `json:"doubled"`                // triggers beyond the first of a run
+	Disorder  int     `json:"disorder,omitempty"`     // runs that began before, or beside, an earlier one of their job
 	BeforeP50 float64 `json:"before_p50_ms,omitempty"`
 	BeforeP99 float64 `json:"before_p99_ms,omitempty"` // lateness before what is measured began
 

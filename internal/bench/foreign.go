@@ -89,9 +89,7 @@ func (f *foreign) cpu() (sum time.Duration) {
 }
 
 func cpuOfTree(p *process.Process) (sum time.Duration) {
-	if t, err := p.Times(); err == nil {
-		sum = time.Duration((t.User + t.System) * float64(time.Second))
-	}
+	sum = cpuOf(p)
 	children, _ := p.Children() // none is an error, too
 	for _, c := range children {
 		sum += cpuOfTree(c)

@@ -40,21 +40,25 @@ func (o benchOptions) load() (load, error) {
 	return l, nil
 }
 
-// starts collects, for each run since an instant, the time from its fire until its handler began.
-func starts(ctx context.Context, store logstore.Store, from time.Time) (*lateness, error) {
-	l := &lateness{}
+// starts collects, for each run since an instant, the time from its fire until its handler began; first
+// has those of the first second.
+func starts(ctx context.Context, store logstore.Store, from time.Time) (first, all lateness, err error) {
 	filter := logstore.RunFilter{From: from, Limit: logstore.MaxRuns}
 	for {
 		page, err := store.Runs(ctx, filter)
 		if err != nil {
-			return nil, err
+			return first, all, err
 		}
 		for i := range page.Runs {
 			run := &page.Runs[i]
-			l.all = append(l.all, float32(run.StartedAt.Sub(run.FireTime).Seconds()*1000))
+			late := float32(run.StartedAt.Sub(run.FireTime).Seconds() * 1000)
+			all.all = append(all.all, late)
+			if run.FireTime.Before(from.Add(time.Second)) {
+				first.all = append(first.all, late)
+			}
 		}
 		if filter.Cursor = page.Next; page.Next == "" {
-			return l, nil
+			return first, all, nil
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"time"
+
+	"github.com/shirou/gopsutil/v4/process"
 )
 
 // meter takes what the process spends between startMeter and stop.
@@ -52,4 +54,22 @@ func heapMB() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc) / 1e6
+}
+
+// cpuTime returns what this process has used of its processors.
+func cpuTime() time.Duration {
+	p, err := process.NewProcess(int32(os.Getpid())) //nolint:gosec // an id fits
+	if err != nil {
+		return 0
+	}
+	return cpuOf(p)
+}
+
+// cpuOf returns what a process has used of its processors, to the nearest tick of the system's clock.
+func cpuOf(p *process.Process) time.Duration {
+	t, err := p.Times()
+	if err != nil {
+		return 0
+	}
+	return time.Duration((t.User + t.System) * float64(time.Second))
 }

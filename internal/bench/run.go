@@ -147,11 +147,12 @@ func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstor
 		}
 	}
 	if o.rate > 0 {
-		late, err := starts(ctx, store, l.from)
+		first, all, err := starts(ctx, store, l.from)
 		if err != nil {
 			return err
 		}
-		r.P50, r.P99, r.Max = late.quantiles()
+		r.FirstP50, r.FirstP99, _ = first.quantiles()
+		r.P50, r.P99, r.Max = all.quantiles()
 	}
 	return r.judge(ctx, store, l)
 }
