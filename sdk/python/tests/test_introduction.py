@@ -1,11 +1,14 @@
 import asyncio
 import json
+import logging
+from types import SimpleNamespace
 
+import nats.errors
 import pytest
 from test_instance import REPLY, given, instance, until
 
 from carillon import Executor, attempt, executor, wire
-from carillon.executor import Conflict
+from carillon.executor import Conflict, Refused
 
 
 class Bucket:
@@ -17,6 +20,7 @@ class Bucket:
         self.answers.set()
         self.shows = []  # what replicas show in turn: sequence and heartbeat; the last one stays
         self.sequence = 0  # of the heartbeat that stands
+        self.seconds = 0  # that have passed: one for each look
         self._of, self._request = i, i.nc.request
         i.nc.request = self.request
 
@@ -25,15 +29,19 @@ class Bucket:
             headers, data = {}, b""
 
         if subject.startswith("$JS.API.DIRECT.GET.KV_INST."):
+            self.seconds += 1
             sequence, beat = self.shows.pop(0) if len(self.shows) > 1 else self.shows[0]
             if sequence:
                 Answer.headers, Answer.data = {"Nats-Sequence": str(sequence)}, json.dumps(beat).encode()
-            else:
+            elif beat is None:
                 Answer.headers = {"Status": "404"}
+            else:
+                raise beat
         elif subject.startswith("$KV.INST."):
-            self.beats.append(int(headers["Nats-Expected-Last-Subject-Sequence"]))
+            expected = headers.get("Nats-Expected-Last-Subject-Sequence")
+            self.beats.append(expected and int(expected))
             await self.answers.wait()
-            wrong = self.beats[-1] != self.sequence
+            wrong = self.beats[-1] not in (None, self.sequence)
             Answer.data = b'{"error": {"err_code": 10071}}' if wrong else b'{"stream":"KV_INST","seq":1}'
         else:
             return await self._request(subject, data, timeout, headers)
@@ -42,7 +50,12 @@ class Bucket:
 
 @pytest.fixture
 def soon(monkeypatch):
-    monkeypatch.setattr(executor, "LOOK_AGAIN", 0.005)
+    monkeypatch.setattr(executor, "LOOK_AGAIN", 0)
+
+
+def count_looks(b, monkeypatch):
+    """Have a second pass with each look at the bucket."""
+    monkeypatch.setattr(executor, "time", SimpleNamespace(monotonic=lambda: b.seconds))
 
 
 def test_runs_are_kept_alive_while_the_instance_is_introduced(monkeypatch):
@@ -175,15 +188,104 @@ def test_a_stop_removes_no_heartbeat_of_another_instance(known, shown, leaves):
 
 
 def test_a_read_that_fails_is_no_sight_of_an_instance_that_died(soon, monkeypatch):
-    monkeypatch.setattr(wire, "ACK_WAIT", 0.02)
-
     async def go():
         i = instance(Executor())
         b = Bucket(i)
+        count_looks(b, monkeypatch)
         b.sequence = 7
         b.shows = [(0, None), (0, None), (7, other())]
         await asyncio.wait_for(i._introduce(), 5)
         assert b.beats[-1] == 7
+        assert b.seconds > wire.ACK_WAIT
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("why", [None, nats.errors.NoRespondersError(), nats.errors.TimeoutError()])
+def test_a_heartbeat_that_cannot_be_read_counts_as_gone_after_a_while(soon, monkeypatch, caplog, why):
+    caplog.set_level(logging.INFO, logger="carillon.executor")
+
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        count_looks(b, monkeypatch)
+        b.sequence, b.shows = 7, [(0, why)]
+        await asyncio.wait_for(i._introduce(), 5)
+        assert b.beats == [0] * 15 + [None]
+        assert [(r.levelname, r.getMessage()) for r in caplog.records] == [
+            ("INFO", "waiting: the heartbeat of instance i cannot be read; if that lasts 15 s, the instance counts as gone")]
+
+    asyncio.run(go())
+
+
+def test_a_heartbeat_that_was_read_does_not_count_as_gone_for_as_long(soon, monkeypatch):
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        count_looks(b, monkeypatch)
+        b.sequence, b.shows = 7, [(0, None)] * 10 + [(7, other())] + [(0, None)]
+        await asyncio.wait_for(i._introduce(), 5)
+        assert b.beats == [0] * 26 + [None]
+
+    asyncio.run(go())
+
+
+def test_a_heartbeat_that_is_removed_while_it_cannot_be_read_is_expected_no_more(soon, monkeypatch):
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        count_looks(b, monkeypatch)
+        b.sequence, b.shows = 7, [(6, {"control_secret": i.secret}), (0, None)]
+        stored = i.stored
+
+        async def store(subject, data, headers):
+            if b.seconds == 3:
+                b.sequence = 0  # it was removed
+            await stored(subject, data, headers)
+
+        i.stored = store
+        await asyncio.wait_for(i._introduce(), 5)
+        assert b.beats == [0, 6, 0, 0]
+
+    asyncio.run(go())
+
+
+def test_after_a_heartbeat_that_nats_does_not_store_the_wait_begins_anew(soon, monkeypatch):
+    async def go():
+        i = instance(Executor())
+        b = Bucket(i)
+        count_looks(b, monkeypatch)
+        b.sequence, b.shows = 7, [(0, None)]
+        stored, failed = i.stored, []
+
+        async def fail_once(subject, data, headers):
+            if b.seconds >= 15 and not failed:
+                failed.append(headers)
+                raise nats.errors.NoRespondersError
+            await stored(subject, data, headers)
+
+        i.stored = fail_once
+        await asyncio.wait_for(i._introduce(), 5)
+        assert failed == [{}]
+        assert b.beats == [0] * 30 + [None]
+
+    asyncio.run(go())
+
+
+def test_a_heartbeat_that_jetstream_refuses_for_another_reason_is_warned_of(caplog):
+    async def go():
+        i = instance(Executor())
+        tries = []
+
+        async def stored(subject, data, headers):
+            tries.append(headers)
+            if len(tries) == 1:
+                raise Refused({"err_code": 10077, "description": "maximum bytes exceeded"})
+
+        i.stored = stored
+        await asyncio.wait_for(i._introduce(), 5)
+        assert tries == [{wire.EXPECTED: "0"}] * 2
+        assert "not stored (maximum bytes exceeded)" in caplog.text
 
     asyncio.run(go())
 

@@ -504,36 +504,46 @@ class Instance:
 
     async def _introduce(self) -> None:
         """Publish the first heartbeat; another instance of this name must not live."""
-        expected, seen, since, looked, warnings = 0, 0, 0.0, 0, Warnings()
+        expected: int | None = 0  # None: whatever is there
+        heard, said = time.monotonic(), False  # when one could be read last, and whether it was said that none can
+        seen, since, looked, warnings = 0, 0.0, 0, Warnings()
         known = self._known
         while True:
             try:
                 self._known = True  # though its answer may not come
-                await self.stored(self._beat_subject, self._beat(), {wire.EXPECTED: str(expected)})
+                await self.stored(self._beat_subject, self._beat(), {} if expected is None else {wire.EXPECTED: str(expected)})
                 return
-            except Refused as e:
-                if e.code != 10071:
-                    await asyncio.sleep(1)
+            except (Refused, nats.errors.Error, asyncio.TimeoutError, ValueError, OSError) as e:
+                if not isinstance(e, Refused) or e.code != 10071:
+                    warnings.warn(f"the heartbeat is not stored ({e or type(e).__name__}): is a Carillon server running on this NATS? (trying again)")
+                    await asyncio.sleep(0.5)
+                    expected, heard = 0, time.monotonic()  # meanwhile another may have come
                     continue
-            except (nats.errors.Error, asyncio.TimeoutError, ValueError, OSError) as e:
-                warnings.warn(f"the heartbeat is not stored ({e or type(e).__name__}): is a Carillon server running on this NATS? (trying again)")
-                await asyncio.sleep(0.5)
-                continue
             self._known = known
             sequence, other = await self._present()
             if other is not None and other.get("control_secret") != self.secret:
                 self._known = known = False
-            if sequence and (other is None or other.get("control_secret") == self.secret):
+            if sequence:
+                heard = time.monotonic()
+            if not sequence and time.monotonic() - heard < wire.ACK_WAIT:
+                expected = 0  # it may have been removed meanwhile
+                if not said:
+                    said = True
+                    log.info("waiting: the heartbeat of instance %s cannot be read; if that lasts %d s, the instance counts as gone", self.instance, wire.ACK_WAIT)
+            elif not sequence:
+                expected = None
+                continue
+            elif other is None or other.get("control_secret") == self.secret:
                 if expected != sequence:
                     expected = sequence
                     continue
-            elif other is not None and looked < 2:  # a replica that lags behind may have shown an older one
+            elif looked < 2:  # a replica that lags behind may have shown an older one
                 looked, seen, since = looked + 1, sequence, time.monotonic()
                 log.info("waiting: a heartbeat of instance %s is there; it may be of one that died", self.instance)
-            elif other is not None and sequence != seen:
+            elif sequence != seen:
                 raise Conflict(f"instance {self.instance} of group {self.group} lives on host {other.get('host')}, process {other.get('pid')}: "
                                "give each instance a name of its own (CARILLON_INSTANCE), or none, so that one is made")
-            elif other is not None and time.monotonic() - since > wire.ACK_WAIT:
+            elif time.monotonic() - since > wire.ACK_WAIT:
                 expected = sequence
                 continue
             await asyncio.sleep(LOOK_AGAIN)
