@@ -50,25 +50,39 @@ export class Heart {
 
   /** Publish a heartbeat that is stored; false if stop is aborted before. Throws ConflictError if another instance of this name lives. */
   async introduce(stop: AbortSignal): Promise<boolean> {
-    let expected = 0;
+    let expected: number | undefined = 0; // undefined: whatever is there
+    let heard = monotonic(); // when one could be read last
+    let said = false; // that none can
     let seen = -1;
     let looks = 0;
     let since = monotonic();
     for (let tries = 1; !stop.aborted; tries++) {
       try {
-        await this.of.bus.stored(this.subject, this.body(), { [EXPECTED]: String(expected) });
+        await this.of.bus.stored(this.subject, this.body(), expected === undefined ? {} : { [EXPECTED]: String(expected) });
         this.beaten = monotonic();
         return true;
       } catch (e) {
         if (!(e instanceof Refused) || e.code !== WRONG_SEQUENCE) {
           this.sayNotStored(tries, e);
           await pause(Math.min(250 * tries, 2000), stop);
+          expected = 0; // meanwhile another may have come
+          heard = monotonic();
           continue;
         }
       }
       const last = await this.last();
-      if (last.sequence === 0) {
-        // a replica that lags behind, or nobody answers
+      if (last.sequence !== 0) {
+        heard = monotonic();
+      }
+      if (last.sequence === 0 && monotonic() - heard < ACK_WAIT) { // a replica that lags behind, or nobody answers
+        expected = 0; // it may have been removed meanwhile
+        if (!said) {
+          said = true;
+          this.of.log.info(`waiting: the heartbeat of instance ${this.of.name} cannot be read; if that lasts ${ACK_WAIT / 1000} s, the instance counts as gone`);
+        }
+      } else if (last.sequence === 0) {
+        expected = undefined;
+        continue;
       } else if (last.beat === undefined || last.beat.control_secret === this.of.secret) {
         if (last.sequence !== expected) {
           expected = last.sequence;

@@ -13,16 +13,25 @@ const GET = `$JS.API.DIRECT.GET.KV_INST.${KEY}`;
 const WRONG_SEQUENCE = { error: { err_code: 10071, description: "wrong last sequence" } };
 
 /** Introduce an instance where there is a heartbeat of its name, on virtual time. */
-async function introduce(t: TestContext, sequence: () => number, beat: Record<string, unknown> | (() => Record<string, unknown> | null)) {
+async function introduce(
+  t: TestContext,
+  sequence: () => number,
+  beat: Record<string, unknown> | (() => Record<string, unknown> | Error | null),
+  stored = (expected: string | undefined): unknown => (expected === "7" || expected === undefined ? { stream: "KV_INST", seq: 8 } : WRONG_SEQUENCE),
+) {
   let now = 0;
   t.mock.method(performance, "now", () => now);
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const of = instanceOf(new Executor());
+  const lines: string[] = [];
+  const of = instanceOf(new Executor(), {}, new Logger((level, text) => lines.push(`${level} ${text}`)));
+  const beats: (string | undefined)[] = []; // the sequences that were expected
   of.nats.answer = ({ subject, headers }) => {
     if (subject === GET) {
       return typeof beat === "function" ? beat() : beat;
     }
-    return headers["Nats-Expected-Last-Subject-Sequence"] === "7" ? { stream: "KV_INST", seq: 8 } : WRONG_SEQUENCE;
+    const expected = headers["Nats-Expected-Last-Subject-Sequence"];
+    beats.push(expected);
+    return stored(expected);
   };
   of.nats.answerHeaders = () => ({ "Nats-Sequence": String(sequence()) });
   let over = false;
@@ -33,9 +42,10 @@ async function introduce(t: TestContext, sequence: () => number, beat: Record<st
   while (!over) {
     await new Promise(setImmediate);
     now += 1000;
+    assert.ok(now < 120_000, "it goes on");
     t.mock.timers.tick(1000);
   }
-  return { done, took: now };
+  return { done, took: now, beats, lines };
 }
 
 test("an instance whose name another one has, which lives, stops with what to do", async (t) => {
@@ -66,6 +76,45 @@ test("a heartbeat that cannot be read yet is looked for again, a second later", 
   const { done, took } = await introduce(t, () => (looks > 10 ? 7 : 0), () => (++looks > 10 ? { host: "web1", control_secret: "x" } : null));
   await done;
   assert.ok(took >= 25_000 && took < 35_000, `it took ${took} ms`);
+});
+
+const times = (n: number, expected: string) => Array.from({ length: n }, () => expected);
+
+for (const [why, answer] of [["none is found", null], ["nobody answers", new Error("no responders")]] as const) {
+  test(`a heartbeat that cannot be read counts as gone after 15 s: ${why}`, async (t) => {
+    const { done, beats, lines } = await introduce(t, () => 0, () => answer);
+    await done;
+    assert.deepEqual(beats, [...times(16, "0"), undefined]);
+    assert.deepEqual(lines, ["info waiting: the heartbeat of instance i cannot be read; if that lasts 15 s, the instance counts as gone"]);
+  });
+}
+
+test("a heartbeat that was read does not count as gone for as long", async (t) => {
+  let looks = 0;
+  const { done, beats } = await introduce(t, () => (looks === 11 ? 7 : 0), () => (++looks === 11 ? { host: "web1", control_secret: "x" } : null));
+  await done;
+  assert.deepEqual(beats, [...times(26, "0"), undefined]);
+});
+
+test("a heartbeat that is removed while it cannot be read is expected no more", async (t) => {
+  let looks = 0;
+  const { done, beats } = await introduce(t, () => (looks === 1 ? 6 : 0), () => (++looks, null), (expected) => (looks === 3 && expected === "0" ? { stream: "KV_INST", seq: 8 } : WRONG_SEQUENCE));
+  await done;
+  assert.deepEqual(beats, ["0", "6", "0", "0"]);
+});
+
+test("after a heartbeat that NATS does not store, the wait begins anew", async (t) => {
+  let failed = false;
+  const { done, beats } = await introduce(t, () => 0, () => null, (expected) => {
+    if (expected !== undefined) {
+      return WRONG_SEQUENCE;
+    }
+    const first = !failed;
+    failed = true;
+    return first ? new Error("no responders") : { stream: "KV_INST", seq: 8 };
+  });
+  await done;
+  assert.deepEqual(beats, [...times(16, "0"), undefined, ...times(16, "0"), undefined]);
 });
 
 test("an announcement that NATS does not take is given up with an error", async () => {
