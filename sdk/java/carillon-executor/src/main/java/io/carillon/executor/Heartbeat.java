@@ -15,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What an instance tells the others: that it lives, and which handlers it has. */
-final class Heartbeat {
+class Heartbeat {
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final long ANY = -1; // in the place of the sequence that is expected
 
   private final Instance of;
   private final String secret;
@@ -67,32 +68,44 @@ final class Heartbeat {
   /** Has the first heartbeat stored. Another instance of this name must not live. */
   void introduce() throws InterruptedException {
     long expected = 0;
+    long heard = now(); // when one could be read last
+    boolean said = false; // that none can
     long seen = -1;
     int looks = 0;
     Doubling tries = new Doubling();
-    long since = System.nanoTime();
+    long since = now();
     while (true) {
       try {
         byte[] beat = of.loop.submit(this::beat).get();
-        of.broker.stored(subject, new Headers().put(Wire.EXPECTED, String.valueOf(expected)), beat);
+        of.broker.stored(subject, expected == ANY ? null : new Headers().put(Wire.EXPECTED, String.valueOf(expected)), beat);
         return;
       } catch (RejectedExecutionException e) {
         throw new InterruptedException("the executor has stopped");
       } catch (ExecutionException e) {
         throw new IllegalStateException("make a heartbeat", e.getCause());
-      } catch (Refused e) {
-        if (!e.isPresent()) {
-          Thread.sleep(1000);
+      } catch (IOException e) {
+        if (!(e instanceof Refused r && r.isPresent())) {
+          tries.warn("the heartbeat is not stored ({}): is a Carillon server running on this NATS? (trying again)", e.getMessage());
+          pause(500);
+          expected = 0; // meanwhile another may have come
+          heard = now();
           continue;
         }
-      } catch (IOException e) {
-        tries.warn("the heartbeat is not stored ({}): is a Carillon server running on this NATS? (trying again)", e.getMessage());
-        Thread.sleep(500);
-        continue;
       }
       Present p = present();
-      if (p.sequence() == 0) {
-        LOG.debug("the heartbeat of this name cannot be read yet"); // by a replica that lags behind, or nobody answers
+      if (p.sequence() != 0) {
+        heard = now();
+      }
+      if (p.sequence() == 0 && now() - heard < Wire.ACK_WAIT.toNanos()) { // a replica that lags behind, or nobody answers
+        expected = 0; // it may have been removed meanwhile
+        if (!said) {
+          said = true;
+          LOG.info("waiting: the heartbeat of instance {} cannot be read; if that lasts {} s, the instance counts as gone",
+              of.settings.instance(), Wire.ACK_WAIT.toSeconds());
+        }
+      } else if (p.sequence() == 0) {
+        expected = ANY;
+        continue;
       } else if (p.from() == null || p.from().path("control_secret").asText().equals(secret)) {
         if (p.sequence() != expected) {
           expected = p.sequence();
@@ -100,17 +113,26 @@ final class Heartbeat {
         }
       } else if (looks++ < 2) { // a replica that lags behind may show an older one first
         seen = p.sequence();
-        since = System.nanoTime();
+        since = now();
       } else if (p.sequence() != seen) {
         throw new InstanceConflictException("instance " + of.settings.instance() + " of group " + of.settings.group() + " lives on host "
             + p.from().path("host").asText() + ", process " + p.from().path("pid").asText() + ": give each instance a name of its own "
             + "(CARILLON_INSTANCE), or none, so that one is made");
-      } else if (System.nanoTime() - since > Wire.ACK_WAIT.toNanos()) {
+      } else if (now() - since > Wire.ACK_WAIT.toNanos()) {
         expected = p.sequence(); // it is gone
         continue;
       }
-      Thread.sleep(1000);
+      pause(1000);
     }
+  }
+
+  /** Nanoseconds on a clock that never steps. Tests have their own. */
+  long now() {
+    return System.nanoTime();
+  }
+
+  void pause(long millis) throws InterruptedException {
+    Thread.sleep(millis);
   }
 
   private Present present() throws InterruptedException {
