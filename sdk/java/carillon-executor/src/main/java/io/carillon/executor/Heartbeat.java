@@ -112,6 +112,9 @@ class Heartbeat {
           continue;
         }
       } else if (looks++ < 2) { // a replica that lags behind may show an older one first
+        if (seen < 0) {
+          LOG.info("waiting: a heartbeat of instance {} is there; it may be of one that died", of.settings.instance());
+        }
         seen = p.sequence();
         since = now();
       } else if (p.sequence() != seen) {
