@@ -56,15 +56,16 @@ export class Heart {
     let seen = -1;
     let looks = 0;
     let since = monotonic();
-    for (let tries = 1; !stop.aborted; tries++) {
+    let failures = 0;
+    while (!stop.aborted) {
       try {
         await this.of.bus.stored(this.subject, this.body(), expected === undefined ? {} : { [EXPECTED]: String(expected) });
         this.beaten = monotonic();
         return true;
       } catch (e) {
         if (!(e instanceof Refused) || e.code !== WRONG_SEQUENCE) {
-          this.sayNotStored(tries, e);
-          await pause(Math.min(250 * tries, 2000), stop);
+          this.sayNotStored(++failures, e);
+          await pause(Math.min(250 * failures, 2000), stop);
           expected = 0; // meanwhile another may have come
           heard = monotonic();
           continue;
@@ -105,8 +106,8 @@ export class Heart {
     return false;
   }
 
-  private sayNotStored(tries: number, e: unknown): void {
-    if (isDoubling(tries)) {
+  private sayNotStored(failures: number, e: unknown): void {
+    if (isDoubling(failures)) {
       this.of.log.warn(`the heartbeat is not stored (${textOf(e)}): is a Carillon server running on this NATS? (trying again)`);
     }
   }
