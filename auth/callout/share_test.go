@@ -53,7 +53,7 @@ floods:
 		case err != nil: // the machine is busy
 			continue
 		}
-		w.flood(conn.NC, 2*budget)
+		w.flood(conn.NC, 6*budget) // as one takes seconds when the machine is busy
 		conn.NC.Close()
 	}
 	w.refused(third, "gamma")

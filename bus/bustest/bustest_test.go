@@ -227,6 +227,7 @@ func TestTheBrokerNoticesASilentClientWithinTwentySeconds(t *testing.T) {
 // A server's tickers keep a bubble's clock going, so a test that waits in vain would take all memory.
 func TestABubbleWhoseTestWaitsInVainEndsWithAllStacks(t *testing.T) {
 	if os.Getenv("WAIT_IN_VAIN") != "" {
+		bustest.SetLongest(time.Hour)
 		bustest.Run(t, began, func(t *testing.T) {
 			bustest.NewBroker(t).Connect("client")
 			waitInVain(t.Context())

@@ -17,7 +17,7 @@ var oneBubble sync.Mutex
 
 // longest is how long a bubble may last by its own clock. A test that waits in vain would go on for
 // ever, as the server's tickers never rest, and take all memory.
-const longest = 3 * 24 * time.Hour
+var longest = 3 * 24 * time.Hour
 
 // Run calls f in a bubble whose virtual clock reads start, which must not lie
 // before the year 2000, when bubbles begin.
