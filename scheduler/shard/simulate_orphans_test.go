@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -17,7 +18,11 @@ func (w *world) endOrphans(o *owner) {
 		return
 	}
 	var gone []*bus.Trigger
-	for _, t := range o.m.Out(w.clock + o.skew) {
+	out := o.m.Out(w.clock + o.skew)
+	slices.SortFunc(out, func(a, b *bus.Trigger) int { // or a seed would not play the same history again
+		return cmp.Or(cmp.Compare(a.RunID, b.RunID), cmp.Compare(a.Attempt, b.Attempt), cmp.Compare(a.Index, b.Index))
+	})
+	for _, t := range out {
 		r := w.attempt(t.RunID, t.Attempt, t.Piece)
 		switch {
 		case r == nil:

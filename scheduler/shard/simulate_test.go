@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -258,6 +260,22 @@ func TestRandomHistoriesKeepTheFirstPromise(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestASeedPlaysTheSameHistoryAgain(t *testing.T) {
+	for seed := range uint64(20) {
+		var stories [2][]string
+		for i := range stories {
+			w, err := play(seed, 400)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stories[i] = w.story
+		}
+		if diff := cmp.Diff(stories[0], stories[1]); diff != "" {
+			t.Fatalf("seed %d plays another history the second time (-first +second):\n%s", seed, diff)
+		}
 	}
 }
 
