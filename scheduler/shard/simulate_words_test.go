@@ -2,6 +2,7 @@ package shard
 
 import (
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -197,7 +198,7 @@ func (w *world) relayAway(o *owner) {
 	}
 }
 
-// relayAllAway has all words be stored abroad.
+// relayAllAway has all words be stored abroad, or as many as an owner relays before it has deleted those.
 func (w *world) relayAllAway(o *owner) {
 	for p := range w.partitions.Count() {
 		words := o.m.Words(p, 1<<30)
@@ -416,4 +417,27 @@ func TestRandomHistoriesRelayWordBetweenPartitions(t *testing.T) {
 		t.Error("too little word has crossed partitions")
 	}
 	t.Logf("%d words have come, %d of which had to wait, and %d repeats; %d were left; %d runs after several parents; %d streams were made anew, and %d lost their end", taken, adopted, repeated, left, joined, remade, cut)
+}
+
+func TestAWorldComesToRestWhenNoWordIsLeftToRelay(t *testing.T) {
+	var w *world
+	for seed := uint64(0); w == nil || len(w.words.children) == 0; seed++ {
+		w = newWorld(rand.NewPCG(seed, 1))
+	}
+	name := w.words.parents[0].job
+	child := w.words.children[name.Shard(simShards)]
+	for range 3 * mostThere {
+		d := w.wordOf(w.names[0], name)
+		d.Kind, d.Word = bus.DeferredWord, &bus.Word{From: simShard, At: bus.WordMark{Made: instant(w.clock)}}
+		w.trig.deferred[w.trig.last] = d
+		child.owed = append(child.owed, outWord{seq: w.trig.last})
+	}
+
+	w.settle()
+
+	for _, o := range child.owed {
+		if !o.stored {
+			t.Fatalf("word %d is still to be relayed", o.seq)
+		}
+	}
 }
