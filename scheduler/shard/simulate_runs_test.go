@@ -1,11 +1,14 @@
 package shard
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -153,11 +156,29 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 			ls.begins(l, watched[l.RunID] || l.Total > 0)
 		}
 	}
+	ls.noteQueued(b)
 	ls.checkEnds(d, ends)
 	ls.checkNoneStale(d)
 	ls.checkChildren(b)
 	ls.checkAlive(d)
 	ls.w.checkFilling()
+}
+
+// noteQueued has the runs that a batch leaves in a queue be in the order of their items. That of the
+// lines may be another one: a record joins what several jobs have in common.
+func (ls *lives) noteQueued(b *stored) {
+	var runs []*life
+	var orders []int
+	for _, d := range b.deferred {
+		if d.Kind == bus.DeferredQueued {
+			r := ls.byRun[runOfItem(d)]
+			runs, orders = append(runs, r), append(orders, r.order)
+		}
+	}
+	slices.Sort(orders)
+	for i, r := range runs {
+		r.order = orders[i]
+	}
 }
 
 // rank is 0 for lines about runs that leave the queue for good, 1 for those that are
@@ -456,5 +477,25 @@ func (w *world) callOff() {
 	id := ids[w.rng.IntN(len(ids))]
 	if w.owner.m.Cancel(id, "called off") {
 		w.say("run %s is called off", id)
+	}
+}
+
+func TestRunsWaitInTheOrderOfTheirItems(t *testing.T) {
+	w := newWorld(rand.NewPCG(0, 1))
+	runs := []*life{{id: job.NewRunID(noon), order: 2}, {id: job.NewRunID(noon), order: 1}}
+	b := &stored{}
+	for _, r := range runs {
+		trigger, err := json.Marshal(&bus.Trigger{RunID: r.id, Job: w.names[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.deferred = append(b.deferred, &bus.Deferred{Kind: bus.DeferredQueued, Job: w.names[0], Trigger: trigger})
+		w.lives.byRun[r.id] = r
+	}
+
+	w.lives.noteQueued(b)
+
+	if runs[0].order != 1 || runs[1].order != 2 {
+		t.Errorf("the run of the first item is number %d, that of the second number %d", runs[0].order, runs[1].order)
 	}
 }
