@@ -28,7 +28,8 @@ func (m *Machine) passTime(b *builder, now int64) {
 		if m.jobs[id].waiting > 0 || m.delays.byJob[id].unsettled {
 			continue
 		}
-		fire, next := m.decideDelay(id, now, now)
+		// Not beyond the job's own position, where a sweep has yet to come to it; see decideVersion.
+		fire, next := m.decideDelay(id, min(now, m.decided(&m.jobs[id])), now)
 		if next == nil {
 			continue
 		}

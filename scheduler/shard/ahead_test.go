@@ -60,6 +60,19 @@ func TestASuccessorKnowsWhereAnEditBeginsThatWaitsForTheClock(t *testing.T) {
 		bus.Begin{Job: "g/a", Version: 2, After: noon.Add(90 * time.Second)})
 }
 
+// A successor takes it that a fixed delay has not fired beyond the position, when it hears of a version
+// that has taken its place.
+func TestAFixedDelayWaitsForTheSweepThatTheClockHasGoneBackIn(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) {
+		v.Schedule.FixedDelay, v.Misfire.Policy = job.Duration(time.Minute), job.FireOnce
+	})
+	b.want(b.step(30*time.Second, bus.MaxBatch))
+	b.want(b.step(time.Hour, overhead)) // no room for the fire
+	b.want(b.step(30*time.Minute, bus.MaxBatch))
+	b.want(b.step(time.Hour, bus.MaxBatch), "12:01:00 g/a@1 pending misfire: noticed 59m late")
+}
+
 func TestAMachineWhoseClockIsBehindItsPositionLooksAgainSoon(t *testing.T) {
 	b := hourAhead(t)
 	now := noon.Add(time.Minute).UnixMilli()
