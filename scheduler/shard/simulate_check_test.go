@@ -188,7 +188,8 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 				if began != 0 && began <= *b.before.JobsSeq {
 					v.after = at // the delay may have fired up to here
 				}
-				if i > 0 && versions[i-1].hidden { // it may have fired as far as somebody could read it
+				noted := slices.ContainsFunc(b.before.Begins, func(n bus.Begin) bool { return n.Job == name && n.Version == v.Version.Version })
+				if i > 0 && versions[i-1].hidden && !noted { // it may have fired as far as somebody could read it
 					v.after = max(v.after, doneUnread(b.before, versions[i-1], at))
 				}
 			}
