@@ -102,12 +102,12 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, pa
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case unread && time.Since(heard) < patience:
-			over = 0 // unless it has been removed by now
+			over = 0 // what it was may have been removed meanwhile
 			if !said {
 				said = true
 				e.log.InfoContext(ctx, "waiting to read the heartbeat of the instance that had this name", "error", err)
 			}
-		case err != nil: // NATS has no such permission, or is away
+		case err != nil: // it cannot be read for long, NATS has no such permission, or is away
 			e.log.InfoContext(ctx, "not known whether another instance has this name", "error", err)
 			return e.publish(ctx, m)
 		case other == nil, other.ControlSecret == secret:

@@ -14,7 +14,7 @@ import (
 // stands by for: each consumer more is one that the NATS servers of a cluster have to agree
 // on, and all that a node has are made anew at once when it loses its connection.
 //
-// The watch tells of changes only. Those who need what was there before read it without a consumer.
+// The watch brings changes only. Older versions are read without a consumer.
 type feed struct {
 	s     *Scheduler
 	begun chan struct{} // closed when heard is known

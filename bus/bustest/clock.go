@@ -9,10 +9,10 @@ import (
 	_ "github.com/nats-io/nats-server/v2/server/ats" // has the variables that are linked here
 )
 
-// The server has a clock of its own beside Go's, which tells how old messages are: a variable that
-// a goroutine of package ats sets ten times a second. That goroutine begins with the first store. In
-// a bubble it would keep the virtual clock from going on; outside of it, it tells the true time, by
-// which all messages of a bubble are too old. So it never begins, and this file sets the variable.
+// The NATS server compares the age of messages with a variable of package ats, not with time.Now. A
+// goroutine of ats sets it, and starts when the first store opens. Inside a bubble, this goroutine
+// would stop the virtual clock. Outside, it sets the true time, and every message of a bubble is too
+// old. So this file keeps the goroutine from starting, and sets the variable itself.
 
 //go:linkname serverTime github.com/nats-io/nats-server/v2/server/ats.utime
 var serverTime atomic.Int64 // Unix time in nanoseconds

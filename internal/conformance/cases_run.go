@@ -50,15 +50,21 @@ var runCases = []Case{
 		t.failf("five attempts that sleep for 0.2 s took a second each")
 	}},
 	{Name: "long-run", Passage: "Events", Rule: "an attempt of more than a second has one started event; progress comes at most once a second", run: func(t *test) {
+		began := time.Now()
 		g := t.trigger("sleep", map[string]any{"seconds": 3.5}).pulled(1)
 		g.want(g.ended(2*seconds), job.StatusSucceeded, "")
+		most := 1 + int(time.Since(began)/time.Second)
 		started := g.events(bus.EventStarted)
 		if len(started) != 1 {
 			g.failf("%d started events, want 1", len(started))
 		}
 		g.read(started[0])
+		progress := g.events(bus.EventProgress)
+		if len(progress) > most {
+			g.failf("%d progress events, at most %d", len(progress), most)
+		}
 		var last time.Time
-		for _, h := range g.events(bus.EventProgress) {
+		for _, h := range progress {
 			at := g.read(h).At // when it was made: two may arrive together
 			if at.Sub(last) < 900*time.Millisecond {
 				g.failf("two progress events within %s", at.Sub(last))

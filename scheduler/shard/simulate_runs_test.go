@@ -1,14 +1,11 @@
 package shard
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -477,25 +474,5 @@ func (w *world) callOff() {
 	id := ids[w.rng.IntN(len(ids))]
 	if w.owner.m.Cancel(id, "called off") {
 		w.say("run %s is called off", id)
-	}
-}
-
-func TestRunsWaitInTheOrderOfTheirItems(t *testing.T) {
-	w := newWorld(rand.NewPCG(0, 1))
-	runs := []*life{{id: job.NewRunID(noon), order: 2}, {id: job.NewRunID(noon), order: 1}}
-	b := &stored{}
-	for _, r := range runs {
-		trigger, err := json.Marshal(&bus.Trigger{RunID: r.id, Job: w.names[0]})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.deferred = append(b.deferred, &bus.Deferred{Kind: bus.DeferredQueued, Job: w.names[0], Trigger: trigger})
-		w.lives.byRun[r.id] = r
-	}
-
-	w.lives.noteQueued(b)
-
-	if runs[0].order != 1 || runs[1].order != 2 {
-		t.Errorf("the run of the first item is number %d, that of the second number %d", runs[0].order, runs[1].order)
 	}
 }

@@ -1,10 +1,7 @@
 package shard
 
 import (
-	"math/rand/v2"
 	"slices"
-	"testing"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -132,23 +129,4 @@ func (k *knowledge) asRead(v *job.Version, rev uint64, reads int) heardVersion {
 		held.Schedule, held.Paused, held.PausedUntil = job.Schedule{}, false, nil
 	}
 	return heardVersion{Version: held, rev: rev, hidden: true}
-}
-
-func TestAVersionBeginsWhereTheCursorHasNotedItThoughTheOneBeforeCannotBeRead(t *testing.T) {
-	w := newWorld(rand.NewPCG(0, 1))
-	name := w.names[0]
-	version := func(n int, from int64) heardVersion {
-		v := &job.Version{Version: n, EffectiveFrom: instant(from), Job: job.Job{Job: name, Schedule: job.Schedule{FixedRate: job.Duration(time.Minute)}}}
-		return heardVersion{Version: v, rev: uint64(n), hidden: n == 2}
-	}
-	heard := []heardVersion{version(1, 0), version(2, 10), version(3, 20)}
-	cursor := func(known uint64) *bus.Cursor {
-		return &bus.Cursor{Done: instant(1000), JobsSeq: &known, Begins: []bus.Begin{{Job: name, Version: 3, After: instant(20)}}}
-	}
-
-	versions := w.versions(&stored{before: cursor(2), cursor: cursor(3)}, &knowledge{jobs: map[job.Name][]heardVersion{name: heard}}, name)
-
-	if after := versions[2].after; after != 20 {
-		t.Errorf("the version begins at %d", after)
-	}
 }

@@ -32,6 +32,16 @@ func (w *world) second(c *counter) (stop func(), ended <-chan error) {
 	return stop, end
 }
 
+// killed leaves the heartbeat of an executor "a" that has ended without a word.
+func (w *world) killed(c *counter) {
+	w.t.Helper()
+	conn := w.opened("a")
+	a := w.startOn(conn, "a", executor.Config{Grace: -1, Patience: time.Second}, handler(c.sleeper(time.Second)))
+	time.Sleep(3 * time.Second)
+	conn.NC.Close() // it can say nothing any more
+	a.stop()
+}
+
 // secret returns the control secret of the instance whose heartbeat stands under the name "a".
 func (w *world) secret() string {
 	w.t.Helper()
@@ -133,11 +143,7 @@ func TestTheNameOfAKilledExecutorIsFreeThoughItsHeartbeatCannotBeReadAtFirst(t *
 func TestAnExecutorStartsThoughTheHeartbeatThatHasItsNameIsNeverFound(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		conn := w.opened("a")
-		a := w.startOn(conn, "a", executor.Config{Grace: -1, Patience: time.Second}, handler(c.sleeper(time.Second)))
-		time.Sleep(3 * time.Second)
-		conn.NC.Close() // it can say nothing any more
-		a.stop()
+		w.killed(c)
 		w.broker.Lag("second a")
 		_, ended := w.second(c)
 		time.Sleep(fleet.InstanceTTL + time.Second)
@@ -174,11 +180,7 @@ func TestOfTwoExecutorsOfANameThatStartAtOnceOneStays(t *testing.T) {
 func TestTheNameOfAKilledExecutorIsFreeAfterItsHeartbeatsHaveCeased(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		conn := w.opened("a")
-		a := w.startOn(conn, "a", executor.Config{Grace: -1, Patience: time.Second}, handler(c.sleeper(time.Second)))
-		time.Sleep(3 * time.Second)
-		conn.NC.Close() // it can say nothing any more
-		a.stop()
+		w.killed(c)
 		stop, ended := w.second(c)
 		w.trigger()
 		time.Sleep(fleet.InstanceTTL + 3*time.Second)

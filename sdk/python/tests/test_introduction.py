@@ -250,7 +250,7 @@ def test_a_heartbeat_that_is_removed_while_it_cannot_be_read_is_expected_no_more
     asyncio.run(go())
 
 
-def test_after_a_heartbeat_that_nats_does_not_store_the_wait_begins_anew(soon, monkeypatch):
+def test_a_heartbeat_that_nats_does_not_store_restarts_the_wait(soon, monkeypatch):
     async def go():
         i = instance(Executor())
         b = Bucket(i)
@@ -272,7 +272,7 @@ def test_after_a_heartbeat_that_nats_does_not_store_the_wait_begins_anew(soon, m
     asyncio.run(go())
 
 
-def test_a_heartbeat_that_jetstream_refuses_for_another_reason_is_warned_of(caplog):
+def test_a_warning_says_why_jetstream_refuses_a_heartbeat(caplog):
     async def go():
         i = instance(Executor())
         tries = []

@@ -103,7 +103,7 @@ test("a heartbeat that is removed while it cannot be read is expected no more", 
   assert.deepEqual(beats, ["0", "6", "0", "0"]);
 });
 
-test("after a heartbeat that NATS does not store, the wait begins anew", async (t) => {
+test("a heartbeat that NATS does not store restarts the wait", async (t) => {
   let failed = false;
   const { done, beats } = await introduce(t, () => 0, () => null, (expected) => {
     if (expected !== undefined) {

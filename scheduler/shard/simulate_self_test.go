@@ -1,0 +1,52 @@
+package shard
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// These tests are of the simulator itself: what it takes for right.
+
+func TestRunsWaitInTheOrderOfTheirItems(t *testing.T) {
+	w := newWorld(rand.NewPCG(0, 1))
+	runs := []*life{{id: job.NewRunID(noon), order: 2}, {id: job.NewRunID(noon), order: 1}}
+	b := &stored{}
+	for _, r := range runs {
+		trigger, err := json.Marshal(&bus.Trigger{RunID: r.id, Job: w.names[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.deferred = append(b.deferred, &bus.Deferred{Kind: bus.DeferredQueued, Job: w.names[0], Trigger: trigger})
+		w.lives.byRun[r.id] = r
+	}
+
+	w.lives.noteQueued(b)
+
+	if runs[0].order != 1 || runs[1].order != 2 {
+		t.Errorf("the run of the first item is number %d, that of the second number %d", runs[0].order, runs[1].order)
+	}
+}
+
+func TestAVersionBeginsWhereTheCursorHasNotedItThoughTheOneBeforeCannotBeRead(t *testing.T) {
+	w := newWorld(rand.NewPCG(0, 1))
+	name := w.names[0]
+	version := func(n int, from int64) heardVersion {
+		v := &job.Version{Version: n, EffectiveFrom: instant(from), Job: job.Job{Job: name, Schedule: job.Schedule{FixedRate: job.Duration(time.Minute)}}}
+		return heardVersion{Version: v, rev: uint64(n), hidden: n == 2}
+	}
+	heard := []heardVersion{version(1, 0), version(2, 10), version(3, 20)}
+	cursor := func(known uint64) *bus.Cursor {
+		return &bus.Cursor{Done: instant(1000), JobsSeq: &known, Begins: []bus.Begin{{Job: name, Version: 3, After: instant(20)}}}
+	}
+
+	versions := w.versions(&stored{before: cursor(2), cursor: cursor(3)}, &knowledge{jobs: map[job.Name][]heardVersion{name: heard}}, name)
+
+	if after := versions[2].after; after != 20 {
+		t.Errorf("the version begins at %d", after)
+	}
+}
