@@ -18,7 +18,7 @@ type life struct {
 	job     job.Name
 	attempt int
 	status  job.Status // queued, pending, or final
-	order   int        // of runs that were queued, which was first
+	order   int        // of runs that were queued, or lack an instance, which was first
 	retry   bool       // queued for another attempt
 	lacks   bool       // queued until an instance is online
 	total   int        // pieces
@@ -77,7 +77,8 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEven
 	case r.status.Final():
 		fail("run %s of %s is %s, and then %s", l.RunID, l.Job, r.status, l.Status)
 	case l.Status == job.StatusQueued && l.Attempt == r.attempt && r.status == l.Status && !r.retry && !r.lacks && lacking(l):
-		r.lacks = true
+		ls.queued++ // from now on it waits beside those that wait for an instance already
+		r.lacks, r.order = true, ls.queued
 	case l.Status == job.StatusPending && r.total == 0 && l.Total > 0 && l.Attempt == r.attempt+1:
 		if e := ends[attemptID{r.id, r.attempt}]; e == nil || e.event.Status != job.StatusSucceeded || r.status != job.StatusPending {
 			fail("run %s is split, but attempt %d is %s", l.RunID, r.attempt, r.status)
@@ -161,15 +162,22 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 	ls.w.checkFilling()
 }
 
-// noteQueued has the runs that a batch leaves in a queue be in the order of their items. That of the
-// lines may be another one: a record joins what several jobs have in common.
+// noteQueued has the runs that a batch leaves in a queue, or without an instance, be in the order of
+// their items. That of the lines may be another one: a record joins what several jobs have in common.
 func (ls *lives) noteQueued(b *stored) {
+	ls.orderBy(b, bus.DeferredQueued, func(*life) bool { return true })
+	ls.orderBy(b, bus.DeferredPieces, func(r *life) bool { return r.lacks })
+}
+
+// orderBy has those of the runs with an item of a kind in the batch be in the order of their items.
+func (ls *lives) orderBy(b *stored, kind bus.DeferredKind, those func(*life) bool) {
 	var runs []*life
 	var orders []int
 	for _, d := range b.deferred {
-		if d.Kind == bus.DeferredQueued {
-			r := ls.byRun[runOfItem(d)]
-			runs, orders = append(runs, r), append(orders, r.order)
+		if d.Kind == kind {
+			if r := ls.byRun[runOfItem(d)]; r != nil && those(r) {
+				runs, orders = append(runs, r), append(orders, r.order)
+			}
 		}
 	}
 	slices.Sort(orders)

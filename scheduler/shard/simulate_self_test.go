@@ -32,6 +32,25 @@ func TestRunsWaitInTheOrderOfTheirItems(t *testing.T) {
 	}
 }
 
+func TestARunThatLeavesTheQueueWaitsBehindThoseThatLackAnInstanceAlready(t *testing.T) {
+	w := newWorld(rand.NewPCG(0, 1))
+	name := w.names[0]
+	line := func(id job.RunID, cause job.Cause, s job.Status, reason string) bus.Decided {
+		return bus.Decided{RunID: id, Job: name, Attempt: 1, Cause: cause, Status: s, Reason: reason}
+	}
+	asked, filled := job.NewRunID(noon), job.NewRunID(noon)
+	lack := "it waits until an instance of executor group g0 is online that does such tasks"
+	w.lives.begins(line(asked, job.CauseManual, job.StatusQueued, "it waits for 1 earlier run"), true)
+	w.lives.begins(line(filled, job.CauseBackfill, job.StatusQueued, lack), true)
+
+	w.lives.goesOn(line(asked, job.CauseManual, job.StatusQueued, lack), 1, nil)
+	w.lives.goesOn(line(filled, job.CauseBackfill, job.StatusPending, ""), 2, nil)
+
+	if r := w.lives.byRun[filled]; r.status != job.StatusPending {
+		t.Errorf("the run that has waited for an instance longer is %s", r.status)
+	}
+}
+
 func TestAVersionBeginsWhereTheCursorHasNotedItThoughTheOneBeforeCannotBeRead(t *testing.T) {
 	w := newWorld(rand.NewPCG(0, 1))
 	name := w.names[0]
