@@ -34,6 +34,9 @@ type Cursor struct {
 	// Begins are versions of which an owner heard late, after the version before had
 	// fired in their time: their own fires begin after the last of those.
 	Begins []Begin `json:"begins,omitempty"`
+	// Moved are the last outcomes on days that are not their schedules' own. Nil: whoever wrote the
+	// cursor did not note them.
+	Moved *Moved `json:"moved,omitempty"`
 	// Late are versions later than JobsSeq of which the fires are decided in part. There are
 	// such only while Done is ahead of the clock.
 	Late []Late `json:"late,omitempty"`
@@ -73,6 +76,19 @@ type Begin struct {
 	Job     job.Name  `json:"job"`
 	Version int       `json:"version"`
 	After   time.Time `json:"after"` // as EffectiveFrom: fires after this instant are the version's
+}
+
+// Moved lists the jobs with a shift whose last fire was one that calendars had moved to another day.
+// What such a fire was follows from nothing else for good, since calendars change.
+type Moved struct {
+	Since time.Time   `json:"since,omitzero"` // it has all with a fire time after this instant
+	Fires []MovedFire `json:"fires,omitempty"`
+}
+
+// MovedFire is the last fire of a job, which was moved to another day. It has an outcome.
+type MovedFire struct {
+	Job job.Name  `json:"job"`
+	At  time.Time `json:"at"` // its fire time
 }
 
 // Late is a version of which all fires due up to Done are decided.

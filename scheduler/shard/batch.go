@@ -191,7 +191,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	released := append(append([]uint64(nil), m.items.released...), m.items.release...)
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
+		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.listMoved(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
 		Made: m.words.made, Words: m.words.marks,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {

@@ -126,17 +126,44 @@ func (m *Machine) lastFire(e *entry, after, position int64) int64 {
 	last := len(e.plans) - 1
 	if p := &e.plans[last]; p.Shift != "" {
 		e.plans.Fires(last, after+p.Offset, position, func(f job.Fire) bool {
-			if landing, _ := m.lands(p, f.At); landing != job.LandsNone {
+			if landing, _ := m.lands(p, f.At); p.Nominal(f.At) || f.At <= m.late.since && landing != job.LandsNone {
 				after = f.At
 			}
 			return true
 		})
-		return after
+		return max(after, m.late.moved[e.name])
 	}
 	if f, ok := e.plans.LastDue(last, after+e.plans[last].Offset, position); ok {
 		return f.At
 	}
 	return after
+}
+
+// maxMoved is of how many jobs a cursor notes the last fire if that was moved.
+const maxMoved = 100
+
+// noteMoved notes an outcome of plan p of a job, at an instant, if that is not on one of the
+// schedule's own days: on those it has one whatever calendars say.
+func (m *Machine) noteMoved(name job.Name, p *job.Plan, at int64) {
+	moved := m.late.moved
+	if p.Nominal(at) {
+		if moved[name] < at {
+			delete(moved, name)
+		}
+		return
+	}
+	moved[name] = max(moved[name], at)
+	if len(moved) <= maxMoved {
+		return
+	}
+	oldest := name
+	for other, at := range moved {
+		if cmp.Or(cmp.Compare(at, moved[oldest]), cmp.Compare(other, oldest)) < 0 {
+			oldest = other
+		}
+	}
+	m.late.since = max(m.late.since, moved[oldest])
+	delete(moved, oldest)
 }
 
 // decideLate decides the fires of late versions behind their jobs' positions, version
@@ -278,4 +305,33 @@ func (m *Machine) listBegins() []bus.Begin {
 	}
 	slices.SortFunc(list, func(a, b bus.Begin) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version)) })
 	return list
+}
+
+// listMoved returns m.late.moved for the cursor, in order.
+func (m *Machine) listMoved() *bus.Moved {
+	moved := &bus.Moved{}
+	if m.late.since > 0 {
+		moved.Since = instant(m.late.since)
+	}
+	for name, at := range m.late.moved {
+		moved.Fires = append(moved.Fires, bus.MovedFire{Job: name, At: instant(at)})
+	}
+	slices.SortFunc(moved.Fires, func(a, b bus.MovedFire) int { return cmp.Compare(a.Job, b.Job) })
+	return moved
+}
+
+// restoreMoved takes over what the cursor of a predecessor has noted.
+func (m *Machine) restoreMoved(moved *bus.Moved) {
+	if moved == nil {
+		if m.cursorSeq != 0 { // else there was none
+			m.late.since = max(m.done, m.sweepTo)
+		}
+		return
+	}
+	if !moved.Since.IsZero() {
+		m.late.since = moved.Since.UnixMilli()
+	}
+	for _, f := range moved.Fires {
+		m.late.moved[f.Job] = f.At.UnixMilli()
+	}
 }

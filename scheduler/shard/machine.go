@@ -119,7 +119,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		byName:    map[job.Name]uint32{},
 		ring:      ring.New(cursor.Done.UnixMilli()),
 		cluster:   clusterState{pauses: map[string][]setting{}, calendars: map[string][]calendar{}, instances: map[string][]*fleet.Instance{}, governed: map[string]bool{}},
-		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}},
+		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}, moved: map[job.Name]int64{}},
 		delays:    delays{byJob: map[uint32]*delay{}},
 		items:     items{left: map[uint64]bool{}, released: cursor.Released},
 		runs:      runs{byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{}},
@@ -140,6 +140,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	for _, b := range cursor.Begins {
 		m.late.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
 	}
+	m.restoreMoved(cursor.Moved)
 	for _, rev := range cursor.Unread {
 		m.late.unread[rev] = &unread{}
 	}
@@ -261,6 +262,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	})
 	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool { return v.job == name })
 	maps.DeleteFunc(m.late.unread, func(_ uint64, u *unread) bool { return u.job == name })
+	delete(m.late.moved, name)
 	m.letGo(id)
 	m.ring.Cancel(id)
 	m.dropDelay(id)

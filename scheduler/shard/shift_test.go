@@ -1,8 +1,11 @@
 package shard
 
 import (
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -11,16 +14,26 @@ import (
 // weekend has a job's fires moved from Saturdays and Sundays.
 func (b *bench) weekend(shift job.Shift, cron string) {
 	b.t.Helper()
+	b.closed(-time.Hour, "sat,sun")
+	b.put(0, 1, shifted(shift, cron))
+}
+
+// closed has the calendar weekend be those days, beginning so long after noon.
+func (b *bench) closed(after time.Duration, days string) {
+	b.t.Helper()
 	err := b.m.PutCalendar(&job.CalendarVersion{
-		Calendar:      job.Calendar{Calendar: "weekend", Windows: []job.Window{{Days: "sat,sun", From: "00:00", To: "24:00"}}},
-		EffectiveFrom: noon.Add(-time.Hour),
+		Calendar:      job.Calendar{Calendar: "weekend", Windows: []job.Window{{Days: days, From: "00:00", To: "24:00"}}},
+		EffectiveFrom: noon.Add(after),
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.put(0, 1, func(v *job.Version) {
+}
+
+func shifted(shift job.Shift, cron string) func(*job.Version) {
+	return func(v *job.Version) {
 		v.Schedule = job.Schedule{Cron: cron, Except: []string{"weekend"}, Shift: shift}
-	})
+	}
 }
 
 // days is how long it is until nine o'clock, so many days after noon.
@@ -63,4 +76,71 @@ func TestAFireThatAPauseSkipsSaysThatItMovesToo(t *testing.T) {
 	b.m.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon, Until: noon.Add(6 * 24 * time.Hour)})
 	b.want(b.step(days(5), bus.MaxBatch), "09:00:00 g/a@1 skipped schedule: executor group g is paused; shift next moves it to the next day that the calendars allow")
 	b.want(b.step(days(7), bus.MaxBatch), "09:00:00 g/a@1 pending schedule: moved from 2026-03-07T09:00:00Z, which the calendars exclude")
+}
+
+// What has fired is what is stored, whatever calendars say that are heard of since.
+func TestAnEditHeardLateBeginsAfterTheLastFireThatWasMoved(t *testing.T) {
+	const excluded = "09:00:00 g/a@1 skipped schedule: calendar weekend excludes it; shift next moves it to the next day that the calendars allow"
+	sunday := days(6)
+	daily := func(v *job.Version) { v.Schedule.Cron, v.Misfire.Grace = "0 9 * * *", job.Duration(time.Hour) }
+	for _, c := range []struct {
+		name    string
+		then    string // is closed while Sunday's instant is decided
+		decided []string
+		since   string // is closed by a change that is heard of later
+		edit    []string
+	}{
+		{name: "nothing was moved", then: "tue", since: "sat", edit: []string{"09:00:00 g/a@2 pending schedule"}},
+		{name: "one was moved", then: "sat", decided: []string{"09:00:00 g/a@1 pending schedule: moved from 2026-03-07T09:00:00Z, which the calendars exclude"}, since: "tue"},
+	} {
+		for _, succeeded := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, succeeded %v", c.name, succeeded), func(t *testing.T) {
+				b := newBench(t)
+				tell := func() {
+					b.closed(-time.Hour, c.then)
+					b.put(0, 1, shifted(job.ShiftNext, "0 9 7 * *"))
+				}
+				tell()
+				saturday := []string{"09:00:00 g/a@1 pending schedule"}
+				if c.then == "sat" {
+					saturday = []string{excluded}
+				}
+				b.want(b.step(days(5), bus.MaxBatch), saturday...)
+				b.want(b.step(sunday, bus.MaxBatch), c.decided...)
+				if succeeded {
+					b.succeed()
+					tell()
+				}
+
+				b.closed(sunday-2*time.Second, c.since)
+				b.put(sunday-time.Second, 2, daily)
+
+				b.want(b.step(sunday+time.Second, bus.MaxBatch), c.edit...)
+			})
+		}
+	}
+}
+
+func TestTheCursorNotesTheLatestFiresThatWereMovedAndSinceWhenThoseAreAll(t *testing.T) {
+	b := newBench(t)
+	b.weekend(job.ShiftNext, "0 9 7 * *")
+	plan := &b.m.jobs[b.m.byName["g/a"]].plans[0]
+	monday := noon.Add(days(7))
+	name := func(i int) job.Name { return job.Name(fmt.Sprintf("g/job-%03d", i)) }
+	for i := range maxMoved + 2 {
+		b.m.noteMoved(name(i), plan, monday.Add(time.Duration(i)*time.Second).UnixMilli())
+	}
+	b.m.noteMoved(name(5), plan, noon.Add(days(5+31)).UnixMilli()) // one of its own days came since
+
+	b.step(days(1), bus.MaxBatch)
+	b.step(days(2), bus.MaxBatch)
+	moved := b.trig.cursor.Moved
+	b.succeed()
+
+	if len(moved.Fires) != maxMoved-1 || moved.Fires[0].Job != name(2) || !moved.Since.Equal(monday.Add(time.Second)) {
+		t.Errorf("%d fires are noted, from that of %s on, all since %s", len(moved.Fires), moved.Fires[0].Job, moved.Since)
+	}
+	if diff := cmp.Diff(moved, b.m.listMoved()); diff != "" {
+		t.Errorf("its successor knows others (-want +got):\n%s", diff)
+	}
 }

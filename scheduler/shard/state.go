@@ -23,6 +23,8 @@ type lateVersions struct {
 	unread   map[uint64]*unread    // by revision, versions that no owner could read yet
 	partly   map[versionName]int64 // up to which a predecessor has decided late versions
 	begins   map[versionName]int64 // versions whose fires begin later than they say
+	moved    map[job.Name]int64    // jobs whose last fire was moved to another day, with its fire time
+	since    int64                 // moved has all with a fire time after this instant
 }
 
 // delays are the jobs with a fixed delay. See delay.go.

@@ -176,6 +176,7 @@ func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
 		}
 		v.status, v.reason, v.total = f.status, reason.Join(v.reason, f.reason), f.total
 	}
+	m.noteMoved(e.name, &e.plans[v.plan], v.last.At)
 	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	b.record.add(e.name, version, v)
 	return v.status
