@@ -24,6 +24,7 @@ type life struct {
 	total   int        // pieces
 	cause   job.Cause
 	fire    int64
+	version int
 	// Its job is forgotten. The owner does not follow it any more; but one that takes over
 	// before that is stored does, if there is a new job of the name by then.
 	forgotten bool
@@ -40,6 +41,7 @@ type lives struct {
 	w      *world
 	byRun  map[job.RunID]*life
 	queued int                 // runs that were queued so far
+	before int                 // and before the batch that is looked at
 	streak map[job.Name]int    // failures in a row
 	edited map[job.Name]bool   // its policies have changed, or it was deleted, at some time
 	pauses map[job.Name]int    // wishes to pause that were stored
@@ -66,7 +68,7 @@ func (ls *lives) begins(l bus.Decided, watched bool) {
 		return
 	}
 	ls.queued++
-	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued, lacks: lacking(l), total: l.Total, cause: l.Cause, fire: l.FireTime.UnixMilli()}
+	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued, lacks: lacking(l), total: l.Total, cause: l.Cause, fire: l.FireTime.UnixMilli(), version: l.Version}
 }
 
 // goesOn holds a line about a run that is known already against what may follow.
@@ -101,7 +103,7 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEven
 		}
 		if !r.retry {
 			for _, other := range ls.byRun {
-				if other.job == r.job && other.status == job.StatusQueued && !other.retry && other.lacks == r.lacks && other.order < r.order {
+				if other.job == r.job && other.status == job.StatusQueued && !other.retry && other.lacks == r.lacks && ls.precedes(other, r) {
 					fail("run %s overtakes run %s in the queue of %s", r.id, other.id, r.job)
 				}
 			}
@@ -117,6 +119,16 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEven
 			ls.ended[r.id] = e.at
 		}
 	}
+}
+
+// precedes reports whether a run came into its queue before another one of its job. A record joins
+// what several jobs have in common, so it does not tell the order of fires of one batch; those in
+// time of one version come in the order of their fire times.
+func (ls *lives) precedes(a, b *life) bool {
+	if min(a.order, b.order) <= ls.before || !a.cause.Scheduled() || !b.cause.Scheduled() {
+		return a.order < b.order
+	}
+	return a.cause == job.CauseSchedule && a.cause == b.cause && a.version == b.version && a.fire < b.fire
 }
 
 // checkRuns holds what a batch says of watched runs against the rules.
@@ -145,6 +157,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 	}
 	slices.SortStableFunc(lines, func(a, b bus.Decided) int { return ranks[a.RunID] - ranks[b.RunID] })
 	ls.noteSuccesses(d, lines, ends)
+	ls.before = ls.queued
 	for _, l := range lines {
 		ls.lines[l.RunID] = true
 		ls.checkStale(d, l)
@@ -192,9 +205,9 @@ func (ls *lives) rank(l bus.Decided) int {
 	r := ls.byRun[l.RunID]
 	switch {
 	case r == nil:
-		return 2*len(ls.byRun) + 2
+		return ls.queued + 1
 	case l.Status == job.StatusPending:
-		return len(ls.byRun) + r.order
+		return r.order
 	default:
 		return 0
 	}

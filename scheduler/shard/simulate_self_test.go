@@ -32,6 +32,27 @@ func TestRunsWaitInTheOrderOfTheirItems(t *testing.T) {
 	}
 }
 
+func TestFiresOfOneBatchWaitInTheOrderOfTheirFireTimes(t *testing.T) {
+	w := newWorld(rand.NewPCG(0, 1))
+	queue := func(fire int64) *life {
+		l := bus.Decided{
+			RunID: job.NewRunID(noon), Job: w.names[0], Version: 1, Attempt: 1, Cause: job.CauseSchedule, Status: job.StatusQueued,
+			FireTime: instant(fire), Reason: "it waits for 1 earlier run",
+		}
+		w.lives.begins(l, true)
+		return w.lives.byRun[l.RunID]
+	}
+	later, earlier := queue(2000), queue(1000) // as a record has them that joins the fires of several jobs
+
+	if !w.lives.precedes(earlier, later) || w.lives.precedes(later, earlier) {
+		t.Error("the later fire comes first")
+	}
+	w.lives.before = w.lives.queued // in batches after that, what counts is the order of the items
+	if w.lives.precedes(earlier, later) || !w.lives.precedes(later, earlier) {
+		t.Error("the order of the items does not count")
+	}
+}
+
 func TestARunThatLeavesTheQueueWaitsBehindThoseThatLackAnInstanceAlready(t *testing.T) {
 	w := newWorld(rand.NewPCG(0, 1))
 	name := w.names[0]
