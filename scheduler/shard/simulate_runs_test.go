@@ -128,7 +128,7 @@ func (ls *lives) precedes(a, b *life) bool {
 	if min(a.order, b.order) <= ls.before || !a.cause.Scheduled() || !b.cause.Scheduled() {
 		return a.order < b.order
 	}
-	return a.cause == job.CauseSchedule && a.cause == b.cause && a.version == b.version && a.fire < b.fire
+	return a.cause == job.CauseSchedule && b.cause == job.CauseSchedule && a.version == b.version && a.fire < b.fire
 }
 
 // checkRuns holds what a batch says of watched runs against the rules.
