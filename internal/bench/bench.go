@@ -32,6 +32,7 @@ type benchOptions struct {
 	replicas   int
 	partitions int
 
+	slots    int    // of bench run: how many runs each executor does at once; 0 is as slotsOf says
 	nats     string // of bench run: a configuration file of NATS; empty is the built-in one
 	executor string // of bench run: the command of a foreign executor; empty is the one in this process
 
@@ -177,6 +178,7 @@ func newBenchCommand() *cobra.Command {
 			sub.Flags().Lookup("for").Usage = "how long jobs fire at that rate"
 		}
 		if b.name == "run" {
+			sub.Flags().IntVar(&opts.slots, "slots", 0, fmt.Sprintf("how many runs each executor does at once; 0 shares %d among them, with at least %d for each", benchSlots, benchLeast))
 			sub.Flags().StringVar(&opts.nats, "nats-config", "", "start NATS with this configuration `file` instead of the built-in one; it must not join other servers")
 			sub.Flags().StringVar(&opts.executor, "executor", "", "also measure the executor that this `command` starts; it needs a handler noop")
 		}

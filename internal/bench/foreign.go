@@ -29,12 +29,12 @@ type foreign struct {
 
 // startForeign starts a command for each instance, with the settings of "carillon executor", and
 // waits until all are online with a handler noop. What they print goes to standard error.
-func (w *benchWorld) startForeign(ctx context.Context, command string, instances int) (*foreign, error) {
+func (w *benchWorld) startForeign(ctx context.Context, command string, instances, slots int) (*foreign, error) {
 	f := &foreign{ended: make(chan struct{}, instances)}
 	for i := range instances {
 		cmd := exec.CommandContext(ctx, "/bin/sh", "-c", command) //nolint:gosec // what to measure is the point
 		cmd.Env = append(os.Environ(), "CARILLON_GROUP=bench", "CARILLON_NATS="+w.servers[0].ClientURL(), "CARILLON_INSTANCE=bench-"+strconv.Itoa(i),
-			"CARILLON_SLOTS="+strconv.Itoa(slotsOf(instances)), "CARILLON_GRACE=1s")
+			"CARILLON_SLOTS="+strconv.Itoa(slots), "CARILLON_GRACE=1s")
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		processgroup.Set(cmd)
 		cmd.Cancel = func() error { processgroup.Kill(cmd.Process); return nil }

@@ -16,7 +16,7 @@ func TestAForeignExecutorThatEndsIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.close()
-	if _, err = w.startForeign(t.Context(), "exit 3", 2); err == nil || !strings.Contains(err.Error(), `"exit 3" ended before it was online`) {
+	if _, err = w.startForeign(t.Context(), "exit 3", 2, 1); err == nil || !strings.Contains(err.Error(), `"exit 3" ended before it was online`) {
 		t.Errorf("got %v", err)
 	}
 }

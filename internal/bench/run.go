@@ -33,8 +33,11 @@ const (
 // benchRun has jobs fire, with executors that do nothing for each, and takes the time until the last run
 // is stored as succeeded; with a rate, also how late handlers begin.
 func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
-	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 {
-		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, and --instances at least 1", job.Routes))
+	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 || o.slots < 0 {
+		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, --instances at least 1, and --slots at least 0", job.Routes))
+	}
+	if o.slots == 0 {
+		o.slots = slotsOf(o.instances)
 	}
 	if o.executor == "" {
 		return measureRuns(ctx, o)
@@ -76,8 +79,8 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 		if r.RawRate, r.RawMicros, err = w.rawRuns(ctx, min(o.jobs*o.pieces(), 100_000)); err != nil {
 			return nil, err
 		}
-		ended[0], err = w.startExecutors(parts, "bench", o.instances, slotsOf(o.instances), func(context.Context, *executor.Run) (any, error) { return nil, nil })
-	} else if others, err = w.startForeign(ctx, o.executor, o.instances); err == nil {
+		ended[0], err = w.startExecutors(parts, "bench", o.instances, o.slots, func(context.Context, *executor.Run) (any, error) { return nil, nil })
+	} else if others, err = w.startForeign(ctx, o.executor, o.instances, o.slots); err == nil {
 		defer func() { _ = others.stop(ctx) }() // again, after an error
 	}
 	if err != nil {

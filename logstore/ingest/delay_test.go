@@ -36,7 +36,7 @@ func TestARunThatEndsSoonIsWrittenOnce(t *testing.T) {
 		w.start("a")
 		time.Sleep(time.Second)
 		w.record(fire{report, 0}, fire{report, 1})
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(400 * time.Millisecond)
 		w.finish(fire{report, 0}) // after its record was taken
 		w.finish(fire{report, 1})
 		w.finish(fire{report, 2}) // before its record is
@@ -74,7 +74,7 @@ func TestARecordThatTellsMoreIsNotHeldBack(t *testing.T) {
 		time.Sleep(time.Second)
 		held, asked := fire{report, 0}, fire{report, 1}
 		w.record(held)
-		time.Sleep(150 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
 		w.wantStatus(held, "")
 		w.publish((&bus.Record{Shard: 1, Epoch: 1, Commit: "1.2", Node: "a", At: asked.time(), Outcomes: []bus.Outcome{{
 			Status: job.StatusPending, Cause: job.CauseManual, FireTime: asked.time(),

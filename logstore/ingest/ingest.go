@@ -29,7 +29,8 @@ type Config struct {
 	// MaxBytes bounds the size of one write's messages. Defaults to 8 MiB.
 	MaxBytes int
 	// Linger is how long the first message of a batch waits for others, and so what
-	// ingest adds to the time until an event shows. Defaults to 100ms.
+	// ingest adds to the time until an event shows. Defaults to 250ms: with
+	// less, writing the first runs of a burst takes time from starting the others.
 	Linger time.Duration
 	// Logger hears of taking over, and of what is refused. Defaults to none.
 	Logger *slog.Logger
@@ -48,7 +49,7 @@ func (c Config) withDefaults() Config {
 		c.MaxBytes = 8 << 20
 	}
 	if c.Linger == 0 {
-		c.Linger = 100 * time.Millisecond
+		c.Linger = 250 * time.Millisecond
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -72,7 +72,7 @@ func TestOfTwoIngestersAtOnceTheSecondIsRefused(t *testing.T) {
 		}, nil)
 		before := w.store.taken()
 		w.finish(fire{report, 1})
-		time.Sleep(150 * time.Millisecond) // it has tried, and has not become the holder again
+		time.Sleep(300 * time.Millisecond) // it has tried, and has not become the holder again
 		if got := w.store.taken(); len(got) != len(before) {
 			t.Errorf("it wrote %v; want nothing after %v", got, before)
 		}
