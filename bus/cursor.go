@@ -34,8 +34,8 @@ type Cursor struct {
 	// Begins are versions of which an owner heard late, after the version before had
 	// fired in their time: their own fires begin after the last of those.
 	Begins []Begin `json:"begins,omitempty"`
-	// Moved are the last outcomes on days that are not their schedules' own. Nil: whoever wrote the
-	// cursor did not note them.
+	// Moved has the jobs whose last fire was moved to another day. It is nil in cursors of versions
+	// that did not note them.
 	Moved *Moved `json:"moved,omitempty"`
 	// Late are versions later than JobsSeq of which the fires are decided in part. There are
 	// such only while Done is ahead of the clock.
@@ -78,8 +78,8 @@ type Begin struct {
 	After   time.Time `json:"after"` // as EffectiveFrom: fires after this instant are the version's
 }
 
-// Moved lists the jobs with a shift whose last fire was one that calendars had moved to another day.
-// What such a fire was follows from nothing else for good, since calendars change.
+// Moved lists jobs with a shift, each with its last fire, if calendars have moved that to another day.
+// It cannot be found out later, since calendars change.
 type Moved struct {
 	Since time.Time   `json:"since,omitzero"` // it has all with a fire time after this instant
 	Fires []MovedFire `json:"fires,omitempty"`
