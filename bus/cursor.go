@@ -34,8 +34,8 @@ type Cursor struct {
 	// Begins are versions of which an owner heard late, after the version before had
 	// fired in their time: their own fires begin after the last of those.
 	Begins []Begin `json:"begins,omitempty"`
-	// Moved has the jobs whose last fire was moved to another day. It is nil in cursors of versions
-	// that did not note them.
+	// Moved has the jobs whose last fire was moved to another day. Nil: an older program, which does
+	// not note them, wrote the cursor.
 	Moved *Moved `json:"moved,omitempty"`
 	// Late are versions later than JobsSeq of which the fires are decided in part. There are
 	// such only while Done is ahead of the clock.

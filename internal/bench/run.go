@@ -33,10 +33,14 @@ const (
 // benchRun has jobs fire, with executors that do nothing for each, and takes the time until the last run
 // is stored as succeeded; with a rate, also how late handlers begin.
 func benchRun(ctx context.Context, o benchOptions) (*benchResult, error) {
-	if !slices.Contains(job.Routes, job.Route(o.route)) || o.instances < 1 || o.slots < 0 {
-		return nil, cli.Usage(fmt.Errorf("--route must be one of %v, --instances at least 1, and --slots at least 0", job.Routes))
-	}
-	if o.slots == 0 {
+	switch {
+	case !slices.Contains(job.Routes, job.Route(o.route)):
+		return nil, cli.Usage(fmt.Errorf("--route %q must be one of %v", o.route, job.Routes))
+	case o.instances < 1:
+		return nil, cli.Usage(fmt.Errorf("--instances %d must be at least 1", o.instances))
+	case o.slots < 0:
+		return nil, cli.Usage(fmt.Errorf("--slots %d must be at least 0", o.slots))
+	case o.slots == 0:
 		o.slots = slotsOf(o.instances)
 	}
 	if o.executor == "" {

@@ -126,7 +126,12 @@ func (m *Machine) lastFire(e *entry, after, position int64) int64 {
 	last := len(e.plans) - 1
 	if p := &e.plans[last]; p.Shift != "" {
 		e.plans.Fires(last, after+p.Offset, position, func(f job.Fire) bool {
-			if landing, _ := m.lands(p, f.At); p.Nominal(f.At) || f.At <= m.late.since && landing != job.LandsNone {
+			fired := p.Nominal(f.At)
+			if !fired && f.At <= m.late.since {
+				landing, _ := m.lands(p, f.At)
+				fired = landing != job.LandsNone
+			}
+			if fired {
 				after = f.At
 			}
 			return true
@@ -142,8 +147,8 @@ func (m *Machine) lastFire(e *entry, after, position int64) int64 {
 // maxMoved is of how many jobs a cursor notes the last fire if that was moved.
 const maxMoved = 100
 
-// noteMoved notes an outcome of plan p of a job, at an instant, if that is not on one of the
-// schedule's own days: on those it has one whatever calendars say.
+// noteMoved notes the outcome of a fire of plan p, if calendars have moved that to another day. On
+// the schedule's own days each instant has an outcome, whatever calendars say.
 func (m *Machine) noteMoved(name job.Name, p *job.Plan, at int64) {
 	moved := m.late.moved
 	if p.Nominal(at) {

@@ -121,9 +121,9 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEven
 	}
 }
 
-// precedes reports whether a run came into its queue before another one of its job. A record joins
-// what several jobs have in common, so it does not tell the order of fires of one batch; those in
-// time of one version come in the order of their fire times.
+// precedes reports whether a run came into its queue before another one of its job. Within a batch,
+// a record does not keep the order of fires, because it joins lines that several jobs share. There,
+// only fires in time, of one version, are compared: by their fire times.
 func (ls *lives) precedes(a, b *life) bool {
 	if min(a.order, b.order) <= ls.before || !a.cause.Scheduled() || !b.cause.Scheduled() {
 		return a.order < b.order
@@ -175,14 +175,14 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 	ls.w.checkFilling()
 }
 
-// noteQueued has the runs that a batch leaves in a queue, or without an instance, be in the order of
-// their items. That of the lines may be another one: a record joins what several jobs have in common.
+// noteQueued puts the runs that a batch leaves in a queue, or without an instance, in the order of
+// their items. The lines may come in another one, because a record joins those that several jobs share.
 func (ls *lives) noteQueued(b *stored) {
 	ls.orderBy(b, bus.DeferredQueued, func(*life) bool { return true })
 	ls.orderBy(b, bus.DeferredPieces, func(r *life) bool { return r.lacks })
 }
 
-// orderBy has those of the runs with an item of a kind in the batch be in the order of their items.
+// orderBy puts those of the runs that have an item of this kind in the batch in the order of the items.
 func (ls *lives) orderBy(b *stored, kind bus.DeferredKind, those func(*life) bool) {
 	var runs []*life
 	var orders []int
