@@ -234,7 +234,7 @@ func TestABubbleWhoseTestWaitsInVainEndsWithAllStacks(t *testing.T) {
 		})
 	}
 	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
-	self.Env = append(os.Environ(), "WAIT_IN_VAIN=1")
+	self.Env = append(os.Environ(), "WAIT_IN_VAIN=1", "TMPDIR="+t.TempDir()) // it leaves its files behind
 	out, err := self.CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "waits in vain") || !strings.Contains(string(out), "bustest_test.waitInVain(") {
 		t.Errorf("%v\n%s", err, out)

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
+import { hourly } from "./calm.ts";
 import { stage } from "./stage.ts";
 
 const { program, open } = stage();
 
 it("fires of the past are shown one by one, then run, and each has its run", async () => {
-  await program.job("default/hourly", "echo caught up", { schedule: { cron: "0 * * * *" } });
+  await program.job("default/hourly", "echo caught up", { schedule: { cron: hourly() } });
   const { page, faults, close } = await open("/jobs/default/hourly");
   await page.getByRole("button", { name: "Run with parameters…" }).click();
   await page.getByRole("menuitem", { name: "Backfill a range…" }).click();
@@ -43,7 +44,7 @@ it("fires of the past are shown one by one, then run, and each has its run", asy
 });
 
 it("a backfill is cancelled, and what had begun goes on", async () => {
-  await program.job("default/slow", "sleep 30", { schedule: { cron: "0 * * * *" } });
+  await program.job("default/slow", "sleep 30", { schedule: { cron: hourly() } });
   await program.api("POST", "/jobs/default/slow/backfills", {
     from: new Date(Date.now() - 24 * 3600e3).toISOString(),
     only: "all",

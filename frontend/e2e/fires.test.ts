@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { axe, launch, open } from "./browser.ts";
+import { daily } from "./calm.ts";
 import { Program } from "./program.ts";
 
 const program = new Program();
@@ -16,7 +17,7 @@ beforeAll(async () => {
   await program.start();
   browser = await launch();
   for (const name of ["off", "early", "held", "lined"]) {
-    await program.job(`default/${name}`, "true", { schedule: { cron: "0 0 1 * *" } });
+    await program.job(`default/${name}`, "true", { schedule: { cron: daily() } });
   }
 });
 afterAll(async () => {

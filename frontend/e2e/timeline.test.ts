@@ -1,15 +1,16 @@
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
+import { hourly } from "./calm.ts";
 import { stage } from "./stage.ts";
 
 const { open } = stage(async (p) => {
   await p.job("default/hourly", "true", {
-    schedule: { cron: "30 * * * *" },
+    schedule: { cron: hourly() },
     owner: "lin.wei",
     tags: ["nightly", "money"],
   });
   await p.job("default/minutely", "true", { schedule: { cron: "* * * * *" }, tags: ["money"] });
-  await p.job("other/hourly", "true", { schedule: { cron: "45 * * * *" } });
+  await p.job("other/hourly", "true", { schedule: { cron: hourly() } });
 });
 
 it("the timeline is moved and zoomed by keys and by the wheel", async () => {
