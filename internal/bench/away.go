@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/url"
 
+	"github.com/carillon-scheduler/carillon/internal/loopback"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
 )
 
@@ -18,8 +19,7 @@ type away struct {
 
 // cutOff returns the world's own database as one that is away.
 func (w *storeWorld) cutOff(ctx context.Context) (*away, error) {
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	l, err := loopback.Listen(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -65,6 +65,9 @@ func TestWhatWasInsertedIsThereAfterAStopAndAfterAKill(t *testing.T) {
 	s = start(t, dir)
 	execute(t, connect(t, s), "INSERT INTO d.t VALUES (2)")
 	address := s.URL("default")
+	if _, port, _ := net.SplitHostPort(s.Addr()); len(port) != 5 || port >= "32768" {
+		t.Errorf("while the server is gone, a connection may be given its port %s", port)
+	}
 	s.Kill()
 	if err := s.Restart(t.Context()); err != nil {
 		t.Fatal(err)

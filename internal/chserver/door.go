@@ -1,10 +1,13 @@
 package chserver
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"sync"
+
+	"github.com/carillon-scheduler/carillon/internal/loopback"
 )
 
 // door is where clients come in. It carries what they and the server say to each other,
@@ -20,9 +23,15 @@ type door struct {
 	clients map[net.Conn]struct{}
 }
 
-// openDoor opens a door at a port of loopback, at any that is free if it is 0.
+// openDoor opens a door at a port of loopback, or if it is 0, at one that it can be opened at again.
 func openDoor(port int, to string) (*door, error) {
-	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // it takes no time
+	var l net.Listener
+	var err error
+	if port == 0 {
+		l, err = loopback.Listen(context.Background()) // it takes no time
+	} else {
+		l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // it takes no time
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,31 +3,24 @@
 package processtest
 
 import (
-	"errors"
-	"fmt"
-	"math/rand/v2"
 	"net"
-	"syscall"
 	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/loopback"
 )
 
-// FreePorts returns ports of loopback on which nobody listened just now. The system does
-// not give them out as ephemeral ports: else a process that is killed and started again
-// would sometimes find its port taken by a connection of another process.
+// FreePorts returns ports of loopback on which nobody listened just now, and on which a
+// process can listen again after it was killed.
 func FreePorts(t *testing.T, n int) []int {
 	t.Helper()
-	var ports []int
-	for len(ports) < n {
-		port := 10_000 + rand.IntN(20_000)
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := loopback.Listen(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = l.Close() }() // all are held until all are chosen
-		ports = append(ports, port)
+		ports[i] = l.Addr().(*net.TCPAddr).Port
 	}
 	return ports
 }
