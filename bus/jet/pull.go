@@ -80,6 +80,7 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 		return nil, fmt.Errorf("pull from %s on %s: %w", consumer, stream, Unavailable(err))
 	}
 	var messages []*nats.Msg
+	size := 0
 	for handedOut := r.Batch; len(messages) < handedOut; {
 		m, err := in.next(ctx)
 		if err != nil && len(messages) > 0 {
@@ -91,6 +92,9 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 		switch word, why := wordOf(m); word {
 		case delivered:
 			messages = append(messages, m)
+			if size += m.Size(); size == r.MaxBytes {
+				handedOut = len(messages) // the server ends such a request without a word
+			}
 		case waiting:
 		case over:
 			handedOut = r.handedOut(m, len(messages))

@@ -74,6 +74,36 @@ func TestAPullTakesWhatComesAfterTheEndOfItsRequest(t *testing.T) {
 	}
 }
 
+// A server that has handed out exactly the bytes that were asked for says nothing more.
+func TestAPullEndsWithTheMessageThatFillsIt(t *testing.T) {
+	inCluster(t, func(w *world) {
+		for range 4 {
+			if _, err := w.conn.JS.Publish(w.t.Context(), "evt.1.g", []byte("text")); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		pull := func(r jet.PullRequest) []*nats.Msg {
+			w.t.Helper()
+			messages, err := w.conn.Pull(w.t.Context(), bus.StreamEvt, bus.ConsumerEvents, r)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return messages
+		}
+		first := pull(jet.PullRequest{Batch: 1})
+		begun := time.Now()
+		if filled := pull(jet.PullRequest{Batch: 10, MaxBytes: 2 * first[0].Size(), Expires: time.Second}); len(filled) != 2 {
+			w.t.Errorf("%d messages, want 2", len(filled))
+		}
+		if took := time.Since(begun); took > 0 {
+			w.t.Errorf("the pull took %v", took)
+		}
+		if rest := pull(jet.PullRequest{Batch: 10, NoWait: true}); len(rest) != 1 {
+			w.t.Errorf("%d messages are left, want 1", len(rest))
+		}
+	})
+}
+
 // Ingest pulls some times a second even when nothing happens.
 func TestAPullForOneMessageTakesLittleMemory(t *testing.T) {
 	inCluster(t, func(w *world) {
