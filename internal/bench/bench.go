@@ -94,12 +94,16 @@ type benchResult struct {
 	RunsRatio float64 `json:"runs_ratio,omitempty"`    //
 
 	// Of bench ingest: CPU in microseconds of ClickHouse for each line and each run, and
-	// of this process for each run; raw is for the driver alone.
+	// of this process for each run; raw is for the driver alone. The ratios are of both
+	// processes' CPU: raw / own.
 	StoreMicros        float64 `json:"store_cpu_us_each,omitempty"`
 	RawStoreMicros     float64 `json:"raw_store_cpu_us,omitempty"`
+	CPURatio           float64 `json:"cpu_ratio,omitempty"`
 	RunsMicros         float64 `json:"runs_cpu_us_each,omitempty"`
 	RunsStoreMicros    float64 `json:"runs_store_cpu_us_each,omitempty"`
+	RawRunsMicros      float64 `json:"runs_raw_cpu_us,omitempty"`
 	RawRunsStoreMicros float64 `json:"runs_raw_store_cpu_us,omitempty"`
+	RunsCPURatio       float64 `json:"runs_cpu_ratio,omitempty"`
 
 	HistoryRuns int            `json:"history_runs,omitempty"` // of bench api
 	Requests    []requestTimes `json:"requests,omitempty"`     // by kind

@@ -82,6 +82,8 @@ func benchIngest(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	r.RunsRatio = r.Runs / r.RawRuns
+	r.CPURatio = (r.RawMicros + r.RawStoreMicros) / (r.CPUMicros + r.StoreMicros)
+	r.RunsCPURatio = (r.RawRunsMicros + r.RawRunsStoreMicros) / (r.RunsMicros + r.RunsStoreMicros)
 	return r, nil
 }
 
@@ -224,32 +226,33 @@ func (r *benchResult) rawInserts(ctx context.Context, address string, past *benc
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	insert := func(rows int, query string, block func(from int) []any) (float64, error) {
-		var took time.Duration
-		for from := 0; from < rows; from += rawBlock {
-			columns := block(from)
-			begun := time.Now()
+	insert := func(rows int, query string, block func(from int) []any) (rate, micros float64, err error) {
+		var took, used time.Duration
+		blocks := (rows + rawBlock - 1) / rawBlock
+		for n := range blocks {
+			columns := block(n * rawBlock)
+			begun, cpu := time.Now(), cpuTime()
 			batch, err := conn.PrepareBatch(ctx, query)
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 			for i, values := range columns {
 				if err := batch.Column(i).Append(values); err != nil {
-					return 0, err
+					return 0, 0, err
 				}
 			}
 			if err := batch.Send(); err != nil {
-				return 0, err
+				return 0, 0, err
 			}
-			took += time.Since(begun)
+			took, used = took+time.Since(begun), used+cpuTime()-cpu
 		}
-		return float64((rows+rawBlock-1)/rawBlock*rawBlock) / took.Seconds(), nil
+		return float64(blocks*rawBlock) / took.Seconds(), each(used, blocks*rawBlock), nil
 	}
 	before, err := settledCPU(ctx, store, conn)
 	if err != nil {
 		return err
 	}
-	r.RawRate, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", past.rawLines)
+	r.RawRate, r.RawMicros, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", past.rawLines)
 	if err != nil {
 		return err
 	}
@@ -257,7 +260,7 @@ func (r *benchResult) rawInserts(ctx context.Context, address string, past *benc
 	if err != nil {
 		return err
 	}
-	r.RawRuns, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, delivered_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", past.rawEnds)
+	r.RawRuns, r.RawRunsMicros, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, delivered_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", past.rawEnds)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,7 @@ func (s *Server) startOnce(ctx context.Context) error {
 	defer timer.Stop()
 	select {
 	case line := <-ports:
-		err = s.open(line)
+		err = s.open(ctx, line)
 		if err == nil {
 			return nil
 		}
@@ -142,7 +142,7 @@ func (s *Server) startOnce(ctx context.Context) error {
 }
 
 // open opens the doors of a server that says on which ports it listens.
-func (s *Server) open(ports string) error {
+func (s *Server) open(ctx context.Context, ports string) error {
 	native, web, ok := strings.Cut(strings.TrimSpace(ports), "\t")
 	if !ok {
 		return errors.New("it ended at once")
@@ -152,7 +152,7 @@ func (s *Server) open(ports string) error {
 		port int
 		to   string
 	}{{s.cfg.Port, native}, {0, web}} {
-		d, err := openDoor(way.port, net.JoinHostPort("127.0.0.1", way.to))
+		d, err := openDoor(ctx, way.port, net.JoinHostPort("127.0.0.1", way.to))
 		if err != nil {
 			return err
 		}

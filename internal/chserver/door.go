@@ -24,13 +24,14 @@ type door struct {
 }
 
 // openDoor opens a door at a port of loopback, or if it is 0, at one that it can be opened at again.
-func openDoor(port int, to string) (*door, error) {
+func openDoor(ctx context.Context, port int, to string) (*door, error) {
 	var l net.Listener
 	var err error
 	if port == 0 {
-		l, err = loopback.Listen(context.Background()) // it takes no time
+		l, err = loopback.Listen(ctx)
 	} else {
-		l, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)) //nolint:noctx // it takes no time
+		var config net.ListenConfig
+		l, err = config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	}
 	if err != nil {
 		return nil, err

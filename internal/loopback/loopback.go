@@ -15,7 +15,7 @@ import (
 func Listen(ctx context.Context) (l net.Listener, err error) {
 	var config net.ListenConfig
 	for range 100 {
-		l, err = config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		l, err = config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))) //nolint:gosec // any will do
 		if err == nil {
 			break
 		}

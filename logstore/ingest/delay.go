@@ -41,7 +41,7 @@ func (f *feed) delayRecords(ctx context.Context, messages []*message) (held []*m
 			len(messages) >= f.cfg.MaxBatch || lines >= f.holdLines {
 			break
 		}
-		more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - len(messages), MaxBytes: f.cfg.MaxBytes, Expires: holdStep})
+		more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - len(messages), MaxBytes: f.bytes, Expires: holdStep})
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -15,12 +15,24 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
+// A NATS server ends a connection for which 64 MB wait to be sent (max_pending), and with more
+// partitions there are more feeds. So they share what they may ask for: records and events
+// twice writeBytes, log lines once.
+const (
+	// writeBytes bounds the size of one write's messages. ClickHouse takes a fifth more ends
+	// of runs a second with 16 MiB than with 8.
+	writeBytes = 16 << 20
+	// factBytes is the same for what is rare. No message is larger.
+	factBytes = 1 << 20
+)
+
 // feed moves one stream into the store.
 type feed struct {
 	*Ingest
 	stream   string
 	subjects []string // that tell something; none is all
 	consumer string
+	bytes    int // at most so many are asked for at once
 	decode   func(*batch, *message)
 	// queue is set for streams of triggers, which are work queues: acknowledgement is for one message, and
 	// what was delivered and lost comes again by itself.
@@ -52,12 +64,12 @@ func (in *Ingest) feeds() []*feed {
 	for p := range n {
 		seen := newSeenRuns(seenMax / n) // the records of a run are in the partition of its events
 		feeds = append(feeds,
-			&feed{Ingest: in, stream: partitions.Trig(p), consumer: bus.ConsumerLedger, queue: true, seen: seen, holdLines: holdLines / n, lock: lock, decode: decodeRecord},
-			&feed{Ingest: in, stream: partitions.Evt(p), consumer: bus.ConsumerEvents, dense: true, seen: seen, lock: lock, decode: said.event})
+			&feed{Ingest: in, stream: partitions.Trig(p), consumer: bus.ConsumerLedger, bytes: writeBytes / n, queue: true, seen: seen, holdLines: holdLines / n, lock: lock, decode: decodeRecord},
+			&feed{Ingest: in, stream: partitions.Evt(p), consumer: bus.ConsumerEvents, bytes: writeBytes / n, dense: true, seen: seen, lock: lock, decode: said.event})
 	}
-	feeds = append(feeds, &feed{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, dense: true, decode: said.log})
+	feeds = append(feeds, &feed{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, bytes: writeBytes, dense: true, decode: said.log})
 	for _, s := range cluster.FactStreams {
-		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, decode: factDecoders[s.Stream]})
+		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, bytes: factBytes, decode: factDecoders[s.Stream]})
 	}
 	return feeds
 }

@@ -61,7 +61,7 @@ func (f *feed) gather(ctx context.Context, to chan<- *portion) error {
 // some, and batches grow with the time that a write takes.
 func (f *feed) next(ctx context.Context, busy bool) ([]*message, error) {
 	if busy {
-		if messages, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch, MaxBytes: f.cfg.MaxBytes, NoWait: true}); err != nil || len(messages) > 0 {
+		if messages, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch, MaxBytes: f.bytes, NoWait: true}); err != nil || len(messages) > 0 {
 			return messages, err
 		}
 	}
@@ -72,7 +72,7 @@ func (f *feed) next(ctx context.Context, busy bool) ([]*message, error) {
 	if pause.For(ctx, f.cfg.Linger) != nil {
 		return nil, ctx.Err()
 	}
-	more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - 1, MaxBytes: f.cfg.MaxBytes, NoWait: true})
+	more, err := f.pull(ctx, jet.PullRequest{Batch: f.cfg.MaxBatch - 1, MaxBytes: f.bytes, NoWait: true})
 	return append(messages, more...), err
 }
 

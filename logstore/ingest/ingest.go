@@ -26,8 +26,6 @@ type Config struct {
 	// MaxBatch bounds the messages of one write. Twice as many take ClickHouse three
 	// quarters of the time for each. Defaults to 20000.
 	MaxBatch int
-	// MaxBytes bounds the size of one write's messages. Defaults to 8 MiB.
-	MaxBytes int
 	// Linger is how long the first message of a batch waits for others, and so what
 	// ingest adds to the time until an event shows. Defaults to 250ms: with
 	// less, writing the first runs of a burst takes time from starting the others.
@@ -45,9 +43,6 @@ func (c Config) withDefaults() Config {
 	if c.MaxBatch == 0 {
 		c.MaxBatch = 20_000
 	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = 8 << 20
-	}
 	if c.Linger == 0 {
 		c.Linger = 250 * time.Millisecond
 	}
@@ -64,8 +59,6 @@ func (c Config) validate() error {
 	switch {
 	case c.MaxBatch < 0:
 		return &job.InvalidError{Field: "MaxBatch", Reason: "must be 1 or more"}
-	case c.MaxBytes < 0 || c.MaxBytes > 0 && c.MaxBytes < 1<<20:
-		return &job.InvalidError{Field: "MaxBytes", Reason: "must be at least 1 MiB, the largest message"}
 	case c.Linger < 0:
 		return &job.InvalidError{Field: "Linger", Reason: "must not be negative"}
 	}

@@ -45,7 +45,7 @@ func (f *feed) repeatStream(ctx context.Context) error {
 		f.position = last.Last
 	}
 	for f.position < info.Delivered.Stream {
-		messages, err := f.read(ctx, f.position+1, info.Delivered.Stream, f.cfg.MaxBatch, f.cfg.MaxBytes)
+		messages, err := f.read(ctx, f.position+1, info.Delivered.Stream, f.cfg.MaxBatch, f.bytes)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (f *feed) read(ctx context.Context, first, last uint64, maxCount, maxBytes 
 	var found []*message
 	next := first
 	for size := 0; len(found) < maxCount && size < maxBytes; {
-		some, err := pull(ctx, f.conn.Conn, f.stream, name, jet.PullRequest{Batch: maxCount - len(found), MaxBytes: f.cfg.MaxBytes, NoWait: true})
+		some, err := pull(ctx, f.conn.Conn, f.stream, name, jet.PullRequest{Batch: maxCount - len(found), MaxBytes: f.bytes, NoWait: true})
 		if err != nil {
 			return nil, err
 		}

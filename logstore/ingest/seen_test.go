@@ -116,3 +116,25 @@ func TestPartitionsRememberNoMoreTogetherThanOne(t *testing.T) {
 		})
 	}
 }
+
+// A NATS server ends a connection for which more waits than max_pending, by default 64 MiB.
+func TestAllFeedsTogetherAskForLessThanNATSKeepsForAConnection(t *testing.T) {
+	for _, n := range []bus.Partitions{1, 3, bus.MaxPartitions} {
+		bustest.Run(t, time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC), func(t *testing.T) {
+			conn := clustertest.SetupAs(t, bustest.NewBroker(t), "test", cluster.Assets{Shards: 16, Partitions: n})
+			in, err := New(conn, nil, Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			total := 0
+			for _, f := range in.feeds() {
+				if total += f.bytes; f.bytes < 1<<20 {
+					t.Errorf("with %d partitions %s asks for %d bytes, and a message may have more", n, f.stream, f.bytes)
+				}
+			}
+			if total > 52<<20 {
+				t.Errorf("with %d partitions all of them ask for %d bytes", n, total)
+			}
+		})
+	}
+}
