@@ -24,9 +24,9 @@ const (
 	followStep = time.Second
 	// followBack bounds how far back the events of a run that lives are looked for.
 	followBack = 24 * time.Hour
-	// At most so much is written at once.
+	// At most so much is written at once, of each stream: see writeBytes.
 	followBatch = 5000
-	followBytes = 8 << 20
+	followBytes = 2 << 20
 )
 
 // Follow fills a store with what the streams have of runs since an instant, and with what
