@@ -18,7 +18,7 @@ import (
 // permitted, and Fetch bounds the size of what comes only without a bound of its number.
 type PullRequest struct {
 	Batch     int           `json:"batch"`
-	MaxBytes  int           `json:"max_bytes,omitempty"`
+	MaxBytes  int           `json:"max_bytes,omitempty"` // a message that is larger comes by itself
 	NoWait    bool          `json:"no_wait,omitempty"`
 	Expires   time.Duration `json:"expires,omitempty"`        // nanoseconds
 	Heartbeat time.Duration `json:"idle_heartbeat,omitempty"` // how often the server says that it still has the request
@@ -62,6 +62,9 @@ func wordOf(m *nats.Msg) (word, error) {
 	return refused, errors.New(m.Header.Get("Description"))
 }
 
+// tooLarge is how the server describes that the next message has more bytes than a request has left.
+const tooLarge = "Message Size Exceeds MaxBytes"
+
 // pullGrace is how much longer than a request lasts its end is awaited.
 const pullGrace = 5 * time.Second
 
@@ -100,6 +103,9 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 			handedOut = r.handedOut(m, len(messages))
 		case refused: // mostly the portion is as large as it may be; else the next request will tell
 			if handedOut = r.handedOut(m, len(messages)); handedOut == 0 {
+				if why.Error() == tooLarge && r.MaxBytes > 0 {
+					return c.Pull(ctx, stream, consumer, PullRequest{Batch: 1, NoWait: r.NoWait, Expires: r.Expires})
+				}
 				return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, why)
 			}
 		}

@@ -104,6 +104,30 @@ func TestAPullEndsWithTheMessageThatFillsIt(t *testing.T) {
 	})
 }
 
+// Otherwise whoever asks with a bound never gets past such a message.
+func TestAMessageThatIsLargerThanARequestComesByItself(t *testing.T) {
+	inCluster(t, func(w *world) {
+		large := strings.Repeat("x", 2000)
+		for _, text := range []string{large, "small", large} {
+			if _, err := w.conn.JS.Publish(w.t.Context(), "evt.1.g", []byte(text)); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		for _, want := range []string{large, "small", large, ""} {
+			messages, err := w.conn.Pull(w.t.Context(), bus.StreamEvt, bus.ConsumerEvents, jet.PullRequest{Batch: 10, MaxBytes: 1000, NoWait: true})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if want == "" && len(messages) == 0 {
+				continue
+			}
+			if len(messages) != 1 || string(messages[0].Data) != want {
+				w.t.Errorf("%d messages, want the one with %d bytes", len(messages), len(want))
+			}
+		}
+	})
+}
+
 // Ingest pulls some times a second even when nothing happens.
 func TestAPullForOneMessageTakesLittleMemory(t *testing.T) {
 	inCluster(t, func(w *world) {

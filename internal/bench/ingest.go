@@ -226,46 +226,38 @@ func (r *benchResult) rawInserts(ctx context.Context, address string, past *benc
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	insert := func(rows int, query string, block func(from int) []any) (rate, micros float64, err error) {
+	insert := func(atLeast int, query string, block func(from int) []any) (rate, micros, storeMicros float64, err error) {
+		rows := (atLeast + rawBlock - 1) / rawBlock * rawBlock
+		before, err := settledCPU(ctx, store, conn)
+		if err != nil {
+			return 0, 0, 0, err
+		}
 		var took, used time.Duration
-		blocks := (rows + rawBlock - 1) / rawBlock
-		for n := range blocks {
-			columns := block(n * rawBlock)
+		for from := 0; from < rows; from += rawBlock {
+			columns := block(from)
 			begun, cpu := time.Now(), cpuTime()
 			batch, err := conn.PrepareBatch(ctx, query)
 			if err != nil {
-				return 0, 0, err
+				return 0, 0, 0, err
 			}
 			for i, values := range columns {
 				if err := batch.Column(i).Append(values); err != nil {
-					return 0, 0, err
+					return 0, 0, 0, err
 				}
 			}
 			if err := batch.Send(); err != nil {
-				return 0, 0, err
+				return 0, 0, 0, err
 			}
 			took, used = took+time.Since(begun), used+cpuTime()-cpu
 		}
-		return float64(blocks*rawBlock) / took.Seconds(), each(used, blocks*rawBlock), nil
+		after, err := settledCPU(ctx, store, conn)
+		return float64(rows) / took.Seconds(), each(used, rows), each(after-before, rows), err
 	}
-	before, err := settledCPU(ctx, store, conn)
+	r.RawRate, r.RawMicros, r.RawStoreMicros, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", past.rawLines)
 	if err != nil {
 		return err
 	}
-	r.RawRate, r.RawMicros, err = insert(jobs*benchLines, "INSERT INTO run_logs (group, job, run_id, attempt, seq, fire_time, at, level, output, text, retention_days, precedence)", past.rawLines)
-	if err != nil {
-		return err
-	}
-	between, err := settledCPU(ctx, store, conn)
-	if err != nil {
-		return err
-	}
-	r.RawRuns, r.RawRunsMicros, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, delivered_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", past.rawEnds)
-	if err != nil {
-		return err
-	}
-	after, err := settledCPU(ctx, store, conn)
-	r.RawStoreMicros, r.RawRunsStoreMicros = each(between-before, jobs*benchLines), each(after-between, jobs)
+	r.RawRuns, r.RawRunsMicros, r.RawRunsStoreMicros, err = insert(jobs, "INSERT INTO runs (run_id, attempt, group, job, version, status, run_status, reported, cause, fire_time, committed_at, delivered_at, started_at, finished_at, instance, delivery, exit_code, log_lines, sign, revision, measured, batch)", past.rawEnds)
 	return err
 }
 

@@ -22,7 +22,7 @@ const (
 	// writeBytes bounds the size of one write's messages. ClickHouse takes a fifth more ends
 	// of runs a second with 16 MiB than with 8.
 	writeBytes = 16 << 20
-	// factBytes is the same for what is rare. No message is larger.
+	// factBytes is the same for what is rare.
 	factBytes = 1 << 20
 )
 

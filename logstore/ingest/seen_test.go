@@ -129,7 +129,7 @@ func TestAllFeedsTogetherAskForLessThanNATSKeepsForAConnection(t *testing.T) {
 			total := 0
 			for _, f := range in.feeds() {
 				if total += f.bytes; f.bytes < 1<<20 {
-					t.Errorf("with %d partitions %s asks for %d bytes, and a message may have more", n, f.stream, f.bytes)
+					t.Errorf("with %d partitions %s asks for %d bytes, and one message may have more", n, f.stream, f.bytes)
 				}
 			}
 			if total > 52<<20 {
