@@ -12,11 +12,17 @@ export interface OpenOptions extends BrowserContextOptions {
 /** Debian's Chromium: the one without windows, which takes three quarters of the time, or else the whole. */
 const debians = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
 
+/** Fonts that a browser finds: all of this machine, or all but the Chinese, Japanese and Korean ones. */
+export type Fonts = "all" | "no-cjk";
+
 /** Starts Debian's Chromium; CHROMIUM names another. */
-export function launch(): Promise<Browser> {
+export function launch(fonts: Fonts = "all"): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? debians.find((path) => existsSync(path)),
-    args: ["--no-sandbox"],
+    args: ["--no-sandbox", "--no-proxy-server"],
+    ...(fonts === "no-cjk" && {
+      env: { ...process.env, FONTCONFIG_FILE: new URL("no-cjk.conf", import.meta.url).pathname },
+    }),
   });
 }
 

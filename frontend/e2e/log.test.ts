@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { axe } from "./browser.ts";
+import { axe, type Fonts, launch } from "./browser.ts";
 import { stage } from "./stage.ts";
 
-const { program, open } = stage();
+const { program, open, openIn } = stage();
 
 it("a log is followed until somebody leaves its end, at whatever moment, and again from there", async () => {
   await program.job("default/talks", 'n=0; while :; do n=$((n+1)); echo "line $n"; sleep 0.02; done');
@@ -132,6 +132,65 @@ head -c 900 /dev/zero | tr '\0' y; echo; exit 1`,
   expect(faults).toEqual([]);
   await close();
 }, 90_000);
+
+it.each<Fonts>(["all", "no-cjk"])("no wrapped line is wider than the log, with %s fonts", async (fonts) => {
+  const words =
+    "\u65e5\u672c\u8a9e\u306e\u884c \u4e2d\u6587\u65e5\u5fd7 \ud55c\uad6d\uc5b4 \ud83d\ude80 caf\u00e9 \u2192 \u0645\u0631\u062d\u0628\u0627 ";
+  await program.job(
+    "default/wide",
+    `for i in $(seq 40); do printf '%s' '${words}'; done; echo
+for i in $(seq 90); do printf 'a\\t%s' $i; done; echo
+printf '{"text":"'; head -c 900 /dev/zero | tr '\\0' y; echo '"}'
+head -c 5000 /dev/zero | tr '\\0' z; echo; echo last`,
+  );
+  const run = await program.run("default/wide");
+  const browser = await launch(fonts);
+  for (const width of [1440, 390]) {
+    const { page, faults, close } = await openIn(browser, `/runs/${run}#L1`, {
+      viewport: { width, height: 900 },
+    });
+    const log = page.locator(".log");
+    await log.locator('.ll[data-seq="1"]').first().waitFor();
+    await page.keyboard.press("w");
+    await page.locator(".log.wrapped").waitFor();
+    const tooWide = () =>
+      log.evaluate((el) => [
+        el.scrollWidth - el.clientWidth,
+        ...[...el.querySelectorAll(".ll > .m")].map((m) => Math.max(0, m.scrollWidth - m.clientWidth)),
+      ]);
+    const fits = async () => expect.poll(async () => Math.max(...(await tooWide()))).toBe(0);
+    const filled = () =>
+      expect
+        .poll(() =>
+          log.evaluate((el) => {
+            const [m] = el.querySelectorAll('.ll[data-seq="1"] > .m');
+            const range = document.createRange();
+            range.selectNodeContents(m as Element);
+            return range.getBoundingClientRect().width / (m as Element).clientWidth;
+          }),
+        )
+        .toBeGreaterThan(0.8);
+    await fits();
+    await filled();
+    await log.getByRole("button", { name: "Show as JSON: 3" }).click();
+    await fits();
+    // A browser that shows letters larger, or another font, is measured again.
+    await log.evaluate((el) => {
+      el.style.fontSize = "15px";
+    });
+    await expect.poll(() => log.evaluate((el) => getComputedStyle(el).fontSize)).toBe("15px");
+    await fits();
+    await filled();
+    await page.keyboard.press("m");
+    await page.keyboard.press("m");
+    await page.locator(".log.time-none").waitFor();
+    await fits();
+    await filled();
+    expect(faults).toEqual([]);
+    await close();
+  }
+  await browser.close();
+});
 
 it("a run is compared with the last that succeeded, and saved with all that is known of it", async () => {
   await program.job("default/varies", 'echo "attempt"; [ "$(date +%s%N | tail -c 2)" = x ]', {});

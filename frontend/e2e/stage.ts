@@ -8,6 +8,8 @@ export interface Stage {
   program: Program;
   /** Opens a page of the program. */
   open(path: string, options?: OpenOptions): Promise<Tab>;
+  /** Opens a page of the program in another browser. */
+  openIn(other: Browser, path: string, options?: OpenOptions): Promise<Tab>;
   /** Opens a page of another server, in the same browser. */
   openAt(url: string, path: string, options?: OpenOptions): Promise<Tab>;
 }
@@ -25,5 +27,10 @@ export function stage(prepare?: (program: Program) => Promise<unknown>): Stage {
     await program.remove();
   });
   const openAt: Stage["openAt"] = (url, path, options) => open(browser, url, path, options);
-  return { program, openAt, open: (path, options) => openAt(program.url, path, options) };
+  return {
+    program,
+    openAt,
+    openIn: (other, path, options) => open(other, program.url, path, options),
+    open: (path, options) => openAt(program.url, path, options),
+  };
 }

@@ -1,9 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { aLine, lines } from "@/test/factories";
 import { LogBuffer } from "./logbuffer";
-import { cutsOf, isExtra, isFrame, type Layout, LogRows } from "./logrows";
+import { cutsOf, isExtra, isFrame, type Layout, LogRows, type Ruler } from "./logrows";
 
-const plain: Layout = { hidden: new Set(), columns: 0, open: new Set() };
+const plain: Layout = { hidden: new Set(), ruler: undefined, open: new Set() };
+/** Of a row with room for so many letters, where others are twice as wide as those of ASCII. */
+const room = (letters: number): Ruler => ({
+  room: letters * 7,
+  widthOf: (c) => (c <= "~" ? 7 : 14),
+  tab: 8 * 7,
+  button: 13,
+});
 const said = (...texts: string[]) => texts.map((text, i) => aLine(i + 1, { text }));
 const drawn = (r: LogRows) =>
   r
@@ -32,13 +39,13 @@ describe("the rows of a log", () => {
   it("leave out levels, and cut what has no room", () => {
     const b = new LogBuffer();
     b.append([aLine(1, { level: "debug" }), aLine(2, { text: "x".repeat(25) }), aLine(3, { text: "short" })]);
-    expect(drawn(of(b, { hidden: new Set(["debug"]), columns: 10 }))).toEqual([
+    expect(drawn(of(b, { hidden: new Set(["debug"]), ruler: room(10) }))).toEqual([
       "part 0-10",
       "part 10-20",
       "part 20-25",
       "short",
     ]);
-    expect(of(b, { columns: 10 }).sync().length).toBe(5);
+    expect(of(b, { ruler: room(10) }).sync().length).toBe(5);
   });
 
   it("fold a stack trace after its third frame, however it comes, and open it again", () => {
@@ -94,8 +101,31 @@ it("frames are those of the languages that people write jobs in", () => {
     expect(isFrame(text), text).toBe(false);
 });
 
-it("letters that are wide take two columns", () => {
-  expect(cutsOf("日本語日本", 4)).toEqual([0, 2, 4, 5]);
-  expect(cutsOf("a🎛b🎛", 3)).toEqual([0, 3, 6]);
-  expect(cutsOf("", 3)).toEqual([0, 0]);
+it("a row has as many characters as there is room for by their widths", () => {
+  expect(cutsOf("日本語日本", room(4))).toEqual([0, 2, 4, 5]);
+  expect(cutsOf("a🎛b🎛", room(3))).toEqual([0, 3, 6]);
+  expect(cutsOf("", room(3))).toEqual([0, 0]);
+  expect(cutsOf("abcdef", room(4), 14)).toEqual([0, 2, 6]);
+  // None is wider than a row, but a character that has no room in any.
+  expect(cutsOf("日本", room(1))).toEqual([0, 1, 2]);
+  // A tab goes to the next stop, and a mark stays on its letter.
+  expect(cutsOf("a\tbc", room(9))).toEqual([0, 3, 4]);
+  expect(cutsOf("\t\t\t", room(16))).toEqual([0, 2, 3]);
+  expect(cutsOf("日a\u0301日", room(3))).toEqual([0, 3, 4]);
+});
+
+it("wrapped, a document is cut like a line, and the button for the rest of a line has a row", () => {
+  const b = new LogBuffer();
+  b.append(said(`{"a":"${"x".repeat(12)}"}`, "y".repeat(2001)));
+  const rows = drawn(of(b, { ruler: room(10), open: new Set([1]) }));
+  expect(rows.slice(0, 7)).toEqual([
+    "part 0-8",
+    "part 8-18",
+    "part 18-20",
+    "json {",
+    'json   "a": "xx',
+    "json xxxxxxxxxx",
+    'json "',
+  ]);
+  expect(rows.slice(-2)).toEqual(["part 1990-2000", "part 2000-2000"]);
 });

@@ -32,8 +32,8 @@ export const isExtra = (row: Row): row is Extra => "kind" in row;
 export interface Layout {
   /** Levels that are not shown. */
   hidden: ReadonlySet<string>;
-  /** How many characters a row has room for; 0 is any number. */
-  columns: number;
+  /** By what lines are cut into rows; undefined where a row has room for any line. */
+  ruler: Ruler | undefined;
   /** The folds that are open, and the lines whose JSON is shown, by seq. */
   open: ReadonlySet<number>;
 }
@@ -94,19 +94,27 @@ export class LogRows {
   private add(line: LogLine): void {
     if (this.layout.hidden.has(line.level)) return;
     if (this.behindFold(line)) return;
-    const shown = line.text.length > drawn ? line.text.slice(0, drawn) : line.text;
-    const { columns, open } = this.layout;
-    if (columns > 0 && shown.length * 2 > columns) {
-      const text = plainText(shown);
-      const cuts = cutsOf(text, columns);
-      if (cuts.length > 2) {
-        for (let i = 0; i + 1 < cuts.length; i++)
-          this.rows.push(extra("part", line, { from: cuts[i] ?? 0, to: cuts[i + 1] ?? text.length }));
-      } else this.rows.push(line);
-    } else this.rows.push(line);
-    if (open.has(line.seq))
-      for (const text of (indented(plainText(line.text)) ?? []).slice(0, mostJson))
-        this.rows.push(extra("json", line, { text }));
+    const { ruler, open } = this.layout;
+    if (ruler) this.addParts(line, ruler);
+    else this.rows.push(line);
+    if (!open.has(line.seq)) return;
+    for (const text of (indented(plainText(line.text)) ?? []).slice(0, mostJson)) {
+      const cuts = ruler ? cutsOf(text, ruler) : [0, text.length];
+      for (let i = 0; i + 1 < cuts.length; i++)
+        this.rows.push(extra("json", line, { text: text.slice(cuts[i], cuts[i + 1]) }));
+    }
+  }
+
+  private addParts(line: LogLine, ruler: Ruler): void {
+    const cut = line.text.length > drawn;
+    const text = plainText(cut ? line.text.slice(0, drawn) : line.text);
+    const cuts = cutsOf(text, ruler, mayBeJson(line.text) ? ruler.button : 0);
+    // The button that shows the rest of a line has a row of its own.
+    if (cut) cuts.push(text.length);
+    if (cuts.length === 2) this.rows.push(line);
+    else
+      for (let i = 0; i + 1 < cuts.length; i++)
+        this.rows.push(extra("part", line, { from: cuts[i] ?? 0, to: cuts[i + 1] ?? text.length }));
   }
 
   /** Whether a line is a frame of a stack trace that is folded. */
@@ -152,25 +160,46 @@ function continues(text: string): boolean {
   return /^\s+\S|^created by |^[\w./*()]+\(.*\)$/.test(text.slice(0, 400));
 }
 
-const wide =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\ud83c-\ud83e\ud840-\ud8bf][\udc00-\udfff]/;
-const plainOnly = /^[\x20-\x7e]*$/;
+/** Whether a line may be a document of JSON. It is read only when somebody asks. */
+export const mayBeJson = (text: string) =>
+  /^\s*(?:\{.*\}|\[[[{"\d].*\])\s*$/.test(text.length > 20_000 ? "" : text);
 
-/** Where a text is cut so that each part has room in so many columns: its beginning, each cut, and its end. */
-export function cutsOf(text: string, columns: number): number[] {
+/** What decides how much text a row has room for. All widths are in px, as the browser draws them. */
+export interface Ruler {
+  room: number;
+  /** The width of a character. Those of ASCII that are seen are all as wide as "0". */
+  widthOf(character: string): number;
+  /** The distance of two tab stops. */
+  tab: number;
+  /** The width of the button before a line that is shown as JSON. */
+  button: number;
+}
+
+const plainOnly = /^[\x20-\x7e]*$/;
+/** A character that is drawn on or with the one before it. */
+const joined = /^[\p{M}\u200d]$/u;
+
+/** Where a text is cut so that each part has room in a row: its beginning, each cut, and its end. */
+export function cutsOf(text: string, ruler: Ruler, indent = 0): number[] {
+  const { room, widthOf, tab } = ruler;
   const cuts = [0];
+  const letter = widthOf("0");
   if (plainOnly.test(text)) {
-    for (let at = columns; at < text.length; at += columns) cuts.push(at);
+    const columns = Math.max(1, Math.floor(room / letter));
+    const first = Math.max(1, Math.floor((room - indent) / letter));
+    for (let at = first; at < text.length; at += columns) cuts.push(at);
   } else {
-    let used = 0;
+    let used = indent;
     let at = 0;
     for (const c of text) {
-      const width = wide.test(c) ? 2 : 1;
-      if (used + width > columns) {
+      // A tab goes to the next stop that is at least half a letter away.
+      const end = c === "\t" ? (Math.floor((used + letter / 2) / tab) + 1) * tab : used + widthOf(c);
+      const empty = at === cuts[cuts.length - 1];
+      if (end <= room || empty || joined.test(c)) used = end;
+      else {
         cuts.push(at);
-        used = 0;
+        used = c === "\t" ? tab : widthOf(c);
       }
-      used += width;
       at += c.length;
     }
   }

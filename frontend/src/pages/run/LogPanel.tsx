@@ -19,13 +19,12 @@ import { Find } from "./Find";
 import { LogFoot } from "./LogFoot";
 import { LogLines } from "./LogLines";
 import { NoLines } from "./NoLines";
+import { Probe, useRuler } from "./Probe";
 import { Strip } from "./Strip";
 import { useFound } from "./useFound";
 import { useKept, useLog } from "./useLog";
 import { row, useLogViewport, useView } from "./useLogViewport";
 
-/** What is left and right of a line's text, in px. */
-const aside = 214;
 const allLevels: Level[] = ["debug", "info", "warn", "error"];
 const times = ["clock", "delta", "none"] as const;
 const nothing: ReadonlySet<number> = new Set();
@@ -43,6 +42,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
   const living = isLiving(run.status);
   const field = useRef<HTMLInputElement>(null);
   const [scroller, view, update] = useView();
+  const [probe, measured] = useRuler();
   const [hidden, setHidden] = useState<ReadonlySet<Level>>(new Set());
   const [open, setOpen] = useState<ReadonlySet<number>>(nothing);
   const [needle, setNeedle] = useState("");
@@ -55,11 +55,11 @@ export function LogPanel({ run, children }: LogPanelProps) {
   const [link, setLink] = useState(() => parseLink(location.hash));
 
   const { buffer, version } = log;
-  const columns = wrap ? Math.max(20, Math.floor((view.width - aside) / view.letter)) : 0;
+  const ruler = wrap ? measured : undefined;
   const pattern = useMemo(() => patternOf(needle.trim(), regex), [needle, regex]);
   const laidOut = useKept(
     log,
-    useMemo(() => new LogRows(buffer, { hidden, columns, open }), [buffer, hidden, columns, open]),
+    useMemo(() => new LogRows(buffer, { hidden, ruler, open }), [buffer, hidden, ruler, open]),
   );
   const shown = hidden.size > 0 ? allLevels.filter((l) => !hidden.has(l)) : undefined;
   const held = useKept(
@@ -230,6 +230,7 @@ export function LogPanel({ run, children }: LogPanelProps) {
         tabIndex={0}
         aria-label={t.run.log}
       >
+        <Probe ref={probe} />
         {rows.length === 0 ? (
           <NoLines run={run} log={log} living={living} />
         ) : (

@@ -3,7 +3,7 @@ import { memo, type ReactNode } from "react";
 import type { LogLine } from "@/api/schema.gen";
 import { usePageT } from "@/i18n";
 import { parseAnsi, type Span } from "@/lib/ansi";
-import { drawn } from "@/lib/logrows";
+import { drawn, mayBeJson } from "@/lib/logrows";
 import "@/styles/log.css";
 
 interface LogRowProps {
@@ -27,9 +27,6 @@ interface LogRowProps {
 
 const levels: Record<string, string> = { warn: " w", error: " e", debug: " d" };
 
-/** Whether a line may be a document of JSON. It is read only when somebody asks. */
-const mayBeJson = (text: string) => /^\s*(?:\{.*\}|\[[[{"\d].*\])\s*$/.test(text.length > 20_000 ? "" : text);
-
 export const LogRow = memo(function LogRow({
   line,
   time,
@@ -47,7 +44,7 @@ export const LogRow = memo(function LogRow({
   const cut = line.text.length > drawn;
   const all = parseAnsi(cut ? line.text.slice(0, drawn) : line.text);
   const spans = from > 0 || to !== undefined ? partOf(all, from, to ?? drawn) : all;
-  const last = to === undefined || to >= all.reduce((n, s) => n + s.text.length, 0);
+  const last = to === undefined || (from === to && from > 0);
   // The system's own lines and what goes to stderr are told by more than colour.
   const kind = line.output === "system" ? " sys" : "";
   return (

@@ -11,12 +11,10 @@ export const row = 20;
 /** So many lines are above the first error where a log opens at it. */
 const above = 5;
 
-/** The part of the rows that is on the screen, in px, and how wide a letter is. */
+/** The part of the rows that is on the screen, in px. */
 export interface View {
   top: number;
   height: number;
-  width: number;
-  letter: number;
 }
 
 export interface Viewport {
@@ -36,36 +34,20 @@ export interface Viewport {
 /** What is on the screen: its size, and where it begins. */
 export function useView(): [RefObject<HTMLDivElement | null>, View, () => void] {
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState<View>({ top: 0, height: 600, width: 1000, letter: 7.2 });
+  const [view, setView] = useState<View>({ top: 0, height: 600 });
   const update = useCallback(() => {
     const el = scroller.current;
-    if (el)
-      setView(({ letter }) => ({
-        top: el.scrollTop,
-        height: el.clientHeight,
-        width: el.clientWidth,
-        letter,
-      }));
+    if (el) setView({ top: el.scrollTop, height: el.clientHeight });
   }, []);
   useEffect(() => {
     const el = scroller.current;
     if (!el) return;
-    const letter = letterOf(el);
-    if (letter > 0) setView((was) => ({ ...was, letter }));
     update();
     const observer = new ResizeObserver(update);
     observer.observe(el);
     return () => observer.disconnect();
   }, [update]);
   return [scroller, view, update];
-}
-
-/** How wide a letter of an element is, in px; 0 where that cannot be told. */
-function letterOf(el: Element): number {
-  const pen = document.createElement("canvas").getContext("2d");
-  if (!pen) return 0;
-  pen.font = getComputedStyle(el).font;
-  return pen.measureText("0").width;
 }
 
 /**
