@@ -1,32 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-/**
- * An address of this machine with a free port, below those that the system gives out itself: otherwise a
- * program that restarts would now and then find its port taken by another test. Browsers and fetch refuse
- * some ports, all of them below 11000.
- */
-async function address(): Promise<string> {
-  for (;;) {
-    const port = 11_000 + Math.floor(Math.random() * 19_000);
-    const probe = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      probe.once("error", () => resolve(false));
-      probe.listen(port, "127.0.0.1", () => resolve(true));
-    });
-    await new Promise((resolve) => probe.close(resolve));
-    if (free) return `127.0.0.1:${port}`;
-  }
-}
 
 /** A running program with everything in one process, on a directory of its own. */
 export class Program {
   url = "";
-  private nats: string | undefined;
-  private http: string | undefined;
+  private nats = "127.0.0.1:0";
+  private http = "127.0.0.1:0";
   private child: ChildProcess | undefined;
   private readonly more: string[];
   readonly data: string;
@@ -45,10 +26,19 @@ export class Program {
     return existsSync(join(this.data, file));
   }
 
+  /** Starts the program, which chooses its ports; or starts it again where it was. */
   async start(): Promise<void> {
-    // A restart is found where it was.
-    this.http ??= await address();
-    this.nats ??= await address();
+    // A connection may have been given one of its ports meanwhile, and gives it back.
+    for (let tries = 0; ; tries++) {
+      const refusal = await this.begin();
+      if (refusal === undefined) return;
+      if (!/address already in use/.test(refusal) || tries === 100) throw new Error(refusal);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+
+  /** Starts a process and returns when it serves, or what it said if it ended before. */
+  private begin(): Promise<string | undefined> {
     const child = spawn(process.env.CARILLON_BIN ?? "carillon", [
       "dev",
       "--data",
@@ -64,17 +54,20 @@ export class Program {
     ]);
     this.child = child;
     let said = "";
-    await new Promise<void>((resolve, reject) => {
+    return new Promise((resolve) => {
       const hear = (chunk: Buffer) => {
         said += chunk.toString();
-        const api = /API and console\s+(http:\/\/\S+)/.exec(said);
-        if (!api?.[1] || !/NATS\s+nats:\/\/\S+/.test(said)) return;
-        this.url = api[1];
-        resolve();
+        const [, http] = /API and console\s+http:\/\/(\S+)/.exec(said) ?? [];
+        const [, nats] = /NATS\s+nats:\/\/(\S+)/.exec(said) ?? [];
+        if (!http || !nats) return;
+        this.http = http;
+        this.nats = nats;
+        this.url = `http://${http}`;
+        resolve(undefined);
       };
       child.stdout?.on("data", hear);
       child.stderr?.on("data", hear);
-      child.on("exit", (code) => reject(new Error(`carillon dev ended with ${code}: ${said}`)));
+      child.on("exit", (code) => resolve(`carillon dev ended with ${code}: ${said}`));
     });
   }
 

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -19,14 +20,11 @@ type away struct {
 
 // cutOff returns the world's own database as one that is away.
 func (w *storeWorld) cutOff(ctx context.Context) (*away, error) {
-	l, err := loopback.Listen(ctx)
+	port, err := loopback.Reserve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	at := l.Addr().String()
-	if err := l.Close(); err != nil {
-		return nil, err
-	}
+	at := fmt.Sprintf("127.0.0.1:%d", port)
 	u, err := url.Parse(w.own)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/internal/loopback"
 )
 
 // startServers starts so many servers in folders of their own: one by itself, or more as a cluster.
@@ -63,14 +63,12 @@ func clusterFiles(ctx context.Context, dir string, n int) ([]string, error) {
 // freeAddresses returns different addresses of loopback on which nobody listens.
 func freeAddresses(ctx context.Context, n int) ([]string, error) {
 	addresses := make([]string, n)
-	var listen net.ListenConfig
 	for i := range addresses {
-		l, err := listen.Listen(ctx, "tcp", "127.0.0.1:0")
+		port, err := loopback.Reserve(ctx)
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = l.Close() }() // all at the end, so that they differ
-		addresses[i] = l.Addr().String()
+		addresses[i] = fmt.Sprintf("127.0.0.1:%d", port)
 	}
 	return addresses, nil
 }
