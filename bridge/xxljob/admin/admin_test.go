@@ -112,7 +112,7 @@ func TestWhatIsNoRequestOfAnExecutorIsRefusedWithAReason(t *testing.T) {
 		for _, body := range []string{"", "{", "<xml/>", `"x"`, `[{"logId":"x"}]`} {
 			s.refused("/api/callback", secret, body, "body")
 		}
-		s.refused("/api/callback", secret, `[{}]`, "logId of callback 0 is missing")
+		s.refused("/api/callback", secret, `[{}]`, "callback 1 of 1 cannot be read: logId is missing")
 		s.refused("/api/registry", secret, strings.Replace(good, "EXECUTOR", "ADMIN", 1), "must be EXECUTOR")
 		s.refused("/api/registry", secret, registration("", "http://10.0.0.5:9999/"), "registryKey")
 		s.refused("/api/registry", secret, registration("财务", "http://10.0.0.5:9999/"), "no letters or digits")

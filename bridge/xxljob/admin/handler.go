@@ -69,6 +69,7 @@ func (h *Handler) Server() *http.Server {
 type caller struct {
 	token   string
 	appName string // of dialect C
+	address string
 }
 
 // dialect returns what the call says of its dialect.
@@ -90,7 +91,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.answer(w, http.StatusOK, failure(errors.New("invalid request, HttpMethod not support")))
 		return
 	}
-	who := caller{r.Header.Get(wire.HeaderToken), r.Header.Get(wire.HeaderAppName)}
+	who := caller{r.Header.Get(wire.HeaderToken), r.Header.Get(wire.HeaderAppName), r.RemoteAddr}
 	if !h.cfg.Tokens.admitsAny(who.token) {
 		if !h.refusals.allow(r.RemoteAddr) {
 			h.answer(w, http.StatusTooManyRequests, failure(errors.New("too many requests with a wrong access token; wait a second")))
@@ -169,8 +170,12 @@ const wrongToken = "The access token is wrong."
 
 // refuse logs a refused request: the first one, and then each doubling of their number.
 func (h *Handler) refuse(r *http.Request, why string) {
+	h.refuseFrom(r.Context(), r.RemoteAddr, r.URL.Path, why)
+}
+
+func (h *Handler) refuseFrom(ctx context.Context, address, path, why string) {
 	if n := h.refused.Add(1); bits.OnesCount64(n) == 1 {
-		h.cfg.Logger.WarnContext(r.Context(), "request of an executor refused", "address", r.RemoteAddr, "path", r.URL.Path, "reason", why, "times", n)
+		h.cfg.Logger.WarnContext(ctx, "request of an executor refused", "address", address, "path", path, "reason", why, "times", n)
 	}
 }
 
@@ -222,7 +227,7 @@ func (h *Handler) remove(ctx context.Context, who caller, body []byte) error {
 // callback succeeds once all ends in it are stored. If some cannot be stored, the executor repeats the
 // whole callback, which is harmless.
 func (h *Handler) callback(ctx context.Context, who caller, body []byte) error {
-	list, err := wire.ReadCallbacks(body)
+	list, wrong, err := wire.ReadCallbacks(body)
 	if err != nil {
 		return err
 	}
@@ -233,5 +238,11 @@ func (h *Handler) callback(ctx context.Context, who caller, body []byte) error {
 			return h.bridge.Callback(ctx, c, func(group string) bool { return h.cfg.Tokens.Admits(group, who.token) })
 		})
 	}
-	return g.Wait()
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if wrong != nil { // an answer other than success would have the others repeated for ever
+		h.refuseFrom(ctx, who.address, "/api/callback", wrong.Error())
+	}
+	return nil
 }

@@ -50,8 +50,8 @@ func ReadAnswer(body []byte) (Answer, error) {
 		return readList(body)
 	}
 	var in struct {
-		Code    *int            `json:"code"`
-		Msg     string          `json:"msg"`
+		Code    *code           `json:"code"`
+		Msg     text            `json:"msg"`
 		Content json.RawMessage `json:"content"`
 		Data    json.RawMessage `json:"data"`
 	}
@@ -65,12 +65,12 @@ func ReadAnswer(body []byte) (Answer, error) {
 	if isNull(payload) {
 		payload = nil
 	}
-	return Answer{Code: *in.Code, Msg: in.Msg, Payload: payload}, nil
+	return Answer{Code: int(*in.Code), Msg: string(in.Msg), Payload: payload}, nil
 }
 
 // readList reads an answer that has the form of a callback.
 func readList(body []byte) (Answer, error) {
-	list, err := ReadCallbacks(body)
+	list, _, err := ReadCallbacks(body)
 	if err != nil || len(list) == 0 {
 		return Answer{}, noAnswer(body)
 	}
@@ -80,5 +80,3 @@ func readList(body []byte) (Answer, error) {
 func noAnswer(body []byte) error {
 	return &job.InvalidError{Field: "answer", Reason: fmt.Sprintf("%q is none of XXL-JOB: it must be JSON with a code", clip.Text(string(body), 200))}
 }
-
-func isNull(data json.RawMessage) bool { return len(data) == 0 || string(data) == "null" }

@@ -55,3 +55,11 @@ func (d Dialect) Versions() string {
 	}
 	return ""
 }
+
+// SDK returns how an executor of the dialect is shown, such as xxl-job/A.
+func (d Dialect) SDK() string {
+	if d == "" {
+		return "xxl-job"
+	}
+	return "xxl-job/" + string(d)
+}

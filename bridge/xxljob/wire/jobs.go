@@ -15,21 +15,21 @@ const CodeBusy = 502
 // JobInfo is the body of addJob and updateJob, which only dialect C has: a job as an executor's program
 // describes it. Columns says what its fields mean.
 type JobInfo struct {
-	ID             int32  `json:"id"` // of updateJob
-	Name           string `json:"name"`
-	Author         string `json:"author"`
-	AlarmEmail     string `json:"alarmEmail"`
-	ScheduleType   string `json:"scheduleType"`
-	ScheduleConf   string `json:"scheduleConf"`
-	Misfire        string `json:"misfireStrategy"`
-	Route          string `json:"executorRouteStrategy"`
-	Handler        string `json:"executorHandler"`
-	Params         string `json:"executorParam"`
-	Block          string `json:"executorBlockStrategy"`
-	TimeoutSeconds int    `json:"executorTimeout"`
-	Retries        int    `json:"executorFailRetryCount"`
-	Glue           string `json:"glueType"`
-	Source         string `json:"glueSource"`
+	ID             int32 // of updateJob
+	Name           string
+	Author         string
+	AlarmEmail     string
+	ScheduleType   string
+	ScheduleConf   string
+	Misfire        string
+	Route          string
+	Handler        string
+	Params         string
+	Block          string
+	TimeoutSeconds int
+	Retries        int
+	Glue           string
+	Source         string
 }
 
 // fields are those of JobInfo by the columns of xxl_job_info that hold them.
@@ -57,9 +57,31 @@ func (i *JobInfo) Columns() map[string]string {
 // ReadJobInfo reads and checks the body of addJob, or of updateJob. What only Carillon can judge, such as
 // a cron expression, is not checked. The error is an *InvalidError.
 func ReadJobInfo(body []byte, update bool) (JobInfo, error) {
-	var i JobInfo
-	if err := readObject(body, &i); err != nil {
-		return i, err
+	var in struct {
+		ID             code `json:"id"`
+		Name           text `json:"name"`
+		Author         text `json:"author"`
+		AlarmEmail     text `json:"alarmEmail"`
+		ScheduleType   text `json:"scheduleType"`
+		ScheduleConf   text `json:"scheduleConf"`
+		Misfire        text `json:"misfireStrategy"`
+		Route          text `json:"executorRouteStrategy"`
+		Handler        text `json:"executorHandler"`
+		Params         text `json:"executorParam"`
+		Block          text `json:"executorBlockStrategy"`
+		TimeoutSeconds code `json:"executorTimeout"`
+		Retries        code `json:"executorFailRetryCount"`
+		Glue           text `json:"glueType"`
+		Source         text `json:"glueSource"`
+	}
+	if err := readObject(body, &in); err != nil {
+		return JobInfo{}, err
+	}
+	i := JobInfo{
+		ID: int32(in.ID), Name: string(in.Name), Author: string(in.Author), AlarmEmail: string(in.AlarmEmail),
+		ScheduleType: string(in.ScheduleType), ScheduleConf: string(in.ScheduleConf), Misfire: string(in.Misfire), Route: string(in.Route),
+		Handler: string(in.Handler), Params: string(in.Params), Block: string(in.Block), TimeoutSeconds: int(in.TimeoutSeconds),
+		Retries: int(in.Retries), Glue: string(in.Glue), Source: string(in.Source),
 	}
 	switch {
 	case update && i.ID < 1:
@@ -84,19 +106,24 @@ func ReadJobInfo(body []byte, update bool) (JobInfo, error) {
 
 // JobCommand is the body of removeJob, startJob, stopJob and triggerJob.
 type JobCommand struct {
-	ID int32 `json:"id"`
+	ID int32
 	// Params, of triggerJob, replaces the job's parameter, also if it is empty; nil leaves it.
-	Params *string `json:"executorParam"`
+	Params *string
 	// Addresses, of triggerJob, are the executors that may run it, separated by commas; empty for any.
-	Addresses string `json:"addressList"`
+	Addresses string
 }
 
 // ReadJobCommand reads such a body. The error is an *InvalidError.
 func ReadJobCommand(body []byte) (JobCommand, error) {
-	var c JobCommand
-	if err := readObject(body, &c); err != nil {
-		return c, err
+	var in struct {
+		ID        code  `json:"id"`
+		Params    *text `json:"executorParam"`
+		Addresses text  `json:"addressList"`
 	}
+	if err := readObject(body, &in); err != nil {
+		return JobCommand{}, err
+	}
+	c := JobCommand{ID: int32(in.ID), Params: (*string)(in.Params), Addresses: string(in.Addresses)}
 	if c.ID < 1 {
 		return c, wrongID(c.ID)
 	}

@@ -29,6 +29,8 @@ type Log struct {
 	Lines []string
 	// Next is the number of the first line that is not among them.
 	Next int
+	// End says that no line follows. Few executors say so.
+	End bool
 	// Missing says that the executor has no such log: the run has not begun there, or the file is
 	// gone.
 	Missing bool
@@ -46,22 +48,25 @@ func ReadLog(body []byte, from int) (Log, error) {
 	if a.Code != CodeOK {
 		return Log{}, &job.InvalidError{Field: "log", Reason: fmt.Sprintf("was refused with code %d: %s", a.Code, a.Msg)}
 	}
+	if a.Payload == nil {
+		return Log{}, &job.InvalidError{Field: "log", Reason: "is not in the answer, which has neither content nor data"}
+	}
 	var in struct {
-		From    int    `json:"fromLineNum"`
-		To      int    `json:"toLineNum"`
-		Content string `json:"logContent"`
-		End     bool   `json:"isEnd"`
+		To      code `json:"toLineNum"`
+		Content text `json:"logContent"`
+		End     flag `json:"isEnd"`
 	}
 	if err := json.Unmarshal(a.Payload, &in); err != nil {
 		return Log{}, &job.InvalidError{Field: "log", Reason: fmt.Sprintf("has no lines: %v", err)}
 	}
-	l := Log{Next: from, Dialect: dialectOf(body)}
-	if in.To < from {
-		l.Missing = in.End
+	l := Log{Next: from, End: bool(in.End), Dialect: dialectOf(body)}
+	to := int(in.To)
+	if to < from {
+		l.Missing = l.End
 		return l, nil
 	}
-	text := strings.TrimSuffix(in.Content, "\n")
-	l.Lines, l.Next = strings.Split(text, "\n"), min(in.To, from+maxLines)+1
+	content := strings.TrimSuffix(string(in.Content), "\n")
+	l.Lines, l.Next = strings.Split(content, "\n"), min(to, from+maxLines)+1
 	if n := l.Next - from; len(l.Lines) > n { // each must have a number
 		l.Lines = append(l.Lines[:n-1:n-1], strings.Join(l.Lines[n-1:], " "))
 	}
@@ -75,7 +80,7 @@ func dialectOf(body []byte) Dialect {
 		Data    json.RawMessage `json:"data"`
 	}
 	switch err := json.Unmarshal(body, &in); {
-	case err != nil:
+	case err != nil, !isNull(in.Data) && !isNull(in.Content): // who sends both is none of them
 	case !isNull(in.Data):
 		return DialectB
 	case !isNull(in.Content):

@@ -19,18 +19,23 @@ const (
 // Registration is the body of registry and registryRemove: an executor says that it is there, or
 // that it leaves.
 type Registration struct {
-	Group   string `json:"registryGroup"` // always EXECUTOR
-	AppName string `json:"registryKey"`
-	Address string `json:"registryValue"` // a URL
+	Group   string // always EXECUTOR
+	AppName string
+	Address string // a URL
 }
 
 // ReadRegistration reads and checks a registration. Its address has no slash at its end. The error
 // is an *InvalidError.
 func ReadRegistration(body []byte) (Registration, error) {
-	var r Registration
-	if err := json.Unmarshal(body, &r); err != nil {
-		return r, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("is no JSON with registryGroup, registryKey and registryValue: %v", err)}
+	var in struct {
+		Group   text `json:"registryGroup"`
+		AppName text `json:"registryKey"`
+		Address text `json:"registryValue"`
 	}
+	if err := json.Unmarshal(body, &in); err != nil {
+		return Registration{}, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("is no JSON with registryGroup, registryKey and registryValue: %v", err)}
+	}
+	r := Registration{Group: string(in.Group), AppName: string(in.AppName), Address: string(in.Address)}
 	switch {
 	case r.Group != "EXECUTOR":
 		return r, &job.InvalidError{Field: "registryGroup", Reason: fmt.Sprintf("%q must be EXECUTOR", clip.Text(r.Group, 64))}

@@ -15,9 +15,9 @@ import (
 func TestCallbacksAreReadInEveryDialect(t *testing.T) {
 	f := func(body string, want ...Callback) {
 		t.Helper()
-		got, err := ReadCallbacks([]byte(body))
-		if err != nil {
-			t.Fatal(err)
+		got, wrong, err := ReadCallbacks([]byte(body))
+		if err != nil || wrong != nil {
+			t.Fatalf("%s: %v, %v", body, err, wrong)
 		}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", body, d)
@@ -28,11 +28,53 @@ func TestCallbacksAreReadInEveryDialect(t *testing.T) {
 	f(`{"callbackList":[{"logId":9,"logDateTime":1,"handleCode":502,"handleMsg":"slow"}]}`, Callback{LogID: 9, Code: 502, Msg: "slow"})
 	// The Go client sends both forms.
 	f(`[{"logId":1,"handleCode":200,"handleMsg":"a","executeResult":{"code":500,"msg":"b"}}]`, Callback{LogID: 1, Code: 200, Msg: "a"})
+	// Types are read as Gson reads them.
+	f(`[{"logId":"7","handleCode":"200","handleMsg":42}]`, Callback{LogID: 7, Code: 200, Msg: "42"})
+	f(`[{"logId":7.0,"handleCode":200.0,"handleMsg":true},{"logId":"8.0","handleCode":"500","handleMsg":false}]`, Callback{LogID: 7, Code: 200, Msg: "true"}, Callback{LogID: 8, Code: 500, Msg: "false"})
+	f(`[{"logId":9007199254740993,"handleCode":200,"handleMsg":1.50}]`, Callback{LogID: 9007199254740993, Code: 200, Msg: "1.50"})
+	f(`[{"logId":7,"handleCode":null,"handleMsg":null,"executeResult":{"code":"502","msg":3}}]`, Callback{LogID: 7, Code: 502, Msg: "3", Old: true})
+	f(`{"callbackList":[{"logId":"9","handleCode":200,"handleMsg":{"rows":3}}]}`, Callback{LogID: 9, Code: 200, Msg: `{"rows":3}`})
+}
+
+func TestACallbackThatCannotBeReadKeepsNoOtherFromBeingRead(t *testing.T) {
+	for _, bad := range []string{`null`, `1`, `"x"`, `[]`, `{}`, `{"logId":"x"}`, `{"logId":7.5}`, `{"logId":true}`, `{"logId":1,"handleCode":"ok"}`, `{"logId":1,"handleCode":3000000000}`} {
+		got, wrong, err := ReadCallbacks([]byte(`[{"logId":1,"handleCode":200},` + bad + `,{"logId":2,"handleCode":500}]`))
+		if err != nil || !errors.Is(wrong, job.ErrInvalid) || !strings.Contains(wrong.Error(), "callback 2 of 3") {
+			t.Errorf("%s: %v, %v", bad, wrong, err)
+		}
+		if d := cmp.Diff([]Callback{{LogID: 1, Code: 200}, {LogID: 2, Code: 500}}, got); d != "" {
+			t.Errorf("%s: %s", bad, d)
+		}
+	}
+}
+
+func TestEveryMessageIsReadAsGsonReadsIt(t *testing.T) {
+	r, err := ReadRegistration([]byte(`{"registryGroup":"EXECUTOR","registryKey":2024,"registryValue":"http://h:1"}`))
+	if d := cmp.Diff(Registration{Group: "EXECUTOR", AppName: "2024", Address: "http://h:1"}, r); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	a, err := ReadAnswer([]byte(`{"code":"200","msg":1}`))
+	if d := cmp.Diff(Answer{Code: 200, Msg: "1"}, a); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	l, err := ReadLog([]byte(`{"code":200.0,"content":{"fromLineNum":"1","toLineNum":"2","logContent":7,"isEnd":"true"}}`), 1)
+	if d := cmp.Diff(Log{Lines: []string{"7"}, Next: 3, End: true, Dialect: DialectA}, l); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	i, err := ReadJobInfo([]byte(`{"id":"3","name":1,"scheduleType":"NONE","glueType":"BEAN","executorHandler":"h","executorParam":true,"executorTimeout":"60","executorFailRetryCount":2.0,"author":null}`), true)
+	if d := cmp.Diff(JobInfo{ID: 3, Name: "1", ScheduleType: "NONE", Glue: "BEAN", Handler: "h", Params: "true", TimeoutSeconds: 60, Retries: 2}, i); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	c, err := ReadJobCommand([]byte(`{"id":"3","executorParam":5,"addressList":null}`))
+	five := "5"
+	if d := cmp.Diff(JobCommand{ID: 3, Params: &five}, c); d != "" || err != nil {
+		t.Error(d, err)
+	}
 }
 
 func TestCallbacksThatAreNoneAreRefused(t *testing.T) {
 	for _, body := range []string{``, `{`, `"x"`, `null`, `{}`, `{"registryGroup":5}`, `{"callbackList":null}`, `[null]`, `[{}]`, `[{"logId":"x"}]`, `[1]`, `[{"logId":1e30}]`, "[" + strings.Repeat(`{"logId":1},`, maxCallbacks) + `{"logId":1}]`} {
-		if got, err := ReadCallbacks([]byte(body)); !errors.Is(err, job.ErrInvalid) {
+		if got, _, err := ReadCallbacks([]byte(body)); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%.40q is read as %v, %v", body, got, err)
 		}
 	}
@@ -94,7 +136,7 @@ func TestALogIsReadFromALineOn(t *testing.T) {
 	}
 	f(`{"code":200,"content":{"fromLineNum":1,"toLineNum":2,"logContent":"a\nb\n","isEnd":false}}`, 1, Log{Lines: []string{"a", "b"}, Next: 3, Dialect: DialectA})
 	f(`{"code":200,"data":{"fromLineNum":3,"toLineNum":2,"logContent":"","isEnd":false}}`, 3, Log{Next: 3, Dialect: DialectB})
-	f(`{"code":200,"content":{"fromLineNum":1,"toLineNum":0,"logContent":"readLog fail, logFile not exists","isEnd":true}}`, 1, Log{Next: 1, Missing: true, Dialect: DialectA})
+	f(`{"code":200,"content":{"fromLineNum":1,"toLineNum":0,"logContent":"readLog fail, logFile not exists","isEnd":true}}`, 1, Log{Next: 1, Missing: true, End: true, Dialect: DialectA})
 	f(`{"code":200,"content":{"fromLineNum":1,"toLineNum":1,"logContent":"a\nb\nc"}}`, 1, Log{Lines: []string{"a b c"}, Next: 2, Dialect: DialectA})
 }
 
@@ -112,7 +154,7 @@ func FuzzReadCallbacks(f *testing.F) {
 	f.Add([]byte(`[{"logId":123,"handleCode":200}]`))
 	f.Add([]byte(`{"callbackList":[{"logId":1,"executeResult":{"code":500,"msg":"x"}}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if list, err := ReadCallbacks(body); err != nil && !errors.Is(err, job.ErrInvalid) || len(list) > maxCallbacks {
+		if list, _, err := ReadCallbacks(body); err != nil && !errors.Is(err, job.ErrInvalid) || len(list) > maxCallbacks {
 			t.Errorf("%d callbacks, %v", len(list), err)
 		}
 	})
