@@ -455,7 +455,7 @@ func (i *instance) heartbeat(now time.Time) (*nats.Msg, error) {
 	beat := bus.Heartbeat{ControlSecret: i.is.Secret, Bridge: i.b.id, Instance: fleet.Instance{
 		Group: i.is.Group, Instance: i.is.Instance, State: i.state(), Kinds: kinds, Handlers: []string{fleet.AnyHandler},
 		Slots: i.slots(), Running: len(i.live), DrainBy: i.drainBy, Labels: i.is.Labels, Zone: i.is.Labels["zone"],
-		Protocol: fleet.Protocol, Version: version, SDK: "xxl-job/" + string(i.is.Dialect), Host: host, StartedAt: i.is.Since, At: now.UTC().Truncate(time.Millisecond),
+		Protocol: fleet.Protocol, Version: version, SDK: i.is.Dialect.SDK(), Host: host, StartedAt: i.is.Since, At: now.UTC().Truncate(time.Millisecond),
 		Refused: i.refused, Refusal: i.refusal,
 	}}
 	i.lastBeat = now

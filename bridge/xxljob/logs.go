@@ -15,9 +15,14 @@ const (
 	// waits for the last lines. Its executor waits for us meanwhile.
 	logEvery    = 3 * time.Second
 	lastLogWait = time.Second
-	// lateLogs is how long lines are asked for after that, and lateRest how long between two calls.
+	// lateLogs is how long lines are asked for after that if none come, and lateRest how long between two calls.
 	lateLogs = 15 * time.Second
 	lateRest = 3 * time.Second
+	// Executors may hand out a log in pages. While a run goes on, pagesAtOnce are read at most before other
+	// questions get their turn. After its end as many as there are, until no line came for lateLogs, or
+	// for lateMost at most.
+	pagesAtOnce = 32
+	lateMost    = 5 * time.Minute
 
 	// A batch of lines has at most so many lines and bytes of text.
 	batchLines = 200
@@ -84,39 +89,50 @@ func (g *runLog) note(delivery int) int64 {
 	return bus.LogBase(delivery) + int64(g.line-1)*lineRoom + linePieces + int64(g.notes)
 }
 
-// readLog moves what is new in the executor's log to the run's.
-func (i *instance) readLog(ctx context.Context, r *run) {
+// readLog moves what is new in the executor's log to the run's, at most so many answers of it. It
+// reports whether that is all there is for now.
+func (i *instance) readLog(ctx context.Context, r *run, pages int) (all bool) {
 	if r.kept.LogID == 0 {
-		return
+		return true
 	}
 	select { // one after the other, and some for all runs
 	case r.log.reading <- struct{}{}:
 		defer func() { <-r.log.reading }()
 	case <-ctx.Done():
-		return
+		return false
 	}
 	select {
 	case i.b.logs <- struct{}{}:
 		defer func() { <-i.b.logs }()
 	case <-ctx.Done():
-		return
+		return false
 	}
-	err := i.moveLines(ctx, r)
+	var err error
+	for range pages {
+		if all, err = i.readPage(ctx, r); all || err != nil {
+			break
+		}
+	}
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
-	r.log.failed = err
+	if err == nil || ctx.Err() == nil || r.log.failed == nil { // else that our time is over is not why
+		r.log.failed = err
+	}
+	return all
 }
 
-func (i *instance) moveLines(ctx context.Context, r *run) error {
+// readPage moves the lines of one answer. It reports whether there are no more for now: the executor says
+// so, or had no new ones. Few say so.
+func (i *instance) readPage(ctx context.Context, r *run) (last bool, err error) {
 	if full, first := r.log.full(); full {
 		if first {
 			i.note(ctx, r, fmt.Sprintf("the log has more than %d lines or %d MiB; what follows is left out", maxLogLines, maxLogBytes>>20))
 		}
-		return nil
+		return true, nil
 	}
 	l, err := i.b.peers.Log(ctx, i.target(), r.kept.LogID, r.kept.Started, r.log.at())
 	if err != nil {
-		return err
+		return false, err
 	}
 	if l.Dialect != "" && i.target().Dialect != wire.DialectC {
 		i.mu.Lock()
@@ -133,14 +149,14 @@ func (i *instance) moveLines(ctx context.Context, r *run) error {
 			continue
 		}
 		if err := i.publishLines(ctx, r, batch); err != nil {
-			return err
+			return false, err
 		}
 		if !r.log.moved(number+1, size) {
 			break
 		}
 		batch, size = batch[:0], 0
 	}
-	return nil
+	return l.End || len(l.Lines) == 0, nil
 }
 
 // piecesOf returns a line of the executor as lines of the run's log.
@@ -192,8 +208,7 @@ func (i *instance) publishLines(ctx context.Context, r *run, lines []bus.LogLine
 func (i *instance) lastLines(ctx context.Context, r *run) {
 	soon, cancel := context.WithTimeout(ctx, lastLogWait)
 	defer cancel()
-	i.readLog(soon, r)
-	if r.kept.LogID == 0 || ctx.Err() != nil || soon.Err() == nil && r.log.failure() == nil {
+	if i.readLog(soon, r, maxLogLines) || ctx.Err() != nil {
 		return
 	}
 	i.b.work.Go(func() error { i.lateLines(ctx, r); return nil })
@@ -201,24 +216,35 @@ func (i *instance) lastLines(ctx context.Context, r *run) {
 
 func (i *instance) lateLines(ctx context.Context, r *run) {
 	// The instance may go while its lines are read.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateLogs)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateMost)
 	defer cancel()
 	rest := time.NewTicker(lateRest)
 	defer rest.Stop()
-	for {
-		i.readLog(ctx, r)
-		failed := r.log.failure()
-		if failed == nil && ctx.Err() == nil {
+	for at, since := 0, time.Now(); time.Since(since) < lateLogs; {
+		limited, cancel := context.WithTimeout(ctx, lateLogs)
+		all := i.readLog(limited, r, pagesAtOnce)
+		cancel()
+		if all {
 			return
+		}
+		if r.log.at() > at { // there may be more
+			at, since = r.log.at(), time.Now()
+			if r.log.failure() == nil && ctx.Err() == nil {
+				continue
+			}
 		}
 		select {
 		case <-rest.C:
 			continue
 		case <-ctx.Done():
 		}
-		last, end := context.WithTimeout(context.WithoutCancel(ctx), lastLogWait)
-		defer end()
-		i.note(last, r, fmt.Sprintf("the executor does not hand out the log from line %d on: %v", r.log.at(), failed))
-		return
+		break
 	}
+	why := "it has more lines than could be read in time"
+	if failed := r.log.failure(); failed != nil {
+		why = failed.Error()
+	}
+	last, end := context.WithTimeout(context.WithoutCancel(ctx), lastLogWait)
+	defer end()
+	i.note(last, r, fmt.Sprintf("the executor does not hand out the log from line %d on: %s", r.log.at(), why))
 }

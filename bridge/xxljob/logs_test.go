@@ -2,7 +2,10 @@ package xxljob_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +98,71 @@ func TestAnExecutorThatDoesNotHandOutTheLogCostsTheLogOnly(t *testing.T) {
 		w.until("a line says so", time.Minute, func() bool {
 			lines := w.log(id)
 			return len(lines) == 1 && strings.Contains(lines[0], "does not hand out the log from line 1 on")
+		})
+	})
+}
+
+func TestALogInPagesIsReadToItsEnd(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{"pages": func(_ context.Context, _ xxlstandin.Run, log func(string)) (string, error) {
+			for n := range 20_000 {
+				log(fmt.Sprintf("line %d", n))
+			}
+			time.Sleep(2 * time.Second)
+			log("LAST LINE")
+			return "", errors.New("so it fails")
+		}}, func(c *xxlstandin.Config) { c.Page = 500 })
+		w.online(1)
+		id := w.begin(w.save("billing-app/pages", handler("pages")))
+		end := w.wantEnd(id, 10*time.Second, job.StatusFailed, "so it fails")
+		if lines := w.log(id); len(lines) != 20_002 || lines[20_001] != "LAST LINE" || end.LogLines != 20_002 {
+			w.Errorf("%d lines, the last is %q; the end says %d", len(lines), lines[len(lines)-1], end.LogLines)
+		}
+	})
+}
+
+func TestPagesThatComeSlowlyFollowTheEnd(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{"pages": func(_ context.Context, _ xxlstandin.Run, log func(string)) (string, error) {
+			for n := range 1000 {
+				log(fmt.Sprintf("line %d", n))
+			}
+			return "", nil
+		}}, func(c *xxlstandin.Config) {
+			c.Page = 10
+			c.Slow = func(path string) time.Duration {
+				if path == "/log" {
+					return time.Second / 2
+				}
+				return 0
+			}
+		})
+		w.online(1)
+		id := w.begin(w.save("billing-app/pages", handler("pages")))
+		w.wantEnd(id, 10*time.Second, job.StatusSucceeded, "")
+		w.until("all lines", 2*time.Minute, func() bool { lines := w.log(id); return len(lines) == 1001 && lines[1000] == "line 999" })
+	})
+}
+
+func TestAnExecutorWithoutLogsIsNamedAsTheCause(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", handlers, func(c *xxlstandin.Config) {
+			c.Answer = func(a http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/log" {
+					_, _ = io.WriteString(a, `{"code":200,"msg":null}`)
+				}
+				return r.URL.Path == "/log"
+			}
+		})
+		w.online(1)
+		id := w.begin(w.save("billing-app/ok", handler("ok")))
+		w.wantEnd(id, 5*time.Second, job.StatusSucceeded, "")
+		w.until("a line says so", time.Minute, func() bool {
+			lines := w.log(id)
+			return len(lines) == 1 && strings.Contains(lines[0], "has neither content nor data")
 		})
 	})
 }

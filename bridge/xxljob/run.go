@@ -216,7 +216,7 @@ func (i *instance) lookAfter(ctx context.Context, r *run, now time.Time) (ended 
 	case now.Sub(r.loggedAt) >= logEvery && now.Sub(r.kept.Started) >= startedAfter:
 		r.loggedAt = now
 		r.ask(func() func() bool {
-			i.readLog(ctx, r)
+			i.readLog(ctx, r, pagesAtOnce)
 			return carryOn
 		})
 	}

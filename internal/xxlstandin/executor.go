@@ -31,6 +31,10 @@ type Config struct {
 	// Slow is how long the answer to a request on a path is held back, after it has had its effect.
 	// Defaults to not at all.
 	Slow func(path string) time.Duration
+	// Answer answers in place of the executor, and reports whether it has. Defaults to never.
+	Answer func(w http.ResponseWriter, r *http.Request) bool
+	// Page is how many lines an answer has of a log at most. Defaults to all.
+	Page int
 	// RegisterEvery is how often it registers. Defaults to 30 s.
 	RegisterEvery time.Duration
 	// RepeatEvery is how long callbacks wait that no admin has taken. Defaults to 30 s.

@@ -41,10 +41,14 @@ type rolling struct {
 	IsEnd   bool   `json:"isEnd"`
 }
 
-func (b *logBook) read(run int64, from int) rolling {
+// read returns the lines of a run from one on, at most so many of them if most is not 0.
+func (b *logBook) read(run int64, from, most int) rolling {
 	all, ok := b.lines[run]
 	if !ok {
 		return rolling{From: from, Content: "readLog fail, logFile not exists", IsEnd: true}
+	}
+	if last := max(from, 1) - 1 + most; most > 0 && last < len(all) {
+		all = all[:last]
 	}
 	var text strings.Builder
 	for _, line := range all[min(max(from, 1)-1, len(all)):] {

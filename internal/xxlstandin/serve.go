@@ -15,6 +15,9 @@ func (e *Executor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if manner != nil && manner.before(w, r) {
 		return
 	}
+	if e.cfg.Answer != nil && e.cfg.Answer(w, r) {
+		return
+	}
 	code, msg, content := e.answer(r)
 	if manner != nil && manner.Mute {
 		<-r.Context().Done()
@@ -70,7 +73,7 @@ func (e *Executor) answer(r *http.Request) (code int, msg string, content any) {
 		) (int, string, any) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			return codeSuccess, "Success", e.logs.read(q.LogID, q.From)
+			return codeSuccess, "Success", e.logs.read(q.LogID, q.From, e.cfg.Page)
 		})
 	}
 	return codeFailure, fmt.Sprintf("invalid request, uri-mapping(%s) not found.", r.URL.Path), nil
