@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"testing"
 	"time"
 
@@ -325,4 +327,63 @@ func TestAnImportedJobKeepsItsNumber(t *testing.T) {
 			w.Error(d)
 		}
 	})
+}
+
+// XXL-JOB's admin seldom calls /beat, so executors that have none, or refuse its body, work there.
+func TestAnExecutorAttachesWhateverItAnswersToABeat(t *testing.T) {
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"takes objects only": func(w http.ResponseWriter, r *http.Request) {
+			if body, _ := io.ReadAll(r.Body); string(body) != "{}" {
+				w.WriteHeader(http.StatusBadRequest)
+			}
+		},
+		"HTTP 404": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		"HTTP 500": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"no callback": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"code":500,"msg":"XXL-JOB beat callback is not configured"}`)
+		},
+		"HTML":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `<html>Not Found</html>`) },
+		"nothing": func(http.ResponseWriter, *http.Request) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(w *world) {
+				w.startBridge("one")
+				w.startExecutor("10.0.0.1:9999", handlers, func(c *xxlstandin.Config) {
+					c.Answer = func(w http.ResponseWriter, r *http.Request) bool {
+						if r.URL.Path == "/beat" {
+							answer(w, r)
+						}
+						return r.URL.Path == "/beat"
+					}
+				})
+				w.online(1)
+				w.wantEnd(w.begin(w.save("billing-app/ok", handler("ok"))), 10*time.Second, job.StatusSucceeded, "")
+				time.Sleep(2 * time.Minute)
+				w.online(1)
+			})
+		})
+	}
+}
+
+func TestAnExecutorThatRefusesTheTokenOrIsAwayDoesNotAttach(t *testing.T) {
+	for name, answer := range map[string]func(w http.ResponseWriter){
+		"the access token is wrong": func(w http.ResponseWriter) {
+			_, _ = io.WriteString(w, `{"code":500,"msg":"The access token is wrong."}`)
+		},
+		"HTTP status 401": func(w http.ResponseWriter) { w.WriteHeader(http.StatusUnauthorized) },
+		"HTTP status 502": func(w http.ResponseWriter) { w.WriteHeader(http.StatusBadGateway) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, func(w *world) {
+				w.startBridge("one")
+				e := w.startExecutor("10.0.0.1:9999", handlers, func(c *xxlstandin.Config) {
+					c.Answer = func(w http.ResponseWriter, r *http.Request) bool { answer(w); return true }
+				})
+				time.Sleep(time.Minute)
+				if n := len(w.instances()); n != 0 || len(e.Taken()) != 0 {
+					w.Errorf("%d are online", n)
+				}
+			})
+		})
+	}
 }

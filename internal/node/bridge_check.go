@@ -57,7 +57,11 @@ func (o *xxlOptions) checkExecutor(cmd *cobra.Command, address string) error {
 	case err != nil:
 		return fmt.Errorf("the executor would not attach: %w", err)
 	}
-	cmd.Printf("address   %s\nanswered  in %s\ndialect   %s (XXL-JOB %s)\ninstance  %s\nIt would attach.\n",
-		clean, time.Since(asked).Round(time.Millisecond), dialect, dialect.Versions(), xxljob.InstanceOf(clean))
+	shown := "not known: its first log will tell"
+	if dialect != "" {
+		shown = fmt.Sprintf("%s (XXL-JOB %s)", dialect, dialect.Versions())
+	}
+	cmd.Printf("address   %s\nanswered  in %s\ndialect   %s\ninstance  %s\nIt would attach.\n",
+		clean, time.Since(asked).Round(time.Millisecond), shown, xxljob.InstanceOf(clean))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
@@ -19,10 +20,12 @@ import (
 // ErrNotSent means that the executor could not be reached: it has not heard the call.
 var ErrNotSent = errors.New("the executor cannot be reached")
 
-// Refusal is an answer with a code other than 200.
+// Refusal is an answer with a code other than 200, or with an HTTP status that says that the call had no
+// effect (4xx).
 type Refusal struct {
-	Code int
-	Msg  string
+	Code   int // that of the answer, or the HTTP status
+	Msg    string
+	Status int // the HTTP status, if that is what refused
 }
 
 func (r *Refusal) Error() string {
@@ -30,6 +33,24 @@ func (r *Refusal) Error() string {
 		return fmt.Sprintf("the executor answered code %d", r.Code)
 	}
 	return r.Msg
+}
+
+// wrongToken reports whether the executor refuses our access token, in whichever words.
+func (r *Refusal) wrongToken() bool {
+	return r.Code == http.StatusUnauthorized || r.Code == http.StatusForbidden || strings.Contains(strings.ToLower(r.Msg), "token")
+}
+
+// StatusError is an answer with an HTTP status of 5xx, 3xx or 1xx: nobody knows what became of the call.
+type StatusError struct {
+	Status int
+	what   string
+}
+
+func (e *StatusError) Error() string { return e.what }
+
+// away reports whether somebody before the executor says that it is not there.
+func (e *StatusError) away() bool {
+	return e.Status == http.StatusBadGateway || e.Status == http.StatusServiceUnavailable || e.Status == http.StatusGatewayTimeout
 }
 
 // Bounds of answers, in bytes.
@@ -79,9 +100,18 @@ func New(dial Dial, timeout time.Duration) *Client {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Beat asks whether the executor lives.
+// Beat asks whether the executor lives. Any answer says that it does, also that it knows no such path:
+// XXL-JOB's admin seldom makes this call, so many executors lack it. The error is a [Refusal] if the
+// executor refuses our access token; any other says that the executor does not answer.
 func (c *Client) Beat(ctx context.Context, t Target) error {
-	return c.do(ctx, t, wire.PathBeat, []byte(`""`))
+	err := c.do(ctx, t, wire.PathBeat, []byte(`{}`))
+	var refused *Refusal
+	var status *StatusError
+	switch {
+	case errors.As(err, &refused) && !refused.wrongToken(), errors.As(err, &status) && !status.away(), errors.Is(err, job.ErrInvalid):
+		return nil
+	}
+	return err
 }
 
 // Idle asks whether the executor has neither a running nor a queued run of a job.
@@ -107,10 +137,10 @@ func (c *Client) Run(ctx context.Context, t Target, r wire.Run) (wire.Dialect, e
 	return t.Dialect, err
 }
 
-// unknownPath reports whether an executor does not know a path: it names it then.
+// unknownPath reports whether an executor does not know a path: it names it then, or its server does.
 func unknownPath(err error, path string) bool {
 	refused := (*Refusal)(nil)
-	return errors.As(err, &refused) && bytes.Contains([]byte(refused.Msg), []byte(path)) && bytes.Contains([]byte(refused.Msg), []byte("not found"))
+	return errors.As(err, &refused) && (refused.Status == http.StatusNotFound || strings.Contains(refused.Msg, path) && strings.Contains(refused.Msg, "not found"))
 }
 
 // Kill has the executor end all runs of a job.
@@ -140,7 +170,7 @@ func (c *Client) do(ctx context.Context, t Target, path string, body []byte) err
 func answered(data []byte) (wire.Answer, error) {
 	a, err := wire.ReadAnswer(data)
 	if err == nil && a.Code != wire.CodeOK {
-		err = &Refusal{a.Code, a.Msg}
+		err = &Refusal{Code: a.Code, Msg: a.Msg}
 	}
 	return a, err
 }
@@ -173,10 +203,14 @@ func (c *Client) call(ctx context.Context, t Target, path string, body []byte, m
 		return nil, fmt.Errorf("call %s of %s: %w", path, t.Address, err)
 	case int64(len(data)) > most:
 		return nil, &job.InvalidError{Field: "answer", Reason: fmt.Sprintf("of %s%s has more than %d bytes", t.Address, path, most)}
-	case resp.StatusCode != http.StatusOK:
-		return nil, &job.InvalidError{Field: "answer", Reason: fmt.Sprintf("of %s%s has the HTTP status %s", t.Address, path, resp.Status)}
 	}
-	return data, nil
+	if status := resp.StatusCode; status/100 == 2 {
+		return data, nil
+	} else if what := fmt.Sprintf("the answer of %s%s has the HTTP status %s", t.Address, path, resp.Status); status/100 == 4 {
+		return nil, &Refusal{Code: status, Msg: what, Status: status}
+	} else {
+		return nil, &StatusError{status, what}
+	}
 }
 
 // Forbidden reports whether an error means that the address may not be called.

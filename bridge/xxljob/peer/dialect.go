@@ -26,7 +26,7 @@ func (c *Client) Dialect(ctx context.Context, t Target) (wire.Dialect, error) {
 	}
 	path := wire.DialectC.RunPath()
 	err := c.do(ctx, t, path, []byte("?"))
-	if refused := (*Refusal)(nil); errors.As(err, &refused) && !unknownPath(err, path) {
+	if refused := (*Refusal)(nil); errors.As(err, &refused) && refused.Status == 0 && !unknownPath(err, path) {
 		return wire.DialectC, nil
 	}
 	return c.Shape(ctx, t), nil // what is no refusal comes from a path that its server does not know
