@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fakeTask writes a program that passes for "good…", and fails for all other stages.
+func fakeTask(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "task")
+	script := "#!/bin/sh\necho \"$1 ran\"\ncase $1 in good*) exit 0;; quiet) exit 3;; esac\n" +
+		"echo 'task: [x] true' >&2\necho 'task: Failed to run task \"'$1'\": task: Failed to run task \"console\": exit status 1' >&2\nexit 201\n"
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAllStagesRunAndThoseThatFailedAreNamed(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "out")) // stages write to it at the same time
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
+	var errOut bytes.Buffer
+	err = runAll(t.Context(), fakeTask(t), []string{"good1", "bad", "quiet+good2", "good3"}, out, &errOut)
+	if err == nil || err.Error() != "2 of 5 failed" {
+		t.Errorf("it ends with %v", err)
+	}
+	said, readErr := os.ReadFile(out.Name())
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	text := string(said)
+	for _, stage := range []string{"good1", "bad", "quiet", "good2", "good3"} {
+		if !strings.Contains(text, stage+" ran\n") {
+			t.Errorf("%s did not run:\n%s", stage, text)
+		}
+	}
+	_, end, _ := strings.Cut(text, "good3 ran\n")
+	lines := strings.Split(strings.TrimSpace(end), "\n")
+	if len(lines) != 5 {
+		t.Fatalf("it ends with %q", end)
+	}
+	for i, want := range []string{"good1 passed", `bad FAILED task: Failed to run task "bad": task: Failed to run task "console": exit status 1`, "quiet FAILED exit status 3", "good2 passed", "good3 passed"} {
+		stage, says, _ := strings.Cut(want, " ")
+		if !strings.Contains(lines[i], " "+stage+" ") || !strings.HasSuffix(strings.Join(strings.Fields(lines[i]), " "), says) {
+			t.Errorf("line %d is %q, want %q", i+1, lines[i], want)
+		}
+	}
+}
+
+func TestAllStagesThatPassAreNoError(t *testing.T) {
+	if err := runAll(t.Context(), fakeTask(t), []string{"good1", "good2+good3"}, io.Discard, io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnInterruptBeginsNoOtherStage(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out bytes.Buffer
+	if err := runAll(ctx, fakeTask(t), []string{"good1"}, &out, &out); err == nil || strings.Contains(out.String(), "good1 ran") {
+		t.Errorf("it ends with %v: %s", err, &out)
+	}
+}
