@@ -1,5 +1,6 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { patience } from "./e2e/patience.ts";
 
 // Where `npm run dev` finds a server with an API, and the browser tests a program.
 const api = process.env.CARILLON_SERVER ?? "http://127.0.0.1:8822";
@@ -37,10 +38,6 @@ const pieces = [
   },
   { name: "menus", test: /\/(Menu|FilterChip|GroupFilter)\.tsx$/, priority: 1 },
 ];
-
-// How long a test waits for what is certain to come, in milliseconds, on a machine however slow and
-// busy: only a test that fails waits for so long. e2e/browser.ts has a page wait for as long.
-const patience = 90_000;
 
 export default defineConfig({
   // Relative, so that one build serves under any base path (see <base> in index.html).

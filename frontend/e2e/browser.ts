@@ -1,12 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { patience } from "./patience.ts";
 
 const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 export interface OpenOptions extends BrowserContextOptions {
   theme?: "light" | "dark" | "system";
   lang?: "en" | "zh";
+  /** Timers of so many milliseconds and more never fire. */
+  noTimersFrom?: number;
 }
 
 /** Debian's Chromium: the one without windows, which takes three quarters of the time, or else the whole. */
@@ -40,7 +43,7 @@ export async function open(
   path: string,
   options: OpenOptions = {},
 ): Promise<Tab> {
-  const { theme = "light", lang = "en", ...rest } = options;
+  const { theme = "light", lang = "en", noTimersFrom = Number.POSITIVE_INFINITY, ...rest } = options;
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     timezoneId: "Asia/Shanghai",
@@ -54,10 +57,19 @@ export async function open(
     },
     { theme, lang },
   );
+  if (noTimersFrom < Number.POSITIVE_INFINITY)
+    await context.addInitScript((from) => {
+      const { setTimeout: after, setInterval: every } = window;
+      const never = () => after(() => {}, 0);
+      Object.assign(window, {
+        setTimeout: (f: TimerHandler, ms = 0, ...args: unknown[]) =>
+          ms >= from ? never() : after(f, ms, ...args),
+        setInterval: (f: TimerHandler, ms = 0, ...args: unknown[]) =>
+          ms >= from ? never() : every(f, ms, ...args),
+      });
+    }, noTimersFrom);
   const page = await context.newPage();
-  // What never comes reaches it, on a machine however slow and busy. It is much longer than a page goes
-  // without asking when it has missed that something changed.
-  page.setDefaultTimeout(90_000);
+  page.setDefaultTimeout(patience);
   const faults: string[] = [];
   page.on("pageerror", (e) => faults.push(`exception: ${e.message}`));
   page.on("console", (m) => {

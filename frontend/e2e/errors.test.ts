@@ -58,7 +58,7 @@ it("failures are grouped by cause, lead to their runs, and have the state of the
   expect(await page.locator("table.runs").getByText("tidy").count()).toBe(0);
   expect(faults).toEqual([]);
   await close();
-}, 90_000);
+});
 
 it("a failed run leads to those that failed alike and to the last good one; any two runs can be compared", async () => {
   const log = 'for n in $(seq 1 3000); do echo "$(date +%T) row $n"; done';
@@ -100,4 +100,4 @@ it("a failed run leads to those that failed alike and to the last good one; any 
   await page.getByRole("row", { name: /Status Failed Succeeded/ }).waitFor();
   expect(faults).toEqual([]);
   await close();
-}, 90_000);
+});

@@ -69,7 +69,7 @@ it("a group shows how busy it was, as charts and as a table", async () => {
   const { page, faults, close } = await open("/executors/alone");
   const waiting = page.getByRole("region", { name: "Longest wait" }).getByRole("img");
   await expect
-    .poll(async () => waiting.getAttribute("aria-label"), { timeout: 30_000 })
+    .poll(async () => waiting.getAttribute("aria-label"))
     .toMatch(/^Longest wait: at most [1-9].* in the last 1h$/);
   await waiting.focus();
   await page.keyboard.press("ArrowLeft");

@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { patience } from "./patience.ts";
 
 /**
  * What a page's geometry has wrong, a line each: scrolling sideways, texts without a width, texts that
@@ -14,9 +15,6 @@ export async function geometry(page: Page): Promise<string[]> {
   }
   return faults;
 }
-
-/** How long something may look wrong after the window has taken another size, in ms. */
-const patience = 10_000;
 
 /** Resolves once charts have taken the width that they measured. */
 function settled(): Promise<void> {

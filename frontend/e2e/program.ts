@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { patience } from "./patience.ts";
 
 /** A running program with everything in one process, on a directory of its own. */
 export class Program {
@@ -29,10 +30,10 @@ export class Program {
   /** Starts the program, which chooses its ports; or starts it again where it was. */
   async start(): Promise<void> {
     // A connection may have been given one of its ports meanwhile, and gives it back.
-    for (let tries = 0; ; tries++) {
+    for (const begun = Date.now(); ; ) {
       const refusal = await this.begin();
       if (refusal === undefined) return;
-      if (!/address already in use/.test(refusal) || tries === 100) throw new Error(refusal);
+      if (!/address already in use/.test(refusal) || Date.now() - begun > patience) throw new Error(refusal);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
@@ -111,7 +112,7 @@ export class Program {
   async run(name: string): Promise<string> {
     const { run_id } = await this.api<{ run_id: string }>("POST", `/jobs/${name}/run`, {});
     const living = ["pending", "queued", "running"];
-    for (let i = 0; i < 900; i++) {
+    for (const begun = Date.now(); Date.now() - begun < patience; ) {
       const run = await this.api<{ status: string }>("GET", `/runs/${run_id}`).catch(() => undefined);
       if (run && !living.includes(run.status)) return run_id;
       await new Promise((resolve) => setTimeout(resolve, 100));

@@ -40,7 +40,7 @@ it("behind a proxy that holds streams back a page asks every few seconds, and sa
   await page.locator(".tools").getByText("Polling").waitFor();
   expect(await axe(page)).toEqual([]);
   await program.job("default/second", "echo hello");
-  await page.locator("table.jobs").getByText("second").waitFor({ timeout: 25_000 });
+  await page.locator("table.jobs").getByText("second").waitFor();
   expect(faults).toEqual([]);
   await close();
 });
