@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/exact"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -90,12 +90,13 @@ type Func[P, R any] func(ctx context.Context, run *Run, params P) (result R, err
 //
 // With [Config.Schemas], what P and R look like is announced as JSON schemas. Jobs are checked by
 // that of P when they are saved: unknown fields and wrong types are refused then. A field's
-// jsonschema tag is its description.
+// jsonschema tag is its description. A number that goes into a value of type any is a [json.Number],
+// which keeps each digit; one that the field's type has no room for fails the run.
 func Register[P, R any](e *Executor, name string, f Func[P, R], options ...HandlerOption) {
 	h := HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
 		var params P
 		if raw := run.Params(); len(raw) > 0 {
-			if err := json.Unmarshal(raw, &params); err != nil {
+			if err := exact.Unmarshal(raw, &params); err != nil {
 				return nil, fmt.Errorf("decode params of handler %s: %w", name, err)
 			}
 		}

@@ -2,6 +2,7 @@ package executortest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -107,5 +108,14 @@ func TestAnErrorSaysWhatShallBecomeOfTheRun(t *testing.T) {
 		if end.Status != job.StatusFailed || end.Final != c.final || end.Message != broken.Error() || !errors.Is(c.err, broken) {
 			t.Errorf("%s, final %v: %s", end.Status, end.Final, end.Message)
 		}
+	}
+}
+
+func TestNumbersOfParametersKeepTheirDigits(t *testing.T) {
+	echo := func(_ context.Context, _ *executor.Run, p map[string]any) (map[string]any, error) { return p, nil }
+	const params = `{"big":1234567890123456789,"decimals":0.1000,"huge":1e400,"odd":9007199254740993,"zero":-0}`
+	end := executortest.Do(t, "echo", executortest.Run{Params: json.RawMessage(params)}, func(e *executor.Executor) { executor.Register(e, "echo", echo) })
+	if string(end.Result) != params {
+		t.Errorf("a handler returned %s of %s", end.Result, params)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/exact"
 )
 
 const (
@@ -188,7 +189,7 @@ func Read[T any](resp *http.Response, err error) (T, error) {
 	case resp.StatusCode == http.StatusNoContent:
 		return answer, nil
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
+	if err := exact.Unmarshal(body, &answer); err != nil {
 		return answer, fmt.Errorf("read the answer of %s: %w; is a Carillon server listening there?", resp.Request.URL, err)
 	}
 	return answer, nil

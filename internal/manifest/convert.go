@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/goccy/go-yaml/ast"
@@ -98,6 +99,9 @@ func (c *converter) write(n ast.Node, path string, depth int) error {
 	if err != nil {
 		return err
 	}
+	if c.writeNumber(n) {
+		return nil
+	}
 	switch v := n.(type) {
 	case ast.MapNode:
 		return c.writeMapping(n, path, depth)
@@ -116,16 +120,34 @@ func (c *converter) write(n ast.Node, path string, depth int) error {
 	case *ast.IntegerNode:
 		c.writeJSON(v.Value)
 	case *ast.FloatNode:
-		// As it was typed, if JSON has that form: 1.10 stays 1.10.
-		if text := v.GetToken().Value; json.Valid([]byte(text)) {
-			c.out.WriteString(text)
-		} else {
-			c.writeJSON(v.Value)
-		}
+		c.writeJSON(v.Value)
 	default:
 		return c.wrong(n, path, "has the value %s, which JSON cannot express", n.GetToken().Value)
 	}
 	return nil
+}
+
+// number is a number of JSON.
+var number = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+
+// writeNumber writes a number as it was typed, if JSON has that form: 1.10 stays 1.10. The parser takes
+// a number that a float64 or an int64 has no room for as text without quotes.
+func (c *converter) writeNumber(n ast.Node) bool {
+	switch v := n.(type) {
+	case *ast.IntegerNode, *ast.FloatNode:
+	case *ast.StringNode:
+		if v.GetToken().Type != token.StringType {
+			return false // in quotes
+		}
+	default:
+		return false
+	}
+	text := n.GetToken().Value
+	if !number.MatchString(text) {
+		return false
+	}
+	c.out.WriteString(text)
+	return true
 }
 
 // plainTags say what a value is without them.

@@ -1,6 +1,10 @@
 package trail
 
-import "time"
+import (
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job/exact"
+)
 
 // Result says what became of a change.
 type Result string
@@ -34,9 +38,16 @@ type Entry struct {
 	Same bool `json:"-"`
 }
 
-// Change is one field of what was changed, before and after.
+// Change is one field of what was changed, before and after. Read from JSON, numbers are
+// [json.Number], which keeps each digit.
 type Change struct {
 	Field string `json:"field"`
 	From  any    `json:"from,omitempty"`
 	To    any    `json:"to,omitempty"`
+}
+
+// UnmarshalJSON reads a change.
+func (c *Change) UnmarshalJSON(data []byte) error {
+	type plain Change
+	return exact.Unmarshal(data, (*plain)(c))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/exact"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/trail"
@@ -120,7 +121,7 @@ func Restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
 		return problem.Explain(problem.ErrForbidden, reason.NeedsGrantToChange.With(field, g, group))
 	}
 	if !access.Sees(rights.Params, group) {
-		if len(wish.Params) > 0 && !sameJSON(wish.Params, shown.Params) {
+		if len(wish.Params) > 0 && !exact.Same(wish.Params, shown.Params) {
 			return wish, denied(rights.Params, "params")
 		}
 		wish.Params = before.Params
@@ -164,10 +165,4 @@ func Restored(access rights.List, was *job.Job, wish job.Job) (job.Job, error) {
 func withoutEnv(t job.Task) job.Task {
 	t.Env = nil
 	return t
-}
-
-// sameJSON reports whether two documents say the same.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

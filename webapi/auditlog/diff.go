@@ -8,11 +8,12 @@ import (
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job/exact"
 )
 
 // Diff lists the fields in which two documents differ, in order of path. Lists and
-// params count as one field each: they are changed as a whole. One that is nil has no
-// fields.
+// params count as one field each: they are changed as a whole. Numbers differ if they are
+// written differently. A document that is nil has no fields.
 func Diff(from, to any) ([]api.FieldChange, error) {
 	a, err := fieldsOf(from)
 	if err != nil {
@@ -40,7 +41,7 @@ func fieldsOf(document any) (map[string]any, error) {
 		return nil, fmt.Errorf("encode document: %w", err)
 	}
 	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
+	if err := exact.Unmarshal(data, &fields); err != nil {
 		return nil, fmt.Errorf("decode document: %w", err)
 	}
 	leaves := map[string]any{}

@@ -43,6 +43,14 @@ func (c *Catalog) Save(ctx context.Context, wish job.Job, edit cluster.Edit, dry
 	if err := c.checkChildren(ctx, was, wish); err != nil {
 		return result, err
 	}
+	if was != nil {
+		if result.Changes, err = auditlog.Diff(was.Job, wish); err != nil {
+			return result, err
+		}
+		if len(result.Changes) == 0 { // the order of the fields of params says nothing
+			wish = was.Job
+		}
+	}
 	if dry {
 		return dryRun(was, wish, edit, result)
 	}
@@ -68,9 +76,8 @@ func (c *Catalog) Save(ctx context.Context, wish job.Job, edit cluster.Edit, dry
 		result.Result = api.PutJobResultResultCreated
 	default:
 		result.Result = api.PutJobResultResultChanged
-		result.Changes, err = auditlog.Diff(was.Job, entry.Job)
 	}
-	return result, err
+	return result, nil
 }
 
 // mayPut returns wish with what is stored where it has what the caller may not see.
@@ -99,12 +106,8 @@ func dryRun(was *bus.JobEntry, wish job.Job, e cluster.Edit, result api.PutJobRe
 		result.Definition = job.Version{Job: wish, Version: 1, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
 		return result, nil
 	}
-	changes, err := auditlog.Diff(was.Job, wish)
-	if err != nil {
-		return result, err
-	}
-	result.Result, result.Changes, result.Definition, result.Revision = api.PutJobResultResultUnchanged, changes, was.Version, was.Revision
-	if len(changes) > 0 {
+	result.Result, result.Definition, result.Revision = api.PutJobResultResultUnchanged, was.Version, was.Revision
+	if len(result.Changes) > 0 {
 		result.Result = api.PutJobResultResultChanged
 		result.Definition.Job = wish
 		result.Definition.Version++

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/exact"
 )
 
 // Contract is [api.Contract], made ready to check requests.
@@ -187,15 +189,38 @@ func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
 // large body can have any number of them.
 const maxFieldErrors = 100
 
+// floats returns a JSON value with a float64 in the place of each number, for a schema to judge. One
+// that is too large for it becomes the greatest: bounds refuse that as well, and where there are none,
+// as in parameters, it is accepted. What is kept is the text of the body.
+func floats(value any) any {
+	switch v := value.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return math.Copysign(math.MaxFloat64, f)
+		}
+		return f
+	case []any:
+		for i := range v {
+			v[i] = floats(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = floats(v[key])
+		}
+	}
+	return value
+}
+
 func checkSchema(body []byte, schema *openapi3.Schema) error {
 	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
+	if err := exact.Unmarshal(body, &value); err != nil {
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			return job.Invalid("", "not JSON: %s at byte %d", syntax.Error(), syntax.Offset)
 		}
 		return job.Invalid("", "not JSON")
 	}
-	err := schema.VisitJSON(value, openapi3.MultiErrors(), formats)
+	err := schema.VisitJSON(floats(value), openapi3.MultiErrors(), formats)
 	if err == nil {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
@@ -189,6 +190,30 @@ func (v *View) CheckParams(ctx context.Context, group, handler string, params js
 	return validateParams(known, params)
 }
 
+// beyondJudgement returns a number in a value whose exponent is so large that the library for schemas
+// would need long for it, or crash; "" if there is none.
+func beyondJudgement(value any) string {
+	switch v := value.(type) {
+	case json.Number:
+		if i := strings.IndexAny(string(v), "eE"); i >= 0 && len(strings.TrimLeft(string(v)[i+1:], "+-0")) > 4 {
+			return string(v)
+		}
+	case []any:
+		for _, part := range v {
+			if n := beyondJudgement(part); n != "" {
+				return n
+			}
+		}
+	case map[string]any:
+		for _, part := range v {
+			if n := beyondJudgement(part); n != "" {
+				return n
+			}
+		}
+	}
+	return ""
+}
+
 // validateParams has no error for a schema that cannot be used: an executor's mistake is
 // no reason to refuse jobs.
 func validateParams(h *bus.Handler, params json.RawMessage) error {
@@ -199,6 +224,9 @@ func validateParams(h *bus.Handler, params json.RawMessage) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
 	if err != nil {
 		return job.Invalid("params", "is not JSON")
+	}
+	if n := beyondJudgement(value); n != "" {
+		return job.Invalid("params", "must not have %s: handler %s has a schema, which judges numbers with at most four digits in their exponents", clip.Text(n, 40), h.Handler)
 	}
 	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); isWrong {
 		return errors.Join(leaves(wrong, h.Handler)...)

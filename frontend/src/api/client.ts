@@ -2,9 +2,24 @@ import createClient, { type Middleware } from "openapi-fetch";
 import { base } from "@/lib/base";
 import { noteServerDate } from "@/lib/clock";
 import { noteAnswer, noteBehind, noteVersion } from "@/lib/connection";
+import { readAnswer, writeJson } from "@/lib/exact";
 import { noteSignedOut } from "@/lib/expiry";
 import { asProblem, ProblemError, unreachable } from "@/lib/problem";
 import type { paths } from "./schema.gen";
+
+/**
+ * An answer whose json() keeps the numbers that users wrote. The client calls json() for an answer that
+ * states its length; others it reads by itself.
+ */
+function exactly(response: Response): Response {
+  if (!response.ok || response.body === null || response.status === 204) return response;
+  const headers = new Headers(response.headers);
+  headers.set("Content-Length", "unknown");
+  const { status, statusText } = response;
+  const answer = new Response(response.body, { status, statusText, headers });
+  answer.json = async () => readAnswer(await answer.text());
+  return answer;
+}
 
 /** When each request that is under way was sent. */
 const sentAt = new WeakMap<Request, number>();
@@ -34,7 +49,11 @@ const errors: Middleware = {
 };
 
 /** The API as its contract describes it. Whatever goes wrong is thrown as a ProblemError. */
-export const api = createClient<paths>({ baseUrl: base, fetch: (request) => globalThis.fetch(request) });
+export const api = createClient<paths>({
+  baseUrl: base,
+  fetch: async (request) => exactly(await globalThis.fetch(request)),
+  bodySerializer: (body) => writeJson(body),
+});
 api.use(errors);
 
 /**

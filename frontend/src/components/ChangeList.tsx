@@ -1,5 +1,6 @@
 import type { FieldChange } from "@/api/schema.gen";
 import { usePageT } from "@/i18n";
+import { writeJson } from "@/lib/exact";
 import { nameOfField } from "@/lib/fieldname";
 
 /** What a change did, field by field: what was, and what is now. */
@@ -30,5 +31,5 @@ export function ChangeList({ changes }: { changes: FieldChange[] }) {
 
 function textOf(value: unknown, unset: string): string {
   if (value === undefined || value === null) return unset;
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : writeJson(value);
 }

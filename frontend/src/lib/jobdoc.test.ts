@@ -1,5 +1,7 @@
-import { expect, it } from "vitest";
-import { fromYaml, lineOfField, misshapen, rewriteYaml } from "./jobdoc";
+import { describe, expect, it } from "vitest";
+import { readAnswer, readJson, writeJson } from "./exact";
+import { fromYaml, lineOfField, misshapen, rewriteYaml, toYaml } from "./jobdoc";
+import { meetings, mergeInto } from "./merge";
 
 const text = `# Who asks: the controllers
 job: billing/close
@@ -63,4 +65,36 @@ it("says which field keeps a document from being a job", () => {
     wants: "list",
   });
   expect(misshapen({ job: 3, task: {} })).toEqual({ field: "job", wants: "text" });
+});
+
+describe("numbers that a JavaScript number would change", () => {
+  const json =
+    '{"job":"a/b","task":{"handler":"h"},"params":{"big":1234567890123456789,"odd":9007199254740993,"huge":1e400,"decimals":0.1000,"zero":-0,"in":[{"x":-9007199254740993}]},"target":{"success_rate":99.5}}';
+
+  it("stay as they were written, through YAML and back", async () => {
+    const text = await toYaml(readJson(json));
+    expect(text).toContain("big: 1234567890123456789\n");
+    expect(text).toContain("decimals: 0.1000\n");
+    expect(writeJson(await fromYaml(text))).toBe(json);
+  });
+
+  it("stay when another field changes, and change with each digit", async () => {
+    const text = await toYaml(readJson(json));
+    const next = readAnswer(json.replace("456789,", "456788,").replace("0.1000", "0.10"));
+    expect(await rewriteYaml(text, next)).toBe(
+      text.replace("456789\n", "456788\n").replace("0.1000", "0.10"),
+    );
+    expect(await rewriteYaml(text, readAnswer(json))).toBe(text);
+  });
+
+  it("are plain numbers outside of what users wrote", async () => {
+    expect(await fromYaml("target: {success_rate: 99.0}")).toEqual({ target: { success_rate: 99 } });
+  });
+
+  it("are merged whole", () => {
+    const [was, mine, theirs] = [json, json.replace("456789,", "456788,"), json].map(readAnswer) as object[];
+    const found = meetings(was, mine, theirs);
+    expect(found.map((m) => m.field)).toEqual(["params.big"]);
+    expect(writeJson(mergeInto(theirs as object, found))).toBe(writeJson(mine));
+  });
 });

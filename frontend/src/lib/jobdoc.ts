@@ -1,6 +1,7 @@
 import type { Document, LineCounter } from "yaml";
 import type { Job, JobVersion } from "@/api/schema.gen";
 import { meetings } from "./merge";
+import { exactNumbers, exactValue } from "./yamlnumbers";
 
 /** A job as its document says it: without what the system knows of the version. */
 export function definitionOf(version: JobVersion): Job {
@@ -16,7 +17,7 @@ const style = { lineWidth: 0, blockQuote: "literal" } as const;
 /** Writes a document as the YAML that `carillon apply` reads. */
 export async function toYaml(document: unknown): Promise<string> {
   const { stringify } = await yaml();
-  return stringify(document, style);
+  return stringify(document, { ...style, ...exactNumbers });
 }
 
 /**
@@ -25,9 +26,9 @@ export async function toYaml(document: unknown): Promise<string> {
  */
 export async function rewriteYaml(text: string, document: unknown): Promise<string> {
   const { parseDocument } = await yaml();
-  const written = parseDocument(text);
+  const written = parseDocument(text, exactNumbers);
   if (text.trim() === "" || written.errors.length > 0) return toYaml(document);
-  const was: unknown = written.toJS();
+  const was: unknown = exactValue(written);
   const changed = meetings(was, document, was);
   if (changed.length === 0) return text;
   for (const { path, mine } of changed) {
@@ -71,10 +72,10 @@ export class YamlProblem extends Error {
 /** Reads one YAML document. A wrong one throws a YamlProblem with its line. */
 export async function fromYaml(text: string): Promise<unknown> {
   const { parseDocument } = await yaml();
-  const document = parseDocument(text);
+  const document = parseDocument(text, exactNumbers);
   const [problem] = document.errors;
   if (problem) throw new YamlProblem(problem.message.split("\n")[0] ?? "", problem.linePos?.[0].line ?? 1);
-  return document.toJS();
+  return exactValue(document);
 }
 
 type Shape = "text" | "number" | "list" | "record";

@@ -1,5 +1,6 @@
 import type { Calendar, Job } from "@/api/schema.gen";
 import { isJob } from "./jobdoc";
+import { exactNumbers, exactValue } from "./yamlnumbers";
 
 /** One document of a file. */
 export type Manifest =
@@ -12,7 +13,7 @@ export type Manifest =
 export async function readManifests(text: string): Promise<Manifest[]> {
   const { parseAllDocuments, LineCounter } = await import("yaml");
   const lines = new LineCounter();
-  const parsed = parseAllDocuments(text, { lineCounter: lines });
+  const parsed = parseAllDocuments(text, { lineCounter: lines, ...exactNumbers });
   const out: Manifest[] = [];
   for (const document of Array.isArray(parsed) ? parsed : []) {
     const [problem] = document.errors;
@@ -22,7 +23,7 @@ export async function readManifests(text: string): Promise<Manifest[]> {
       out.push({ kind: "wrong", name: "", line: at, problem: oneLine(problem.message) });
       continue;
     }
-    const value: unknown = document.toJS();
+    const value: unknown = exactValue(document);
     if (value === null || value === undefined) continue; // only a comment
     // A file may be one list of documents too, as an export in JSON is.
     for (const v of Array.isArray(value) ? value : [value]) out.push(manifestOf(v, line));

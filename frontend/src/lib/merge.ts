@@ -1,3 +1,5 @@
+import { copyOf, Exact } from "./exact";
+
 /** A field that one or both of two people changed in their copies of a document. */
 export interface Meeting {
   /** Its path: schedule.cron. */
@@ -44,7 +46,7 @@ export function meetings(
 
 /** Puts my values of some fields into their copy. */
 export function mergeInto<T extends object>(theirs: T, mine: readonly Meeting[]): T {
-  const merged = structuredClone(theirs);
+  const merged = copyOf(theirs);
   for (const { path, mine: value } of mine) put(merged, path, value);
   return merged;
 }
@@ -57,11 +59,11 @@ function put(target: unknown, path: readonly string[], value: unknown): void {
     put(target[key], rest, value);
     if (isRecord(target[key]) && Object.keys(target[key]).length === 0) delete target[key];
   } else if (value === undefined) delete target[key];
-  else target[key] = structuredClone(value);
+  else target[key] = copyOf(value);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Exact);
 }
 
 /** Whether two values say the same; the order of a record's fields says nothing. */

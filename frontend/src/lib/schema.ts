@@ -1,3 +1,5 @@
+import { Exact } from "./exact";
+
 /** One field of a form that is made from a JSON schema. */
 export interface SchemaField {
   /** The name of the property. */
@@ -37,7 +39,7 @@ export function fieldsOf(schema: unknown, depth = 0): SchemaField[] | undefined 
 function fieldOf(name: string, schema: unknown, required: boolean, depth: number): SchemaField {
   const s = isRecord(schema) ? schema : {};
   const text = (v: unknown) => (typeof v === "string" && v !== "" ? v : undefined);
-  const number = (v: unknown) => (typeof v === "number" ? v : undefined);
+  const number = (v: unknown) => (typeof v === "number" || v instanceof Exact ? Number(v) : undefined);
   const field: SchemaField = {
     name,
     kind: "json",
@@ -99,7 +101,7 @@ export function withProperty(
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Exact);
 }
 
 /** The required fields that a value lacks, as paths. */

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
-// WriteYAML writes JSON as YAML, fields in their order. Text that could be read as
+// WriteYAML writes JSON as YAML, fields in their order and numbers as they were written. Text that could be read as
 // anything else stays in the quotes of JSON, which are YAML too; text of several lines
 // becomes a block if that keeps every byte of it.
 func WriteYAML(w io.Writer, data []byte) error {
@@ -53,7 +52,7 @@ func (y *yamlWriter) value(indent string, inList bool) error {
 	case nil:
 		y.out.WriteString(" null\n")
 	case json.Number:
-		y.out.WriteString(" " + yamlNumber(string(t)) + "\n")
+		y.out.WriteString(" " + string(t) + "\n")
 	default:
 		_, _ = fmt.Fprintf(&y.out, " %v\n", t)
 	}
@@ -126,20 +125,4 @@ func yamlWord(s string) string {
 		panic("BUG: encode text: " + err.Error())
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// yamlNumber returns a number with a point where readers would take it for text without one: before
-// an exponent, and with more digits than an integer has.
-func yamlNumber(s string) string {
-	if strings.Contains(s, ".") {
-		return s
-	}
-	if i := strings.IndexAny(s, "eE"); i >= 0 {
-		return s[:i] + ".0" + s[i:]
-	}
-	_, signed := strconv.ParseInt(s, 10, 64)
-	if _, err := strconv.ParseUint(s, 10, 64); err != nil && signed != nil {
-		return s + ".0"
-	}
-	return s
 }

@@ -41,31 +41,20 @@ func TestYAMLReadsBackAsTheJSONItWasMadeOf(t *testing.T) {
 	}
 }
 
-// Readers of YAML take a number with an exponent and no point, or with too many digits, for text.
-func TestNumbersStayNumbersInYAML(t *testing.T) {
+func TestNumbersStayAsTheyWereWrittenInYAML(t *testing.T) {
 	for _, number := range []string{
-		"0", "-7", "1.10", "0.0", "1e5", "1E5", "-1e5", "1e-7", "1e+21", "1.5e-7", "-1.5E+3", "9223372036854775807", "-9223372036854775808",
+		"0", "-0", "-7", "1.10", "0.0", "0.1000", "1e5", "1E5", "-1e5", "1e-7", "1e+21", "1.5e-7", "-1.5E+3", "1e400",
+		"9007199254740993", "1234567890123456789", "9223372036854775807", "-9223372036854775808",
 		"18446744073709551615", "18446744073709551616", "-9223372036854775809", "123456789012345678901234567890",
 	} {
+		document := `{"job":"ops/a","params":[` + number + `]}`
 		var b strings.Builder
-		if err := WriteYAML(&b, []byte(`{"job":"ops/a","params":[`+number+`]}`)); err != nil {
+		if err := WriteYAML(&b, []byte(document)); err != nil {
 			t.Fatal(err)
 		}
 		docs, err := manifest.Parse("x.yaml", []byte(b.String()))
-		if err != nil || len(docs) != 1 {
+		if err != nil || len(docs) != 1 || string(docs[0].JSON) != document {
 			t.Errorf("%s: %v in\n%s", number, err, b.String())
-			continue
-		}
-		var got struct{ Params []any }
-		if err := json.Unmarshal(docs[0].JSON, &got); err != nil {
-			t.Fatal(err)
-		}
-		var want float64
-		if err := json.Unmarshal([]byte(number), &want); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]any{want}, got.Params); diff != "" {
-			t.Errorf("%s:\n%s%s", number, b.String(), diff)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/manifest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/exact"
 )
 
 // requestsAtOnce bounds how many documents are with the server at a time. Each of them waits for NATS
@@ -158,7 +159,7 @@ func documentChanges(from, to any) ([]client.FieldChange, error) {
 	fields := func(document any) (m map[string]any, err error) {
 		data, err := json.Marshal(document)
 		if err == nil {
-			err = json.Unmarshal(data, &m)
+			err = exact.Unmarshal(data, &m)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("encode document: %w", err)

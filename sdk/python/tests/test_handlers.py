@@ -189,3 +189,16 @@ def test_two_handlers_of_one_name_are_refused():
     a = app()
     with pytest.raises(ConfigurationError, match="report"):
         a.handler("report")(lambda run: None)
+
+
+def test_a_number_beyond_a_float_fails_the_run():
+    app = Executor(group="billing")
+
+    @app.handler
+    def echo(run: Run):
+        return run.params
+
+    assert run_handler(app, "echo", {"id": 1234567890123456789}).result == {"id": 1234567890123456789}
+    end = run_handler(app, "echo", {"x": math.inf})
+    assert (end.status, end.result) == ("failed", None)
+    assert "params.x is a number that is too large" in end.message

@@ -105,3 +105,12 @@ def test_a_reply_subject_that_is_none_is_garbage(reply):
 def test_a_text_with_half_a_character_becomes_one_that_utf8_has():
     assert wire.cut("ok \ud800") == "ok ?"
     wire.dumps({"message": wire.cut("\udfff" * 20_000)})
+
+
+def test_numbers_of_parameters_are_never_changed_in_silence():
+    text = json.dumps(trigger()).replace("}}", '}, "params": {"big": 1234567890123456789, "odd": 9007199254740993, "a": [0.1000, -0.0]}}')
+    t = wire.decode(text.encode(), "", 1, "billing")
+    assert t.raw["params"] == {"big": 1234567890123456789, "odd": 9007199254740993, "a": [0.1, 0]}
+    wire.check_finite(t.raw["params"], "params")
+    with pytest.raises(ValueError, match=r"params\.a\[1\]\.b is a number that is too large for a float; send it as text"):
+        wire.check_finite(json.loads('{"a": [1, {"b": -1e400}]}'), "params")

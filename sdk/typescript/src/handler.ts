@@ -1,6 +1,7 @@
 /** Handlers: what they take, and how they are called. */
 
 import { ConfigurationError } from "./errors";
+import { checkFinite } from "./json";
 import type { Run } from "./run";
 import { type JsonSchema, jsonSchema, type Schema, validate } from "./schema";
 import { isWhole } from "./trigger";
@@ -52,6 +53,7 @@ export class Handler {
   /** The parameters of a run, as the schema has them. Without any, {} is checked. */
   async params(raw: unknown): Promise<unknown> {
     const { params } = this.options;
+    checkFinite(raw, "params");
     return params === undefined ? raw : await validate(params, raw ?? {}, `params of handler ${this.name}`);
   }
 

@@ -1,4 +1,4 @@
-/** Results as JSON, which holds less than JavaScript does. */
+/** JSON, which holds less than JavaScript does, but for its numbers, of which it holds more. */
 
 import { textOf } from "./errors";
 import { cut, MAX_RESULT } from "./wire";
@@ -57,6 +57,51 @@ function wrongWith(value: unknown, inArray: boolean): string {
 function isInside(part: object, parent: unknown, places: Map<unknown, string>, place: string): boolean {
   const before = places.get(part);
   return part === parent || (before !== undefined && (place.startsWith(`${before}.`) || place.startsWith(`${before}[`)));
+}
+
+/** Strings and numbers of a JSON text. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** What begins a string that stands for a bigint; a string that begins so itself gets a second one. */
+const MARK = "\0";
+
+/**
+ * Parse JSON. A whole number that a JavaScript number would change, beyond 2^53, becomes a bigint; every
+ * other number is what JSON.parse makes of it.
+ */
+export function parse(text: string): unknown {
+  let marked = false;
+  const safe = text.replace(TOKENS, (token) => {
+    if (token[0] === '"') {
+      return token.startsWith('"\\u0000') ? `"\\u0000${token.slice(1)}` : token;
+    }
+    if (!/^-?\d{16,}$/.test(token) || Number.isSafeInteger(Number(token))) {
+      return token;
+    }
+    marked = true;
+    return `"\\u0000${token}"`;
+  });
+  if (!marked) {
+    return JSON.parse(text);
+  }
+  return JSON.parse(safe, (_, value: unknown) => {
+    if (typeof value !== "string" || !value.startsWith(MARK)) {
+      return value;
+    }
+    return value.startsWith(MARK, 1) ? value.slice(1) : BigInt(value.slice(1));
+  });
+}
+
+/** Refuse a value that has a number which is too large for JavaScript, and so has become Infinity. */
+export function checkFinite(value: unknown, name: string): void {
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    throw new Error(`${name} is a number that is too large for JavaScript; send it as text`);
+  }
+  if (typeof value === "object" && value !== null) {
+    for (const [key, part] of Object.entries(value)) {
+      checkFinite(part, Array.isArray(value) ? `${name}[${key}]` : `${name}.${key}`);
+    }
+  }
 }
 
 /** A handler's result as an event has it, and a note about it. */

@@ -1,6 +1,7 @@
 /** A trigger: one attempt that is given to this executor. */
 
 import { textOf } from "./errors";
+import { parse } from "./json";
 import { instant, milliseconds } from "./time";
 import { Garbage } from "./wire";
 
@@ -120,7 +121,7 @@ export function keyOf(runId: unknown, attempt: unknown, index: unknown): string 
 export function decode(data: string, token: string, count: number, group: string, trace = ""): Trigger {
   let raw: unknown;
   try {
-    raw = JSON.parse(data);
+    raw = parse(data);
   } catch (e) {
     throw new Garbage(`not JSON: ${textOf(e)}`);
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { encode, encodeResult, NotJson } from "../src/json";
+import { checkFinite, encode, encodeResult, NotJson, parse } from "../src/json";
 
 const same = (text: string) => text;
 
@@ -39,4 +39,19 @@ test("a result is masked, and cut above 64 KiB with a note", () => {
 
 test("a number that was a secret leaves no half of a result", () => {
   assert.match(encodeResult({ pin: 1234 }, (t) => t.replaceAll("1234", "***")).note, /left out/);
+});
+
+test("numbers of parameters are never changed in silence", () => {
+  const text = String.raw`{"big":1234567890123456789,"list":[9007199254740993,-9007199254740993,9007199254740991],"text":"1234567890123456789","quote":"\\\"9007199254740993","mark":"\u0000\u000012","one":"\u00001"}`;
+  assert.deepEqual(parse(text), {
+    big: 1234567890123456789n,
+    list: [9007199254740993n, -9007199254740993n, 9007199254740991],
+    text: "1234567890123456789",
+    quote: '\\"9007199254740993',
+    mark: "\0\x0012",
+    one: "\x001",
+  });
+  assert.deepEqual(parse("[0.1000, -0, 1e3, 12345678901234567.5]"), [0.1, -0, 1000, 12345678901234568]);
+  assert.throws(() => checkFinite(parse('{"a":[1,{"b":1e400}]}'), "params"), /^Error: params\.a\[1\]\.b is a number that is too large/);
+  assert.throws(() => parse('{"a":12345678901234567x}'), SyntaxError);
 });

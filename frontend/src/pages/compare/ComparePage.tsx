@@ -24,6 +24,7 @@ import { phasesOf } from "@/pages/run/phases";
 import { Page } from "@/shell/Page";
 import { LogDiff } from "./LogDiff";
 import "./compare.css";
+import { writeJson } from "@/lib/exact";
 
 /** A run beside another of its job, at first the last that succeeded: what differs comes first. */
 export default function ComparePage() {
@@ -119,7 +120,7 @@ function Both({ detail, other }: { detail: RunDetail; other: RunDetail }) {
   const versions = useQuery(versionsQuery(refOf(detail.job))).data?.items;
   const versionOf = (d: RunDetail) => versions?.find((v) => v.version === d.attempts[0]?.version);
   const [now, was] = [versionOf(detail), versionOf(other)];
-  const params = (d: RunDetail) => (d.params === undefined ? "" : JSON.stringify(d.params, null, 2));
+  const params = (d: RunDetail) => (d.params === undefined ? "" : writeJson(d.params, 2));
   const rows = all ? [...differ, ...same] : differ;
   return (
     <div className="pad grid">

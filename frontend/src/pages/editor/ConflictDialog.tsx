@@ -8,6 +8,7 @@ import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { Failed, Skeleton } from "@/components/Panel";
 import { usePageT } from "@/i18n";
+import { writeJson } from "@/lib/exact";
 import { relative } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
@@ -134,7 +135,7 @@ function Field({ of: m, who, side, onSide }: FieldProps) {
   const t = usePageT();
   const c = t.editor.clash;
   const write = (value: unknown) =>
-    value === undefined ? t.act.unset : typeof value === "string" ? value : JSON.stringify(value, null, 2);
+    value === undefined ? t.act.unset : typeof value === "string" ? value : writeJson(value, 2);
   const [mine, theirs] = [write(m.mine), write(m.theirs)];
   const isLong = mine.includes("\n") || theirs.includes("\n");
   const option = (of: Side, label: string, value: string) => (

@@ -7,6 +7,7 @@ import { CopyButton } from "@/components/Copy";
 import { Card } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
+import { writeJson } from "@/lib/exact";
 import { definitionOf } from "@/lib/jobdoc";
 
 /** The whole document of a job, as the command line would apply it. */
@@ -15,7 +16,7 @@ export default function DefinitionTab({ item }: { item: JobItem }) {
   const [form, setForm] = useState<"yaml" | "json">("yaml");
   const document = definitionOf(item.definition);
   const [yaml = ""] = useQuery(yamlQuery([document])).data ?? [];
-  const text = form === "yaml" ? yaml : JSON.stringify(document, null, 2);
+  const text = form === "yaml" ? yaml : writeJson(document, 2);
   return (
     <div className="pad">
       <Card

@@ -6,6 +6,7 @@ import type { Instance, JobItem } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
 import { Choice } from "@/components/fields";
+import { writeJson } from "@/lib/exact";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -23,7 +24,7 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
   const r = t.job.runDialog;
   const now = useNow();
   const d = item.definition;
-  const [text, setText] = useState(JSON.stringify(d.params ?? {}, null, 2));
+  const [text, setText] = useState(writeJson(d.params ?? {}, 2));
   const [place, setPlace] = useState("");
   const [busy, setBusy] = useState(false);
   const given = useQuery(givenParams(d.job)).data ?? [];
@@ -65,7 +66,7 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
           ]}
           onChange={(i) => {
             const set = sets[Number(i)];
-            if (set) setText(JSON.stringify(set.json, null, 2));
+            if (set) setText(writeJson(set.json, 2));
           }}
         />
       )}
@@ -101,6 +102,6 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** So much of a value as a line has room for. */
 function brief(json: unknown): string {
-  const text = JSON.stringify(json);
+  const text = writeJson(json);
   return text.length > 70 ? `${text.slice(0, 70)}…` : text;
 }

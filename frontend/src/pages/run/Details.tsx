@@ -10,6 +10,7 @@ import { CopyIconButton } from "@/components/Copy";
 import { statusIcons } from "@/components/Status";
 import { Clock } from "@/components/Time";
 import { formatDuration, parseDuration } from "@/lib/duration";
+import { writeJson } from "@/lib/exact";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -210,7 +211,7 @@ function Timeout({ run, job }: { run: Run; job: JobItem | undefined }) {
 }
 
 function Json({ title, tag, value }: { title: string; tag?: string; value: unknown }) {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const text = typeof value === "string" ? value : writeJson(value, 2);
   return (
     <section>
       <h2>

@@ -6,6 +6,7 @@ import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
 import { SegmentsField } from "@/components/Segments";
 import { usePageT } from "@/i18n";
+import { writeJson } from "@/lib/exact";
 import { paramsIn } from "@/lib/params";
 import { useSave } from "@/shell/useSave";
 
@@ -22,7 +23,7 @@ export default function RerunDialog({ detail, run, params, onClose }: RerunDialo
   const t = usePageT();
   const w = t.run.retry;
   const navigate = useNavigate();
-  const before = params === undefined ? "" : JSON.stringify(params, null, 2);
+  const before = params === undefined ? "" : writeJson(params, 2);
   const [version, setVersion] = useState<"latest" | "same">("latest");
   const [pieces, setPieces] = useState<"all" | "failed">("failed");
   const [text, setText] = useState(before);

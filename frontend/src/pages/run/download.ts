@@ -1,5 +1,6 @@
 import { logLines } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
+import { writeJson } from "@/lib/exact";
 import { saveFile } from "@/lib/saving";
 
 const page = 10_000;
@@ -26,7 +27,7 @@ export async function downloadBundle(detail: RunDetail, pieces: Run[], definitio
   const { strToU8, zip } = await import("fflate");
   const files: Record<string, Uint8Array> = {};
   const json = (name: string, value: unknown) => {
-    if (value !== undefined) files[name] = strToU8(`${JSON.stringify(value, null, 2)}\n`);
+    if (value !== undefined) files[name] = strToU8(`${writeJson(value, 2)}\n`);
   };
   const { changes, ...run } = detail;
   json("run.json", run);

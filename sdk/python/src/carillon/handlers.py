@@ -11,6 +11,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from . import wire
 from .run import Run, _current
 
 
@@ -43,6 +44,7 @@ class Handler:
 
     def arguments(self, run: Run) -> tuple[Any, ...]:
         """What the function is called with. Parameters that do not fit are a ValueError."""
+        wire.check_finite(run.params, "params")
         if not self.takes_params:
             return (run,)
         raw, want = run.params, self.params_type

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -190,6 +191,18 @@ class Trigger:
         if self.total > 0:
             e |= {"broadcast_index": self.index, "broadcast_total": self.total}
         return e | {"instance": instance, "delivery": self.delivered, "at": instant(now())}
+
+
+def check_finite(value: Any, name: str) -> None:
+    """Refuse a value that has a number beyond the range of a float, which json reads as infinity."""
+    if isinstance(value, float) and math.isinf(value):
+        raise ValueError(f"{name} is a number that is too large for a float; send it as text")
+    if isinstance(value, list):
+        for i, part in enumerate(value):
+            check_finite(part, f"{name}[{i}]")
+    elif isinstance(value, dict):
+        for key, part in value.items():
+            check_finite(part, f"{name}.{key}")
 
 
 def decode(data: bytes, token: str, count: int, group: str, trace: str = "") -> Trigger:

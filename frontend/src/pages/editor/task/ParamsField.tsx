@@ -4,6 +4,7 @@ import { handlersQuery } from "@/api/groups";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
+import { readJson, writeJson } from "@/lib/exact";
 import { fieldsOf, isRecord } from "@/lib/schema";
 import { SchemaForm } from "./SchemaForm";
 
@@ -71,7 +72,7 @@ interface JsonFieldProps {
 /** Any JSON value. What is no JSON yet stays in the field, and the document keeps the last that was. */
 export function JsonField({ label, value, onChange, error, hint, rows = 3 }: JsonFieldProps) {
   const t = usePageT();
-  const [text, setText] = useState(() => (value === undefined ? "" : JSON.stringify(value, null, 2)));
+  const [text, setText] = useState(() => (value === undefined ? "" : writeJson(value, 2)));
   const [bad, setBad] = useState(false);
   const change = (next: string) => {
     setText(next);
@@ -81,7 +82,7 @@ export function JsonField({ label, value, onChange, error, hint, rows = 3 }: Jso
       return;
     }
     try {
-      onChange(JSON.parse(next));
+      onChange(readJson(next));
       setBad(false);
     } catch {
       setBad(true);

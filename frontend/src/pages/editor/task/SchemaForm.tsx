@@ -1,5 +1,6 @@
 import { Choice, Lines, TextField } from "@/components/fields";
 import { usePageT } from "@/i18n";
+import { Exact, numberOf, readJson, writeJson } from "@/lib/exact";
 import { isRecord, type SchemaField, withProperty } from "@/lib/schema";
 import { JsonField } from "./ParamsField";
 
@@ -41,7 +42,7 @@ function Control({ field: f, value, onChange }: ControlProps) {
       {f.required && <span className="need">{t.editor.needed}</span>}
     </>
   );
-  const preset = f.preset === undefined ? undefined : t.editor.preset(JSON.stringify(f.preset));
+  const preset = f.preset === undefined ? undefined : t.editor.preset(writeJson(f.preset));
   const hint = [f.hint, preset].filter(Boolean).join(" · ") || undefined;
   const error = f.required && value === undefined ? t.editor.required : undefined;
   switch (f.kind) {
@@ -59,9 +60,9 @@ function Control({ field: f, value, onChange }: ControlProps) {
         <TextField
           {...{ label, hint }}
           type="number"
-          value={typeof value === "number" ? String(value) : ""}
+          value={typeof value === "number" || value instanceof Exact ? String(value) : ""}
           error={error ?? outside(f, value, t.editor.between)}
-          onChange={(v) => onChange(v === "" ? undefined : Number(v))}
+          onChange={(v) => onChange(v === "" ? undefined : numberOf(v))}
         />
       );
     case "yesno":
@@ -86,10 +87,10 @@ function Control({ field: f, value, onChange }: ControlProps) {
             { value: "", label: t.act.unset },
             ...f.choices.map((c) => ({
               value: JSON.stringify(c),
-              label: typeof c === "string" ? c : JSON.stringify(c),
+              label: typeof c === "string" ? c : writeJson(c),
             })),
           ]}
-          onChange={(v) => onChange(v === "" ? undefined : JSON.parse(v))}
+          onChange={(v) => onChange(v === "" ? undefined : readJson(v))}
         />
       );
     case "list":
@@ -99,7 +100,7 @@ function Control({ field: f, value, onChange }: ControlProps) {
           hint={hint ?? t.editor.oneALine}
           value={Array.isArray(value) ? value.map(String) : []}
           onChange={(lines) => {
-            const items = f.of === "text" ? lines : lines.map(Number).filter((n) => !Number.isNaN(n));
+            const items = f.of === "text" ? lines : lines.map(numberOf).filter((n) => !Number.isNaN(n));
             onChange(items.length === 0 ? undefined : items);
           }}
         />
@@ -127,8 +128,9 @@ function outside(
   value: unknown,
   say: (min: number | undefined, max: number | undefined) => string,
 ): string | undefined {
-  if (typeof value !== "number") return undefined;
-  const low = f.min !== undefined && value < f.min;
-  const high = f.max !== undefined && value > f.max;
-  return low || high || (f.kind === "integer" && !Number.isInteger(value)) ? say(f.min, f.max) : undefined;
+  if (typeof value !== "number" && !(value instanceof Exact)) return undefined;
+  const near = Number(value);
+  const low = f.min !== undefined && near < f.min;
+  const high = f.max !== undefined && near > f.max;
+  return low || high || (f.kind === "integer" && !Number.isInteger(near)) ? say(f.min, f.max) : undefined;
 }

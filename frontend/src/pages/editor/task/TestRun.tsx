@@ -10,6 +10,7 @@ import { Status } from "@/components/Status";
 import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { formatDuration } from "@/lib/duration";
+import { writeJson } from "@/lib/exact";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { problemOf } from "@/lib/problem";
@@ -132,7 +133,7 @@ function Output({ runId, job }: { runId: string; job: string }) {
       {run?.message && <div className="errbox">{say(run.message)}</div>}
       {run?.result !== undefined && run.result !== null && (
         <pre className="jsonbox" tabIndex={0}>
-          {typeof run.result === "string" ? run.result : JSON.stringify(run.result, null, 2)}
+          {typeof run.result === "string" ? run.result : writeJson(run.result, 2)}
         </pre>
       )}
       <div className="testlog logrows" role="log" aria-live="off" aria-label={t.run.log} tabIndex={0}>

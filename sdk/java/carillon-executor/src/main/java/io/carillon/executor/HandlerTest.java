@@ -2,6 +2,7 @@ package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
@@ -30,7 +31,7 @@ import java.util.concurrent.TimeoutException;
  * }</pre>
  */
 public final class HandlerTest {
-  private static final ObjectMapper MAPPER = JsonMapper.builder().findAndAddModules().build();
+  private static final ObjectMapper MAPPER = JsonMapper.builder().findAndAddModules().disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES).build();
   private static final String REPLY = "$JS.ACK.TRIG.any-test.1.1.1.1.0";
 
   private final Handlers handlers;

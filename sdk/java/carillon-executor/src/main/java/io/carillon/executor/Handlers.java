@@ -1,6 +1,7 @@
 package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
@@ -19,7 +20,7 @@ public final class Handlers {
 
   /** Handlers whose parameters and results are read and written by a mapper with all modules. */
   public Handlers() {
-    this(JsonMapper.builder().findAndAddModules().build());
+    this(JsonMapper.builder().findAndAddModules().disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES).build());
   }
 
   /** Handlers whose parameters and results are read and written by a mapper of yours. */

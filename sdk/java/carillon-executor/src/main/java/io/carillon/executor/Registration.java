@@ -88,6 +88,9 @@ public final class Registration {
       if (params == null || params.isNull()) {
         return empty();
       }
+      if (Json.isTooLarge(params)) {
+        throw new IllegalArgumentException("params of handler " + name + " have a number that is too large for a double; send it as text");
+      }
       return mapper.readerFor(paramsType).readValue(params);
     } catch (JsonProcessingException e) {
       throw new IllegalArgumentException("params of handler " + name + ": " + e.getOriginalMessage(), e);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,6 +57,21 @@ class HandlersTest {
     assertEquals(List.of("begun north", "slow"), end.lines());
     assertEquals(List.of(new HandlerTest.Progress(50, "half of ***")), end.progress());
   }
+
+  @Test
+  void numbersOfParametersAreNeverChangedInSilence() throws Exception {
+    String text = "{\"big\":1234567890123456789,\"odd\":9007199254740993,\"decimals\":0.1000,\"huge\":123456789012345678901234567890}";
+    assertEquals(text, new String(Json.bytes(Json.parse(text.getBytes(StandardCharsets.UTF_8))), StandardCharsets.UTF_8));
+    Handlers h = new Handlers();
+    h.register("echo", Void.class, JsonNode.class, (run, nothing) -> run.params());
+    h.register("ratio", Ratio.class, Ratio.class, (run, p) -> p);
+    assertEquals(text, HandlerTest.of(h).run("echo", Json.parse(text.getBytes(StandardCharsets.UTF_8))).resultAs(JsonNode.class).toString());
+    var end = HandlerTest.of(h).run("ratio", Json.parse("{\"ratio\":1e400}".getBytes(StandardCharsets.UTF_8)));
+    assertEquals("failed", end.status());
+    assertTrue(end.message().contains("too large for a double"), end.message());
+  }
+
+  record Ratio(double ratio) {}
 
   @ParameterizedTest
   @CsvSource({"final,true,", "later,false,PT1M30S", "x,false,", "error,false,"})
