@@ -73,3 +73,52 @@ func DecodeClaim(subject string, data []byte) (*Claim, error) {
 	}
 	return claim, nil
 }
+
+// Deaths is what servers keep of an attempt whose executors died while they had it. JetStream's
+// count of deliveries does not tell: a trigger that is given back has harmed nobody.
+type Deaths struct {
+	// Deaths are at most [job.MaxMaxDeliveries], in the order in which they were found.
+	Deaths []Death `json:"deaths"`
+	// Handed is to whom a server has handed the attempt since; nil if it has not.
+	Handed *Handed `json:"handed,omitempty"`
+}
+
+// Death is a delivery whose executor died, or was cut off, before it reported an end.
+type Death struct {
+	Delivery int       `json:"delivery"`
+	Instance string    `json:"instance,omitempty"` // empty: it died before it reported a start
+	Alone    bool      `json:"alone,omitempty"`    // it ran nothing else
+	At       time.Time `json:"at"`                 // when it was found
+}
+
+// Handed is a delivery that an instance has accepted from a server.
+type Handed struct {
+	Delivery int    `json:"delivery"`
+	Instance string `json:"instance"`
+	Alone    bool   `json:"alone,omitempty"` // it was told to run nothing else
+}
+
+// SubjectDeaths is where the deaths of t's attempt are kept: beside its claim, and beyond what
+// the group's credentials reach.
+func SubjectDeaths(t *Trigger) string { return SubjectClaim(t) + ".deaths" }
+
+// Msg returns the message that replaces what is kept at a revision of the bucket; 0: nothing is.
+func (d *Deaths) Msg(t *Trigger, revision uint64) (*nats.Msg, error) {
+	data, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("encode deaths of run %s: %w", t.RunID, err)
+	}
+	m := &nats.Msg{Subject: SubjectDeaths(t), Data: data, Header: nats.Header{}}
+	m.Header.Set(nats.ExpectedLastSubjSeqHdr, strconv.FormatUint(revision, 10))
+	m.Header.Set(headerTTL, ClaimFor.String())
+	return m, nil
+}
+
+// DecodeDeaths reads what is stored on a subject. The error is an *InvalidError.
+func DecodeDeaths(subject string, data []byte) (*Deaths, error) {
+	d := &Deaths{}
+	if err := json.Unmarshal(data, d); err != nil {
+		return nil, &job.InvalidError{Field: "deaths", Reason: fmt.Sprintf("at %s is damaged: %v", subject, err)}
+	}
+	return d, nil
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -41,6 +42,10 @@ const (
 	HeaderInstance = "Carillon-Instance"
 	// HeaderRouteReason says why the run did not go to its route's first choice.
 	HeaderRouteReason = "Carillon-Route-Reason"
+	// HeaderAlone asks the instance to take the run only if it has no other, and then to take no
+	// other for so many seconds, or until the run has ended: an executor died that had it. An
+	// executor that passes over it is offered the run when it says that it has none.
+	HeaderAlone = "Carillon-Alone"
 	// HeaderResume asks only for an attempt that the instance has already: it has been
 	// begun, and must not be begun again.
 	HeaderResume = "Carillon-Resume"
@@ -139,6 +144,23 @@ func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
 		h[HeaderResume] = []string{"true"}
 	}
 	return h
+}
+
+// maxAlone bounds [HeaderAlone].
+const maxAlone = time.Hour
+
+// AloneFor returns what [HeaderAlone] of a request asks for, 0 if it asks for nothing. The error is
+// an *InvalidError.
+func AloneFor(header nats.Header) (time.Duration, error) {
+	text := header.Get(HeaderAlone)
+	if text == "" {
+		return 0, nil
+	}
+	seconds, err := strconv.Atoi(text)
+	if most := int(maxAlone.Seconds()); err != nil || seconds < 1 || seconds > most {
+		return 0, &job.InvalidError{Field: HeaderAlone, Reason: fmt.Sprintf("%q must be a number of seconds from 1 to %d", clip.Text(text, 32), most)}
+	}
+	return time.Duration(seconds) * time.Second, nil
 }
 
 // DecodeInstanceReply returns what an instance has answered, or the fault that it found. It does

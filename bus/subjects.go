@@ -27,7 +27,7 @@ const (
 	BucketSecret   = "SECRET"   // <group>.<name> -> Secret
 	BucketHandler  = "HANDLER"  // <group>.<handler in base64url> -> Handler
 	BucketInst     = "INST"     // <group>.<instance> -> Heartbeat
-	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim
+	BucketClaim    = "CLAIM"    // <group>.<attempt> -> Claim, <group>.<attempt>.deaths -> Deaths
 	BucketGiven    = "GIVEN"    // <group>.<run> -> Given
 	BucketLedger   = "LEDGER"   // audited -> Audited, finding.<group>.<name>.<run> -> Finding
 	BucketLease    = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -78,6 +79,8 @@ type TriggerBody struct {
 	Timeout   job.Duration `json:"timeout,omitempty"`
 	WarnAfter job.Duration `json:"warn_after,omitempty"`
 	KillGrace job.Duration `json:"kill_grace,omitempty"`
+	// MaxDeliveries is the job's; zero is [job.DefaultMaxDeliveries].
+	MaxDeliveries int `json:"max_deliveries,omitempty"`
 	// Retry says after which ends of the attempt another follows.
 	Retry  job.Retry       `json:"retry,omitzero"`
 	Task   job.Task        `json:"task"`
@@ -88,7 +91,7 @@ type TriggerBody struct {
 func BodyOf(v *job.Version) TriggerBody {
 	b := TriggerBody{
 		Delivery: v.Delivery, Labels: v.Labels, Priority: v.Priority, Map: v.Map, AtOnce: v.AtOnce, Timeout: v.Timeout, WarnAfter: v.WarnAfter, KillGrace: v.KillGrace,
-		Retry: v.Retry, Task: v.Task.ByDigest(), Params: v.Params,
+		MaxDeliveries: v.MaxDeliveries, Retry: v.Retry, Task: v.Task.ByDigest(), Params: v.Params,
 	}
 	if v.Route != job.RouteAny {
 		b.Route = v.Route
@@ -99,6 +102,9 @@ func BodyOf(v *job.Version) TriggerBody {
 // Routed reports whether a dispatcher has to find the instance, on [SubjectRouted].
 // The triggers of other jobs are for any instance, on [SubjectTrigger].
 func (b *TriggerBody) Routed() bool { return b.Route != "" || len(b.Labels) > 0 }
+
+// MostDeliveries returns how many executors may die while they have an attempt.
+func (b *TriggerBody) MostDeliveries() int { return cmp.Or(b.MaxDeliveries, job.DefaultMaxDeliveries) }
 
 // Encode returns b as the text that [AppendTrigger] takes.
 func (b TriggerBody) Encode() (string, error) {

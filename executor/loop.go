@@ -96,7 +96,7 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	defer tick.Stop()
 	for len(l.live)+len(l.handing.open) > 0 || !untilIdle && !l.leaving && l.conflict == nil {
 		if l.takes() && l.introduction.done {
-			l.puller.Ask(l.slots - len(l.live) - len(l.handing.open))
+			l.puller.Ask(l.room())
 		}
 		select {
 		case <-ctx.Done():
@@ -196,12 +196,33 @@ func (l *loop) admit(life context.Context, r *Run) {
 	case !l.takes():
 		r.verdict = giveBack
 		l.end(life, r)
-	case l.active() > l.slots: // a pull request that was given up delivered after all
+	case l.active() > l.slots, l.aloneBut(r): // a pull request that was given up delivered after all
 		l.waiting = append(l.waiting, r)
 	default:
 		l.begin(life, r)
 	}
 }
+
+// room is how many triggers may be pulled.
+func (l *loop) room() int {
+	if l.alone(time.Now()) {
+		return 0
+	}
+	return l.slots - len(l.live) - len(l.handing.open)
+}
+
+// alone reports whether there is an attempt beside which no other may begin yet.
+func (l *loop) alone(now time.Time) bool {
+	for _, r := range l.live {
+		if r.aloneFor > 0 && now.Sub(r.came) < r.aloneFor {
+			return true
+		}
+	}
+	return false
+}
+
+// aloneBut reports whether an attempt other than r is such a one.
+func (l *loop) aloneBut(r *Run) bool { return r.aloneFor == 0 && l.alone(time.Now()) }
 
 // active is how many attempts occupy a slot.
 func (l *loop) active() int { return len(l.live) - len(l.waiting) }
@@ -259,7 +280,7 @@ func (l *loop) end(life context.Context, r *Run) {
 
 // admitNext begins the attempt that has waited longest for a slot, if there is one.
 func (l *loop) admitNext(life context.Context) {
-	if len(l.waiting) > 0 && l.active() < l.slots {
+	if len(l.waiting) > 0 && l.active() < l.slots && !l.alone(time.Now()) {
 		next := l.waiting[0]
 		l.waiting = l.waiting[1:]
 		l.admit(life, next)
@@ -310,7 +331,7 @@ const waitFor = time.Second
 // it, and gives back what has waited for a slot too long: another instance may have
 // one free.
 func (l *loop) yield(life context.Context, now time.Time) {
-	if l.puller.Ordered() > max(l.slots-len(l.live)-len(l.handing.open), 0) {
+	if l.puller.Ordered() > max(l.room(), 0) {
 		l.puller.Release()
 	}
 	for _, r := range slices.Clone(l.waiting) {

@@ -174,7 +174,7 @@ func (l *loop) idle(m *nats.Msg) (fleet.Answer, string, error) {
 			return fleet.AnswerBusy, "it runs the job already", nil
 		}
 	}
-	if len(l.live) >= l.slots {
+	if len(l.live) >= l.slots || l.alone(time.Now()) {
 		return fleet.AnswerBusy, "", nil
 	}
 	return fleet.AnswerAccepted, "", nil
@@ -242,12 +242,16 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 		return fleet.AnswerUnknownKind, err.Error(), nil
 	}
 	l.handing.comeBack(pulled.Reply)
-	if len(l.live) >= l.slots || l.isFull(t.Task.Handler) {
+	alone, err := bus.AloneFor(m.Header)
+	switch {
+	case err != nil:
+		return "", "", err
+	case l.alone(time.Now()), alone > 0 && len(l.live) > 0, len(l.live) >= l.slots, l.isFull(t.Task.Handler):
 		return fleet.AnswerBusy, "", nil
 	}
 	l.add(life, &Run{
 		trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
-		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason)),
+		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason)), aloneFor: alone,
 	}, pulled.Reply)
 	return fleet.AnswerAccepted, "", nil
 }

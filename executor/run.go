@@ -32,6 +32,8 @@ type Run struct {
 	// route's first choice.
 	routed      bool
 	routeReason string
+	// aloneFor is for how long the instance takes no other run beside it: an executor died that had it.
+	aloneFor time.Duration
 
 	// claimed is won by who may say how the attempt ended: the goroutine of its
 	// handler, or the loop that abandons it.

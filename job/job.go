@@ -69,6 +69,9 @@ type Job struct {
 	// StartWithin is how long a run may wait, queued or for a free instance, until it
 	// begins; then it is missed. Zero is no limit.
 	StartWithin Duration `json:"start_within,omitempty"`
+	// MaxDeliveries is how many executors may die while they have an attempt; then it is lost.
+	// Zero is [DefaultMaxDeliveries].
+	MaxDeliveries int `json:"max_deliveries,omitempty"`
 	// PauseAfter pauses the job when so many runs in a row have ended badly. Zero never
 	// does.
 	PauseAfter int  `json:"pause_after_failures,omitempty"`

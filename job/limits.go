@@ -7,6 +7,9 @@ const (
 	MaxKillGrace   = 10 * time.Minute
 	MaxStartWithin = 7 * 24 * time.Hour
 	MaxPauseAfter  = 1000
+
+	DefaultMaxDeliveries = 3
+	MaxMaxDeliveries     = 10
 )
 
 // validateLimits checks the limits in time of a run and its attempts.
@@ -29,6 +32,12 @@ func (j Job) validateLimits() []error {
 	}
 	if j.Timeout > 0 && j.WarnAfter >= j.Timeout {
 		errs = append(errs, Invalid("warn_after", "%s must be less than timeout, %s", j.WarnAfter, j.Timeout))
+	}
+	if j.MaxDeliveries < 0 || j.MaxDeliveries > MaxMaxDeliveries {
+		errs = append(errs, Invalid("max_deliveries", "%d must be between 1 and %d", j.MaxDeliveries, MaxMaxDeliveries))
+	}
+	if j.MaxDeliveries > 1 && j.Delivery == AtMostOnce {
+		errs = append(errs, Invalid("max_deliveries", "%d must be 1 with delivery at_most_once, which loses an attempt when its first executor dies", j.MaxDeliveries))
 	}
 	if j.PauseAfter < 0 || j.PauseAfter > MaxPauseAfter {
 		errs = append(errs, Invalid("pause_after_failures", "%d must be between 0 (never) and %d", j.PauseAfter, MaxPauseAfter))

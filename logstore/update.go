@@ -105,6 +105,15 @@ func (u *Update) Earlier(other *Update) bool {
 	return !u.DeliveredAt.IsZero() && (other.DeliveredAt.IsZero() || u.DeliveredAt.Before(other.DeliveredAt))
 }
 
+// HeldSlot returns by what a store tells held updates of an attempt from each other: nobody took a
+// delivery, or an instance had it and died.
+func HeldSlot(instance string, delivery int) int64 {
+	if instance != "" {
+		return int64(delivery) | 1<<32
+	}
+	return int64(delivery)
+}
+
 // Validate returns an *InvalidError when a store cannot hold u.
 func (u *Update) Validate() error {
 	if err := runlog.CheckIdentity(u.RunID, u.Job, u.Attempt, u.Piece); err != nil {

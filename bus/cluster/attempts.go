@@ -106,3 +106,37 @@ func (c *Conn) ClaimOf(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) 
 	}
 	return bus.DecodeClaim(m.Subject, m.Data)
 }
+
+// DeathsOf returns what is kept of the executors that died while they had t's attempt, and its
+// revision for [Conn.PutDeaths]. Without any it is empty.
+func (c *Conn) DeathsOf(ctx context.Context, t *bus.Trigger) (*bus.Deaths, uint64, error) {
+	m, err := c.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectDeaths(t))
+	if errors.Is(err, jet.ErrNoMessage) {
+		return &bus.Deaths{}, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(m.Data) == 0 {
+		return &bus.Deaths{}, m.Seq, nil // the mark of one whose time was over
+	}
+	d, err := bus.DecodeDeaths(m.Subject, m.Data)
+	return d, m.Seq, err
+}
+
+// PutDeaths replaces what is kept at a revision, and returns the new revision. If another server
+// was faster, the error is job.ErrConflict.
+func (c *Conn) PutDeaths(ctx context.Context, t *bus.Trigger, d *bus.Deaths, revision uint64) (uint64, error) {
+	m, err := d.Msg(t, revision)
+	if err != nil {
+		return 0, err
+	}
+	ack, err := c.JS.PublishMsg(ctx, m)
+	switch {
+	case jet.WrongLast(err):
+		return 0, fmt.Errorf("%w: another server has noted who died with run %s", job.ErrConflict, t.RunID)
+	case err != nil:
+		return 0, fmt.Errorf("note who died with run %s: %w", t.RunID, jet.Unavailable(err))
+	}
+	return ack.Sequence, nil
+}

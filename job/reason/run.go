@@ -39,6 +39,10 @@ var (
 	CancelledNote        = One{define("cancelled_note", "cancelled: {note:free}")}
 	CancelledByNote      = Two{define("cancelled_by_note", "cancelled by {by:word}: {note:free}")}
 	WentSilent           = One{define("went_silent", "instance {instance:word} began this attempt and went silent, and delivery at_most_once forbids to run it again")}
+	ExecutorDied         = Two{define("executor_died", "instance {instance:word} died or was cut off while it had this: delivery {delivery:number}")}
+	SomeExecutorDied     = One{define("some_executor_died", "the executor that had this died or was cut off before it reported a start: delivery {delivery:number}")}
+	ExecutorsDied        = One{define("executors_died", "its executor died {times|time|times} while it ran this")}
+	WaitsAlone           = None{further("waits_alone", "its executor died while it ran this, so it waits for an instance that runs nothing else")}
 	NotBegunBy           = One{define("not_begun_by", "no instance of its group could begin it by {by:instant}")}
 	NobodyTakesWork      = One{define("nobody_takes_work", "group {group:word} has no instance that takes work")}
 	NobodyTakesWorkWith  = Two{define("nobody_takes_work_with", "group {group:word} has no instance with labels {labels:phrase} that takes work")}

@@ -54,7 +54,7 @@ func (e *events) add(p place, u *logstore.Update, kind runlog.Kind) {
 	case runlog.KindRecorded:
 		r.slot, r.detail, r.instance, r.delivery = int64(r.status), u.Reason, "", 0
 	case runlog.KindHeld:
-		r.slot, r.detail = int64(u.Delivery), u.Reason
+		r.slot, r.detail = logstore.HeldSlot(u.Instance, u.Delivery), u.Reason
 	case runlog.KindStarted:
 		r.slot, r.detail, r.at = int64(u.Delivery), u.Reason, cmp.Or(millis(u.StartedAt), r.at)
 	case runlog.KindProgress:

@@ -29,7 +29,9 @@ func routedRun(t *testing.T, s logstore.Store) {
 		start.Reason = "worker-1 is busy"
 		end := r.finished(job.StatusSucceeded, "worker-2", 9*time.Second)
 		end.Delivery, end.StartedAt = 3, start.StartedAt
-		return []logstore.Update{record, r.held("no instance is free", 1, time.Second), r.held("all are busy", 2, 2*time.Second), start, end}
+		died := r.held("worker-0 died", 1, 3*time.Second)
+		died.Instance = "worker-0"
+		return []logstore.Update{record, r.held("no instance is free", 1, time.Second), r.held("all are busy", 2, 2*time.Second), died, start, end}
 	}, func(t *testing.T, r run) {
 		t.Helper()
 		want := r.row(job.StatusSucceeded)
@@ -40,6 +42,7 @@ func routedRun(t *testing.T, s logstore.Store) {
 			"1: +5ms recorded pending: noticed 20s late",
 			"1: +1s held pending: no instance is free",
 			"1: +2s held pending: all are busy",
+			"1: +3s held pending worker-0/1: worker-0 died",
 			"1: +4s started running worker-2/3: worker-1 is busy",
 			"1: +9s finished succeeded worker-2/3",
 		)

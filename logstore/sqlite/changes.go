@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
@@ -53,7 +54,7 @@ func changeOf(r *row, kind runlog.Kind) change {
 	case runlog.KindRecorded:
 		c.slot, c.detail, c.instance, c.delivery = r.status, r.Reason, "", 0
 	case runlog.KindHeld:
-		c.slot, c.detail = int64(r.Delivery), r.Reason
+		c.slot, c.detail = logstore.HeldSlot(r.Instance, r.Delivery), r.Reason
 	case runlog.KindStarted:
 		c.slot, c.detail = int64(r.Delivery), r.Reason
 		if !r.StartedAt.IsZero() {

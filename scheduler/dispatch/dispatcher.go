@@ -53,7 +53,8 @@ type Dispatcher struct {
 	spun   chan struct{} // wakes Run when a group whose executors pull needs service
 
 	mu     sync.Mutex
-	groups map[string]*group        // that have a live instance
+	groups map[string]*group        // that have a live instance, or had one that gave something back
+	live   int                      // how many have one
 	known  map[string]cluster.Group // what is kept of all groups
 }
 
@@ -275,10 +276,17 @@ func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 		}
 		d.serving.Go(func() { defer stop(); serve(serving) })
 	}
-	if known == 0 && open == 0 && len(standing) == 0 {
+	if live := known > 0; live != g.live {
+		if g.live = live; live {
+			d.live++
+		} else {
+			d.live--
+		}
+		d.metrics.groups.Set(float64(d.live))
+	}
+	if known == 0 && open == 0 && len(standing) == 0 && !g.naks.any() { // what was given back must not count as a death
 		delete(d.groups, g.name)
 	}
-	d.metrics.groups.Set(float64(len(d.groups)))
 }
 
 // choice is what dispatchers tell each other, for routes that look back.

@@ -21,8 +21,8 @@ const (
 // what was stored since an instant.
 const clockSlack = time.Minute
 
-// endsOf finds out which attempts' ends are stored. Attempts of a shard are looked for
-// together.
+// endsOf finds out which attempts' ends are stored, and who began them last. Attempts of a shard
+// are looked for together.
 func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
 	byShard := map[int][]int{}
 	for i, s := range all {
@@ -36,12 +36,13 @@ func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
 				since = at
 			}
 		}
-		ended, err := g.ended(ctx, shard, since.Add(-clockSlack))
+		ended, begun, err := g.ended(ctx, shard, since.Add(-clockSlack))
 		if err != nil {
 			g.d.log.DebugContext(ctx, "ends of attempts not read", "executor_group", g.name, "shard", shard, "error", err)
 			continue
 		}
 		for _, i := range mine {
+			all[i].begunBy = begun[all[i].t.Ref()]
 			if ends[i] = endNone; ended[all[i].t.Ref()] {
 				ends[i] = endFound
 			}
@@ -50,20 +51,25 @@ func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
 	return ends
 }
 
-// ended returns the attempts of a shard whose ends were stored since an instant, up to now: a barrier
-// says how far who answers must have come. A NATS server that was cut off may lack an end, and take
+// ended returns the attempts of a shard whose ends were stored since an instant, up to now, and which
+// instance began which attempt last: a barrier says how far who answers must have come. A NATS server that was cut off may lack an end, and take
 // itself for the leader.
-func (g *group) ended(ctx context.Context, shard int, since time.Time) (map[bus.AttemptRef]bool, error) {
+func (g *group) ended(ctx context.Context, shard int, since time.Time) (ended map[bus.AttemptRef]bool, begun map[bus.AttemptRef]string, err error) {
 	known, err := g.d.conn.PutBarrier(ctx, shard)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	ended := map[bus.AttemptRef]bool{}
+	ended, begun = map[bus.AttemptRef]bool{}, map[bus.AttemptRef]string{}
 	err = g.d.conn.ScanSince(ctx, g.d.conn.EvtOf(shard), bus.SubjectEvent(shard, g.name), since, known, func(m *jet.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
-		if e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
+		e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
+		switch {
+		case err != nil:
+		case e.Kind == bus.EventFinished:
 			ended[e.Ref()] = true
+		case e.Kind == bus.EventStarted:
+			begun[e.Ref()] = e.Instance
 		}
 	})
-	return ended, err
+	return ended, begun, err
 }

@@ -360,7 +360,7 @@ func (v *governor) end(ctx context.Context, p placed) {
 		if p.tries++; p.since.IsZero() {
 			p.since = now
 		}
-		if p.result == busy {
+		if p.result == busy && !p.alone(now) { // others need no instance of their own
 			v.hand.full[pool] = now.Add(lookAgain)
 		} else {
 			p.after = now.Add(holdMin)
@@ -430,10 +430,8 @@ func (v *governor) tick(ctx context.Context, now time.Time) {
 			}
 		}
 	}
-	late := func(w *held) bool {
-		return v.offers < maxOffers && !w.t.StartBy.IsZero() && now.After(w.t.StartBy)
-	}
-	for _, w := range v.hand.takeIf(late) { // they need neither room nor a token
+	overdue := func(w *held) bool { return v.offers < maxOffers && late(w.t, now) }
+	for _, w := range v.hand.takeIf(overdue) { // they need neither room nor a token
 		v.hand.picks++ // which end takes back
 		v.offer(ctx, w, nil)
 	}

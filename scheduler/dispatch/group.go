@@ -29,6 +29,7 @@ type group struct {
 	pulled chan struct{}
 	// How many instances were suspended when it was looked last.
 	barring int
+	live    bool // it has an instance
 	served  cluster.Group
 }
 

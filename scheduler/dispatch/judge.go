@@ -65,8 +65,12 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 		}
 		switch v := o.g.judge(ctx, o); v {
 		case free:
-			o.clear = true
-			return false
+			ended, err := o.countDeath(ctx)
+			if err == nil {
+				o.clear = true
+				return ended
+			}
+			o.g.d.log.DebugContext(ctx, "deaths of executors not counted", "run_id", o.t.RunID, "error", err)
 		case elsewhere:
 			o.g.d.metrics.outcome(outcomeTaken)
 			return true

@@ -13,6 +13,8 @@ type metrics struct {
 	groups   prometheus.Gauge       // that have an instance
 	outcomes *prometheus.CounterVec // of deliveries of routed triggers
 
+	deaths *prometheus.CounterVec // of executors that had an attempt, by group
+
 	suspended   prometheus.Gauge       // instances, at present
 	suspensions *prometheus.CounterVec // by group
 }
@@ -28,7 +30,7 @@ const (
 )
 
 // outcomes are these, and the statuses of runs that are ended without an instance.
-var outcomes = []string{outcomeTaken, outcomeHeld, outcomeUnknown, outcomeOver, outcomeRejected, outcomeUnread, string(job.StatusLost), string(job.StatusMissed)}
+var outcomes = []string{outcomeTaken, outcomeHeld, outcomeUnknown, outcomeOver, outcomeRejected, outcomeUnread, string(job.StatusLost), string(job.StatusMissed), string(job.StatusTimedOut), string(job.StatusCancelled)}
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
@@ -39,6 +41,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Namespace: "carillon", Name: "routed_triggers_total",
 			Help: "Deliveries of routed triggers, by what became of them.",
 		}, []string{"outcome"}),
+		deaths: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: "carillon", Name: "executor_deaths_total", Help: "How often this server has found that an executor died, or was cut off, while it had an attempt.",
+		}, []string{"executor_group"}),
 		suspended: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "carillon", Name: "instances_suspended", Help: "Instances that get no triggers for a while, as they give them back again and again; each server says so of all.",
 		}),
@@ -52,7 +57,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	return m, errors.Join(r.Register(m.groups), r.Register(m.outcomes), r.Register(m.suspended), r.Register(m.suspensions))
+	return m, errors.Join(r.Register(m.groups), r.Register(m.outcomes), r.Register(m.deaths), r.Register(m.suspended), r.Register(m.suspensions))
 }
 
 func (m *metrics) outcome(what string) { m.outcomes.WithLabelValues(what).Inc() }

@@ -15,6 +15,9 @@ import (
 
 const instances = 2
 
+// mostDeaths is how many executors may die while they have the attempt.
+const mostDeaths = 2
+
 // phase is what an instance has of the attempt.
 type phase uint8
 
@@ -70,7 +73,17 @@ type model struct {
 	claimEnded bool // the claim says that the end is stored, which may not be found any more
 	back       bool // the last delivery was handed back unbegun, and dispatchers know that
 	begins     uint8
-	nodes      [instances]node
+
+	// What servers know of deaths: whether they have judged the attempt free before, to whom one has
+	// handed it since (-1: nobody), and how many they have counted; vanished, that there was one which
+	// they have not. Attempts that must not be done twice need none of it.
+	judged   bool
+	pulled   bool // an executor pulled it first, and has not given it back
+	handed   int8
+	deaths   uint8
+	vanished bool
+
+	nodes [instances]node
 
 	judge struct {
 		step  step
@@ -92,6 +105,7 @@ const (
 	begunTwice
 	lostThoughHeld
 	lostThoughEnded
+	countedTooOften
 )
 
 func (m *model) reaches(i int) bool { return m.nats && m.nodes[i].alive && !m.nodes[i].cut }
@@ -183,15 +197,29 @@ func (m *model) instance(i int, do func(string, bool, func(*model))) {
 	n := m.nodes[i]
 	name := func(what string) string { return fmt.Sprintf("%c %s", 'a'+i, what) }
 	other := 1 - i
-	do(name("dies"), n.alive && m.nodes[other].alive, func(m *model) { m.nodes[i].alive, m.nodes[i].phase = false, idle })
+	do(name("dies"), n.alive && m.nodes[other].alive, func(m *model) {
+		m.vanish(i)
+		m.nodes[i].alive, m.nodes[i].phase = false, idle
+	})
+	// As a rule one dies, and the other lives; here it is started again, too, until the bound is reached.
+	do(name("is started again"), !n.alive && m.judged && !m.atMostOnce, func(m *model) { m.nodes[i] = node{alive: true} })
+	do(name("gives it back"), m.reaches(i) && n.phase == running && !m.atMostOnce, func(m *model) {
+		m.nodes[i].phase, m.pulled = idle, false
+		if m.handed == int8(i) {
+			m.handed = -1
+		}
+	})
 	do(name("leaves"), m.reaches(i) && (n.phase == idle || n.phase == reported) && m.nodes[other].alive, func(m *model) { m.nodes[i].alive, m.nodes[i].gone = false, true })
 	do(name("is cut off"), n.alive && !n.cut, func(m *model) { m.nodes[i].cut = true })
 	do(name("is back"), n.cut, func(m *model) { m.nodes[i].cut, m.nodes[i].gone = false, false })
-	do(name("is gone"), m.nats && !m.reaches(i) && !n.gone, func(m *model) { m.nodes[i].gone, m.nodes[i].wasGone = true, true })
+	do(name("is gone"), m.nats && !m.reaches(i) && !n.gone, func(m *model) {
+		m.vanish(i)
+		m.nodes[i].gone, m.nodes[i].wasGone = true, true
+	})
 
 	up := m.reaches(i)
 	do(name("pulls the trigger"), up && m.trigger && !m.delivered, func(m *model) {
-		m.delivered = true
+		m.delivered, m.pulled = true, !m.atMostOnce && !m.judged
 		switch n.phase {
 		case reported:
 			m.trigger = false // acknowledged
@@ -242,6 +270,9 @@ func (m *model) judges(do func(string, bool, func(*model))) {
 			m.rest()
 			if m.trigger && m.nodes[i].phase == idle {
 				m.take(i)
+				if m.judged {
+					m.handed = int8(i)
+				}
 			}
 		})
 	}
@@ -292,9 +323,32 @@ func (m *model) decide() {
 		if m.lose(); j.ended {
 			m.broken = lostThoughEnded
 		}
+	case m.atMostOnce: // nobody has begun it
+		m.judge.step = offer
 	default:
+		m.count()
+	}
+}
+
+// count counts the death of who had the attempt, which is free now.
+func (m *model) count() {
+	if m.handed >= 0 || m.pulled {
+		if m.deaths++; !m.vanished {
+			m.broken = countedTooOften
+		}
+		m.vanished = false
+	}
+	m.judged, m.pulled, m.handed = true, false, -1
+	if m.deaths >= mostDeaths {
+		m.lose()
+	} else {
 		m.judge.step = offer
 	}
+}
+
+// vanish notes that an instance dies, or counts as gone, while it has the attempt.
+func (m *model) vanish(i int) {
+	m.vanished = m.vanished || m.has(i) && !m.atMostOnce
 }
 
 // watches is what the owner of the shard does about a run whose trigger has gone.
@@ -313,10 +367,11 @@ func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
 		begunAfterItsEnd: "an attempt is begun whose end an instance has stored that was never gone",
 		begunTwice:       "an attempt that must not be done twice is begun twice",
 		lostThoughHeld:   "an attempt is lost that an instance has which was never gone",
+		countedTooOften:  "more executors are counted that died with an attempt than did",
 		lostThoughEnded:  "an attempt is lost whose claim has told the judge that its end is stored",
 	}
 	for _, atMostOnce := range []bool{false, true} {
-		first := model{atMostOnce: atMostOnce, nats: true, trigger: true, claim: -1}
+		first := model{atMostOnce: atMostOnce, nats: true, trigger: true, claim: -1, handed: -1}
 		for i := range first.nodes {
 			first.nodes[i].alive = true
 		}

@@ -42,8 +42,9 @@ type handing struct {
 type tally struct {
 	n     int
 	since time.Time // of the first in the present window
-	// Of a trigger, the last of its deliveries that were all given back, from the first on.
-	chain int
+	// Of a trigger, the last of its deliveries that were all given back, from the first on, and the
+	// last that was given back at all.
+	chain, last int
 }
 
 // term is a suspension of an instance, or the last one.
@@ -79,6 +80,7 @@ func (n *naks) note(at bus.Position, delivery int, pulled bool, now time.Time) (
 	if delivery == t.chain+1 {
 		t.chain = delivery
 	}
+	t.last = max(t.last, delivery)
 	holder, handed := n.holders[handing{at, delivery}]
 	delete(n.holders, handing{at, delivery})
 	switch {
@@ -112,6 +114,30 @@ func (n *naks) allGivenBack(at bus.Position, delivery int) bool {
 	defer n.mu.Unlock()
 	t := n.triggers[at]
 	return t != nil && t.chain >= delivery-1
+}
+
+// gaveBack reports whether a delivery of a trigger was given back, if it was the last one but for
+// those that came later and were not.
+func (n *naks) gaveBack(at bus.Position, delivery int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.triggers[at]
+	return t != nil && t.last == delivery
+}
+
+// any reports whether a trigger of the group was given back.
+func (n *naks) any() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.triggers) > 0
+}
+
+// holder returns which instance was handed a delivery of a trigger by this node and has not given it
+// back; "" if none is known.
+func (n *naks) holder(at bus.Position, delivery int) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.holders[handing{at, delivery}]
 }
 
 // suspects returns the instances that have given back too much of what they were handed, and

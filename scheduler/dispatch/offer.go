@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,6 +77,13 @@ type offer struct {
 	lostWith string // the instance that had begun one that is lost
 	from     string // the instance that has handed it over, and has a slot for it
 
+	// Of one that had to be judged: which executors have died while they had it, and the revision
+	// of that; nil before. begunBy is who reported last that it has begun it.
+	deaths   *bus.Deaths
+	deathsAt uint64
+	begunBy  string
+	pulled   bool // by an executor, not by a server
+
 	// Of a trigger that waits: when JetStream was last told that it is in good hands, and
 	// whether it had been parked and is offered again.
 	signed  time.Time
@@ -118,6 +126,7 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	}
 	now := time.Now()
 	o := &offer{g: g, m: m, t: t, at: bus.Position{Stream: meta.Stream, Seq: meta.Sequence.Stream}, stored: meta.Timestamp, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
+	o.pulled = meta.Consumer == bus.ConsumerAny(g.name)
 	o.clear = o.delivery == 1 || g.backs.gaveBack(o) || g.naks.allGivenBack(o.at, o.delivery)
 	return o
 }
@@ -133,11 +142,20 @@ func compareAge(a, b *offer) int {
 
 // tooLate ends an attempt that may not begin any more.
 func (o *offer) tooLate(ctx context.Context) bool {
-	if o.t.StartBy.IsZero() || !time.Now().After(o.t.StartBy) {
+	switch now := time.Now(); {
+	case !o.t.EndBy.IsZero() && now.After(o.t.EndBy):
+		o.fail(ctx, job.StatusTimedOut, reason.EndBy.With(o.t.EndBy))
+	case !o.t.StartBy.IsZero() && now.After(o.t.StartBy):
+		o.fail(ctx, job.StatusMissed, reason.NotBegunBy.With(o.t.StartBy))
+	default:
 		return false
 	}
-	o.fail(ctx, job.StatusMissed, reason.NotBegunBy.With(o.t.StartBy))
 	return true
+}
+
+// late reports whether the attempt may not begin any more at an instant.
+func late(t *bus.Trigger, now time.Time) bool {
+	return !t.StartBy.IsZero() && now.After(t.StartBy) || !t.EndBy.IsZero() && now.After(t.EndBy)
 }
 
 // place offers the trigger round after round. It returns what came of the last one.
@@ -158,11 +176,22 @@ func (o *offer) place(ctx context.Context) result {
 			return res
 		case res == busy && time.Now().Before(o.g.closedUntil()):
 			return parked
-		case res == nobody, res == unable, o.resumed, time.Since(o.came) >= patience:
+		}
+		alone, most := o.alone(time.Now()), patience
+		if alone { // which has to meet the moment at which an instance has nothing
+			most = alonePatience
+		}
+		if res == nobody || res == unable || o.resumed || time.Since(o.came) >= most {
 			o.postpone(ctx, o.why(res))
 			return res
 		}
-		rest.Reset(lookAgain)
+		if rest.Reset(lookAgain); alone {
+			if time.Since(o.came) >= patience {
+				o.tell(ctx, o.why(res))
+			}
+			o.sign()
+			rest.Reset(aloneAgain)
+		}
 		select {
 		case <-rest.C:
 		case <-ctx.Done():
@@ -196,13 +225,26 @@ func (o *offer) round(ctx context.Context) result {
 		if !o.sound(ctx, m) {
 			continue
 		}
-		reply, err := o.ask(ctx, m, bus.VerbRun, bus.RunRequest(o.m, o.chosen(m), false), o.m.Data, runWait)
+		header := bus.RunRequest(o.m, o.chosen(m), false)
+		alone := o.alone(time.Now())
+		if alone {
+			if !o.runsNothing(ctx, m) {
+				if m.name == o.t.Prefer {
+					return busy
+				}
+				continue
+			}
+			header.Set(bus.HeaderAlone, strconv.Itoa(int(aloneFor.Seconds())))
+		}
+		reply, err := o.ask(ctx, m, bus.VerbRun, header, o.m.Data, runWait)
 		switch {
 		case errors.Is(err, job.ErrUnavailable) && !errors.Is(err, bus.ErrNobodyThere):
+			o.noteHanded(ctx, m.name, alone) // it may have it, or have died of it
 			return unknown
 		case err != nil: // ask has said why
 		case reply.Answer == fleet.AnswerAccepted:
 			o.remember(m)
+			o.noteHanded(ctx, m.name, alone)
 			return taken
 		default:
 			o.refuse(refusal(m.name, reply))
@@ -336,6 +378,8 @@ func (o *offer) why(r result) string {
 		return reason.NobodyHasHandlerWith.With(group, labels, task.Handler)
 	case r == unable:
 		return reason.NobodyRunsKindWith.With(group, labels, task.Kind())
+	case o.alone(time.Now()):
+		return reason.Join(reason.NobodyFree.String(), reason.WaitsAlone.String(), o.listed())
 	case whoever:
 		return reason.Join(reason.NobodyFree.String(), o.listed())
 	}

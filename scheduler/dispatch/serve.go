@@ -124,7 +124,7 @@ func (s *server) begin(ctx context.Context, from *jet.Puller, m *nats.Msg) {
 // ask asks the instance that comes first to take the trigger. It returns false if more
 // than that is needed.
 func (s *server) ask(o *offer) bool {
-	if s.asker == nil || !o.clear || o.probes() || !o.t.StartBy.IsZero() && o.began.After(o.t.StartBy) {
+	if s.asker == nil || !o.clear || o.probes() || late(o.t, o.began) {
 		return false
 	}
 	m := s.g.first(o, o.began)

@@ -16,6 +16,11 @@ func (o *offer) remembers() bool { return route.Remembers(o.t.Route) }
 func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 	ev := bus.EventOf(o.t, bus.EventFinished, time.Now())
 	ev.Delivery, ev.FinishedAt, ev.Status, ev.Message = o.delivery, ev.At, status, message
+	ev.Retry = status == job.StatusLost && o.t.Retry.Again(o.t.Attempt, status, nil)
+	if o.suspect() { // the last that had it
+		last := o.deaths.Deaths[len(o.deaths.Deaths)-1]
+		ev.Instance, ev.Delivery = last.Instance, last.Delivery
+	}
 	if err := o.publish(ctx, ev); err != nil {
 		o.handBack()
 		return
@@ -28,6 +33,10 @@ func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 func (o *offer) postpone(ctx context.Context, why string) {
 	o.tell(ctx, why)
 	o.g.d.metrics.outcome(outcomeHeld)
+	if o.alone(time.Now()) {
+		o.handBackFor(holdMin)
+		return
+	}
 	o.handBack()
 }
 
@@ -54,7 +63,7 @@ func (o *offer) tell(ctx context.Context, why string) {
 func (o *offer) handBack() { o.handBackFor(bus.GiveBackAfter(o.delivery)) }
 
 func (o *offer) handBackFor(delay time.Duration) {
-	if o.clear {
+	if o.clear && !o.suspect() { // whose deaths the next dispatcher has to know
 		o.tellBack()
 	}
 	o.g.answer(o.m, bus.NakAfter(delay))

@@ -29,15 +29,12 @@ func (d *Dispatcher) hearNak(m *nats.Msg) {
 	}
 	d.mu.Lock()
 	g := d.groups[name]
-	if g == nil && pulled { // executors that pull need not say who they are
+	if g == nil { // executors that pull need not say who they are, and one that leaves gives back first
 		g = newGroup(d, name)
 		g.as = d.known[name]
 		d.groups[name] = g
 	}
 	d.mu.Unlock()
-	if g == nil {
-		return
-	}
 	now := time.Now()
 	often, suspect := g.naks.note(at, delivery, pulled, now)
 	if often {

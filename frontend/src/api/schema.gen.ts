@@ -3101,6 +3101,8 @@ export interface components {
             warn_after?: components["schemas"]["Duration"];
             kill_grace?: components["schemas"]["Duration"];
             start_within?: components["schemas"]["Duration"];
+            /** @description How many executors may die while they have an attempt; then it is lost. Default, and 0: 3 */
+            max_deliveries?: number;
             /** @description Pause the job after this number of unsuccessful runs in a row; 0 disables it */
             pause_after_failures?: number;
             task: components["schemas"]["Task"];

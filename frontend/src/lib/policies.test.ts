@@ -50,3 +50,12 @@ it("says every policy that was chosen, with its figures", () => {
   ]);
   expect(policiesInWords(all, zh)).toHaveLength(13);
 });
+
+it("says how many executors may die with an attempt, if the job does", () => {
+  expect(policiesInWords(job({ max_deliveries: 1 }), en)).toContain(
+    "An attempt is lost when 1 executor has died while running it.",
+  );
+  expect(policiesInWords(job({ max_deliveries: 5 }), en)).toContain(
+    "An attempt is lost when 5 executors have died while running it.",
+  );
+});

@@ -19,6 +19,7 @@ export function policiesInWords(job: Job, t: PolicyTexts): string[] {
     retryInWords(job, t),
     job.retry?.drop_stale && w.dropStale,
     job.delivery === "at_most_once" && w.atMostOnce,
+    !!job.max_deliveries && w.maxDeliveries(job.max_deliveries),
     job.timeout && w.timeout(nice(job.timeout, "0s"), nice(job.kill_grace, "5s")),
     job.total_timeout && w.totalTimeout(nice(job.total_timeout, "0s")),
     job.warn_after && w.warnAfter(nice(job.warn_after, "0s")),

@@ -152,6 +152,9 @@ func drawReactions(t *draw.Table, d *job.Job) {
 			t.Row(l.name, l.String())
 		}
 	}
+	if d.MaxDeliveries > 0 {
+		t.Row("max deliveries", strconv.Itoa(d.MaxDeliveries))
+	}
 	if d.PauseAfter > 0 {
 		t.Row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))
 	}

@@ -36,6 +36,8 @@ export const policies = {
   },
   dropStale: "Not retried once the run of a later fire has succeeded.",
   atMostOnce: "If its executor disappears, a run is lost: it does not run again.",
+  maxDeliveries: (n: number) =>
+    `An attempt is lost when ${count(n, "executor has", "executors have")} died while running it.`,
   timeout: (d: string, grace: string) => `An attempt is asked to stop after ${d}, and killed ${grace} later.`,
   totalTimeout: (d: string) => `All attempts together may take ${d}.`,
   warnAfter: (d: string) => `After ${d}, a warning is written to its log.`,

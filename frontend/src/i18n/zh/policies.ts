@@ -30,6 +30,7 @@ export const policies: typeof english = {
   },
   dropStale: "后续触发运行成功后不再重试。",
   atMostOnce: "执行器失联时，该次运行记为失联，不会重复执行。",
+  maxDeliveries: (n) => `同一次尝试运行期间执行器异常终止 ${n} 次后记为失联。`,
   timeout: (d, grace) => `单次尝试超过 ${d} 时通知其停止，再过 ${grace} 强制终止。`,
   totalTimeout: (d) => `所有尝试合计最多 ${d}。`,
   warnAfter: (d) => `超过 ${d} 时在日志中写入警告。`,

@@ -20,16 +20,34 @@ export function Trouble(props: SectionProps) {
       <MissedRule {...props} />
       <RetryRule {...props} />
       <div className="rule">
-        <div className="two">
+        <div className={doc.delivery === "at_most_once" ? "two" : "three"}>
           <Choice
             label={e.delivery}
             value={doc.delivery ?? "at_least_once"}
             options={deliveries.map((d) => ({ value: d, label: e.deliveryWords[d] ?? d }))}
             error={errors.get("delivery")}
             onChange={(delivery) =>
-              onChange(without({ ...doc, delivery: delivery === "at_least_once" ? undefined : delivery }))
+              onChange(
+                without(
+                  delivery === "at_least_once"
+                    ? { ...doc, delivery: undefined }
+                    : { ...doc, delivery, max_deliveries: undefined },
+                ),
+              )
             }
           />
+          {(doc.delivery !== "at_most_once" || errors.has("max_deliveries")) && (
+            <NumberField
+              label={e.maxDeliveries}
+              min={1}
+              max={10}
+              placeholder="3"
+              value={doc.max_deliveries || undefined}
+              hint={e.maxDeliveriesHint}
+              error={errors.get("max_deliveries")}
+              onChange={(n) => onChange(without({ ...doc, max_deliveries: n || undefined }))}
+            />
+          )}
           <NumberField
             label={e.pauseAfter}
             min={0}

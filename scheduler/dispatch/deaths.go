@@ -1,0 +1,143 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+const (
+	// aloneFor is how long an instance that gets an attempt whose executor died takes nothing else.
+	aloneFor = time.Minute
+	// How long such an attempt waits for an instance that runs nothing: after the first death, of
+	// which mostly another run is the cause, after further ones, and once an executor died while it
+	// ran nothing else.
+	firstWait   = 15 * time.Second
+	furtherWait = 2 * time.Minute
+	provenWait  = 10 * time.Minute
+	// aloneAgain is how often it is looked for one, and alonePatience how long at a time.
+	aloneAgain    = time.Second
+	alonePatience = 10 * time.Second
+	// noteWait is how long it may take to note to whom such an attempt was handed.
+	noteWait = 5 * time.Second
+)
+
+// countDeath notes that the executor died which had the delivery before this one, if one did. The
+// attempt is lost once that has happened as often as its job allows. Nobody has the attempt, and no
+// end of it is stored. It returns an error if that is not known, or another server is doing the same.
+//
+// One that must not be done twice nobody has begun: its claim says so.
+func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
+	if o.t.Delivery == job.AtMostOnce {
+		return false, nil
+	}
+	deaths, revision, err := o.g.d.conn.DeathsOf(ctx, o.t)
+	if err != nil {
+		return false, err
+	}
+	if death, died := o.deathBefore(deaths); died {
+		deaths.Deaths, deaths.Handed = append(deaths.Deaths, death), nil
+		if revision, err = o.g.d.conn.PutDeaths(ctx, o.t, deaths, revision); err != nil {
+			return false, err
+		}
+		o.reportDeath(ctx, &death)
+	}
+	o.deaths, o.deathsAt = deaths, revision
+	if n := len(deaths.Deaths); n >= o.t.MostDeliveries() {
+		o.g.d.log.WarnContext(ctx, "run lost, as its executors died", "job", o.t.Job, "run_id", o.t.RunID, "attempt", o.t.Attempt, "deaths", n)
+		o.fail(ctx, job.StatusLost, reason.ExecutorsDied.With(n))
+		return true, nil
+	}
+	return false, nil
+}
+
+// deathBefore returns the death of the executor that had the attempt last, if one had it. Who has
+// given it back lives. After the first death servers note to whom they hand it. Before that, who
+// has pulled it is not known unless it has reported a start.
+func (o *offer) deathBefore(known *bus.Deaths) (bus.Death, bool) {
+	death := bus.Death{Delivery: o.delivery - 1, At: time.Now().UTC().Truncate(time.Millisecond)}
+	if h := known.Handed; h != nil {
+		death.Delivery, death.Instance, death.Alone = h.Delivery, h.Instance, h.Alone
+	}
+	switch {
+	case o.g.naks.gaveBack(o.at, death.Delivery):
+		return death, false
+	case known.Handed != nil:
+		return death, true
+	case len(known.Deaths) > 0:
+		return death, false // a server died that had it in hand
+	}
+	if death.Instance = o.g.naks.holder(o.at, death.Delivery); death.Instance == "" {
+		death.Instance = o.begunBy
+	}
+	return death, death.Instance != "" || o.pulled
+}
+
+// reportDeath stores in the history which delivery ended with its executor.
+func (o *offer) reportDeath(ctx context.Context, d *bus.Death) {
+	ev := bus.EventOf(o.t, bus.EventHeld, d.At)
+	ev.Instance, ev.Delivery = d.Instance, d.Delivery
+	if ev.Text = reason.SomeExecutorDied.With(d.Delivery); d.Instance != "" {
+		ev.Text = reason.ExecutorDied.With(d.Instance, d.Delivery)
+	}
+	o.g.d.metrics.deaths.WithLabelValues(o.g.name).Inc()
+	_ = o.publish(ctx, ev) // which has logged it
+}
+
+// suspect reports whether an executor died that had the attempt.
+func (o *offer) suspect() bool { return o.deaths != nil && len(o.deaths.Deaths) > 0 }
+
+// alone reports whether the attempt is to be handed to an instance that runs nothing else: it may be
+// what its executor died of.
+func (o *offer) alone(now time.Time) bool {
+	if !o.suspect() {
+		return false
+	}
+	all := o.deaths.Deaths
+	last, wait := all[len(all)-1], firstWait
+	switch {
+	case last.Alone:
+		wait = provenWait
+	case len(all) > 1:
+		wait = furtherWait
+	}
+	return now.Sub(last.At) < wait
+}
+
+// runsNothing reports whether an instance runs nothing now.
+func (o *offer) runsNothing(ctx context.Context, m *member) bool {
+	reply, err := o.ask(ctx, m, bus.VerbBeat, nil, nil, askWait)
+	if err != nil {
+		return false // ask has noted why
+	}
+	switch {
+	case reply.Answer != fleet.AnswerAccepted:
+		o.refuse(refusal(m.name, reply))
+	case reply.Running > 0:
+		o.refuse(reason.InstanceBusy.With(m.name, reply.Running, reply.Slots))
+	default:
+		return true
+	}
+	return false
+}
+
+// noteHanded notes that an instance has accepted an attempt that had to be judged. A server that
+// dies before it has done so lets one death go uncounted.
+func (o *offer) noteHanded(ctx context.Context, instance string, alone bool) {
+	if o.deaths == nil {
+		return
+	}
+	o.deaths.Handed = &bus.Handed{Delivery: o.delivery, Instance: instance, Alone: alone}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWait)
+	defer cancel()
+	revision, err := o.g.d.conn.PutDeaths(ctx, o.t, o.deaths, o.deathsAt)
+	if err != nil && !errors.Is(err, job.ErrConflict) {
+		o.g.d.log.WarnContext(ctx, "not noted who has an attempt whose executor died", "run_id", o.t.RunID, "instance", instance, "error", err)
+	}
+	o.deathsAt = max(o.deathsAt, revision)
+}
