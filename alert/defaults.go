@@ -30,7 +30,7 @@ func Defaults() []alerting.Rule {
 			Description: alerting.Say("rule_streams_nearly_full").English(),
 		},
 		{
-			Alert: "streams-full", Severity: alerting.Critical, When: alerting.Condition{StreamFull: 95}, GroupBy: alerting.ByRule,
+			Alert: "streams-full", Severity: alerting.Critical, When: alerting.Condition{StreamFull: 90}, GroupBy: alerting.ByRule,
 			Description: alerting.Say("rule_streams_full").English(),
 		},
 		{

@@ -211,6 +211,31 @@ func TestAGroupOverItsBudgetRaisesAnIncidentByItself(t *testing.T) {
 	})
 }
 
+func TestAGroupOfWhichTooManyRunsWaitRaisesAnIncidentByItself(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(settled)
+		for group, d := range map[string]time.Duration{"alpha": time.Minute, "ops": -time.Minute} {
+			f := cluster.FullGroup{Group: group, Runs: 16000, Bytes: 966_000_000, MaxBytes: 965_000_000, MaxRuns: 1_000_000, Until: time.Now().Add(d)}
+			if err := w.conn.PutFullGroup(w.t.Context(), f); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		text := "too many runs of group alpha wait for an executor (16000, about 966 MB): further fires are missed"
+		time.Sleep(10 * time.Second)
+		if d := cmp.Diff([]string{"open: " + text}, w.states("groups-over-budget")); d != "" {
+			w.t.Error(d)
+		}
+		if all := w.defaultIncidents("groups-over-budget"); len(all) != 1 || all[0].Group != "alpha" {
+			w.t.Errorf("%+v", all)
+		}
+		time.Sleep(time.Minute)
+		if d := cmp.Diff([]string{"resolved: " + text}, w.states("groups-over-budget")); d != "" {
+			w.t.Error(d)
+		}
+	})
+}
+
 // EVT is trimmed no further than the alerter has come.
 func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNext(t *testing.T) {
 	run(t, func(w *world) {

@@ -2,6 +2,7 @@ package alert
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
@@ -47,7 +48,8 @@ func clockTrouble(c *cluster.NodeClock) (subject string, summary alerting.Senten
 	return "", summary
 }
 
-// lookBudgets finds executor groups that are refused because they send too much.
+// lookBudgets finds executor groups that are refused because they send too much, and those of which
+// too many runs wait.
 func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	refused, err := s.conn.Refusals(ctx)
 	if err != nil {
@@ -65,7 +67,22 @@ func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Ti
 			return err
 		}
 	}
-	return s.overExcept(ctx, r, over, now, alerting.Say("may_connect"))
+	full, err := s.conn.FullGroups(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range full {
+		subject := "group " + f.Group
+		if !now.Before(f.Until) || !r.Match.SelectsGroup(f.Group) || over[subject] {
+			continue
+		}
+		over[subject] = true
+		summary := alerting.Say("too_many_wait", "group", f.Group, "runs", strconv.Itoa(f.Runs), "megabytes", strconv.FormatInt(f.Bytes/1e6, 10))
+		if err := s.stands(ctx, r, subject, f.Group, now, summary); err != nil {
+			return err
+		}
+	}
+	return s.overExcept(ctx, r, over, now, alerting.Say("all_well"))
 }
 
 // overExcept resolves the incidents of a rule about a state of things that is over: all but those

@@ -63,6 +63,12 @@ func SubjectTriggers(shard int, group string) string {
 	return "trig." + strconv.Itoa(shard) + ".*." + group
 }
 
+// SubjectTriggersOf matches the subjects of all triggers for a group, of all shards.
+func SubjectTriggersOf(group string) string { return "trig.*.*." + group }
+
+// SubjectAllTriggers matches the subjects of all triggers.
+const SubjectAllTriggers = "trig.>"
+
 // SubjectCursor returns the subject whose only message is the shard's cursor.
 func SubjectCursor(shard int) string { return "cur." + strconv.Itoa(shard) }
 

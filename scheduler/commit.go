@@ -31,7 +31,9 @@ var errAbandoned = errors.New("commit abandoned")
 // each shard's cursor is among them, conditional on the one before it: at most one
 // of the repeats is stored, and the cursor's commit name shows whether one was.
 //
-// Nothing is stored before the instant at. Batches that are refused for good are sent shard
+// Nothing is stored before the instant at. When the stream has no room for all batches, they are sent
+// shard by shard; a shard for whose batch there is no room is given up, and its next owner, who knows
+// that no run may begin, decides anew. Batches that are refused for good are sent shard
 // by shard, and the shard of the one that is refused alone is parked.
 func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending) (lost []pending, err error) {
 	wait := pause.Backoff{Least: 5 * time.Millisecond, Most: 250 * time.Millisecond, Jitter: true}
@@ -48,6 +50,11 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 			incomplete = 0
 		}
 		switch {
+		case refused && refusal.StreamFull():
+			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
+			s.roomOf(batches[0].shard).refuse(time.Now())
+			gone, err := s.split(ctx, at, batches, refusal)
+			return append(lost, gone...), err
 		case refused && refusal.Permanent() || incomplete == maxIncomplete:
 			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
 			gone, err := s.split(ctx, at, batches, refusal)
@@ -113,6 +120,7 @@ func messages(batches []pending) []*nats.Msg {
 // sequence first and the others right behind it.
 func (s *Scheduler) committed(ctx context.Context, batches []pending, first uint64) {
 	for _, p := range batches {
+		s.roomOf(p.shard).wrote(p.batch.Messages)
 		p.machine.Committed(first)
 		p.cursor.Store(first)
 		first += uint64(len(p.batch.Messages))

@@ -92,6 +92,17 @@ func (l *lane) nap() time.Duration {
 	return min(max(at.Add(-lead).Sub(now), 0), longestNap)
 }
 
+// look tells the machines which room there is.
+func (l *lane) look(now time.Time) {
+	if len(l.shards) == 0 {
+		return
+	}
+	room := l.s.roomOf(l.shards[0].shard).get(time.Now()) // a lane's shards are of one partition
+	for _, o := range l.shards {
+		o.machine.PutRoom(room, now.UnixMilli())
+	}
+}
+
 // due returns the instant of the lane's next batch, and whether there is one in sight:
 // now, if something is due already.
 func (l *lane) due(now time.Time) (at time.Time, ok bool) {
@@ -119,6 +130,7 @@ func (l *lane) step(ctx context.Context) {
 	if !trusted {
 		return
 	}
+	l.look(now)
 	at, ok := l.due(now)
 	if ctx.Err() != nil || !ok || at.Sub(now) > lead {
 		return

@@ -24,6 +24,7 @@ type measures struct {
 
 	// Of the cluster. Only the owner of the first shard has them.
 	pending, running             *prometheus.GaugeVec // triggers, by executor group
+	full                         *prometheus.GaugeVec // 1 for each full executor group
 	instances, slots, slotsInUse *prometheus.GaugeVec // by executor group
 	bytes, limit, messages       *prometheus.GaugeVec // by stream
 	behind                       *prometheus.GaugeVec // copies, by stream
@@ -41,6 +42,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 		jobs:       prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "carillon", Name: "ring_jobs", Help: "Jobs that this node fires for."}),
 		pending:    gauge("group_pending_triggers", "Triggers that wait for an instance of the executor group."+one, "executor_group"),
 		running:    gauge("group_running_triggers", "Triggers that an instance of the executor group has."+one, "executor_group"),
+		full:       gauge("group_full", "1 while so many runs of the executor group wait that further ones are missed."+one, "executor_group"),
 		instances:  gauge("group_instances", "Instances of the executor group that take work."+one, "executor_group"),
 		slots:      gauge("group_slots", "Runs that the instances of the executor group do at once."+one, "executor_group"),
 		slotsInUse: gauge("group_slots_in_use", "Runs that the instances of the executor group do now."+one, "executor_group"),
@@ -66,7 +68,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	); err != nil {
 		return nil, err
 	}
-	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages, m.behind)
+	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.full, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages, m.behind)
 }
 
 // leaseRemaining returns for how long the node may believe in all of its leases.
@@ -105,12 +107,12 @@ func (s *Scheduler) measure(ctx context.Context) error {
 		s.measures.forget()
 		return nil
 	}
-	return errors.Join(s.measureStreams(ctx), s.measureGroups(ctx))
+	return errors.Join(s.measureStreams(ctx), s.measureGroups(ctx), s.noteFull(ctx))
 }
 
 // forget takes back what another node shows from now on.
 func (m *measures) forget() {
-	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages, m.behind} {
+	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.full, m.instances, m.slots, m.slotsInUse, m.bytes, m.limit, m.messages, m.behind} {
 		g.Reset()
 	}
 	clear(m.consumers)

@@ -30,7 +30,9 @@ func (s *Scheduler) split(ctx context.Context, at time.Time, batches []pending, 
 		s.shrink(len(messages(batches)))
 	}
 	if len(batches) == 1 {
-		if p := batches[0]; refusal.TooMany() && len(p.batch.Messages) > s.room() {
+		if p := batches[0]; refusal.StreamFull() {
+			p.lose("its stream has no room for what it decided", refusal)
+		} else if refusal.TooMany() && len(p.batch.Messages) > s.room() {
 			p.lose("its batch has more messages than NATS takes; the next ones are smaller", refusal)
 		} else {
 			p.park(refusal)

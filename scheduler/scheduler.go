@@ -27,6 +27,8 @@ type Config struct {
 	Node string
 	// Lanes is how many batches the node may have under way at once. Defaults to 2.
 	Lanes int
+	// GroupWaiting is how many runs of an executor group may wait. Defaults to [DefaultGroupWaiting].
+	GroupWaiting int
 	// Version is shown with the node.
 	Version string
 	// Logger defaults to none, Registerer to none.
@@ -42,6 +44,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Lanes == 0 {
 		c.Lanes = 2
+	}
+	if c.GroupWaiting == 0 {
+		c.GroupWaiting = DefaultGroupWaiting
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -94,6 +99,7 @@ type Scheduler struct {
 	clock    clock
 	routes   *dispatch.Dispatcher
 
+	rooms    []room          // by partition
 	deferred []atomic.Uint64 // by partition, sequence of the newest deferred item of any shard; 0: there is none
 
 	routed chan string // groups with routed triggers whose consumer may not have been made
@@ -119,6 +125,9 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Lanes < 1 || cfg.Lanes > 64 {
 		return nil, &job.InvalidError{Field: "lanes", Reason: fmt.Sprintf("%d must be between 1 and 64", cfg.Lanes)}
 	}
+	if cfg.GroupWaiting < 1 {
+		return nil, &job.InvalidError{Field: "group-waiting", Reason: fmt.Sprintf("%d must be at least 1", cfg.GroupWaiting)}
+	}
 	m, err := newMetrics(cfg.Registerer)
 	if err != nil {
 		return nil, err
@@ -143,6 +152,7 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	for _, stream := range conn.Evts() {
 		s.events = append(s.events, newEvents(s, stream))
 	}
+	s.rooms = make([]room, partitions)
 	s.deferred, s.trim = make([]atomic.Uint64, partitions), make([]trimmer, partitions)
 	// A lane stores the batches of its shards as one, which cannot be on two streams. Shards take
 	// turns to belong to lanes, as to partitions, so that a multiple of these keeps them apart.
@@ -214,6 +224,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	g.Go(func() error { s.setupGroups(gctx); return nil })
 	g.Go(func() error { s.routes.Run(gctx); return nil })
 	g.Go(func() error { s.watchDeferred(gctx); return nil })
+	g.Go(func() error { s.watchRoom(gctx); return nil })
 	g.Go(func() error { return s.keepHouse(gctx) })
 	g.Go(func() error {
 		defer stopLanes()

@@ -40,6 +40,8 @@ type world struct {
 	assets cluster.Assets
 	skews  map[string]time.Duration // by how much the clocks of nodes are wrong
 	mu     sync.Mutex               // of skews
+
+	groupWaiting int // how many runs of a group may wait; 0 is the default
 }
 
 type node struct {
@@ -134,7 +136,7 @@ func (w *world) startNodeOn(name string, conn *cluster.Conn) {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
 	metrics := prometheus.NewRegistry()
-	s, err := scheduler.New(conn, scheduler.Config{Node: name, Logger: log, Registerer: metrics, Tracer: w.tracer})
+	s, err := scheduler.New(conn, scheduler.Config{Node: name, Logger: log, Registerer: metrics, Tracer: w.tracer, GroupWaiting: w.groupWaiting})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -35,3 +35,38 @@ func (c *Conn) Refusals(ctx context.Context) ([]Refusal, error) {
 	slices.SortFunc(all, func(a, b Refusal) int { return strings.Compare(a.Group, b.Group) })
 	return all, nil
 }
+
+// FullGroup says that so many runs of an executor group wait that further ones are missed.
+type FullGroup struct {
+	Group string `json:"executor_group"`
+	// Runs is how many triggers wait or are alive, Bytes about what they take of their stream with all
+	// that belongs to them. At MaxRuns, or above MaxBytes, the group is full.
+	Runs     int   `json:"runs"`
+	Bytes    int64 `json:"bytes"`
+	MaxRuns  int   `json:"max_runs"`
+	MaxBytes int64 `json:"max_bytes"`
+	// Until is when this is no longer known: it is measured again before that.
+	Until time.Time `json:"until"`
+}
+
+const fullPrefix = "full."
+
+// PutFullGroup notes that a group is full, so that the alerter sees it. The error is job.ErrUnavailable.
+func (c *Conn) PutFullGroup(ctx context.Context, f FullGroup) error {
+	return c.putMeasured(ctx, measured{fullPrefix + f.Group, "that a group is full"}, f)
+}
+
+// FullGroups returns of each group that was ever full what was noted last, in the order of their names.
+// The error is job.ErrUnavailable.
+func (c *Conn) FullGroups(ctx context.Context) ([]FullGroup, error) {
+	newest, err := newestMeasured[FullGroup](ctx, c, fullPrefix, "which groups are full")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]FullGroup, 0, len(newest))
+	for _, f := range newest {
+		all = append(all, f)
+	}
+	slices.SortFunc(all, func(a, b FullGroup) int { return strings.Compare(a.Group, b.Group) })
+	return all, nil
+}

@@ -48,11 +48,14 @@ func (e *BatchError) Busy() bool {
 // Full reports whether the stream, or its account, has no room for the batch.
 func (e *BatchError) Full() bool {
 	switch e.Code {
-	case 10077, 10023, 10047, 10002:
+	case codeStreamFull, 10023, 10047, 10002:
 		return true
 	}
 	return false
 }
+
+// StreamFull reports whether the batch would exceed the limit of its stream. A smaller one may fit.
+func (e *BatchError) StreamFull() bool { return e.Code == codeStreamFull }
 
 // Permanent reports whether the same batch would be refused again, however often it is sent:
 // what is wrong is in the batch, like a message that is larger than NATS takes.
@@ -69,8 +72,9 @@ func (e *BatchError) TooMany() bool { return e.Code == codeTooMany }
 
 // Codes of JetStream's errors.
 const (
-	codeTooLarge = 10054 // a message
-	codeTooMany  = 10199 // messages in a batch
+	codeTooLarge   = 10054 // a message
+	codeStreamFull = 10077
+	codeTooMany    = 10199 // messages in a batch
 	// codeIncomplete is the code of a batch with missing messages.
 	codeIncomplete = 10176
 )

@@ -41,6 +41,12 @@ func (c *Conn) At(ctx context.Context, stream string, seq uint64) (*Stored, erro
 	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))
 }
 
+// Next returns the first message of a stream at or after a sequence on a subject, which may have
+// wildcards, as the leader knows it. Errors as Last.
+func (c *Conn) Next(ctx context.Context, stream, subject string, from uint64) (*Stored, error) {
+	return c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d,"next_by_subj":%q}`, from, subject))
+}
+
 // Has reports whether a stream has the message at a sequence, as its leader knows.
 func (c *Conn) Has(ctx context.Context, stream string, seq uint64) (bool, error) {
 	_, err := c.getMessage(ctx, stream, fmt.Sprintf(`{"seq":%d}`, seq))

@@ -38,6 +38,7 @@ type nodeConfig struct {
 	sql       string        // address of a shared store for people's SQL; empty is none
 	node      string
 	lanes     int
+	waiting   int // runs of an executor group that may wait
 	keepRuns  time.Duration
 	keepLogs  time.Duration
 	allow     []string             // what alerts may call though it is not public
@@ -58,6 +59,7 @@ type gate struct {
 func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.node, "node", "", "the node's `name`, unique in the cluster (default: host name and a random part)")
 	f.IntVar(&c.lanes, "lanes", 2, "maximum number of batches that the scheduler sends at once")
+	f.IntVar(&c.waiting, "group-waiting", scheduler.DefaultGroupWaiting, "maximum number of runs of an executor group that wait for an executor; further fires are missed")
 	f.StringSliceVar(&c.allow, "alert-allow", nil, "private `host`, address or network that notifications may be sent to, such as mail.internal:587 or 10.1.0.0/16")
 	f.StringVar(&c.heartbeat, "heartbeat-url", "", "`URL` to call every minute while all jobs can fire, for a monitor that tells you when Carillon is down")
 	f.Var(cli.Duration(&c.keepRuns, 30*24*time.Hour), "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
@@ -150,7 +152,7 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 			c.chore(conn, rolePatrol, patrolEvery, patrol.Round, log))
 	}
 	if slices.Contains(c.roles, roleScheduler) {
-		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, Version: build.Version(), Logger: log, Registerer: reg, Tracer: c.tracer})
+		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, GroupWaiting: c.waiting, Version: build.Version(), Logger: log, Registerer: reg, Tracer: c.tracer})
 		if err != nil {
 			return err
 		}

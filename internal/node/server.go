@@ -97,6 +97,9 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if !slices.Contains([]int{1, 3, 5}, o.assets.Replicas) {
 		return &job.InvalidError{Field: "replicas", Reason: fmt.Sprintf("%d must be 1, 3 or 5", o.assets.Replicas)}
 	}
+	if o.waiting < 1 {
+		return &job.InvalidError{Field: "group-waiting", Reason: fmt.Sprintf("%d must be at least 1", o.waiting)}
+	}
 	if o.connections < 1 {
 		return &job.InvalidError{Field: "group-connections", Reason: fmt.Sprintf("%d must be at least 1", o.connections)}
 	}

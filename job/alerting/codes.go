@@ -112,6 +112,11 @@ var codes = map[Code]text{
 		"executors of group {group} send more than their budget: NATS refuses them until {until}",
 		"分组 {group} 的执行器发送量超出配额，NATS 在 {until} 之前拒绝其连接",
 	},
+	"too_many_wait": {
+		"group megabytes runs",
+		"too many runs of group {group} wait for an executor ({runs}, about {megabytes} MB): further fires are missed",
+		"分组 {group} 等待执行的运行过多（{runs} 次，约 {megabytes} MB），之后的触发将错过",
+	},
 	"instance_suspended": {
 		"instance group reason until others",
 		"instance {instance} of group {group} is suspended: {reason}; suspended until {until}[, and {others} more]",
@@ -146,7 +151,6 @@ var codes = map[Code]text{
 	"store_level":    {"percent free", "the disk of the log store is {percent} % full, with {free} GB free", "日志存储的磁盘占用降至 {percent}%，剩余 {free} GB"},
 	"shards_store":   {"", "NATS stores the data of all shards again", "所有分区已恢复存储"},
 	"clocks_right":   {"", "the clock is right again, or the server is gone", "时钟已恢复正常，或该服务器已下线"},
-	"may_connect":    {"", "its executors may connect again", "其执行器可以重新连接"},
 	"none_suspended": {"group", "no instance of group {group} is suspended now", "分组 {group} 已没有暂停派发的实例"},
 	"ledger_healed":  {"", "the missing records of the ledger have arrived", "触发台账中缺失的记录已补齐"},
 	"rule_gone":      {"rule", "alert {rule} was deleted or disabled", "告警规则 {rule} 已删除或停用"},
@@ -185,8 +189,8 @@ var codes = map[Code]text{
 	},
 	"rule_streams_full": {
 		"",
-		"A NATS stream is full, or will be soon. No run is triggered while TRIG is full, and no result is reported while EVT is. Raise the limit of the stream.",
-		"NATS 消息流已占满，或即将占满。TRIG 占满时无法触发运行，EVT 占满时无法上报结果。请调高消息流的上限。",
+		"A NATS stream is full, or will be soon. No run is triggered while TRIG is 90 % full, and no result is reported while EVT is full. Raise the limit of the stream.",
+		"NATS 消息流已占满，或即将占满。TRIG 占用达 90% 时无法触发运行，EVT 占满时无法上报结果。请调高消息流的上限。",
 	},
 	"rule_shards_parked": {
 		"",
@@ -200,8 +204,8 @@ var codes = map[Code]text{
 	},
 	"rule_groups_over_budget": {
 		"",
-		"The executors of a group sent more than their budget, so NATS disconnected them for a while. Meanwhile their runs wait. Find out what they send.",
-		"某分组的执行器发送量超出配额，NATS 会断开其连接，并在一段时间内拒绝重连，期间该分组的运行会等待。请查明它们在发送什么。",
+		"A group has more than its share. Its executors sent more than their budget, so that NATS disconnected them for a while; or too many of its runs wait, so that its fires are missed. Find out what they send, or start executors.",
+		"某分组超出配额：其执行器发送量过大，NATS 会断开其连接并在一段时间内拒绝重连；或其等待执行的运行过多，之后的触发将错过。请查明执行器在发送什么，或启动更多执行器。",
 	},
 	"rule_instances_suspended": {
 		"",

@@ -3,6 +3,8 @@ package reason
 // Why a run waits, does not run, or ended, as the scheduler decides.
 var (
 	OverlapFull          = One{define("overlap_full", "overlap limit reached: {runs|run is|runs are} still alive")}
+	TooManyWait          = One{define("too_many_wait", "too many runs of executor group {group:word} wait for an executor")}
+	NoRoomForRuns        = None{define("no_room_for_runs", "NATS had no room for further runs")}
 	QueueFull            = One{define("queue_full", "the queue is full: {runs:number} runs wait already")}
 	NoRoomInBatch        = None{define("no_room_in_batch", "it waits for room in the next batch")}
 	WaitsForRuns         = One{define("waits_for_runs", "it waits for {runs|earlier run|earlier runs}")}

@@ -45,7 +45,7 @@ type askedBackfill struct {
 // Backfill takes a request. It is stored with the next batch of Step that has room,
 // which names it in Backfills; done is not nil when it is already. Fires that another
 // backfill of the job has yet to run are left out. Errors: job.ErrNotFound,
-// job.ErrConflict when that leaves none, an *InvalidError.
+// job.ErrConflict when that leaves none or there is no room for further runs, an *InvalidError.
 func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -67,6 +67,9 @@ func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error
 		if other.ID == r.ID && other.Job == r.Job && !other.cancel {
 			return nil, nil
 		}
+	}
+	if why := m.noRoom(r.Job.Group()); why != "" {
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, why)
 	}
 	m.backfills.asked = append(m.backfills.asked, askedBackfill{BackfillRequest: r})
 	return nil, nil
@@ -256,8 +259,8 @@ func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, 
 		f.Cancelled = "the job was deleted"
 		changed = true
 	}
-	alive := m.filling(id)
-	for ; len(f.left()) > 0 && alive < f.AtOnce; alive++ {
+	alive, room := m.filling(id), m.noRoom(m.jobs[id].name.Group()) == ""
+	for ; room && len(f.left()) > 0 && alive < f.AtOnce; alive++ {
 		if n == most || !b.fits(launch+1) {
 			full = true
 			break

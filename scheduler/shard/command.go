@@ -21,7 +21,7 @@ type Command struct {
 // within [AskedFor], to this machine or to a successor, makes no second run. Errors:
 // job.ErrNotFound, an *InvalidError, and job.ErrConflict for a run in the place of a
 // fire of which no version has spoken within that time: those are asked for by versions,
-// and here only what became of them.
+// and here only what became of them. The same while there is no room for further runs of the group.
 func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -47,6 +47,9 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if !r.InsteadOf.IsZero() {
 		return nil, fmt.Errorf("%w: no version of job %s has wanted its fire at %s early, as run %s, within the last %s",
 			job.ErrConflict, r.Job, r.InsteadOf.UTC().Format(time.RFC3339), r.RunID, AskedFor)
+	}
+	if why := m.noRoom(r.Job.Group()); why != "" {
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, why)
 	}
 	c := Command{TriggerRequest: r, version: e.plans[last].Version}
 	of := e.bodies[last].Value()

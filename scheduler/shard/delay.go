@@ -165,7 +165,7 @@ const roomDelay = 3
 
 // enactDelay adds to b the fire of a fixed-delay job, and what the job waits for next.
 func (m *Machine) enactDelay(b *builder, id uint32, fire verdict, next *delay, now int64) {
-	if s := m.apply(b, id, fire); s == job.StatusSkipped {
+	if s := m.apply(b, id, fire); s == job.StatusSkipped || s == job.StatusMissed && next.run != "" {
 		next = &delay{since: max(now, fire.first.At)}
 	}
 	m.replaceDelay(id, next)

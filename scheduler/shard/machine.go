@@ -341,13 +341,17 @@ func (m *Machine) arm(id uint32) {
 
 // NextAt returns the instant at which Step will have something to do, as seen at now, and
 // whether there is one. It may be in the past. There is none while too many items wait to be
-// deleted.
+// deleted, and none for what begins runs while no run may begin.
 func (m *Machine) NextAt(now int64) (int64, bool) {
 	if m.crowded() {
 		return 0, false
 	}
 	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.release) > 0 ||
-		len(m.runs.ends)+len(m.runs.arrived)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.sending)+len(m.backfills.going)+len(m.backfills.asked) > 0
+		len(m.runs.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.backfills.asked) > 0
+	if m.reserved() {
+		return min(m.done, now), told
+	}
+	told = told || len(m.runs.arrived)+len(m.runs.sending)+len(m.backfills.going) > 0
 	if m.ahead(now) {
 		if told || now < m.stepped {
 			return now, true

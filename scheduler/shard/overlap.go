@@ -11,7 +11,7 @@ import (
 
 // admission is what becomes of a run at the moment it is wanted.
 type admission struct {
-	status job.Status // pending, queued or skipped
+	status job.Status // pending, queued or skipped; missed, if it is a fire for which there is no room
 	reason string
 	total  int // in how many pieces it is done, if that is known
 }
@@ -20,6 +20,12 @@ type admission struct {
 // overlap, and does it. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
 func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
+	if why := m.noRoom(m.jobs[id].name.Group()); why != "" {
+		if r.cause.Scheduled() {
+			return admission{status: job.StatusMissed, reason: why}
+		}
+		return admission{status: job.StatusSkipped, reason: why}
+	}
 	rules := &m.jobs[id].newest().Reactions
 	body, err := body.at(r.fireTime)
 	if err != nil { // by a zone that only the server that saved the job knows

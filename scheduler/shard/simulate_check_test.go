@@ -88,6 +88,7 @@ func (w *world) check(b *stored, d delivery) {
 	w.noteAsked(b, d.now)
 	w.checkBackfills(b)
 	w.checkPieces(b, d, all)
+	checkRoom(b, d, all)
 	w.lives.checkRuns(b, d, all, ends)
 	w.checkWords(b, d, all)
 	for _, name := range w.names {
@@ -125,6 +126,7 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 		}
 	}
 	w.fires += len(fates)
+	d.known.refuseFires(name, fates)
 	delays := 0
 	for _, l := range lines {
 		switch {
@@ -235,6 +237,9 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 		if f.status != l.Status || f.cause != l.Cause {
 			fail("%s@%d: the fire of %s is %s (%s, %q), but should be %s (%s)", l.Job, f.version, instant(f.at), l.Status, l.Cause, l.Reason, f.status, f.cause)
 		}
+		if f.status == job.StatusMissed && !strings.Contains(l.Reason, f.reason) {
+			fail("%s@%d: the fire of %s is missed since %q, but should be since %q", l.Job, f.version, instant(f.at), l.Reason, f.reason)
+		}
 		why, direction, moves := strings.Cut(l.Reason, "; shift ")
 		if f.status == job.StatusSkipped && (moves != f.moves || moves && !strings.HasPrefix(direction, "next moves it to ") && !strings.HasPrefix(direction, "previous moves it to ")) {
 			fail("%s@%d: the fire of %s is skipped since %q, and moves: %v", l.Job, f.version, instant(f.at), l.Reason, f.moves)
@@ -325,6 +330,9 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 		want.Status = job.StatusMissed
 	case late:
 		want.Cause = job.CauseMisfire
+	}
+	if want.Status == job.StatusPending && d.known.full(l.Job) {
+		want.Status = job.StatusMissed
 	}
 	if want.Status == job.StatusPending && overlapped(l) {
 		return

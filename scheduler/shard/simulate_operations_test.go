@@ -91,6 +91,7 @@ var operations = []operation{
 	{1, (*world).fillSome},
 	{3, (*world).comeAndGo},
 	{1, (*world).govern},
+	{2, (*world).fillStream},
 	{3, func(w *world) {
 		if w.owner != nil {
 			w.ask(w.owner)

@@ -17,6 +17,7 @@ type knowledge struct {
 	jobs      map[job.Name][]heardVersion
 	calendars map[string][]*job.CalendarVersion
 	holds     []hold
+	room      *Room
 }
 
 // hold is how the switch for a group is set, or with "" that for everything.
@@ -372,7 +373,7 @@ func (k *knowledge) contains(calendar string, asOf, at int64) (in, exists bool) 
 }
 
 func (k *knowledge) snapshot() *knowledge {
-	c := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}, holds: k.holds}
+	c := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}, holds: k.holds, room: k.room}
 	maps.Copy(c.jobs, k.jobs)
 	maps.Copy(c.calendars, k.calendars)
 	return c

@@ -51,6 +51,7 @@ func (w *world) settle() {
 	}
 	w.clock += 5000
 	w.restPlainly()
+	w.room = nil
 	w.takeOver()
 	o := w.owner
 	o.skew = 0

@@ -91,6 +91,7 @@ type world struct {
 	inPieces map[job.RunID]*simPieces
 	online   map[string][]*fleet.Instance // by group
 	governed map[string]bool              // groups
+	room     *Room
 
 	partitions bus.Partitions
 	words      *simWords
@@ -305,6 +306,7 @@ func (w *world) takeOver() {
 		o.m.PutInstances(group, w.online[group])
 		o.m.PutGroup(group, w.governed[group])
 	}
+	w.measure(o)
 	if !o.m.NeedsEvents() {
 		o.m.SkipEvents(o.evt.last())
 	}
@@ -342,10 +344,14 @@ func (w *world) step(o *owner) {
 		}
 	}
 	room = min(room, w.nats.room())
+	if w.chance(70) {
+		w.measure(o)
+	}
 	now := w.clock + o.skew
 	known := o.known.snapshot()
 	b := o.m.Step(now, room)
 	if b == nil {
+		w.checkIdle(o, now, room)
 		w.stuck(o, now, room)
 		return
 	}

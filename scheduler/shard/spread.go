@@ -108,7 +108,7 @@ func (m *Machine) beginPieces(a *alive) {
 
 // sendLater notes that a run has pieces that may be triggered.
 func (m *Machine) sendLater(a *alive) {
-	if p := a.pieces; !p.sending && p.mayBegin() {
+	if p := a.pieces; !p.sending && p.mayBegin() && m.noRoom(m.jobs[a.id].name.Group()) == "" {
 		p.sending = true
 		m.runs.sending = append(m.runs.sending, a)
 	}
@@ -135,7 +135,7 @@ func (m *Machine) sendPieces(b *builder) {
 // send triggers at most that many pieces of a run, and returns how many, and whether
 // there are more that may be triggered.
 func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
-	if m.runs.alive[a.run.id] != a || a.stage != triggered {
+	if m.runs.alive[a.run.id] != a || a.stage != triggered || m.noRoom(m.jobs[a.id].name.Group()) != "" {
 		return 0, false
 	}
 	p := a.pieces

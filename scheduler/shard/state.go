@@ -14,6 +14,9 @@ type clusterState struct {
 	pauses    map[string][]setting         // by group, "" for everything
 	instances map[string][]*fleet.Instance // online, by group
 	governed  map[string]bool              // groups
+	room      *Room                        // see room.go; nil: there is room for all
+
+	reservedSince int64 // since when no run may begin, while that is so
 }
 
 // lateVersions are versions heard of after the position had passed their beginning, and those that

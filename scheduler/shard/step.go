@@ -30,14 +30,16 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.cancelWaiting(b)
 	m.settle(b)
 	m.react(b)
-	m.arrive(b)
+	if !m.reserved() {
+		m.arrive(b)
+	}
 	m.obey(b)
 	m.takeBackfills(b)
-	if m.ahead(now) {
+	if m.ahead(now) && !m.reserved() {
 		m.passTime(b, now)
 	}
 	m.wakeUp(b)
-	if m.decideLate(b, now) && max(m.done, m.sweepTo) <= now {
+	if !m.reserved() && m.decideLate(b, now) && max(m.done, m.sweepTo) <= now {
 		m.beginSweep(now)
 		m.continueSweep(b, now)
 	}
@@ -167,6 +169,7 @@ func (m *Machine) enactAll(b *builder, id uint32, runs int) {
 func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
 	e := &m.jobs[id]
 	version := e.plans[v.plan].Version
+	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	if v.status == job.StatusPending {
 		f := m.admit(b, id, run{
 			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, attempt: 1, cause: v.cause, fireTime: v.first.At,
@@ -177,7 +180,6 @@ func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
 		v.status, v.reason, v.total = f.status, reason.Join(v.reason, f.reason), f.total
 	}
 	m.noteMoved(e.name, &e.plans[v.plan], v.last.At)
-	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	b.record.add(e.name, version, v)
 	return v.status
 }

@@ -4392,7 +4392,7 @@ export interface components {
                 shards_parked?: boolean;
                 /** @description The clock of a server is wrong, so it fires nothing; or the clock of NATS is */
                 clock_wrong?: boolean;
-                /** @description An executor group sends more than its budget, and is disconnected for a while */
+                /** @description An executor group has more than its share: it sends more than its budget, and is disconnected for a while; or too many of its runs wait, and further fires are missed */
                 over_budget?: boolean;
                 /** @description A job misses its 30-day target */
                 target_missed?: boolean;

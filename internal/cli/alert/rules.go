@@ -60,7 +60,7 @@ func shownCondition(r *client.Alert) string {
 	case w.ClockWrong:
 		return "a clock is wrong"
 	case w.OverBudget:
-		return "a group sends more than its budget"
+		return "a group has more than its share"
 	case w.StoreFull > 0:
 		return fmt.Sprintf("the disk of the log store is %d %% full", w.StoreFull)
 	case w.StreamFull > 0:

@@ -169,6 +169,8 @@ export const reasons = {
   fire_ahead: "{fire_time:instant} must be at least {ahead:duration} in the future",
   pieces_all: "must be all for a run without pieces",
   overlap_full: "overlap limit reached: {runs|run is|runs are} still alive",
+  too_many_wait: "too many runs of executor group {group:word} wait for an executor",
+  no_room_for_runs: "NATS had no room for further runs",
   queue_full: "the queue is full: {runs:number} runs wait already",
   no_room_in_batch: "it waits for room in the next batch",
   waits_for_runs: "it waits for {runs|earlier run|earlier runs}",

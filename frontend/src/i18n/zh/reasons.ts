@@ -187,6 +187,8 @@ export const reasons: Record<ReasonCode, string> = {
 
   // 运行为何等待、未运行或结束
   overlap_full: "仍有 {runs:number} 次运行未结束，已达并发上限（阻塞处理策略）",
+  too_many_wait: "执行器组 {group:word} 等待执行的运行过多",
+  no_room_for_runs: "NATS 没有空间容纳更多运行",
   queue_full: "已有 {runs:number} 次运行在排队，队列已满（阻塞处理策略）",
   no_room_in_batch: "等待下一批次的空位",
   waits_for_runs: "等待之前的 {runs:number} 次运行",

@@ -1,0 +1,91 @@
+package shard
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+// Room says for whose runs the stream of triggers has room, as measured a moment ago.
+// Machines share it, so it must not change.
+type Room struct {
+	// Full are the executor groups of which as many runs wait as may: they get no further ones.
+	Full map[string]bool
+	// Reserved says that the stream is filled up to what is kept for ends, cancellations and
+	// cursors, so that no run begins. Fires are decided late, when there is room again.
+	Reserved bool
+}
+
+// PutRoom tells which room there is from now on; nil is room for everybody. What ended before has
+// freed the room of attempts that follow, so those go on: retries, and runs that leave a queue.
+// Pieces and runs of backfills wait until there is room.
+func (m *Machine) PutRoom(r *Room, now int64) {
+	was := m.cluster.room
+	if was == r {
+		return
+	}
+	m.cluster.room = r
+	switch reserved := r != nil && r.Reserved; {
+	case reserved && (was == nil || !was.Reserved):
+		m.cluster.reservedSince = now
+	case !reserved && was != nil && was.Reserved:
+		m.StoodStill(Standstill{From: m.cluster.reservedSince, To: now, Reason: reason.NoRoomForRuns.String()})
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
+		for _, a := range m.runs.byJob[id].alive {
+			if a.stage == triggered && a.pieces != nil {
+				m.sendLater(a)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.backfills.byJob)) {
+		m.fillLater(id)
+	}
+}
+
+// reserved reports whether no run may begin.
+func (m *Machine) reserved() bool { return m.cluster.room != nil && m.cluster.room.Reserved }
+
+// noRoom returns why no further run of a group may begin, or "".
+func (m *Machine) noRoom(group string) string {
+	switch r := m.cluster.room; {
+	case r == nil:
+		return ""
+	case r.Full[group]:
+		return reason.TooManyWait.With(group)
+	case r.Reserved:
+		return reason.NoRoomForRuns.String()
+	}
+	return ""
+}
+
+// perMessage is about what a message on the stream takes beside its body, in bytes.
+const perMessage = 400
+
+// Waiting adds to bytes, by executor group, about how much the shard keeps on the stream beside
+// triggers: runs that are alive or queued, ends that wait for those of other parents, backfills.
+func (m *Machine) Waiting(bytes map[string]int64) {
+	for _, a := range m.runs.alive {
+		size := perMessage + len(a.body.Value().text)
+		if p := a.pieces; p != nil {
+			size += len(p.states)
+			for _, item := range slices.Concat(p.Items, p.Results) {
+				size += len(item) + 1
+			}
+		}
+		bytes[m.jobs[a.id].name.Group()] += int64(size)
+	}
+	for id, books := range m.runs.byJob {
+		for _, waiting := range books.arrivals {
+			for _, a := range waiting {
+				bytes[m.jobs[id].name.Group()] += int64(perMessage + len(a.Params))
+			}
+		}
+	}
+	for id, list := range m.backfills.byJob {
+		for _, f := range list {
+			bytes[m.jobs[id].name.Group()] += int64(2*perMessage + len("1767225600000,")*len(f.Fires))
+		}
+	}
+}
