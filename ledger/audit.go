@@ -17,6 +17,7 @@ import (
 const (
 	maxListed = 1000    // discrepancies on one page; beyond, the page ends
 	maxJudged = 200_000 // fires looked at for one page
+	looked    = 1000    // fires after which to see whether the time for a page is over
 	MaxJobs   = 500     // on one page
 )
 

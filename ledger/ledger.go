@@ -38,7 +38,7 @@ const (
 type JobRequest struct {
 	From, To time.Time
 	Outcomes []outcome.Outcome // only these; none is all
-	Cursor   string            // where the page before ended
+	Cursor   string            // before which instant the page ends: where the one before began
 	Limit    int               // from 1 to MaxLimit; defaults to DefaultLimit
 }
 
@@ -65,19 +65,18 @@ func (r *JobRequest) Validate() error {
 	return checkRange(r.From, r.To)
 }
 
-// Job returns a page of the ledger of a job. Errors: job.ErrInvalid, job.ErrNotFound,
+// Job returns a page of the ledger of a job, newest fires first. Errors: job.ErrInvalid, job.ErrNotFound,
 // job.ErrUnavailable.
 func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome.JobPage, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	from := r.From
 	if r.Cursor != "" {
 		ms, err := strconv.ParseInt(r.Cursor, 10, 64)
 		if err != nil {
 			return nil, badCursor
 		}
-		from = instant(max(ms, from.UnixMilli()))
+		r.To = instant(min(ms, r.To.UnixMilli()))
 	}
 	if r.Limit == 0 {
 		r.Limit = DefaultLimit
@@ -95,22 +94,52 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 	page := &outcome.JobPage{
 		Items: []outcome.Entry{}, DecidedUntil: v.Cursor.DoneFor(name), HistorySince: v.Since, VersionsSince: v.Versions[0].EffectiveFrom,
 	}
-	_, err = v.Judge(ctx, from, r.To, func(e *outcome.Entry) bool {
-		if len(page.Items) == r.Limit || page.Counts.Fires%looked == looked-1 && time.Now().After(ends) {
-			page.Next = strconv.FormatInt(e.FireTime.UnixMilli(), 10)
-			return false
+	// Fires are judged forwards, so the range is read in spans from its end.
+	span := firstSpan
+	for to := r.To; to.After(r.From); {
+		from := to.Add(-span)
+		if from.Before(r.From) {
+			from = r.From
 		}
-		page.Counts.Add(e)
-		if len(r.Outcomes) == 0 || slices.Contains(r.Outcomes, e.Outcome) {
-			page.Items = append(page.Items, *e)
+		var entries []outcome.Entry
+		if _, err := v.Judge(ctx, from, to, func(e *outcome.Entry) bool {
+			entries = append(entries, *e)
+			return true
+		}); err != nil {
+			return nil, err
 		}
-		return true
-	})
-	return page, err
+		if end, full := r.add(page, entries); full {
+			from = end
+		}
+		if to = from; to.After(r.From) && (len(page.Items) >= r.Limit || time.Now().After(ends)) {
+			page.Next = strconv.FormatInt(to.UnixMilli(), 10)
+			break
+		}
+		if len(entries) < windowFires/8 {
+			span *= 4
+		}
+	}
+	return page, nil
 }
 
-// looked is after how many entries to see whether the time for a page is over.
-const looked = 1000
+// firstSpan is how much of a range is judged first; where it has few fires, more and more is.
+const firstSpan = 15 * time.Minute
+
+// add puts entries of a span, oldest first, on a page, newest first. When the page is full it returns
+// the fire time of the oldest that it took: entries of one fire are on one page.
+func (r *JobRequest) add(page *outcome.JobPage, entries []outcome.Entry) (end time.Time, full bool) {
+	for _, e := range slices.Backward(entries) {
+		if len(page.Items) >= r.Limit && !e.FireTime.Equal(end) {
+			return end, true
+		}
+		end = e.FireTime
+		page.Counts.Add(&e)
+		if len(r.Outcomes) == 0 || slices.Contains(r.Outcomes, e.Outcome) {
+			page.Items = append(page.Items, e)
+		}
+	}
+	return end, false
+}
 
 var badCursor = &job.InvalidError{Field: "cursor", Reason: "must be the value of next from the previous page"}
 

@@ -674,7 +674,7 @@ type ServerInterface interface {
 	// DiffJob Compare two versions of a job, field by field
 	// (GET /api/v1/jobs/{group}/{name}/diff)
 	DiffJob(c *fiber.Ctx, group GroupName, name JobName, params DiffJobParams) error
-	// GetJobLedger List every fire of a job that was due, with its outcome, oldest first
+	// GetJobLedger List every fire of a job that was due, with its outcome, newest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(c *fiber.Ctx, group GroupName, name JobName, params GetJobLedgerParams) error
 	// PauseJob Pause a job; its fires are recorded as skipped
@@ -11391,7 +11391,7 @@ type StrictServerInterface interface {
 	// DiffJob Compare two versions of a job, field by field
 	// (GET /api/v1/jobs/{group}/{name}/diff)
 	DiffJob(ctx context.Context, request DiffJobRequestObject) (DiffJobResponseObject, error)
-	// GetJobLedger List every fire of a job that was due, with its outcome, oldest first
+	// GetJobLedger List every fire of a job that was due, with its outcome, newest first
 	// (GET /api/v1/jobs/{group}/{name}/ledger)
 	GetJobLedger(ctx context.Context, request GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error)
 	// PauseJob Pause a job; its fires are recorded as skipped

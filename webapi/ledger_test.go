@@ -36,11 +36,11 @@ func TestTheLedgerOfAJobIsReadInPagesAndByOutcome(t *testing.T) {
 	to := first.Add(5 * time.Second).Format(time.RFC3339Nano)
 	path := "/api/v1/jobs/billing/x/ledger?to=" + to
 	page, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&limit=2", nil)
-	if len(page.Items) != 2 || page.Next == "" || page.Items[0].Outcome != outcome.Pending {
+	if len(page.Items) != 2 || page.Next == "" || !page.Items[0].FireTime.Equal(first.Add(4*time.Second)) || page.Items[1].Outcome != outcome.Discrepancy || page.Counts.Discrepancies != 1 {
 		t.Errorf("%+v", page)
 	}
 	rest, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&cursor="+page.Next, nil)
-	if len(rest.Items) != 3 || rest.Next != "" || rest.Items[1].Outcome != outcome.Discrepancy || rest.Counts.Discrepancies != 1 {
+	if len(rest.Items) != 3 || rest.Next != "" || !rest.Items[2].FireTime.Equal(first) || rest.Items[2].Outcome != outcome.Pending || rest.Counts.Fires != 3 {
 		t.Errorf("%+v", rest)
 	}
 	bad, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+"&outcome=discrepancy", nil)
@@ -50,6 +50,38 @@ func TestTheLedgerOfAJobIsReadInPagesAndByOutcome(t *testing.T) {
 	w.problem(404, "not_found", "GET", "/api/v1/jobs/billing/none/ledger", nil)
 	w.problem(400, "invalid", "GET", path+"&cursor=x", nil, "cursor")
 	w.problem(400, "invalid", "GET", path+"&from="+to, nil, "must be after from")
+}
+
+// Each page is one shorter than what is left: the newest fire is on the first, the oldest on the last.
+func TestPagesOfALedgerGoFromTheNewestFireToTheOldest(t *testing.T) {
+	w := newWorld(t)
+	saved := w.put("billing/x", "0 * * * * ?")
+	first := saved.Definition.EffectiveFrom.Truncate(time.Minute).Add(time.Minute)
+	const fires = 150
+	for _, i := range []int{0, 1, 75, fires - 1} {
+		w.history(begun("billing/x", first.Add(time.Duration(i)*time.Minute)))
+	}
+	w.decide(first.Add(fires * time.Minute))
+	next := first.Add((fires - 1) * time.Minute)
+	path := "/api/v1/jobs/billing/x/ledger?limit=100&to=" + first.Add(fires*time.Minute).Format(time.RFC3339Nano)
+	for cursor, pages := "", 1; ; pages++ {
+		page, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path+cursor, nil)
+		if page.Counts.Fires != len(page.Items) {
+			t.Errorf("page %d counts %d of its %d fires", pages, page.Counts.Fires, len(page.Items))
+		}
+		for _, e := range page.Items {
+			if !e.FireTime.Equal(next) {
+				t.Fatalf("on page %d is %v, want %v", pages, e.FireTime, next)
+			}
+			next = next.Add(-time.Minute)
+		}
+		if cursor = "&cursor=" + page.Next; page.Next == "" {
+			if pages != 2 || !next.Before(first) {
+				t.Errorf("page %d is the last, and comes down to %v, not to %v", pages, next, first)
+			}
+			return
+		}
+	}
 }
 
 func TestTheAuditAddsUpJobsAndDaysAndListsDiscrepancies(t *testing.T) {

@@ -63,7 +63,7 @@ func (a *API) Pieces(ctx context.Context, id string, params ListPiecesParams, mo
 	}
 }
 
-// Ledger returns the first most entries of a job's ledger that match params, or all of
+// Ledger returns the newest most entries of a job's ledger that match params, or all of
 // them if most is 0, as [API.Jobs] does. Its counts are of all that was looked at.
 func (a *API) Ledger(ctx context.Context, name job.Name, params GetJobLedgerParams, most int) (LedgerPage, error) {
 	all := LedgerPage{Items: []LedgerEntry{}}
@@ -75,7 +75,7 @@ func (a *API) Ledger(ctx context.Context, name job.Name, params GetJobLedgerPara
 		}
 		page.Items = append(all.Items, page.Items...)
 		page.Counts.Merge(all.Counts)
-		if all = page; page.Next == "" || len(all.Items) == most && most > 0 {
+		if all = page; page.Next == "" || len(all.Items) >= most && most > 0 {
 			return all, nil
 		}
 		params.Cursor = &page.Next

@@ -29,7 +29,7 @@ export function discrepanciesFound(range: { from: string; group?: string }) {
   });
 }
 
-/** Every fire that a job owed, oldest first. */
+/** Every fire that a job owed, newest first. */
 export function jobLedger(ref: JobRef, range: { from: string; to?: string }, outcome: Outcome[] | undefined) {
   return infiniteQueryOptions({
     queryKey: ["ledger", "job", ref.group, ref.name, range, outcome],

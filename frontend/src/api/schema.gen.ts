@@ -738,7 +738,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List every fire of a job that was due, with its outcome, oldest first
+         * List every fire of a job that was due, with its outcome, newest first
          * @description The fires are computed from the versions of the job, and compared with the history. With
          *     `outcome`, a page can be short and still have a `next`.
          */

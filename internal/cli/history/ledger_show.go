@@ -35,7 +35,7 @@ func newLedgerShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show JOB",
 		Short: "Show every fire of a job and its outcome",
-		Long: "Show every fire of a job, oldest first, and its outcome. The fires are computed from the versions\n" +
+		Long: "Show every fire of a job, newest first, and its outcome. The fires are computed from the versions\n" +
 			"of the job and compared with the history. A mismatch is a discrepancy.",
 		Example: "  carillon ledger show ops/backup --since 7d\n  carillon ledger show ops/backup --outcome skipped,missed,discrepancy\n" +
 			"  carillon ledger show ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
@@ -88,7 +88,7 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 	}
 	t.Line(saidOf(page.Counts))
 	if page.Next != "" {
-		t.Line("There are more; show all with --limit 0.")
+		t.Line("There are older ones; show all with --limit 0.")
 	}
 	t.Line("Decided up to " + t.Millis(page.DecidedUntil) + ".")
 	if since := page.VersionsSince; !page.HistorySince.IsZero() {

@@ -43,7 +43,6 @@ export default function LedgerTab({ job }: { job: string }) {
   const from = useMemo(() => new Date(serverNow() - spans[range]).toISOString(), [range]);
   const list = useInfiniteQuery(jobLedger(refOf(job), { from }, outcome.length === 0 ? undefined : outcome));
   const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
-  const newest = [...entries].reverse();
   return (
     <div className="pad grid">
       <Backfills job={job} />
@@ -87,7 +86,7 @@ export default function LedgerTab({ job }: { job: string }) {
             ]}
             compact
           >
-            {newest.map((e) => (
+            {entries.map((e) => (
               <tr key={e.fire_time}>
                 <td>
                   <Clock at={e.fire_time} />
