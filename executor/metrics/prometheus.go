@@ -16,7 +16,11 @@ import (
 func Prometheus(reg prometheus.Registerer) executor.NewObserver {
 	return func(about executor.About) (executor.Observer, error) {
 		labels := prometheus.Labels{"executor_group": about.Group, "instance_name": about.Instance}
-		return newObserver(prometheus.WrapRegistererWith(labels, reg))
+		o, err := newObserver(prometheus.WrapRegistererWith(labels, reg))
+		if err != nil {
+			return nil, err
+		}
+		return o, nil
 	}
 }
 

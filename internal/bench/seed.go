@@ -180,13 +180,20 @@ func (s *seeding) write(ctx context.Context, store logstore.Store, from int, say
 // openSeeded opens what --store names: a file, or a ClickHouse.
 func openSeeded(ctx context.Context, store string) (logstore.Store, error) {
 	if !strings.HasPrefix(store, "clickhouse://") {
-		return sqlite.Open(ctx, store)
+		s, err := sqlite.Open(ctx, store)
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
 	s, err := clickhouse.Open(store, clickhouse.Config{})
 	if err != nil {
 		return nil, err
 	}
-	return s, s.Prepare(ctx)
+	if err := s.Prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // newSeedCommand returns bench seed, which is no bench: what it makes stays.

@@ -52,7 +52,11 @@ func isShared(store string) bool { return strings.HasPrefix(store, "clickhouse:/
 func (c nodeConfig) openStore(ctx context.Context, conn *cluster.Conn, log *slog.Logger) (logstore.Store, error) {
 	switch {
 	case c.store == storeSQLite:
-		return sqlite.Open(ctx, filepath.Join(c.data, "history.db"))
+		store, err := sqlite.Open(ctx, filepath.Join(c.data, "history.db"))
+		if err != nil {
+			return nil, err // not store: a nil *sqlite.Store in an interface is not nil
+		}
+		return store, nil
 	case !isShared(c.store):
 		return nil, &job.InvalidError{Field: "store", Reason: fmt.Sprintf("%q must be %s or clickhouse://USER:PASSWORD@HOST/DATABASE", c.store, storeSQLite)}
 	}
