@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,9 +120,11 @@ func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome
 		}
 		return o
 	}
-	o := outcome{status: job.StatusSucceeded}
-	o.result, o.message = encodeResult(result)
-	return o
+	value, note, unfinished := encodeResult(result)
+	if unfinished != nil {
+		return outcome{status: job.StatusFailed, message: unfinished.Error()}
+	}
+	return outcome{status: job.StatusSucceeded, result: value, message: note}
 }
 
 // explain returns text, and what the handler had to say if that is more than that
@@ -133,22 +134,6 @@ func explain(text string, err, cause error) string {
 		return text
 	}
 	return reason.Join(text, err.Error())
-}
-
-// encodeResult returns a handler's result as JSON, or why it cannot be passed on. The
-// work is done either way, so that is no reason for the run to have failed.
-func encodeResult(result any) (json.RawMessage, string) {
-	if result == nil {
-		return nil, ""
-	}
-	data, err := json.Marshal(result)
-	if own, ok := errors.AsType[*json.MarshalerError](err); ok {
-		err = own.Err // which method said it helps nobody
-	}
-	if err != nil {
-		return nil, reason.ResultLeftOut.With(err)
-	}
-	return bytes.ToValidUTF8(data, []byte("\uFFFD")), "" // what is JSON already is not looked at
 }
 
 // kept returns o with as much of its result as events carry. Call it after the secrets

@@ -17,6 +17,7 @@ var (
 	GivenBackTooLate     = One{define("given_back_too_late", "it had to begin by {by:instant}: until then no instance was free, or the one that had it went silent or gave it back")}
 	Abandoned            = One{define("abandoned", "the handler ignored its context for {patience:duration} and was abandoned")}
 	ResultLeftOut        = One{define("result_left_out", "the result was left out: {why:free}")}
+	ResultUnfinished     = Two{define("result_unfinished", "the handler returned unfinished work: {place:phrase} is {what:phrase}; finish it in the handler, and return its value")}
 	ResultCut            = Two{define("result_cut", "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept")}
 	StoreElsewhere       = None{further("store_elsewhere", "store it elsewhere, and return where it is")}
 	EndTooLarge          = Two{define("end_too_large", "the run's end event has {bytes|byte|bytes}, but at most {most:number} fit into the max_payload of NATS: the result was left out and the message cut; set max_payload to at least 1MB")}

@@ -1,6 +1,7 @@
 /** JSON, which holds less than JavaScript does, but for its numbers, of which it holds more. */
 
 import { textOf } from "./errors";
+import { refuseUnfinished } from "./unfinished";
 import { cut, MAX_RESULT } from "./wire";
 
 /** A value that JSON cannot hold. The message names the place in it, and what to do. */
@@ -110,11 +111,15 @@ export interface Result {
   note: string;
 }
 
-/** The result of a handler, masked. One that JSON cannot hold is left out: the work is done either way. */
+/**
+ * The result of a handler, masked. One that JSON cannot hold is left out: the work is done either
+ * way. It throws an Unfinished if the work is not.
+ */
 export function encodeResult(value: unknown, mask: (text: string) => string): Result {
   if (value === undefined || value === null) {
     return { note: "" };
   }
+  refuseUnfinished(value);
   let text: string;
   try {
     text = encode(value, "result");

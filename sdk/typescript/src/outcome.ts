@@ -2,6 +2,7 @@
 
 import { Ending, Final, RetryAfter, Stopping, TimedOut, textOf } from "./errors";
 import { encodeResult } from "./json";
+import { Unfinished } from "./unfinished";
 
 export type Status = "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "missed";
 
@@ -33,8 +34,15 @@ export function outcomeOf(did: Did, ending: Ending | undefined, repeatable: bool
   if ("error" in did) {
     return failure(did.error);
   }
-  const { value, note } = encodeResult(did.value, mask);
-  return { status: "succeeded", message: note, result: value };
+  try {
+    const { value, note } = encodeResult(did.value, mask);
+    return { status: "succeeded", message: note, result: value };
+  } catch (error) {
+    if (error instanceof Unfinished) {
+      return failure(error);
+    }
+    throw error;
+  }
 }
 
 function failure(error: unknown): Outcome {

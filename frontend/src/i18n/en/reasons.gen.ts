@@ -16,6 +16,7 @@ export const reasons = {
   given_back_too_late: "it had to begin by {by:instant}: until then no instance was free, or the one that had it went silent or gave it back",
   abandoned: "the handler ignored its context for {patience:duration} and was abandoned",
   result_left_out: "the result was left out: {why:free}",
+  result_unfinished: "the handler returned unfinished work: {place:phrase} is {what:phrase}; finish it in the handler, and return its value",
   result_cut: "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept",
   store_elsewhere: "store it elsewhere, and return where it is",
   end_too_large: "the run's end event has {bytes|byte|bytes}, but at most {most:number} fit into the max_payload of NATS: the result was left out and the message cut; set max_payload to at least 1MB",

@@ -18,6 +18,7 @@ export const reasons: Record<ReasonCode, string> = {
     "必须在 {by:instant} 前开始：在此之前没有空闲的执行器，或者领取它的执行器失联或退回了它",
   abandoned: "处理器在 {patience:duration} 内没有响应取消，已被放弃",
   result_left_out: "未保存返回结果：{why:free}",
+  result_unfinished: "处理器返回了未完成的工作：{place:phrase} 是 {what:phrase}；请在处理器中等待其完成，再返回它的值",
   result_cut: "返回结果有 {bytes:number} 字节，超过 {most:number}，只保留开头部分",
   store_elsewhere: "请将结果存放在别处，并返回其位置",
   end_too_large:

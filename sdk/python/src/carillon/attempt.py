@@ -8,7 +8,6 @@ import json
 import logging
 import secrets as random
 import time
-import traceback
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +15,9 @@ import nats.errors
 
 from . import secrets as sealed
 from . import wire
-from .errors import Ending, Final, RetryAfter, Stopping, TimedOut
-from .run import Run, encode_result
+from .errors import Ending, Stopping, TimedOut
+from .outcome import Outcome, outcome_of
+from .run import Run
 from .runlog import MARK, RunLog
 from .telemetry import NoSpan
 
@@ -103,7 +103,7 @@ class Attempt:
             self.of.telemetry.count("handlers_abandoned")
             why = self.run.ending
             assert why is not None
-            self._finish(*self._outcome(why, None))
+            self._finish(outcome_of(self.run, why, None))
 
     async def _tell_started(self) -> None:
         if not self._told_started:
@@ -128,7 +128,7 @@ class Attempt:
         if self.run.ending is None and not self._over:
             self.run._end(why)
             self._ended_at = time.monotonic()
-            if self._task is not None and self._async:
+            if self._task is not None and self.run._awaits:
                 self._task.cancel()
 
     def tell(self, level: str, text: str) -> None:
@@ -140,8 +140,7 @@ class Attempt:
     def start(self) -> None:
         """Call the handler."""
         self.started = wire.now()
-        h = self.of.handlers[self.trigger.handler or ""]
-        self._async = h.is_async
+        self.run._awaits = self.of.handlers[self.trigger.handler or ""].is_async
         timeout, by = self.trigger.seconds("timeout"), self.trigger.time("end_by")
         if timeout:
             self._deadline = time.monotonic() + timeout, TimedOut(f"took longer than its timeout of {self.trigger.raw['timeout']}")
@@ -178,48 +177,19 @@ class Attempt:
             error = e
         if not self._over:
             self._over = True
-            try:
-                outcome = self._outcome(error, result)
-            except Exception as e:  # noqa: BLE001 - the methods of a handler's error or result may raise, too
-                wrong = e if error is None else error
-                outcome = self._outcome(RuntimeError(type(wrong).__name__).with_traceback(wrong.__traceback__), None)
-            await self._report(*outcome)
-
-    def _outcome(self, error: BaseException | None, result: Any) -> tuple[str, str, Any, dict[str, Any]]:
-        """The status, message, result and wishes that follow; status "" gives the attempt back."""
-        why = self.run.ending
-        said = "" if error is None or isinstance(error, Ending) else str(error) or type(error).__name__
-        if isinstance(why, Stopping):
-            if error is not None and self.trigger.at_most_once and self.run._called:
-                return "lost", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again", None, {}
-            if error is not None:
-                return "", "", None, {}
-        elif why is not None:
-            status = "timed_out" if isinstance(why, TimedOut) else "cancelled"
-            return status, ": ".join(filter(None, (str(why), said))), None, {}
-        if error is not None:
-            wishes: dict[str, Any] = {}
-            if isinstance(error, Final):
-                wishes["final"] = True
-            if isinstance(error, RetryAfter):
-                wishes["retry_after"] = wire.duration(error.delay)
-            if not isinstance(error, (Final, RetryAfter)):
-                trace = "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
-                self._log.add("stderr", "error", trace)
-            return "failed", said, None, wishes
-        value, note = encode_result(result, self._log.mask)
-        return "succeeded", note, value, {}
+            await self._report(outcome_of(self.run, error, result))
 
     def conclude(self, status: str, message: str) -> None:
         """End an attempt that was not begun."""
-        self._finish(status, message, None, {})
+        self._finish(Outcome(status, message))
 
-    def _finish(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
+    def _finish(self, outcome: Outcome) -> None:
         self._over = True
-        self.of.spawn(self._report(status, message, result, wishes))
+        self.of.spawn(self._report(outcome))
 
-    async def _report(self, status: str, message: str, result: Any, wishes: dict[str, Any]) -> None:
+    async def _report(self, outcome: Outcome) -> None:
         mask = self._log.mask
+        status, message, result, wishes = outcome.status, outcome.message, outcome.result, outcome.wishes
         if self.killed is not None and status in ("", "lost"):  # a stop was first
             status, message = "cancelled", str(self.killed)
         message = wire.cut(mask(message))

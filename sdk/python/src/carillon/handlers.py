@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import wire
+from .results import awaited, dismiss, is_awaitable, refuse_unfinished
 from .run import Run, _current
 
 
@@ -28,7 +29,7 @@ class Handler:
     is_async: bool = False
 
     def __post_init__(self) -> None:
-        self.is_async = inspect.iscoroutinefunction(self.function)
+        self.is_async = inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(getattr(self.function, "__call__", None))
         parameters = list(inspect.signature(self.function).parameters.values())
         try:
             hints = typing.get_type_hints(self.function)
@@ -61,7 +62,7 @@ class Handler:
         return run, raw
 
     async def call(self, run: Run) -> Any:
-        """Call the function: an async one in this loop, any other in a thread.
+        """Call the function: an async one in this loop, any other in a thread. What it returns is awaited if it can be.
 
         It raises an Exception, or that the caller is cancelled, and nothing else.
         """
@@ -70,13 +71,29 @@ class Handler:
             with _OnlyExceptions():
                 arguments = self.arguments(run)
                 if self.is_async:
-                    run._called = True
-                    return await self.function(*arguments)
-            context = contextvars.copy_context()
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(_threads(), functools.partial(context.run, _call, run, self.function, arguments))
+                    run._called = run._awaits = True
+                    result = await self.function(*arguments)
+                else:
+                    context = contextvars.copy_context()
+                    loop = asyncio.get_running_loop()
+                    result = await loop.run_in_executor(_threads(), functools.partial(context.run, _call, run, self.function, arguments))
+                if is_awaitable(result):  # as of a plain decorator around an async function
+                    _refuse_to_wait(run, result)
+                    run._awaits = True
+                    result = await awaited(result)
+                refuse_unfinished(result)
+                return result
         finally:
             _current.reset(token)
+
+
+def _refuse_to_wait(run: Run, result: Any) -> None:
+    """Raise if the run has to end, so that nothing more is begun."""
+    try:
+        run.check()
+    except Exception:
+        dismiss(result)
+        raise
 
 
 at_work: set[Run] = set()  # whose plain functions have not returned

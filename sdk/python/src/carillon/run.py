@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextvars
-import json
 import logging
 import math
 import threading
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -34,6 +32,7 @@ class Run:
         self._secrets: dict[str, str] = {}
         self._progress: tuple[float, str] | None = None
         self._called = False  # its handler was
+        self._awaits = False  # its work is awaited in the event loop, where it can be cancelled
         self._ending: Ending | None = None
         self._cancelled: threading.Event | None = None  # for those who ask for it
         self._logger: logging.Logger | None = None
@@ -148,25 +147,3 @@ class _Lines(logging.Handler):
         from .runlog import level_of
 
         self._to.add("log", level_of(record.levelno), self.format(record))
-
-
-def encode_result(value: Any, mask: Callable[[str], str]) -> tuple[Any, str]:
-    """A handler's result as JSON has it, masked, and a note about what is wrong with it."""
-    if value is None:
-        return None, ""
-    try:
-        dump = getattr(value, "model_dump", None)  # pydantic
-        if callable(dump):
-            value = dump(mode="json")
-        elif hasattr(value, "__dataclass_fields__"):
-            from dataclasses import asdict
-
-            value = asdict(value)
-        data = wire.dumps(value)
-    except Exception as e:  # noqa: BLE001 - the work is done, whatever a model says
-        return None, f"the result was left out: {e}"
-    if len(data) > wire.MAX_RESULT:  # masked before it is cut, or a part of a secret could stay
-        start = wire.cut(mask(data.decode()), 8 << 10)
-        note = f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept; store it elsewhere, and return where it is"
-        return {"cut": True, "bytes": len(data), "start": start}, note
-    return json.loads(data), ""

@@ -11,12 +11,16 @@ import json
 import logging
 import uuid
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from . import wire
-from .errors import Final, RetryAfter, TimedOut
+from .attempt import PATIENCE
+from .errors import Cancelled, ConfigurationError, Ending, TimedOut
 from .executor import Executor
-from .run import Run, encode_result
+from .handlers import Handler
+from .outcome import Outcome, outcome_of
+from .run import Run
 from .runlog import CaptureHandler, RunLog
 from .secrets import masker
 
@@ -43,15 +47,23 @@ def run_handler(app: Executor, handler: str, params: Any = None, **run: Any) -> 
 
 
 async def run_handler_async(app: Executor, handler: str, params: Any = None, *, attempt: int = 1, index: int = 0, total: int = 0, item: Any = None,
-                            split: bool = False, timeout: float = 0, secrets: dict[str, str] | None = None, job: str = "test/job") -> End:
-    """Do one run with a handler of the app, as an executor would."""
-    now = wire.instant(wire.now())
-    raw: dict[str, Any] = {"run_id": str(uuid.uuid4()), "job": job, "version": 1, "shard": 0, "attempt": attempt, "cause": "schedule", "fire_time": now,
-                           "committed_at": now, "task": {"handler": handler}, "params": params, "item": item, "split": split}
+                            split: bool = False, timeout: float = 0, cancel_after: float | None = None, fire_time: datetime | None = None,
+                            cause: str = "schedule", secrets: dict[str, str] | None = None, job: str = "test/job") -> End:
+    """Do one run with a handler of the app, as an executor would.
+
+    ``timeout`` and ``cancel_after`` are in seconds. A run that has to end and ignores it is left
+    behind after 10 s. ``fire_time`` has a time zone, and is now by default.
+    """
+    if handler not in app.handlers:
+        raise ConfigurationError(f"there is no handler {handler!r}; there are: {', '.join(sorted(app.handlers)) or 'none'}")
+    now = wire.now()
+    raw: dict[str, Any] = {"run_id": str(uuid.uuid4()), "job": job, "version": 1, "shard": 0, "attempt": attempt, "cause": cause,
+                           "fire_time": wire.instant(fire_time or now), "committed_at": wire.instant(now), "task": {"handler": handler}, "params": params,
+                           "item": item, "split": split}
     if total:
         raw |= {"broadcast_index": index, "broadcast_total": total}
-    end = End("succeeded")
     lines: list[str] = []
+    said: list[tuple[float, str]] = []
 
     async def keep(batch: list[dict[str, Any]]) -> None:
         lines.extend(line["text"] for line in batch)
@@ -64,24 +76,47 @@ async def run_handler_async(app: Executor, handler: str, params: Any = None, *, 
     def note(percent: float, text: str = "") -> None:
         progress(percent, text)
         assert run._progress is not None
-        end.progress.append(run._progress)
+        said.append(run._progress)
 
     run.progress = note  # type: ignore[method-assign]
     capture = CaptureHandler()
     logging.getLogger().addHandler(capture)
     try:
-        work = app.handlers[handler].call(run)
-        result = await (asyncio.wait_for(work, timeout) if timeout else work)
-        end.result, end.message = encode_result(result, log.mask)
-    except asyncio.TimeoutError:
-        run._end(TimedOut("timeout"))
-        end.status, end.message = "timed_out", f"took longer than its timeout of {wire.duration(timeout)}"
-    except Exception as e:  # noqa: BLE001 - a handler may raise anything
-        end.status, end.message, end.final = "failed", str(e) or type(e).__name__, isinstance(e, Final)
-        end.retry_after = e.delay if isinstance(e, RetryAfter) else 0.0
+        o = await _do(app.handlers[handler], run, timeout, cancel_after)
     finally:
         logging.getLogger().removeHandler(capture)
-    end.message = log.mask(end.message)
     await log.close()
-    end.lines = lines
-    return end
+    after = wire.seconds(o.wishes.get("retry_after", ""))
+    result = json.loads(log.mask(json.dumps(o.result, ensure_ascii=False))) if secrets else o.result
+    return End(o.status, log.mask(o.message), result, bool(o.wishes.get("final")), after, lines, said)
+
+
+async def _do(handler: Handler, run: Run, timeout: float, cancel_after: float | None) -> Outcome:
+    """Call a handler, end its run when it has to, and leave it behind if it ignores that."""
+    loop = asyncio.get_running_loop()
+    run._awaits = handler.is_async
+    work = asyncio.ensure_future(handler.call(run))
+    told = asyncio.Event()
+
+    def end(why: Ending) -> None:
+        run._end(why)
+        told.set()
+        if run._awaits:
+            work.cancel()
+
+    limits = [loop.call_later(timeout, end, TimedOut(f"took longer than its timeout of {wire.duration(timeout)}"))] if timeout else []
+    if cancel_after is not None:
+        limits.append(loop.call_later(cancel_after, end, Cancelled("the run was cancelled")))
+    waiting = asyncio.ensure_future(told.wait())
+    await asyncio.wait({work, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    if not work.done():
+        await asyncio.wait({work}, timeout=PATIENCE)
+    waiting.cancel()
+    for limit in limits:
+        limit.cancel()
+    if not work.done():
+        return outcome_of(run, run.ending, None)
+    if work.cancelled():
+        return outcome_of(run, run.ending or RuntimeError("the handler cancelled itself"), None)
+    error = work.exception()
+    return outcome_of(run, error, None if error else work.result())

@@ -12,6 +12,9 @@ package io.carillon.executor;
  */
 @FunctionalInterface
 public interface Handler<P, R> {
-  /** Does one run. {@code params} is null if the job has none and its type has no empty value. */
+  /**
+   * Does one run. A future that it returns is awaited, in the time of the run, and cancelled with it.
+   * {@code params} is null if the job has none and its type has no empty value.
+   */
   R handle(Run run, P params) throws Exception;
 }

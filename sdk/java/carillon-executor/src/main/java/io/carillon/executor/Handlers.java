@@ -15,6 +15,7 @@ import java.util.TreeMap;
  */
 public final class Handlers {
   private final ObjectMapper mapper;
+  private ObjectMapper results; // guarded by this
   private final Map<String, Registration> all = new TreeMap<>();
   private final List<Interceptor> interceptors = new ArrayList<>();
 
@@ -66,19 +67,28 @@ public final class Handlers {
     return this;
   }
 
+  /** Writes results. It is made of the mapper once that is as the program wants it. */
+  private synchronized ObjectMapper results() {
+    if (results == null) {
+      results = Unfinished.refusing(mapper);
+    }
+    return results;
+  }
+
   Map<String, Registration> all() {
     return all;
   }
 
-  /** Calls the run's handler, within all interceptors, and makes JSON of its result. */
+  /** Calls the run's handler, within all interceptors, awaits what it returns, and makes JSON of it. */
   Results.Result call(LiveRun run) throws Exception {
     Registration registration = all.get(run.handler());
-    Interceptor.Call call = () -> registration.call(run);
+    Interceptor.Call call = () -> Unfinished.await(registration.call(run));
     for (int i = interceptors.size() - 1; i >= 0; i--) {
       Interceptor.Call inner = call;
       Interceptor outer = interceptors.get(i);
       call = () -> outer.intercept(run, inner);
     }
-    return Results.of(CurrentRun.with(run, call), mapper, run::masked);
+    Interceptor.Call outermost = call;
+    return Results.of(CurrentRun.with(run, () -> Unfinished.await(outermost.call())), results(), run::masked);
   }
 }

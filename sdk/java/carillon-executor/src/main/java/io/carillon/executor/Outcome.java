@@ -46,7 +46,7 @@ record Outcome(String status, String message, JsonNode result, boolean isFinal, 
 
   /** Whether the handler chose this failure, so that its stack trace tells nothing. */
   static boolean isChosen(Throwable thrown) {
-    return thrown instanceof FinalException || thrown instanceof RetryAfterException;
+    return thrown instanceof FinalException || thrown instanceof RetryAfterException || thrown instanceof Unfinished;
   }
 
   private static String messageOf(Throwable t) {

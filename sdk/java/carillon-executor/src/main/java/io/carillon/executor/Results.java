@@ -21,12 +21,22 @@ final class Results {
 
   static final Result NONE = new Result(null, "");
 
-  /** The result, masked if it has to be cut: a part of a secret could stay else. */
+  /**
+   * The result, masked if it has to be cut: a part of a secret could stay else. What JSON cannot hold
+   * is left out, for the work is done; an {@link Unfinished} says that it is not.
+   */
   static Result of(Object value, ObjectMapper mapper, UnaryOperator<String> mask) {
     JsonNode node;
     try {
       node = mapper.valueToTree(value);
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | StackOverflowError e) {
+      Unfinished unfinished = Unfinished.in(e);
+      if (unfinished != null) {
+        throw unfinished;
+      }
+      if (e instanceof StackOverflowError) {
+        return new Result(null, "the result was left out, because JSON cannot hold it: it refers to itself, or is too deep");
+      }
       return new Result(null, "the result was left out, because JSON cannot hold it: " + e.getMessage());
     }
     if (node == null || node.isNull() || node.isMissingNode()) {

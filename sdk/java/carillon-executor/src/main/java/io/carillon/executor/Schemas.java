@@ -9,6 +9,8 @@ import com.fasterxml.jackson.databind.introspect.BeanPropertyDefinition;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Collection;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.function.Predicate;
 
 /** JSON schemas of parameters, by which jobs are checked when they are saved, and of results. */
@@ -28,8 +30,15 @@ final class Schemas {
   }
 
   /** The schema of what Jackson writes of a record or bean; null for any other type. */
-  static ObjectNode ofResult(JavaType type, ObjectMapper mapper) {
+  static ObjectNode ofResult(JavaType returned, ObjectMapper mapper) {
+    JavaType type = awaited(returned);
     return isObject(type) ? of(mapper.getSerializationConfig().introspect(type), BeanPropertyDefinition::couldSerialize) : null;
+  }
+
+  /** What a future gives; any other type is itself. */
+  private static JavaType awaited(JavaType type) {
+    boolean isFuture = type.isTypeOrSubTypeOf(Future.class) || type.isTypeOrSubTypeOf(CompletionStage.class);
+    return isFuture ? type.containedTypeOrUnknown(0) : type;
   }
 
   private static boolean isObject(JavaType type) {

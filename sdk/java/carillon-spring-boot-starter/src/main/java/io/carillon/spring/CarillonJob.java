@@ -10,7 +10,8 @@ import java.lang.annotation.Target;
  * Has a method of a bean do the runs of jobs with {@code task: {handler: NAME}}.
  *
  * <p>The method may take a {@link io.carillon.executor.Run}, and one more argument of any type, which
- * Jackson makes of the job's parameters. What it returns becomes the run's result.
+ * Jackson makes of the job's parameters. What it returns becomes the run's result. A future that it
+ * returns, also as an {@code @Async} method, is awaited.
  */
 @Documented
 @Target(ElementType.METHOD)
@@ -21,4 +22,7 @@ public @interface CarillonJob {
 
   /** What the handler does, for those who write jobs. */
   String description() default "";
+
+  /** How many runs of the handler may be done at once here. Defaults to 0: as many as {@code carillon.slots} allows. */
+  int slots() default 0;
 }

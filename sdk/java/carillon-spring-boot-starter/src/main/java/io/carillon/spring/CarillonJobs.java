@@ -2,6 +2,7 @@ package io.carillon.spring;
 
 import io.carillon.executor.ConfigurationException;
 import io.carillon.executor.Handlers;
+import io.carillon.executor.Registration;
 import io.carillon.executor.Run;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -9,6 +10,8 @@ import java.lang.reflect.Parameter;
 import java.lang.reflect.Type;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 
 /** Registers the methods of beans that have {@link CarillonJob}, once all beans are there. */
 final class CarillonJobs implements SmartInitializingSingleton {
@@ -26,8 +29,16 @@ final class CarillonJobs implements SmartInitializingSingleton {
   }
 
   private void register(Object bean, Method method, CarillonJob job) {
-    handlers.registerGeneric(job.value(), paramsType(method), method.getGenericReturnType(), (run, params) -> call(bean, method, run, params))
+    boolean isAsync = AnnotatedElementUtils.hasAnnotation(method, Async.class) || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+    if (isAsync && method.getReturnType() == void.class) {
+      throw new ConfigurationException("@CarillonJob method " + method
+          + " is @Async and returns nothing, so its run would succeed before it ends: return a CompletableFuture, or remove @Async");
+    }
+    Registration registration = handlers.registerGeneric(job.value(), paramsType(method), method.getGenericReturnType(), (run, params) -> call(bean, method, run, params))
         .description(job.description());
+    if (job.slots() != 0) {
+      registration.slots(job.slots());
+    }
   }
 
   /** The type of the one argument that is no run. */
@@ -56,10 +67,10 @@ final class CarillonJobs implements SmartInitializingSingleton {
     try {
       return method.invoke(bean, arguments);
     } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof Exception cause) {
-        throw cause;
+      if (e.getCause() instanceof Error error) {
+        throw error;
       }
-      throw e;
+      throw e.getCause() instanceof Exception cause ? cause : e;
     }
   }
 }

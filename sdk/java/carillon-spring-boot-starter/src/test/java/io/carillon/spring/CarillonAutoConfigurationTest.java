@@ -9,6 +9,7 @@ import io.carillon.executor.Run;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -17,6 +18,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 
 class CarillonAutoConfigurationTest {
   private final ApplicationContextRunner app = new ApplicationContextRunner()
@@ -37,9 +40,45 @@ class CarillonAutoConfigurationTest {
       return reports.stream().map(Report::region).toList();
     }
 
+    @CarillonJob(value = "error", slots = 2)
+    void error() {
+      throw new NoClassDefFoundError("com/example/Gone");
+    }
+
     @CarillonJob("fail")
     void fail() throws IOException {
       throw new IOException("disk full");
+    }
+  }
+
+  static class AsyncJobs {
+    @Async
+    @CarillonJob("async")
+    CompletableFuture<Map<String, Object>> async() {
+      return CompletableFuture.completedFuture(Map.of("thread", Thread.currentThread().getName()));
+    }
+  }
+
+  static class ForgottenJobs {
+    @Async
+    @CarillonJob("forgotten")
+    void forgotten() {}
+  }
+
+  @EnableAsync
+  @Configuration(proxyBeanMethods = false)
+  static class Asynchronous {
+    @Bean
+    AsyncJobs asyncJobs() {
+      return new AsyncJobs();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Forgotten {
+    @Bean
+    ForgottenJobs forgottenJobs() {
+      return new ForgottenJobs();
     }
   }
 
@@ -97,6 +136,27 @@ class CarillonAutoConfigurationTest {
   void whatAMethodThrowsIsTheMessage() {
     app.withUserConfiguration(Plain.class).run(context ->
         assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("fail", null).message()).isEqualTo("disk full"));
+  }
+
+  @Test
+  void anErrorOfAMethodKeepsItsText() {
+    app.withUserConfiguration(Plain.class).run(context ->
+        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("error", null).message()).contains("com/example/Gone"));
+  }
+
+  @Test
+  void anAsyncMethodIsAwaited() {
+    app.withUserConfiguration(Asynchronous.class).run(context -> {
+      var end = HandlerTest.of(context.getBean(Handlers.class)).run("async", null);
+      assertThat(end.status()).isEqualTo("succeeded");
+      assertThat(end.result().get("thread").asText()).isNotEmpty().isNotEqualTo(Thread.currentThread().getName());
+    });
+  }
+
+  @Test
+  void anAsyncMethodThatNobodyCanAwaitIsRefused() {
+    app.withUserConfiguration(Forgotten.class).run(context ->
+        assertThat(context).getFailure().hasMessageContaining("@Async").hasMessageContaining("CompletableFuture"));
   }
 
   @Test

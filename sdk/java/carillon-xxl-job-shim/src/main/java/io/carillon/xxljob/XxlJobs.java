@@ -106,10 +106,10 @@ public final class XxlJobs implements AutoCloseable {
     try {
       return method.invoke(of);
     } catch (InvocationTargetException e) {
-      if (e.getCause() instanceof Exception cause) {
-        throw cause;
+      if (e.getCause() instanceof Error error) {
+        throw error;
       }
-      throw e;
+      throw e.getCause() instanceof Exception cause ? cause : e;
     }
   }
 

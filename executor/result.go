@@ -1,0 +1,131 @@
+package executor
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+// encodeResult returns a handler's result as JSON, or a note why it cannot be passed on: the work is
+// done either way. The error says that it is not: a channel, an iterator or a reader is the result, or
+// inside of it.
+func encodeResult(result any) (data json.RawMessage, note string, err error) {
+	if result == nil {
+		return nil, "", nil
+	}
+	if place, what := (unfinished{}).find(reflect.ValueOf(result), "result"); what != "" {
+		if place == "result" {
+			place = "the result"
+		}
+		return nil, "", errors.New(reason.ResultUnfinished.With(place, what))
+	}
+	data, err = json.Marshal(result)
+	if own, ok := errors.AsType[*json.MarshalerError](err); ok {
+		err = own.Err // which method said it helps nobody
+	}
+	if err != nil {
+		return nil, reason.ResultLeftOut.With(err), nil
+	}
+	return bytes.ToValidUTF8(data, []byte("\uFFFD")), "", nil // what is JSON already is not looked at
+}
+
+// unfinished looks for work in a result that nobody has waited for. It holds what it has seen.
+type unfinished map[visit]bool
+
+// visit is a pointer, a map or a slice on the way through a result.
+type visit struct {
+	at   uintptr
+	size int
+	of   reflect.Type
+}
+
+var (
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	reader        = reflect.TypeFor[io.Reader]()
+)
+
+// find returns the place of the first part of v that is not done, and what it is; "" without one.
+func (u unfinished) find(v reflect.Value, place string) (where, what string) {
+	if !v.IsValid() {
+		return "", ""
+	}
+	t := v.Type()
+	switch kind := v.Kind(); kind {
+	case reflect.Chan:
+		if v.IsNil() {
+			return "", ""
+		}
+		return place, fmt.Sprintf("a channel (%s)", t)
+	case reflect.Func:
+		if v.IsNil() || !t.CanSeq() && !t.CanSeq2() {
+			return "", ""
+		}
+		return place, fmt.Sprintf("an iterator (%s)", t)
+	case reflect.Interface:
+		return u.find(v.Elem(), place)
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		at := visit{at: v.Pointer(), of: t}
+		if kind == reflect.Slice {
+			at.size = v.Len()
+		}
+		if v.IsNil() || u[at] {
+			return "", ""
+		}
+		u[at] = true
+	default:
+	}
+	if t.Implements(jsonMarshaler) || t.Implements(textMarshaler) {
+		return "", ""
+	}
+	if t.Implements(reader) || reflect.PointerTo(t).Implements(reader) && v.Kind() == reflect.Struct {
+		return place, fmt.Sprintf("a stream (%s)", t)
+	}
+	return u.inside(v, place)
+}
+
+// inside looks at the parts of v.
+func (u unfinished) inside(v reflect.Value, place string) (where, what string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		return u.find(v.Elem(), place)
+	case reflect.Map:
+		for key, part := range v.Seq2() {
+			if where, what = u.find(part, fmt.Sprintf("%s.%v", place, key)); what != "" {
+				return where, what
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k <= reflect.Complex128 || k == reflect.String {
+			return "", ""
+		}
+		for i := range v.Len() {
+			if where, what = u.find(v.Index(i), fmt.Sprintf("%s[%d]", place, i)); what != "" {
+				return where, what
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" || !f.IsExported() && !f.Anonymous {
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			if where, what = u.find(v.Field(i), place+"."+name); what != "" {
+				return where, what
+			}
+		}
+	default:
+	}
+	return "", ""
+}
