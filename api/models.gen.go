@@ -1061,6 +1061,9 @@ type JobDiff struct {
 	To   int      `json:"to"`
 }
 
+// JobDocument A job, in which an absent pause says nothing about whether the job is paused.
+type JobDocument = job.Document
+
 // JobFacet defines model for JobFacet.
 type JobFacet struct {
 	Count int `json:"count"`
@@ -3122,7 +3125,7 @@ type ChangeJobsJSONRequestBody = JobBulk
 type CountJobsJSONRequestBody = JobCountRequest
 
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
-type PutJobJSONRequestBody = Job
+type PutJobJSONRequestBody = JobDocument
 
 // BackfillJobJSONRequestBody defines body for BackfillJob for application/json ContentType.
 type BackfillJobJSONRequestBody = BackfillRequest

@@ -108,6 +108,27 @@ type Version struct {
 	Format int `json:"format,omitempty"`
 }
 
+// Document is a job as somebody wrote it.
+type Document struct {
+	Job
+	// KeepPause reports that the document says nothing about a pause: neither paused nor
+	// paused_until. Then an existing job stays paused, or active, as it is.
+	KeepPause bool `json:"-"`
+}
+
+// UnmarshalJSON reads a document. It does not check the job: see [Decode].
+func (d *Document) UnmarshalJSON(data []byte) error {
+	var pause struct {
+		Paused      json.RawMessage `json:"paused"`
+		PausedUntil json.RawMessage `json:"paused_until"`
+	}
+	if err := json.Unmarshal(data, &pause); err != nil {
+		return err
+	}
+	d.KeepPause = pause.Paused == nil && pause.PausedUntil == nil
+	return json.Unmarshal(data, &d.Job)
+}
+
 // VersionFormat is the newest format of versions that this program can read.
 const VersionFormat = 1
 

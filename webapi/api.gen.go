@@ -202,6 +202,7 @@ type JobBulkResult = api.JobBulkResult
 type JobCountRequest = api.JobCountRequest
 type JobCounts = api.JobCounts
 type JobDiff = api.JobDiff
+type JobDocument = api.JobDocument
 type JobFacet = api.JobFacet
 type JobFacets = api.JobFacets
 type JobFilter = api.JobFilter

@@ -53,14 +53,14 @@ func (h *jobHandlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJob
 	if err != nil {
 		return nil, err
 	}
-	if r.Body.Job != name {
-		return nil, job.Invalid("job", "%q must be %q, as in the path", r.Body.Job, name)
+	if r.Body.Job.Job != name {
+		return nil, job.Invalid("job", "%q must be %q, as in the path", r.Body.Job.Job, name)
 	}
 	edit, err := editOf(access.Author(ctx), r.Params.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.catalog.Save(ctx, *r.Body, edit, r.Params.DryRun)
+	result, err := h.catalog.Save(ctx, r.Body, edit, r.Params.DryRun)
 	if err != nil {
 		return nil, err
 	}

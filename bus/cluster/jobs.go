@@ -35,6 +35,8 @@ type Edit struct {
 	// IfAbsent makes it conditional on there being none.
 	IfRevision uint64
 	IfAbsent   bool
+	// KeepPause leaves a job that exists paused, or active, as it is.
+	KeepPause bool
 }
 
 func (c *Conn) jobKey(name job.Name) string {
@@ -72,6 +74,9 @@ func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEnt
 		}
 		if err := e.check(was); err != nil {
 			return nil, false, fmt.Errorf("%w: job %s: %w", job.ErrConflict, j.Job, err)
+		}
+		if e.KeepPause && was != nil && !was.Deleted {
+			j.Paused, j.PausedUntil = was.Paused, was.PausedUntil
 		}
 		if was != nil && !was.Deleted && reflect.DeepEqual(was.Job, j) {
 			return was, false, nil

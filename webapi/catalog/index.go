@@ -16,7 +16,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // index has the present version of every job in memory, in order of name, so that
@@ -211,7 +210,7 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 		paused:   entry.Paused,
 		until:    until,
 		deleted:  entry.Deleted,
-		gaveUp:   entry.Paused && reason.Read(entry.Note).Code == reason.FailuresInARow.Code,
+		gaveUp:   whyGaveUp(entry) != "",
 		text:     searchText(&entry.Job),
 		title:    entry.Title,
 		owner:    entry.Owner,

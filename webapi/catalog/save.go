@@ -19,17 +19,23 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
-// Save saves a job as the caller wishes it, or with dry tells what saving it would change. edit
-// says on what condition.
-func (c *Catalog) Save(ctx context.Context, wish job.Job, edit cluster.Edit, dry bool) (api.PutJobResult, error) {
+// Save saves a job as a document describes it, or with dry tells what saving it would change. edit
+// says on what condition. A document that says nothing about a pause leaves it as it is.
+func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster.Edit, dry bool) (api.PutJobResult, error) {
 	result := api.PutJobResult{Changes: []api.FieldChange{}, DryRun: dry}
-	wish, err := canonical(wish)
+	wish, err := canonical(document.Job)
 	if err != nil {
 		return result, err
 	}
 	was, err := c.conn.GetJob(ctx, wish.Job)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return result, err
+	}
+	if edit.KeepPause = document.KeepPause; edit.KeepPause && was != nil {
+		wish.Paused, wish.PausedUntil = was.Paused, was.PausedUntil
+		if edit.Note == "" && was.Paused {
+			edit.Note = whyGaveUp(was)
+		}
 	}
 	if wish, err = mayPut(ctx, was, wish, &edit); err != nil {
 		return result, err
@@ -78,6 +84,14 @@ func (c *Catalog) Save(ctx context.Context, wish job.Job, edit cluster.Edit, dry
 		result.Result = api.PutJobResultResultChanged
 	}
 	return result, nil
+}
+
+// whyGaveUp returns why a job has paused itself, which is the note of its version; "" if it has not.
+func whyGaveUp(e *bus.JobEntry) string {
+	if e.Paused && reason.Read(e.Note).Code == reason.FailuresInARow.Code {
+		return e.Note
+	}
+	return ""
 }
 
 // mayPut returns wish with what is stored where it has what the caller may not see.

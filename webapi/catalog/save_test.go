@@ -27,7 +27,7 @@ func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
 		}
 	}
 	edit := cluster.Edit{At: time.Now(), Author: "ann"}
-	_, err := c.Save(ctx, entryOf("billing/x", 0, nil).Job, edit, false)
+	_, err := c.Save(ctx, &job.Document{Job: entryOf("billing/x", 0, nil).Job}, edit, false)
 	list(err, false, 1)
 	_, _, err = c.SetPaused(ctx, "billing/x", edit, Pause{Paused: true})
 	list(err, true, 1)

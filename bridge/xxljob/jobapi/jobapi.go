@@ -96,7 +96,7 @@ func (a *API) convert(info *wire.JobInfo, id int32, group string) (xxljob.Entry,
 
 func (a *API) put(ctx context.Context, e *xxljob.Entry, p client.PutJobParams) error {
 	p.Note = &e.Origin
-	_, err := client.Read[client.PutJobResult](a.carillon.PutJob(ctx, e.Job.Job.Group(), e.Job.Job.Short(), &p, e.Job))
+	_, err := client.Read[client.PutJobResult](a.carillon.PutJob(ctx, e.Job.Job.Group(), e.Job.Job.Short(), &p, job.Document{Job: e.Job}))
 	return err
 }
 

@@ -484,10 +484,11 @@ export interface paths {
         get: operations["getJob"];
         /**
          * Create a job, or save its next version
-         * @description A document equal to the present version changes nothing. The document is the whole job:
-         *     without `paused` and `paused_until`, it resumes a paused job. `If-Match` with the ETag
-         *     of a get prevents overwriting somebody else's edit; `If-None-Match: *` requires that the
-         *     job is new.
+         * @description A document equal to the present version changes nothing. The document is the whole job,
+         *     except for what operators do: without `paused` and `paused_until`, a paused job stays
+         *     paused, and `paused: false` resumes it. Skipped and early fires stay as they are.
+         *     `If-Match` with the ETag of a get prevents overwriting somebody else's edit;
+         *     `If-None-Match: *` requires that the job is new.
          */
         put: operations["putJob"];
         post?: never;
@@ -3024,6 +3025,8 @@ export interface components {
             /** @description The SHA-256, in hexadecimal, of a source that another version of a job of the group has */
             digest?: string;
         };
+        /** @description A job, in which an absent pause says nothing about whether the job is paused. */
+        JobDocument: components["schemas"]["Job"];
         /** @description What to run and when. */
         Job: {
             /**
@@ -3049,10 +3052,7 @@ export interface components {
             tags?: string[];
             target?: components["schemas"]["Target"];
             schedule?: components["schemas"]["Schedule"];
-            /**
-             * @description While true, every fire is recorded as skipped
-             * @default false
-             */
+            /** @description While true, every fire is recorded as skipped. In a document, false resumes the job; absent together with paused_until, the job stays as it is, and a new one is not paused */
             paused?: boolean;
             /**
              * Format: date-time
@@ -5539,6 +5539,7 @@ export type Child = components['schemas']['Child'];
 export type Task = components['schemas']['Task'];
 export type HttpTask = components['schemas']['HTTPTask'];
 export type ScriptTask = components['schemas']['ScriptTask'];
+export type JobDocument = components['schemas']['JobDocument'];
 export type Job = components['schemas']['Job'];
 export type Labels = components['schemas']['Labels'];
 export type JobVersion = components['schemas']['JobVersion'];
@@ -6574,7 +6575,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Job"];
+                "application/json": components["schemas"]["JobDocument"];
             };
         };
         responses: {

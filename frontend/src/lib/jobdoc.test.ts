@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readAnswer, readJson, writeJson } from "./exact";
-import { fromYaml, lineOfField, misshapen, rewriteYaml, toYaml } from "./jobdoc";
+import { editedFrom, fromYaml, lineOfField, misshapen, rewriteYaml, toYaml } from "./jobdoc";
 import { meetings, mergeInto } from "./merge";
 
 const text = `# Who asks: the controllers
@@ -97,4 +97,15 @@ describe("numbers that a JavaScript number would change", () => {
     expect(found.map((m) => m.field)).toEqual(["params.big"]);
     expect(writeJson(mergeInto(theirs as object, found))).toBe(writeJson(mine));
   });
+});
+
+it("a pause that somebody removes from a document ends, and one that was not there stays", () => {
+  const job = { job: "a/b", task: { shell: "true" } };
+  expect(editedFrom({ ...job, paused: true }, job)).toEqual({ ...job, paused: false });
+  expect(editedFrom({ ...job, paused_until: "2027-01-01T00:00:00Z" }, job)).toEqual({
+    ...job,
+    paused: false,
+  });
+  expect(editedFrom({ ...job, paused: true }, { ...job, paused: true })).toEqual({ ...job, paused: true });
+  expect(editedFrom(job, job)).toEqual(job);
 });

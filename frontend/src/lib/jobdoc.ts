@@ -9,6 +9,17 @@ export function definitionOf(version: JobVersion): Job {
   return job;
 }
 
+/** A job without its pause: saving it leaves the job paused, or active, as it is. */
+export function withoutPause({ paused: _p, paused_until: _u, ...job }: Job): Job {
+  return job;
+}
+
+/** An edited document to save. One from which somebody has removed the pause resumes the job. */
+export function editedFrom(was: Job, doc: Job): Job {
+  const paused = (job: Job) => job.paused !== undefined || job.paused_until !== undefined;
+  return paused(was) && !paused(doc) ? { ...doc, paused: false } : doc;
+}
+
 // The library is only needed where YAML is seen or edited.
 const yaml = () => import("yaml");
 

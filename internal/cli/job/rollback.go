@@ -90,7 +90,9 @@ func rollback(ctx context.Context, api *client.API, name job.Name, version int, 
 	default:
 		params.IfMatch = new(strconv.Quote(strconv.FormatUint(item.Revision, 10)))
 	}
-	document, err := json.Marshal(list.Items[found].Job)
+	old := list.Items[found].Job
+	old.Paused, old.PausedUntil = false, nil // the job stays paused, or active, as it is
+	document, err := json.Marshal(old)
 	if err != nil {
 		return none, fmt.Errorf("encode job %s: %w", name, err)
 	}

@@ -12,6 +12,7 @@ import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
+import { editedFrom } from "@/lib/jobdoc";
 import { problemOf } from "@/lib/problem";
 import { useSayer } from "@/lib/reason";
 import { ConflictDialog } from "./ConflictDialog";
@@ -55,9 +56,10 @@ export function ReviewDialog({
   const onRefused = (error: unknown) => {
     if (problemOf(error).code === "invalid") onInvalid(error);
   };
-  const check = useQuery(saveTrial(doc, etag, onRefused));
+  const sent = editedFrom(was, doc);
+  const check = useQuery(saveTrial(sent, etag, onRefused));
   const save = useMutation({
-    mutationFn: () => saveJob(doc, { etag, note }),
+    mutationFn: () => saveJob(sent, { etag, note }),
     onSuccess: (saved) => onSaved(doc.job, saved.definition.version),
     onError: onRefused,
   });

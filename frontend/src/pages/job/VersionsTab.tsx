@@ -15,7 +15,7 @@ import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { definitionOf } from "@/lib/jobdoc";
+import { definitionOf, withoutPause } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
 import { changedFields } from "@/lib/merge";
 import { useNow } from "@/lib/now";
@@ -138,7 +138,7 @@ function Restore({ current, version, etag, onClose }: RestoreProps) {
   const complain = useComplain();
   const [note, setNote] = useState(t.job.versions.restoreNote(version.version));
   const save = useMutation({
-    mutationFn: () => saveJob(definitionOf(version), { etag, note }),
+    mutationFn: () => saveJob(withoutPause(definitionOf(version)), { etag, note }),
     onError: complain,
     onSuccess: (saved) => {
       toast({ text: t.done.saved(version.job, saved.definition.version) });
