@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -40,6 +41,10 @@ func (i *instance) begin(ctx context.Context, r *run) bool {
 	if t.Delivery == job.AtMostOnce && !i.claim(ctx, r) {
 		return false
 	}
+	if err := i.recallForgotten(ctx, r); err != nil {
+		i.giveBack(ctx, r)
+		return false
+	}
 	if err := i.number(ctx, r); err != nil {
 		i.giveBack(ctx, r)
 		return false
@@ -53,7 +58,7 @@ func (i *instance) begin(ctx context.Context, r *run) bool {
 	if !i.storeFirst(ctx, r) {
 		return false
 	}
-	if r.routed && r.kept.Routed != "" {
+	if r.kept.Routed != "" {
 		i.sayStarted(ctx, r, time.Now()) // it says why the run is here
 	}
 	return i.handOver(ctx, r, request)
@@ -86,7 +91,8 @@ func (i *instance) handOver(ctx context.Context, r *run, request wire.Run) bool 
 		return false
 	case errors.Is(err, peer.ErrNotSent):
 		i.mu.Lock()
-		i.silent, i.asked = max(i.silent, 1), time.Time{} // takes nothing until it has answered
+		i.silent, i.silentAt, i.asked = max(i.silent, 1), time.Now(), time.Time{} // takes nothing until it has answered
+		i.listenedLocked(err, time.Now())
 		i.mu.Unlock()
 		i.notBegun(ctx, r, err.Error())
 		return false
@@ -118,6 +124,29 @@ func (i *instance) giveBack(ctx context.Context, r *run) bool {
 	i.b.metrics.givenBack.Inc()
 	i.b.answer(i.ack(r), bus.NakAfter(bus.GiveBackAfter(r.kept.Delivery)))
 	return true
+}
+
+// leave gives up the attempt of a run whose executor is gone, without a word: its trigger comes again
+// after bus.AckWait, and servers count how many executors have died with it.
+func (i *instance) leave(ctx context.Context, r *run) bool {
+	if r.kept.LogID == 0 { // it never had it
+		return i.giveBack(ctx, r)
+	}
+	r.kept.GivenUp = true
+	return i.untilStored(ctx, func() error { return i.store(ctx, r) }) == nil
+}
+
+// recallForgotten finds out how often executors have forgotten the attempt, and why it is begun again.
+func (i *instance) recallForgotten(ctx context.Context, r *run) error {
+	if r.kept.Delivery < 2 || r.kept.Trigger.Delivery == job.AtMostOnce {
+		return nil
+	}
+	f, err := i.b.store.Forgotten(ctx, r.kept.Trigger)
+	if err == nil && f.Times > 0 {
+		r.kept.Forgotten = f.Times
+		r.kept.Routed = clip.Text(reason.Join(f.Why, reason.BegunAgain.String()), bus.MaxMessage-len("…"))
+	}
+	return err
 }
 
 // claim makes sure that nobody else begins a run that must not be done twice. If it fails, this bridge

@@ -31,7 +31,8 @@
 //   - If nobody knows whether an executor has begun a run, it is asked (doubt.go). Only a run of
 //     which it knows nothing is begun again, and never one that is at_most_once: that becomes lost.
 //   - A run ends as its executor says, after its timeout, by a kill, or by the policy of its job if the
-//     executor is gone or has forgotten it (doubt.go).
+//     executor is gone or has forgotten it (doubt.go). What an executor says of a run is believed as far as
+//     it has shown that it knows (evidence.go); one that lives begins a run twice at most.
 //
 // Not promised: that an executor which ignores an interrupt stops. And an executor that was cut off may
 // still do a run that another does, too, if the job allows that.

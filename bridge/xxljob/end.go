@@ -145,27 +145,48 @@ func (i *instance) giveUp(ctx context.Context, r *run, g giveUp) {
 		return
 	default:
 	}
-	if g.kill {
+	switch g.kind {
+	case drained:
 		i.cutOff(ctx, r, g.why)
-	} else {
-		i.endByPolicy(ctx, r, g.why)
+	case gone, forgotten, unsure:
+		i.endByPolicy(ctx, r, g)
 	}
 }
 
 // endByPolicy ends a run whose executor says nothing, by the policy of its job. It returns false if another
 // bridge has the run.
-func (i *instance) endByPolicy(ctx context.Context, r *run, why string) bool {
+func (i *instance) endByPolicy(ctx context.Context, r *run, g giveUp) bool {
 	switch e := r.kept.Ending; {
 	case e != nil:
 		i.conclude(ctx, r, end{status: e.Status, message: e.Message, unheard: true})
-	case r.kept.Trigger.Delivery == job.AtMostOnce:
-		i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(i.name), why), unheard: true})
-	default:
-		i.log.WarnContext(ctx, "run given back", "run_id", r.kept.Trigger.RunID, "reason", why)
-		return i.giveBack(ctx, r)
+		return r.stored
+	case r.kept.Trigger.Delivery == job.AtMostOnce && g.kind != unsure:
+		i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(i.name), g.why), unheard: true})
+		return r.stored
+	case g.kind == unsure:
+		i.conclude(ctx, r, end{status: job.StatusLost, message: g.why, unheard: true})
+		return r.stored
+	case g.kind == forgotten && r.kept.Forgotten >= maxForgotten:
+		i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(g.why, reason.ForgottenBefore.With(r.kept.Forgotten)), unheard: true})
+		return r.stored
 	}
-	return r.stored
+	i.log.WarnContext(ctx, "run given back", "run_id", r.kept.Trigger.RunID, "reason", g.why)
+	switch g.kind {
+	case forgotten:
+		f := state.Forgotten{Times: r.kept.Forgotten + 1, Why: g.why}
+		if i.untilStored(ctx, func() error { return i.b.store.PutForgotten(ctx, r.kept.Trigger, f) }) != nil {
+			return false
+		}
+	case gone:
+		return i.leave(ctx, r)
+	case drained, unsure:
+	}
+	return i.giveBack(ctx, r)
 }
+
+// maxForgotten is how often an attempt is begun again of which an executor that lives knows nothing, or
+// whose end it cannot report.
+const maxForgotten = 1
 
 func (i *instance) publish(ctx context.Context, m *nats.Msg) error {
 	_, err := i.b.js.PublishMsg(ctx, m)

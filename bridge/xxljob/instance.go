@@ -76,12 +76,15 @@ type instance struct {
 	asked    time.Time
 	asking   bool
 	silent   int
+	silentAt time.Time // when it last grew
+	shown    evidence
 }
 
 func newInstance(b *Bridge, g *group, is state.Instance, revision uint64, cancel context.CancelCauseFunc) *instance {
 	return &instance{
 		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, is: is, revision: revision, start: make(chan *run, 64), ended: make(chan struct{}), numbering: make(chan struct{}, 1),
 		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, busy: map[job.Name]bool{}, stray: map[job.Name]stray{}, leaving: is.Drained,
+		shown: evidence{saidBusy: is.SaysBusy},
 	}
 }
 
@@ -253,7 +256,8 @@ func (i *instance) look(ctx context.Context, now time.Time) {
 			sign = append(sign, r.kept.Ack)
 		}
 	}
-	ask := !i.asking && (now.Sub(i.asked) >= askEvery || now.Sub(i.asked) >= askOften && len(i.live)+i.silent+len(i.stray) > 0)
+	ask := !i.asking && (now.Sub(i.asked) >= askEvery || now.Sub(i.asked) >= askOften && len(i.live)+i.silent+len(i.stray) > 0 ||
+		len(i.live) > 0 && !i.shown.complete()) // only that nobody listens tells that it was restarted
 	if ask {
 		i.asking, i.asked = true, now
 	}
@@ -287,18 +291,28 @@ func (i *instance) ask(ctx context.Context) {
 	i.mu.Lock()
 	i.asking = false
 	strays := map[job.Name]stray{}
+	now := time.Now()
+	i.listenedLocked(err, now)
 	if err == nil {
 		i.silent = 0
 		maps.Copy(strays, i.stray)
-	} else if ctx.Err() == nil {
-		i.silent++
+	} else if ctx.Err() == nil && (i.silent == 0 || now.Sub(i.silentAt) >= askOften-lookEvery) {
+		i.silent, i.silentAt = i.silent+1, now
+	}
+	probe := err == nil && !i.shown.saidIdle && now.Sub(i.shown.probed) >= probeEvery
+	if probe {
+		i.shown.probed = now
 	}
 	i.mu.Unlock()
+	if probe {
+		_, _, _ = i.idleAt(ctx, unusedJob) // if it fails, that says nothing
+	}
 	for name, s := range strays {
 		if time.Now().Before(s.until) {
 			continue
 		}
-		if idle, err := i.b.peers.Idle(ctx, i.target(), s.jobID); err == nil && idle {
+		// Whoever always says that it is busy must not keep the job from running.
+		if idle, sure, err := i.idleAt(ctx, s.jobID); !errors.Is(err, peer.ErrNotSent) && (idle || !sure) {
 			i.mu.Lock()
 			delete(i.stray, name)
 			delete(i.busy, name)
@@ -345,7 +359,7 @@ func (i *instance) offline(ctx context.Context, why string) {
 	}
 	i.b.work.Go(func() error {
 		for _, r := range runs {
-			r.abandon(why)
+			r.giveUp(giveUp{why: why, kind: gone})
 		}
 		for _, r := range runs {
 			select {
@@ -369,7 +383,7 @@ func (i *instance) cutOffAll() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, r := range i.all() {
-		r.giveUp(giveUp{why: "the executor was drained, and its time was over", kill: true})
+		r.giveUp(giveUp{why: "the executor was drained, and its time was over", kind: drained})
 	}
 }
 
@@ -396,7 +410,7 @@ func (i *instance) cutOff(ctx context.Context, r *run, why string) {
 		}
 		return nil
 	})
-	r.stray = i.endByPolicy(ctx, r, why) // no other run of the job may be killed in its place
+	r.stray = i.endByPolicy(ctx, r, giveUp{why: why, kind: drained}) // no other run of the job may be killed in its place
 	over <- r.stray
 }
 

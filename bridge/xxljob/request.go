@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/peer"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
@@ -147,9 +148,13 @@ func (i *instance) probe(ctx context.Context, name job.Name) (fleet.Answer, stri
 		return fleet.AnswerAccepted, ""
 	}
 	if err == nil {
-		var idle bool
-		if idle, err = i.b.peers.Idle(ctx, i.target(), id); err == nil && !idle {
+		var idle, sure bool
+		if idle, sure, err = i.idleAt(ctx, id); err == nil && !idle && sure {
 			return fleet.AnswerBusy, "it runs the job already"
+		}
+		var refused *peer.Refusal
+		if errors.As(err, &refused) { // it does not know such questions
+			err = nil
 		}
 	}
 	if err != nil {

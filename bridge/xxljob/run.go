@@ -45,7 +45,10 @@ type run struct {
 
 	doubt  bool // not known whether its executor has it
 	unseen int  // how often that has said that it has not
-	idle   time.Time
+	unsure bool // nor is it ever going to be
+	busy   bool // its executor has said that it has it
+	// idle is since when it says that it has not.
+	idle time.Time
 
 	results  chan func() (ended bool) // of a question that is under way
 	asking   bool
@@ -53,6 +56,8 @@ type run struct {
 	killedAt time.Time
 	lookedAt time.Time
 	loggedAt time.Time
+	grew     time.Time // when its log last had a new line
+	grewTo   int
 	started  jetstream.PubAckFuture
 	log      runLog
 }
@@ -83,14 +88,20 @@ func newRun(kept state.Run) *run {
 	}
 }
 
-// abandon has the run end by the policy of its job: its executor is gone. why may be empty.
-func (r *run) abandon(why string) { r.giveUp(giveUp{why: why}) }
-
-// giveUp says why a run is given up, and whether its executor, which is there, is told to end it.
+// giveUp says why a run is given up, in words and in kind.
 type giveUp struct {
 	why  string
-	kill bool
+	kind givenUp
 }
+
+type givenUp int
+
+const (
+	gone      givenUp = iota // its executor is: the run ends by the policy of its job. why may be empty.
+	drained                  // its executor, which is there, is told to end it
+	forgotten                // its executor, which is there, has no such run any more
+	unsure                   // nobody knows whether it goes on
+)
 
 func (r *run) giveUp(g giveUp) {
 	select {
@@ -210,9 +221,10 @@ func (i *instance) lookAfter(ctx context.Context, r *run, now time.Time) (ended 
 	case now.Sub(r.lookedAt) >= lookBackEvery && now.Sub(r.kept.Started) >= lookBackEvery:
 		r.lookedAt = now
 		r.ask(func() func() bool { return i.lookBack(ctx, r) })
-	case now.Sub(r.askedAt) >= idleEvery && now.Sub(r.kept.Started) >= idleEvery:
+	case now.Sub(r.askedAt) >= idleEvery && now.Sub(r.kept.Started) >= startedAfter:
 		r.askedAt = now
-		r.ask(func() func() bool { return i.listenFor(ctx, r) })
+		since := r.idle
+		r.ask(func() func() bool { return i.listenFor(ctx, r, since) })
 	case now.Sub(r.loggedAt) >= logEvery && now.Sub(r.kept.Started) >= startedAfter:
 		r.loggedAt = now
 		r.ask(func() func() bool {

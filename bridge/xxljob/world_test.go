@@ -2,7 +2,6 @@ package xxljob_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -362,7 +362,7 @@ func (n *network) connect(ctx context.Context, from, address string) (net.Conn, 
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	if l == nil {
 		return nil, refused
 	}

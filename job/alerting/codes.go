@@ -207,6 +207,11 @@ var codes = map[Code]text{
 		"A group has more than its share. Its executors sent more than their budget, so that NATS disconnected them for a while; or too many of its runs wait, so that its fires are missed. Find out what they send, or start executors.",
 		"某分组超出配额：其执行器发送量过大，NATS 会断开其连接并在一段时间内拒绝重连；或其等待执行的运行过多，之后的触发将错过。请查明执行器在发送什么，或启动更多执行器。",
 	},
+	"rule_runs_lost": {
+		"",
+		"Nobody knows how a run ended: its executor died with it, forgot it, or could not report it. The work may have been done in part. The run's message says what is known.",
+		"无法得知运行的结果：执行器在运行中宕机、丢失了这次运行，或无法回调结果。工作可能已部分完成。运行的消息里写明了已知情况。",
+	},
 	"rule_instances_suspended": {
 		"",
 		"An executor keeps giving its triggers back, so it gets no new ones for a while. Find its name with \"carillon get groups\", stop it, and read its log.",

@@ -68,11 +68,14 @@ type Target struct {
 	AppName string
 	Token   string
 	Dialect wire.Dialect
+	// Fresh has each call use a connection of its own, which may reach another process.
+	Fresh bool
 }
 
 // Client calls executors. It is safe for concurrent use.
 type Client struct {
 	http    *http.Client
+	fresh   *http.Client // without connections that are kept
 	timeout time.Duration
 }
 
@@ -81,20 +84,21 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // New returns a client whose calls take at most timeout, those for logs a while longer.
 func New(dial Dial, timeout time.Duration) *Client {
-	return &Client{timeout: timeout, http: &http.Client{
-		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				conn, err := dial(ctx, network, address)
-				if err != nil {
-					err = fmt.Errorf("%w: %w", ErrNotSent, err)
-				}
-				return conn, err
-			},
-			MaxIdleConns: 10_000, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: timeout,
-			DisableCompression: true,
+	kept := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				err = fmt.Errorf("%w: %w", ErrNotSent, err)
+			}
+			return conn, err
 		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+		MaxIdleConns: 10_000, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: timeout,
+		DisableCompression: true,
+	}
+	fresh := kept.Clone()
+	fresh.DisableKeepAlives = true
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{timeout: timeout, http: &http.Client{Transport: kept, CheckRedirect: stay}, fresh: &http.Client{Transport: fresh, CheckRedirect: stay}}
 }
 
 // Close closes idle connections.
@@ -114,10 +118,11 @@ func (c *Client) Beat(ctx context.Context, t Target) error {
 	return err
 }
 
-// Idle asks whether the executor has neither a running nor a queued run of a job.
+// Idle asks whether the executor has neither a running nor a queued run of a job. Executors that do not
+// know say so in many ways: see the bridge's evidence.
 func (c *Client) Idle(ctx context.Context, t Target, jobID int32) (bool, error) {
 	err := c.do(ctx, t, wire.PathIdleBeat, wire.JobRequest(jobID))
-	if refused := (*Refusal)(nil); errors.As(err, &refused) {
+	if refused := (*Refusal)(nil); errors.As(err, &refused) && refused.Status == 0 {
 		return false, nil
 	}
 	return err == nil, err
@@ -186,7 +191,11 @@ func (c *Client) call(ctx context.Context, t Target, path string, body []byte, m
 	req.Header.Set("Content-Type", "application/json;charset=UTF-8")
 	req.Header[wire.HeaderToken] = []string{t.Token}
 	req.Header[wire.HeaderAppName] = []string{t.AppName}
-	resp, err := c.http.Do(req)
+	client := c.http
+	if t.Fresh {
+		client = c.fresh
+	}
+	resp, err := client.Do(req)
 	if err != nil {
 		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) { // which repeats the address
 			err = wrapped.Err

@@ -42,8 +42,10 @@ type Instance struct {
 	Secret   string       `json:"secret"` // of the subjects of requests to it
 	Dialect  wire.Dialect `json:"dialect,omitempty"`
 	// Old says that it reports results as versions before 2.3 do.
-	Old   bool      `json:"old,omitempty"`
-	Since time.Time `json:"since"`
+	Old bool `json:"old,omitempty"`
+	// SaysBusy says that it has answered of a job that it is busy with it, as not all executors do.
+	SaysBusy bool      `json:"says_busy,omitempty"`
+	Since    time.Time `json:"since"`
 
 	// Holder is the bridge that serves it; "" is none.
 	Holder string `json:"holder,omitempty"`

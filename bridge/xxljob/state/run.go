@@ -45,6 +45,8 @@ type Run struct {
 	Said bool `json:"said,omitempty"`
 	// LogLine is the first line of its log that is not in the run's log yet.
 	LogLine int `json:"log_line,omitempty"`
+	// Forgotten is how often executors have forgotten the attempt before.
+	Forgotten int `json:"forgotten,omitempty"`
 	// Ending is why we end it, before its executor has said that it ended.
 	Ending *Ending `json:"ending,omitempty"`
 

@@ -50,6 +50,7 @@ export const sentences: Record<string, string> = {
   rule_gone: "alert {rule} was deleted or disabled",
   rule_groups_over_budget: "A group has more than its share. Its executors sent more than their budget, so that NATS disconnected them for a while; or too many of its runs wait, so that its fires are missed. Find out what they send, or start executors.",
   rule_instances_suspended: "An executor keeps giving its triggers back, so it gets no new ones for a while. Find its name with \"carillon get groups\", stop it, and read its log.",
+  rule_runs_lost: "Nobody knows how a run ended: its executor died with it, forgot it, or could not report it. The work may have been done in part. The run's message says what is known.",
   rule_shards_parked: "NATS keeps refusing what a shard has to store, so the jobs of this shard do not fire. The incident says which limit to raise.",
   rule_streams_full: "A NATS stream is full, or will be soon. No run is triggered while TRIG is 90 % full, and no result is reported while EVT is full. Raise the limit of the stream.",
   rule_streams_nearly_full: "A NATS stream is nearly full. A full TRIG or EVT refuses messages, and a full LOG drops its oldest lines. Raise the limit of the stream, or find out who fills it.",

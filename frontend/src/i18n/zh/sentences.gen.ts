@@ -50,6 +50,7 @@ export const sentences: Record<string, string> = {
   rule_gone: "告警规则 {rule} 已删除或停用",
   rule_groups_over_budget: "某分组超出配额：其执行器发送量过大，NATS 会断开其连接并在一段时间内拒绝重连；或其等待执行的运行过多，之后的触发将错过。请查明执行器在发送什么，或启动更多执行器。",
   rule_instances_suspended: "某个执行器反复退回触发，因此会暂停向它派发一段时间。用 carillon get groups 查看其名称，停止它并查看其日志。",
+  rule_runs_lost: "无法得知运行的结果：执行器在运行中宕机、丢失了这次运行，或无法回调结果。工作可能已部分完成。运行的消息里写明了已知情况。",
   rule_shards_parked: "NATS 持续拒绝存储某个分区的数据，该分区的任务不会触发。告警中会指出需要调高的限制。",
   rule_streams_full: "NATS 消息流已占满，或即将占满。TRIG 占用达 90% 时无法触发运行，EVT 占满时无法上报结果。请调高消息流的上限。",
   rule_streams_nearly_full: "NATS 消息流即将占满。TRIG 或 EVT 占满后会拒绝消息，LOG 占满后会丢弃最早的日志。请调高消息流的上限，或查明是谁在写入。",
