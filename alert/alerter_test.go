@@ -183,7 +183,7 @@ func TestAnIncidentWhoseRuleIsGoneIsOver(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
-		w.wantSent("opened billing/report failed", "recovered Resolved: billing/report failed")
+		w.wantSent("opened billing/report failed", "recovered Closed: billing/report failed")
 		w.ends(report, job.StatusFailed)
 		w.wantSent()
 	})

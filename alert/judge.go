@@ -23,6 +23,8 @@ func (s *session) take(ctx context.Context, rules []*alerting.Rule, o *outcome, 
 			})
 		case good:
 			err = s.cured(ctx, r, subject, o)
+		case turned:
+			err = s.turned(ctx, r, subject, summary, o)
 		case neutral:
 		}
 		if err != nil {
@@ -84,6 +86,21 @@ func (s *session) found(ctx context.Context, f *alerting.Finding) error {
 			}
 		}
 		return next
+	})
+}
+
+// turned has an incident about a late run be about the run's bad end.
+func (s *session) turned(ctx context.Context, r *alerting.Rule, subject string, summary alerting.Sentence, o *outcome) error {
+	key := keyIncident + alerting.HashOf(r.Alert, subject)
+	if inc := s.mirror.incident(key); inc == nil || !o.turns(inc) {
+		return nil
+	}
+	return s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+		if inc == nil || !o.turns(inc) {
+			return nil
+		}
+		o.turn(inc, summary)
+		return inc
 	})
 }
 

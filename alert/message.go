@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
@@ -65,6 +64,9 @@ func translated(inc *alerting.Incident, r alerting.Reader) *alerting.Incident {
 func (w *words) title(inc *alerting.Incident, kind alerting.DeliveryKind) string {
 	switch kind {
 	case alerting.Recovery:
+		if inc.ResolutionCode == "rule_gone" { // nobody knows whether it is well again
+			return w.closedTitle + oneLine(inc.Summary)
+		}
 		return w.resolvedTitle + oneLine(inc.Summary)
 	case alerting.Reminder:
 		return w.openTitle + oneLine(inc.Summary)
@@ -92,9 +94,6 @@ func (w *words) facts(inc *alerting.Incident, r alerting.Reader) []fact {
 		if i == shownJobs {
 			list = append(list, fact{w.and, fmt.Sprintf(w.otherJobs, len(inc.Jobs)+inc.More-shownJobs)})
 			break
-		}
-		if a.Over {
-			a.Status = job.StatusSucceeded
 		}
 		value := string(a.Job) + " " + w.status(a.Status)
 		if !a.Over {

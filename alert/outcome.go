@@ -37,8 +37,20 @@ type outcome struct {
 	Took    time.Duration // of one that was executed
 }
 
-// cures reports whether an outcome ends what an incident is about for its job. A run that
-// fired before the bad one tells nothing. Of a late run its own end does.
+// turns reports whether an outcome is the bad end of the run that an incident is about for its job.
+func (o *outcome) turns(inc *alerting.Incident) bool {
+	return inc.State == alerting.Open && inc.Seen[o.source] < o.seq && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool {
+		return a.Job == o.Job && a.RunID == o.RunID && !a.Over
+	})
+}
+
+// turn has an incident be about the bad end of its run.
+func (o *outcome) turn(inc *alerting.Incident, summary alerting.Sentence) {
+	inc.Turn(&alerting.Finding{Summary: summary, At: stamp(o.At), Source: o.source, Seq: o.seq, Job: o.affected()})
+}
+
+// cures reports whether a good outcome ends what an incident is about for its job. A run that
+// fired before the bad one tells nothing. Of a late run its own start or end does.
 func (o *outcome) cures(inc *alerting.Incident, late bool) bool {
 	i := slices.IndexFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == o.Job })
 	if i < 0 || inc.State != alerting.Open || inc.Jobs[i].Over || inc.Seen[o.source] >= o.seq {
@@ -54,13 +66,13 @@ func (o *outcome) cure(inc *alerting.Incident) {
 	inc.UpdatedAt = o.At
 	for i := range inc.Jobs {
 		if inc.Jobs[i].Job == o.Job {
-			inc.Jobs[i].Over = true
+			inc.Jobs[i].Over, inc.Jobs[i].Status = true, o.Status
 		}
 	}
 	if !slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return !a.Over }) && inc.More == 0 {
-		why := alerting.Say("all_well")
-		if o.Status == job.StatusSucceeded {
-			why = alerting.Say("job_succeeded", "job", string(o.Job))
+		why := alerting.Say("job_succeeded", "job", string(o.Job))
+		if o.Status == job.StatusRunning {
+			why = alerting.Say("job_started", "job", string(o.Job))
 		}
 		inc.End(o.At, why)
 	}
@@ -143,6 +155,7 @@ const (
 	neutral verdict = iota
 	good
 	wrong
+	turned // what is wrong already has ended badly
 )
 
 // judge returns what a rule makes of an outcome, and what is wrong. t is the tally of a rule
@@ -159,10 +172,20 @@ func judge(r *alerting.Rule, o *outcome, t *tally) (v verdict, summary alerting.
 		return judgeEnd(when, o, t)
 	case when.Slower > 0:
 		return judgeSpeed(when, o, t)
-	case when.StartsWithin > 0: // what is bad the alerter looks for by itself
+	case when.StartsWithin > 0, when.EndsWithin > 0: // what is late the alerter looks for by itself
+		return judgeLate(when, o)
+	}
+	return neutral, summary
+}
+
+// judgeLate judges what becomes of a run that may be late. One that ends without success is no
+// longer late, but not well either.
+func judgeLate(when *alerting.Condition, o *outcome) (v verdict, summary alerting.Sentence) {
+	switch {
+	case o.Status == job.StatusSucceeded, o.Status == job.StatusRunning && when.StartsWithin > 0:
 		return good, summary
-	case when.EndsWithin > 0 && o.Status.Final():
-		return good, summary
+	case o.Status.Final():
+		return turned, alerting.Say("run_ended", "job", string(o.Job), "status", string(o.Status))
 	}
 	return neutral, summary
 }

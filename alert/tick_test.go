@@ -47,8 +47,38 @@ func TestAtLengthARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
 		e.Status = job.StatusFailed
 		w.publish(e)
 		time.Sleep(settled)
-		w.wantSent("recovered Resolved: billing/runs has not ended 1h after its fire time")
+		w.wantSent() // it is late no longer, but has failed
 	})
+}
+
+// Whoever is on call must not go to sleep because a late run was given up.
+func TestALateRunThatEndsBadlyIsNotResolved(t *testing.T) {
+	for _, status := range []job.Status{job.StatusMissed, job.StatusLost, job.StatusCancelled, job.StatusFailed, job.StatusTimedOut} {
+		run(t, func(w *world) {
+			w.start("a")
+			w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
+			late := w.trigger("billing/late")
+			body, err := late.Encode()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			w.put(bus.AppendTrigger(nil, late, body), bus.SubjectTrigger(late.Shard, "billing"))
+			time.Sleep(70 * time.Second)
+			w.wantSent("opened billing/late has not started 1m after its fire time")
+			e := bus.EventOf(late, bus.EventFinished, time.Now())
+			e.Status = status
+			w.publish(e)
+			time.Sleep(settled)
+			w.wantSent()
+			inc := w.incidents()[0]
+			if inc.State != alerting.Open || inc.Count != 1 || inc.SummaryCode != "run_ended" || inc.SummaryParams["status"] != string(status) || inc.Jobs[0].Status != status {
+				w.t.Errorf("after the run was %s the incident is %+v", status, inc)
+			}
+			w.publish(bus.EventOf(w.trigger("billing/late"), bus.EventStarted, time.Now()))
+			time.Sleep(settled)
+			w.wantSent("recovered Resolved: " + inc.Summary)
+		})
+	}
 }
 
 func TestANodeThatTakesOverKnowsWhichRunsHaveBegun(t *testing.T) {

@@ -116,6 +116,8 @@ func (t *trial) take(s *step) {
 		inc = alerting.NewIncident(f)
 		t.newest[subject] = inc
 		t.all = append(t.all, inc)
+	case v == turned && inc != nil && s.turns(inc):
+		s.turn(inc, summary)
 	case v == good && inc != nil && s.cures(inc, late):
 		s.cure(inc)
 	}

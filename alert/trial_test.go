@@ -55,7 +55,8 @@ func TestARuleIsPlayedBackAsItWouldHaveBeenThere(t *testing.T) {
 	f(alerting.Condition{}, alerting.ByGroup, append(history("g/x", "fo", time.Second), history("g/y", "ff", time.Second)...),
 		"group g 3 from 00:03 to open: g/y failed, and 1 other jobs")
 	f(alerting.Condition{StartsWithin: job.Duration(time.Second)}, alerting.ByJob, history("g/x", "om", time.Second), "job g/x 1 from 00:01 to 00:02: g/x did not start within 1s")
-	f(alerting.Condition{EndsWithin: job.Duration(30 * time.Second)}, alerting.ByJob, history("g/x", "f", time.Minute), "job g/x 1 from 00:30 to 01:02: g/x did not end within 30s")
+	f(alerting.Condition{EndsWithin: job.Duration(30 * time.Second)}, alerting.ByJob, history("g/x", "f", time.Minute), "job g/x 1 from 00:30 to open: g/x failed")
+	f(alerting.Condition{EndsWithin: job.Duration(30 * time.Second)}, alerting.ByJob, history("g/x", "o", time.Minute), "job g/x 1 from 00:30 to 01:02: g/x did not end within 30s")
 	slow := append(history("g/x", strings.Repeat("o", 20), time.Second), history("g/x", strings.Repeat("o", 21), 3*time.Second)[20:]...)
 	f(alerting.Condition{Slower: 2}, alerting.ByJob, slow, "job g/x 1 from 20:05 to open: g/x took 3s, longer than usual: 95 % of its runs take 1s at most")
 }

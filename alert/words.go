@@ -9,10 +9,12 @@ import (
 type words struct {
 	incident, rule, severity, since, resolved, acknowledgedBy, times, job, and string
 
-	run, otherJobs           string
-	colon, comma, open       string
-	openTitle, resolvedTitle string
-	severities               map[alerting.Severity]string
+	run, otherJobs     string
+	colon, comma, open string
+	openTitle          string
+	resolvedTitle      string
+	closedTitle        string
+	severities         map[alerting.Severity]string
 }
 
 var english = &words{
@@ -20,7 +22,7 @@ var english = &words{
 	acknowledgedBy: "acknowledged by", times: "times", job: "job", and: "and",
 	run: "run ", otherJobs: "%d other jobs",
 	colon: ": ", comma: ", ", open: "Open in Carillon",
-	openTitle: "Still open: ", resolvedTitle: "Resolved: ",
+	openTitle: "Still open: ", resolvedTitle: "Resolved: ", closedTitle: "Closed: ",
 	severities: map[alerting.Severity]string{alerting.Info: "info", alerting.Warning: "warning", alerting.Critical: "critical"},
 }
 
@@ -29,7 +31,7 @@ var chinese = &words{
 	acknowledgedBy: "认领人", times: "异常次数", job: "任务", and: "另有",
 	run: "运行 ", otherJobs: "%d 个任务",
 	colon: "：", comma: "，", open: "在 Carillon 中查看",
-	openTitle: "仍未恢复：", resolvedTitle: "已恢复：",
+	openTitle: "仍未恢复：", resolvedTitle: "已恢复：", closedTitle: "已关闭：",
 	severities: map[alerting.Severity]string{alerting.Info: "提示", alerting.Warning: "警告", alerting.Critical: "严重"},
 }
 

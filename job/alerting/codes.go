@@ -144,6 +144,7 @@ var codes = map[Code]text{
 	},
 
 	"job_succeeded":  {"job", "{job} succeeded", "任务 {job} 执行成功"},
+	"job_started":    {"job", "{job} has started", "任务 {job} 已开始运行"},
 	"target_met":     {"", "the target is met again, or was removed", "已重新达标，或目标已移除"},
 	"all_well":       {"", "the condition no longer holds", "已恢复正常"},
 	"executor_back":  {"group", "group {group} has an executor again", "分组 {group} 已有执行器在线"},

@@ -194,6 +194,20 @@ func (inc *Incident) Add(f *Finding) bool {
 	return true
 }
 
+// Turn replaces what is bad of a job's run by how the run ended, which is bad, too. The run counts
+// once.
+func (inc *Incident) Turn(f *Finding) {
+	inc.MarkSeen(f.Source, f.Seq)
+	for i := range inc.Jobs {
+		if a := &inc.Jobs[i]; a.Job == f.Job.Job && a.RunID == f.Job.RunID {
+			f.Job.Count = a.Count
+			*a = f.Job
+			inc.UpdatedAt = f.At
+			inc.summarize(f.Summary)
+		}
+	}
+}
+
 // concern has the incident be about the jobs of a finding. Listed jobs that are not among them go,
 // and others take their places. That is news if it changes the list, or how many there are.
 func (inc *Incident) concern(f *Finding) bool {

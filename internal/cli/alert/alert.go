@@ -146,7 +146,7 @@ func drawIncident(t *draw.Table, inc *client.Incident) {
 		for _, a := range inc.Jobs {
 			status := string(a.Status)
 			if a.Over {
-				status = "recovered"
+				status = "recovered, " + status
 			}
 			t.Row(string(a.Job), draw.OrDash(status), t.Instant(a.At), strconv.Itoa(a.Count), string(a.RunID), t.Cell(a.Message, draw.NoteWidth))
 		}

@@ -28,6 +28,7 @@ export const sentences: Record<string, string> = {
   fire_of: "fire of {fire_time}: {reason}",
   fired_at: "fired at {fire_time}",
   instance_suspended: "instance {instance} of group {group} is suspended: {reason}; suspended until {until}[, and {others} more]",
+  job_started: "{job} has started",
   job_succeeded: "{job} succeeded",
   ledger_healed: "the missing records of the ledger have arrived",
   lines_waiting: "stream {stream} is {percent} % full of lines that wait for the log store; at 100 % the oldest lines are lost",

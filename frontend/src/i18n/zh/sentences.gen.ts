@@ -28,6 +28,7 @@ export const sentences: Record<string, string> = {
   fire_of: "{fire_time} 的触发：{reason}",
   fired_at: "触发时间 {fire_time}",
   instance_suspended: "分组 {group} 的实例 {instance} 反复退回触发，暂停派发至 {until}[，另有 {others} 个实例]",
+  job_started: "任务 {job} 已开始运行",
   job_succeeded: "任务 {job} 执行成功",
   ledger_healed: "触发台账中缺失的记录已补齐",
   lines_waiting: "消息流 {stream} 中等待写入日志存储的日志已占 {percent}%，占满后最早的日志会丢失",
