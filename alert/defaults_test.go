@@ -1,6 +1,7 @@
 package alert_test
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // defaultIncidents returns the incidents of a default rule.
@@ -181,6 +183,37 @@ func TestAClockThatIsOutOfLineRaisesAnIncidentByItself(t *testing.T) {
 		w.clock("n1", "")
 		w.clock("n2", "")
 		see("resolved: "+nats, was)
+	})
+}
+
+func TestAnInstanceWithAWrongClockRaisesAnIncident(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		beat := func(ahead time.Duration) {
+			w.t.Helper()
+			h := bus.Heartbeat{Instance: fleet.Instance{Group: "billing", Instance: "w1", State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now().Add(ahead).UTC()}}
+			data, err := json.Marshal(h)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if err := w.conn.NC.Publish(bus.SubjectHeartbeat("billing", "w1"), data); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		see := func(want ...string) {
+			w.t.Helper()
+			time.Sleep(10 * time.Second)
+			if d := cmp.Diff(want, w.states("clocks-wrong")); d != "" {
+				w.t.Error(d)
+			}
+		}
+		beat(time.Second)
+		see()
+		beat(10 * time.Minute)
+		text := "the clock of executor instance w1 of group billing is 10m ahead of NATS' clock; check NTP on its machine"
+		see("open: " + text)
+		beat(0)
+		see("resolved: " + text)
 	})
 }
 

@@ -28,7 +28,36 @@ func (s *session) lookClocks(ctx context.Context, r *alerting.Rule, now time.Tim
 			return err
 		}
 	}
+	if err := s.lookInstanceClocks(ctx, r, now, wrong); err != nil {
+		return err
+	}
 	return s.overExcept(ctx, r, wrong, now, alerting.Say("clocks_right"))
+}
+
+// lookInstanceClocks finds executors whose machine has a wrong clock, by their heartbeats, and adds
+// what the incidents are about to wrong.
+func (s *session) lookInstanceClocks(ctx context.Context, r *alerting.Rule, now time.Time, wrong map[string]bool) error {
+	instances, err := s.conn.Instances(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range instances {
+		in := &instances[i]
+		if in.ClockOffset == 0 || !in.Alive() || !r.Match.SelectsGroup(in.Group) {
+			continue
+		}
+		subject := "clock of instance " + in.Group + "/" + in.Instance
+		wrong[subject] = true
+		apart := job.Duration(in.ClockOffset.Abs()).String()
+		summary := alerting.Say("instance_clock_ahead", "instance", in.Instance, "group", in.Group, "apart", apart)
+		if in.ClockOffset < 0 {
+			summary = alerting.Say("instance_clock_behind", "instance", in.Instance, "group", in.Group, "apart", apart)
+		}
+		if err := s.stands(ctx, r, subject, in.Group, now, summary); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // clockTrouble returns whose clock is out of line, as a server finds, and how; "" when none is.

@@ -186,6 +186,9 @@ func (e *Event) correct(stored time.Time) {
 			e.FinishedAt = stored
 		}
 	}
+	if note := e.move(stored); note != "" {
+		notes = append(notes, note)
+	}
 	first := e.FireTime.Add(-maxBefore)
 	for _, t := range []struct {
 		name string
@@ -227,6 +230,43 @@ func (e *Event) correct(stored time.Time) {
 	case e.Kind == EventStarted:
 		e.RouteReason = cutText(strings.TrimSpace("corrected: "+note+". "+e.RouteReason), MaxMessage)
 	}
+}
+
+// move corrects the times of an executor whose clock is wrong: all of them by the same distance, so that
+// what lies between them stays true. A clock is ahead if a time is after the event was stored, and behind
+// if one is before the trigger was committed. What cannot be explained so is left as it is.
+func (e *Event) move(stored time.Time) (note string) {
+	committed := e.CommittedAt
+	if committed.IsZero() || committed.After(stored.Add(maxAhead)) || committed.Before(e.FireTime.Add(-maxBefore)) {
+		return ""
+	}
+	var first, last time.Time
+	own := []*time.Time{&e.At, &e.DeliveredAt, &e.StartedAt, &e.FinishedAt}
+	for _, t := range own {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = *t
+		}
+		if t.After(last) {
+			last = *t
+		}
+	}
+	by, which := time.Duration(0), "ahead"
+	switch {
+	case first.IsZero() || last.Sub(first) > stored.Sub(committed)+maxAhead: // no attempt takes so long
+	case last.After(stored.Add(maxAhead)):
+		by = stored.Sub(last)
+	case first.Before(committed.Add(-maxAhead)):
+		by, which = min(committed.Sub(first), stored.Sub(last)), "behind"
+	}
+	if by == 0 {
+		return ""
+	}
+	for _, t := range own {
+		if !t.IsZero() {
+			*t = t.Add(by)
+		}
+	}
+	return fmt.Sprintf("the executor's clock was about %s %s, and its times are moved by that", job.Duration(by.Abs().Round(time.Second)), which)
 }
 
 func instantText(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

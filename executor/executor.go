@@ -165,7 +165,9 @@ type Executor struct {
 	conn *jet.Conn
 	js   jetstream.JetStream
 	log  *slog.Logger
-	key  *seal.Key // opens the group's secrets; nil without one
+	// clock has the time by NATS' clock, for all instants that are told.
+	clock clock
+	key   *seal.Key // opens the group's secrets; nil without one
 
 	observers []Observer
 	ownsConn  bool // Run closes it

@@ -20,7 +20,7 @@ func (l *loop) beat(now time.Time) {
 	beat := bus.Heartbeat{ControlSecret: l.secret, Instance: fleet.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: l.state(),
 		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
-		Slots: l.slots, Running: len(l.live), DrainBy: instant(l.drainBy), Labels: l.labels, Zone: l.labels["zone"], Load: l.e.hostLoad(),
+		Slots: l.slots, Running: len(l.live), DrainBy: instant(l.e.clock.at(l.drainBy)), Labels: l.labels, Zone: l.labels["zone"], Load: l.e.hostLoad(),
 		Protocol: fleet.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
 		StartedAt: l.began, At: instant(now), Refused: l.refused, Refusal: l.refusal,
@@ -33,6 +33,13 @@ func (l *loop) beat(now time.Time) {
 	m := &nats.Msg{Subject: l.e.heartbeatSubject(), Data: data}
 	switch {
 	case !l.e.conn.NC.IsConnected(): // the next one says more
+	case l.introduction.done && now.Sub(l.compared) >= compareEvery:
+		l.compared = now
+		ctx, end := l.trial()
+		l.introducing.Go(func() {
+			defer end()
+			l.e.compareClocks(ctx, m)
+		})
 	case l.introduction.done:
 		if err := l.e.conn.NC.PublishMsg(m); err != nil {
 			l.e.log.Debug("heartbeat not sent", "error", err)

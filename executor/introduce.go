@@ -57,7 +57,11 @@ func (l *loop) introduce(m *nats.Msg) {
 	}
 	l.introducing.Go(func() {
 		defer end()
-		result <- l.e.introduce(ctx, m, l.secret, patience)
+		err := l.e.introduce(ctx, m, l.secret, patience)
+		if err == nil {
+			l.e.compareClocks(ctx, m)
+		}
+		result <- err
 	})
 }
 

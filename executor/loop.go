@@ -59,6 +59,7 @@ type loop struct {
 
 	began        time.Time
 	lastBeat     time.Time
+	compared     time.Time // when the machine's clock was compared with NATS'
 	introduction introduction
 	introduced   bool                                         // the heartbeat that is stored may be ours
 	conflict     error                                        // another instance has the name
@@ -85,6 +86,7 @@ func newLoop(life context.Context, e *Executor) (*loop, error) {
 	if l.handing, err = newHandOvers(e.conn.NC); err != nil {
 		return nil, err
 	}
+	l.compared = now
 	l.beat(now)
 	return l, nil
 }
@@ -191,7 +193,7 @@ func (l *loop) admit(life context.Context, r *Run) {
 		// Whoever killed it has recorded its end, unless they died in between, or the
 		// instance that had it died while it ended it. Saying it again changes nothing.
 		l.conclude(life, r, outcome{status: job.StatusCancelled, message: reason.CancelledBeforeStart.String()})
-	case !r.trigger.StartBy.IsZero() && time.Now().After(r.trigger.StartBy):
+	case !r.trigger.StartBy.IsZero() && l.e.clock.now().After(r.trigger.StartBy):
 		l.conclude(life, r, outcome{status: job.StatusMissed, message: r.tooLate()})
 	case !l.takes():
 		r.verdict = giveBack
@@ -231,7 +233,7 @@ func (l *loop) active() int { return len(l.live) - len(l.waiting) }
 func (l *loop) begin(life context.Context, r *Run) {
 	ctx, cancel := context.WithCancelCause(life)
 	r.cancel = cancel
-	if limit, cause := r.limit(time.Now()); cause != nil {
+	if limit, cause := r.limit(l.e.clock.now()); cause != nil {
 		var release context.CancelFunc
 		ctx, release = context.WithTimeoutCause(ctx, limit, cause)
 		r.cancel = func(cause error) { cancel(cause); release() }

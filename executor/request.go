@@ -48,7 +48,7 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 	default:
 		reply.Answer, reply.Detail, err = l.obey(life, verb, m)
 	}
-	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, instant(l.drainBy)
+	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, instant(l.e.clock.at(l.drainBy))
 	if err == nil {
 		err = bus.RespondInstance(m, &reply)
 	} else {

@@ -213,15 +213,23 @@ func (r *Run) exit() *int {
 
 // event returns an event about the run.
 func (r *Run) event(kind bus.EventKind, at time.Time) *bus.Event {
-	ev := bus.EventOf(r.trigger, kind, at)
+	ev := bus.EventOf(r.trigger, kind, r.onNATS(at))
 	ev.Instance, ev.Delivery = r.instance, r.delivered
 	if !r.startedAt.IsZero() {
-		ev.DeliveredAt, ev.StartedAt = instant(r.came), instant(r.startedAt)
+		ev.DeliveredAt, ev.StartedAt = instant(r.onNATS(r.came)), instant(r.onNATS(r.startedAt))
 	}
 	if kind == bus.EventStarted {
 		ev.RouteReason = r.routeReason
 	}
 	return ev
+}
+
+// onNATS returns the time by NATS' clock at an instant of the machine's clock.
+func (r *Run) onNATS(at time.Time) time.Time {
+	if r.log.e == nil {
+		return at
+	}
+	return r.log.e.clock.at(at)
 }
 
 // instant returns t as messages have it. Without that, t can tell how long something took, though the

@@ -76,7 +76,7 @@ func (g *runLog) init(life context.Context, e *Executor, r *Run) {
 
 // add appends one line. It waits while there is no room and the stream takes lines.
 func (g *runLog) add(output bus.Output, level bus.Level, text string) {
-	at := time.Now().UTC().Truncate(time.Millisecond)
+	at := instant(g.e.clock.now())
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closing {

@@ -65,6 +65,7 @@ func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
 	suspended, err := c.Suspensions(ctx, now)
 	for i := range all {
 		all[i].Judge(now.Sub(written[i]))
+		all[i].JudgeClock(written[i])
 		suspend(&all[i], suspended)
 	}
 	return all, err

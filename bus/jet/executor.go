@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -35,6 +36,21 @@ func (c *Conn) StandingHeartbeat(ctx context.Context, group, instance string) (*
 		return nil, s.Seq, nil
 	}
 	return h, s.Seq, err
+}
+
+// StoredHeartbeat returns the heartbeat of an instance that stands, and when it was stored; nil if the
+// instance has left. A replica that lags behind may answer with an older one. It needs no more than the
+// permissions of an executor. Errors: [ErrNoMessage], and those of the connection.
+func (c *Conn) StoredHeartbeat(ctx context.Context, group, instance string) (*bus.Heartbeat, time.Time, error) {
+	s, err := c.DirectOnce(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, instance))
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	h, err := HeartbeatOf(s)
+	if errors.Is(err, job.ErrNotFound) {
+		return nil, s.At, nil
+	}
+	return h, s.At, err
 }
 
 // HeartbeatOf reads the heartbeat in s. The error is [job.ErrNotFound] when the instance

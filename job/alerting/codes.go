@@ -97,6 +97,16 @@ var codes = map[Code]text{
 		"the clock of server {node} is {apart} behind NATS' clock, so other servers fire its jobs",
 		"服务器 {node} 的时钟比 NATS 慢 {apart}，该服务器已停止触发，由其他服务器接管",
 	},
+	"instance_clock_ahead": {
+		"instance group apart",
+		"the clock of executor instance {instance} of group {group} is {apart} ahead of NATS' clock; check NTP on its machine",
+		"执行器分组 {group} 的实例 {instance} 的时钟比 NATS 快 {apart}，请检查其机器的 NTP",
+	},
+	"instance_clock_behind": {
+		"instance group apart",
+		"the clock of executor instance {instance} of group {group} is {apart} behind NATS' clock; check NTP on its machine",
+		"执行器分组 {group} 的实例 {instance} 的时钟比 NATS 慢 {apart}，请检查其机器的 NTP",
+	},
 	"nats_clock_ahead": {
 		"node apart",
 		"the clock of NATS is wrong, so servers fire by their own clocks: NATS is {apart} ahead of server {node}",

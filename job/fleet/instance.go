@@ -60,6 +60,8 @@ type Instance struct {
 	At        time.Time     `json:"at"`
 	Refused   int           `json:"refused,omitempty"` // messages of it that servers have refused since it started
 	Refusal   *Refusal      `json:"refusal,omitempty"` // the last of them
+	// ClockOffset is how far its clock is ahead of NATS', as a server finds: see [Instance.JudgeClock].
+	ClockOffset time.Duration `json:"-"`
 }
 
 // LabelInstance is the label that each instance has without being given it: its name.
@@ -118,5 +120,26 @@ func (i *Instance) Judge(age time.Duration) {
 		i.State = InstanceLost
 	case i.State == InstanceOnline && i.Protocol < Protocol:
 		i.State = InstanceIncompatible
+	}
+}
+
+// MaxClockOffset is how far the clock of an executor's machine may be from that of NATS before people
+// are told. A heartbeat may be on its way for a part of it.
+const MaxClockOffset = 10 * time.Second
+
+// JudgeClock gives the instance the time at which NATS stored its heartbeat, in the place of the one
+// that its own clock says. If these are further apart than [MaxClockOffset], it notes by how much, and
+// says so in its reason.
+func (i *Instance) JudgeClock(stored time.Time) {
+	off := i.At.Sub(stored).Round(time.Second)
+	if i.At.IsZero() || off.Abs() <= MaxClockOffset {
+		off = 0
+	}
+	i.At, i.ClockOffset = stored, off
+	switch {
+	case off > 0:
+		i.Reason = reason.Text(reason.InstanceClockAhead.With(job.Duration(off)))
+	case off < 0:
+		i.Reason = reason.Text(reason.InstanceClockBehind.With(job.Duration(-off)))
 	}
 }

@@ -9,7 +9,7 @@ import { type Progress, Run, within } from "./run";
 import { RunLog } from "./runlog";
 import { fetchSecrets, masker } from "./secrets";
 import type { Span } from "./telemetry";
-import { monotonic } from "./time";
+import { clock, monotonic } from "./time";
 import type { Trigger } from "./trigger";
 import { cut, delivery, giveBack } from "./wire";
 
@@ -20,7 +20,7 @@ export const PATIENCE = 10_000; // how long a handler may take to end once its s
 
 export class Attempt {
   readonly runLog: RunLog;
-  private readonly came = new Date();
+  private readonly came = clock.now();
   private readonly events: Events;
   private ending: Ending | undefined; // why it has to end
   private controller: AbortController | undefined; // made when the handler asks for the signal
@@ -179,13 +179,13 @@ export class Attempt {
 
   /** The attempt has started: its time runs. */
   private begin(): void {
-    this.events.startedAt = new Date();
+    this.events.startedAt = clock.now();
     this.began = monotonic();
     const { timeout, endBy, raw } = this.trigger;
     if (timeout > 0) {
       this.deadline = { at: this.began + timeout, why: new TimedOut(`took longer than its timeout of ${raw.timeout}`) };
     }
-    const left = endBy === undefined ? Number.POSITIVE_INFINITY : endBy.getTime() - Date.now();
+    const left = endBy === undefined ? Number.POSITIVE_INFINITY : endBy.getTime() - clock.now().getTime();
     if (endBy !== undefined && this.began + left < (this.deadline?.at ?? Number.POSITIVE_INFINITY)) {
       this.deadline = { at: this.began + left, why: new TimedOut(`the run had to end by ${endBy.toISOString()}, with all its attempts`) };
     }
@@ -221,7 +221,7 @@ export class Attempt {
     this.over = true;
     const masked = { ...outcome, message: cut(this.runLog.mask(outcome.message)) };
     this.span?.end(masked);
-    this.of.telemetry.ended(this.trigger, masked, { came: this.came, started: this.events.startedAt, ended: new Date() });
+    this.of.telemetry.ended(this.trigger, masked, { came: this.came, started: this.events.startedAt, ended: clock.now() });
     this.of.spawn(masked.status === "" ? this.giveBack() : this.report(masked));
   }
 
@@ -238,7 +238,7 @@ export class Attempt {
   }
 
   private async report(outcome: Outcome): Promise<void> {
-    const finished = new Date();
+    const finished = clock.now();
     if (outcome.status !== "succeeded") {
       this.runLog.system("error", `the run ended as ${outcome.status}: ${outcome.message}`);
     }

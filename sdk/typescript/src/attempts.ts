@@ -6,6 +6,7 @@ import { Attempt } from "./attempt";
 import { Cancelled, textOf } from "./errors";
 import type { Instance } from "./instance";
 import { Recent } from "./recent";
+import { clock } from "./time";
 import { decode, type Trigger } from "./trigger";
 import { ACK, delivery, giveBack, INSTANCE, MESSAGE, nakAfter, TOKEN, TRACE, TRIGGER } from "./wire";
 
@@ -100,8 +101,10 @@ export class Attempts {
     this.live.set(t.key, attempt);
     if (this.killed.has(t.runId)) {
       attempt.conclude({ status: "cancelled", message: "cancelled before it began here" });
-    } else if (t.startBy !== undefined && Date.now() > t.startBy.getTime()) {
+    } else if (t.startBy !== undefined && clock.now() > t.startBy) {
       attempt.conclude({ status: "missed", message: `no instance was free to begin it by ${t.startBy.toISOString()}` });
+    } else if (t.endBy !== undefined && clock.now() > t.endBy) {
+      attempt.conclude({ status: "timed_out", message: `the run had to end by ${t.endBy.toISOString()}, with all its attempts` });
     } else {
       attempt.start();
     }

@@ -5,7 +5,7 @@ import type { Outcome } from "./outcome";
 import { MARK } from "./pieces";
 import type { Progress } from "./run";
 import type { Line } from "./runlog";
-import { duration } from "./time";
+import { clock, duration } from "./time";
 import type { Trigger } from "./trigger";
 import { cut, MESSAGE, MSG_ID, TOKEN } from "./wire";
 
@@ -32,7 +32,7 @@ export class Events {
   }
 
   progress(progress: Progress): void {
-    this.tell("progress", Date.now().toString(36), { ...progress });
+    this.tell("progress", clock.now().getTime().toString(36), { ...progress });
   }
 
   /** Publish the end until it is stored, and keep it on disk so long. False if the connection was closed before. */
@@ -93,7 +93,7 @@ export class Events {
   /** Publish an event that need not be stored: a later one, and the end, say more. */
   private tell(kind: string, idEnd: string, more: Record<string, unknown>): void {
     const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId(kind, idEnd) };
-    const data = JSON.stringify({ ...this.about(kind, new Date()), ...more });
+    const data = JSON.stringify({ ...this.about(kind, clock.now()), ...more });
     this.of.spawn(this.of.bus.stored(this.subject, data, headers).catch(() => {}));
   }
 

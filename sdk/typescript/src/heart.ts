@@ -6,12 +6,14 @@ import { Refused } from "./bus";
 import { ConflictError, textOf } from "./errors";
 import type { Instance } from "./instance";
 import { isDoubling } from "./log";
-import { monotonic, pause } from "./time";
+import { clock, monotonic, pause } from "./time";
 import { isObject } from "./trigger";
 import { ACK_WAIT, EXPECTED, HEARTBEAT_EVERY, PROTOCOL } from "./wire";
 
 const SDK = "carillon-typescript/0.1.0";
 const WRONG_SEQUENCE = 10071;
+const COMPARE_EVERY = 15_000; // how often this machine's clock is compared with NATS'
+const COMPARE_WITHIN = 1000; // a heartbeat that takes longer says too little
 const DAY = 24 * 3600 * 1000;
 
 /** Why servers refused a message of this instance. */
@@ -27,6 +29,7 @@ export class Heart {
   private readonly subject: string;
   private readonly startedAt = new Date().toISOString();
   private beaten = 0;
+  private compared = monotonic(); // when the clock was compared with NATS'
   private announced = 0;
 
   constructor(private readonly of: Instance) {
@@ -45,7 +48,33 @@ export class Heart {
 
   beat(): void {
     this.beaten = monotonic();
-    this.of.bus.publish(this.subject, this.body());
+    if (this.beaten - this.compared >= COMPARE_EVERY) {
+      this.of.spawn(this.compareClocks());
+    } else {
+      this.of.bus.publish(this.subject, this.body());
+    }
+  }
+
+  /** Have a heartbeat stored, and read when that was, by NATS' clock. It never throws: without an answer nothing changes. */
+  async compareClocks(): Promise<void> {
+    this.compared = monotonic();
+    try {
+      const sent = new Date();
+      await this.of.bus.stored(this.subject, this.body(sent), {});
+      if (monotonic() - this.compared > COMPARE_WITHIN) {
+        return; // nobody knows when this one was sent
+      }
+      const m = await this.of.bus.request(`$JS.API.DIRECT.GET.KV_INST.${this.subject}`, "", { timeout: COMPARE_WITHIN });
+      const beat: unknown = JSON.parse(m.string());
+      const stored = Date.parse(m.headers?.get("Nats-Time-Stamp") ?? "");
+      if (isObject(beat) && beat.at === sent.toISOString() && clock.compare(sent.getTime(), stored)) {
+        const seconds = (Math.abs(clock.offset) / 1000).toFixed(1);
+        const how = clock.offset === 0 ? "in line again with" : `${seconds} s ${clock.offset > 0 ? "ahead of" : "behind"}`;
+        this.of.log.warn(`the clock of this machine is ${how} NATS' clock, by which times are corrected: check NTP`);
+      }
+    } catch {
+      // it is only a measurement
+    }
   }
 
   /** Publish a heartbeat that is stored; false if stop is aborted before. Throws ConflictError if another instance of this name lives. */
@@ -155,7 +184,7 @@ export class Heart {
     await this.of.bus.flush();
   }
 
-  private body(): string {
+  private body(at = new Date()): string {
     const { of } = this;
     return JSON.stringify({
       executor_group: of.group,
@@ -176,7 +205,7 @@ export class Heart {
       host: hostname() || "host",
       pid: process.pid,
       started_at: this.startedAt,
-      at: new Date().toISOString(),
+      at: at.toISOString(),
       control_secret: of.secret,
     });
   }

@@ -15,7 +15,7 @@ import { Requests } from "./requests";
 import type { Settings } from "./settings";
 import { Spool } from "./spool";
 import { Telemetry } from "./telemetry";
-import { monotonic, pause } from "./time";
+import { clock, monotonic, pause } from "./time";
 import type { Trigger } from "./trigger";
 
 const TURN = 100;
@@ -97,6 +97,7 @@ export class Instance {
       if (!(await this.heart.introduce(this.stop))) {
         return;
       }
+      await this.heart.compareClocks();
       this.online();
       this.log.info(`executor started: group ${this.group}, instance ${this.name}, ${this.slots} slots, handlers ${[...this.handlers.keys()].sort().join(", ")}`);
       this.heart.announce();
@@ -172,7 +173,7 @@ export class Instance {
 
   /** Whether the time is over that somebody gave the instance to drain. */
   private isOverdue(): boolean {
-    return this.drainBy !== undefined && Date.now() >= this.drainBy.getTime();
+    return this.drainBy !== undefined && clock.now() >= this.drainBy;
   }
 
   /** Publish a stored heartbeat after a reconnection, while live runs go on. */
@@ -181,7 +182,10 @@ export class Instance {
       return;
     }
     const attempt = this.heart.introduce(this.introductions.signal).then(
-      (stored) => {
+      async (stored) => {
+        if (stored) {
+          await this.heart.compareClocks();
+        }
         if (this.introduced === attempt) {
           this.introduced = stored;
           this.beat(); // a try may take a while
@@ -203,7 +207,7 @@ export class Instance {
 
   /** Take no more, let live runs end for a while, end the rest, and remove the heartbeat. */
   private async leave(): Promise<void> {
-    const left = this.drainBy === undefined ? Number.POSITIVE_INFINITY : Math.max(this.drainBy.getTime() - Date.now(), 0); // of a drain's time
+    const left = this.drainBy === undefined ? Number.POSITIVE_INFINITY : Math.max(this.drainBy.getTime() - clock.now().getTime(), 0); // of a drain's time
     const grace = Math.min(this.settings.grace, left);
     this.stopping = true;
     this.change("draining", this.drainBy);
@@ -265,7 +269,7 @@ export class Instance {
   /** Take no more work, and leave when there is none; after that time at the latest. One that stops has its own limit. */
   drain(within: number | undefined): void {
     if (!this.stopping) {
-      this.change("draining", within === undefined ? undefined : new Date(Date.now() + within));
+      this.change("draining", within === undefined ? undefined : new Date(clock.now().getTime() + within));
     }
   }
 

@@ -2,7 +2,7 @@
 
 import type { Level } from "./log";
 import { pieces } from "./pieces";
-import { pause } from "./time";
+import { clock, pause } from "./time";
 import { cut } from "./wire";
 
 export type Output = "stdout" | "stderr" | "log" | "system";
@@ -66,7 +66,7 @@ export class RunLog {
     if (this.closed) {
       return;
     }
-    const at = new Date().toISOString();
+    const at = clock.now().toISOString();
     for (const line of this.mask(text).toWellFormed().split(/\r?\n/)) {
       for (const piece of pieces(line.replaceAll("\r", " "))) {
         this.append(output, level, piece, at);
@@ -219,5 +219,5 @@ export class RunLog {
 }
 
 function told(seq: number, text: string): Line {
-  return { seq, at: new Date().toISOString(), level: "warn", output: "system", text };
+  return { seq, at: clock.now().toISOString(), level: "warn", output: "system", text };
 }

@@ -34,6 +34,33 @@ export function instant(text: string): Date {
   return at;
 }
 
+/**
+ * Corrects the clock of this machine, if that is wrong: instants of the protocol are those of NATS.
+ */
+export class Clock {
+  /** Clocks differ by as much as this anyhow. */
+  static readonly TOLERANCE = 2000;
+  /** By how many milliseconds this machine's clock is ahead of NATS'; 0 within the tolerance. */
+  offset = 0;
+
+  /** The time by NATS' clock, as far as this machine's own is known to be wrong. */
+  now(): Date {
+    return new Date(Date.now() - this.offset);
+  }
+
+  /** Learn that NATS stored at one instant what was sent at another by this machine's clock. True if that changes much. */
+  compare(own: number, stored: number): boolean {
+    const ahead = Math.abs(own - stored) > Clock.TOLERANCE ? own - stored : 0;
+    if (!Number.isFinite(ahead) || Math.abs(ahead - this.offset) <= Clock.TOLERANCE / 2) {
+      return false;
+    }
+    this.offset = ahead;
+    return true;
+  }
+}
+
+export const clock = new Clock();
+
 /** Milliseconds on a clock that never steps. */
 export function monotonic(): number {
   return performance.now();

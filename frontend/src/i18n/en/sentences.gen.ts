@@ -27,6 +27,8 @@ export const sentences: Record<string, string> = {
   executor_back: "group {group} has an executor again",
   fire_of: "fire of {fire_time}: {reason}",
   fired_at: "fired at {fire_time}",
+  instance_clock_ahead: "the clock of executor instance {instance} of group {group} is {apart} ahead of NATS' clock; check NTP on its machine",
+  instance_clock_behind: "the clock of executor instance {instance} of group {group} is {apart} behind NATS' clock; check NTP on its machine",
   instance_suspended: "instance {instance} of group {group} is suspended: {reason}; suspended until {until}[, and {others} more]",
   job_started: "{job} has started",
   job_succeeded: "{job} succeeded",

@@ -27,6 +27,8 @@ export const sentences: Record<string, string> = {
   executor_back: "分组 {group} 已有执行器在线",
   fire_of: "{fire_time} 的触发：{reason}",
   fired_at: "触发时间 {fire_time}",
+  instance_clock_ahead: "执行器分组 {group} 的实例 {instance} 的时钟比 NATS 快 {apart}，请检查其机器的 NTP",
+  instance_clock_behind: "执行器分组 {group} 的实例 {instance} 的时钟比 NATS 慢 {apart}，请检查其机器的 NTP",
   instance_suspended: "分组 {group} 的实例 {instance} 反复退回触发，暂停派发至 {until}[，另有 {others} 个实例]",
   job_started: "任务 {job} 已开始运行",
   job_succeeded: "任务 {job} 执行成功",

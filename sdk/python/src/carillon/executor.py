@@ -44,6 +44,8 @@ REMEMBER = 3600.0  # how long ended attempts are known
 HAND_OVER_AGAIN = 5  # seconds until a trigger comes again that no server took
 LOOK_AGAIN = 1.0  # how often it is looked whether another instance of this name lives
 STORE_AGAIN = 0.25  # seconds until what is not stored is published again; doubles up to 5
+COMPARE_EVERY = 15.0  # how often this machine's clock is compared with NATS'
+COMPARE_WITHIN = 1.0  # a heartbeat that takes longer says too little
 LAST_WORDS = 2  # how long a stopping executor waits for answers from NATS
 PATIENCE = 10.0  # how long a run may take to end once it is told to
 
@@ -174,6 +176,7 @@ class Instance:
         self._handing: set[asyncio.Task[None]] = set()  # triggers to servers
         self._announced = -DAY  # when the handlers were announced
         self._beaten = 0.0
+        self._compared = time.monotonic()  # when the clock was compared with NATS'
         self._blocked = Blocked(self._tell_live)
         self.telemetry = Telemetry(self.group, self.instance, lambda: (self.slots, len(self.live)))
         self.spool = Spool(settings.spool)
@@ -284,7 +287,11 @@ class Instance:
         if self._changed.is_set() or now - self._beaten >= BEAT:
             self._changed.clear()
             self._beaten = now
-            await self._publish(self._beat_subject, self._beat())
+            if now - self._compared >= COMPARE_EVERY:
+                self._compared = now
+                self.spawn(self._compare_clocks())
+            else:
+                await self._publish(self._beat_subject, self._beat())
 
     async def _leave(self) -> None:
         """Take no more, let live runs end for a while, end the rest, and remove the heartbeat."""
@@ -390,9 +397,11 @@ class Instance:
     def start(self, t: wire.Trigger, reply: str, route_reason: str = "") -> None:
         """Do an attempt, unless it is too late for it."""
         attempt = self.begin(t, reply, route_reason)
-        by = t.time("start_by")
+        by, end_by = t.time("start_by"), t.time("end_by")
         if by and wire.now() > by:
             attempt.conclude("missed", f"no instance was free to begin it by {wire.instant(by)}")
+        elif end_by and wire.now() > end_by:
+            attempt.conclude("timed_out", f"the run had to end by {wire.instant(end_by)}, with all its attempts")
         else:
             attempt.start()
 
@@ -469,11 +478,11 @@ class Instance:
     def _beat_subject(self) -> str:
         return f"$KV.INST.{self.group}.{self.instance}"
 
-    def _beat(self) -> bytes:
+    def _beat(self, at: datetime | None = None) -> bytes:
         beat: dict[str, Any] = {
             "executor_group": self.group, "instance": self.instance, "state": self.state, "kinds": ["handler"], "handlers": sorted(self.handlers), "slots": self.slots,
             "running": len(self.live), "labels": self.labels, "protocol": PROTOCOL, "version": self.settings.version, "sdk": SDK, "host": platform.node() or "host",
-            "pid": os.getpid(), "started_at": wire.instant(self.began), "at": wire.instant(wire.now()), "control_secret": self.secret,
+            "pid": os.getpid(), "started_at": wire.instant(self.began), "at": wire.instant(at or wire.CLOCK.own()), "control_secret": self.secret,
         }
         if "zone" in self.labels:
             beat["zone"] = self.labels["zone"]
@@ -488,6 +497,7 @@ class Instance:
         ours = asyncio.current_task()
         try:
             await self._introduce()
+            await self._compare_clocks()
             if self._introducing is ours:  # the connection is still the same
                 self._introduced = True
                 self.changed()  # it may have taken a while
@@ -547,6 +557,24 @@ class Instance:
                 expected = sequence
                 continue
             await asyncio.sleep(LOOK_AGAIN)
+
+    async def _compare_clocks(self) -> None:
+        """Have a heartbeat stored, and read when that was, by NATS' clock. Without an answer nothing changes."""
+        self._compared = time.monotonic()
+        try:
+            sent, began = wire.CLOCK.own(), time.monotonic()
+            await self.stored(self._beat_subject, self._beat(sent), {}, timeout=COMPARE_WITHIN)
+            took = time.monotonic() - began
+            m = await self.nc.request(f"$JS.API.DIRECT.GET.KV_INST.{self._beat_subject}", b"", timeout=COMPARE_WITHIN)
+            stored = (m.headers or {}).get("Nats-Time-Stamp", "")
+            if not stored or took > COMPARE_WITHIN or json.loads(m.data).get("at") != wire.instant(sent):
+                return  # it is another heartbeat, or nobody knows when this one was sent
+            if wire.CLOCK.compare(sent, wire.parse_instant(stored)):
+                off = wire.CLOCK.offset
+                log.warning("the clock of this machine is %s NATS' clock, by which times are corrected: check NTP",
+                            f"{abs(off):.1f} s {'ahead of' if off > 0 else 'behind'}" if off else "in line again with")
+        except Exception as e:  # noqa: BLE001 - it is only a measurement
+            log.debug("clocks not compared: %s", e)
 
     async def _present(self) -> tuple[int, dict[str, Any] | None]:
         """The last heartbeat of this name: its sequence, and what it says; None if it has left. 0 if it cannot be read, as from a replica that lags behind."""

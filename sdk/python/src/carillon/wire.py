@@ -6,7 +6,7 @@ import json
 import math
 import re
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 MAX_MESSAGE = 16 << 10
@@ -58,7 +58,37 @@ def parse_instant(text: str) -> datetime:
 
 
 def now() -> datetime:
-    return datetime.now(timezone.utc)
+    """The time by NATS' clock, as far as this machine's own is known to be wrong."""
+    return CLOCK.now()
+
+
+class Clock:
+    """Corrects the clock of this machine, if that is wrong: instants of the protocol are those of NATS."""
+
+    TOLERANCE = 2.0  # seconds that clocks differ by, anyhow
+
+    def __init__(self) -> None:
+        self.offset = 0.0  # seconds by which this machine's clock is ahead of NATS'; 0 within the tolerance
+
+    @staticmethod
+    def own() -> datetime:
+        """What this machine's clock says."""
+        return datetime.now(timezone.utc)
+
+    def now(self) -> datetime:
+        return self.own() - timedelta(seconds=self.offset) if self.offset else self.own()
+
+    def compare(self, own: datetime, stored: datetime) -> bool:
+        """Learn that NATS stored at one instant what was sent at another by this machine's clock. True if that changes much."""
+        ahead = (own - stored).total_seconds()
+        ahead = ahead if abs(ahead) > self.TOLERANCE else 0.0
+        if abs(ahead - self.offset) <= self.TOLERANCE / 2:
+            return False
+        self.offset = ahead
+        return True
+
+
+CLOCK = Clock()
 
 
 def seconds(text: str) -> float:

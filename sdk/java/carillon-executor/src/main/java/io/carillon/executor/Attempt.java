@@ -30,7 +30,7 @@ final class Attempt {
   private final RunLog log;
   private final AtomicReference<LiveRun.Progress> progress = new AtomicReference<>();
   private final LiveRun run;
-  private final Instant came = Instant.now();
+  private final Instant came = NatsClock.now();
   private final long began = System.nanoTime();
   private String reply;
   private int delivered;
@@ -68,7 +68,7 @@ final class Attempt {
 
   /** Calls the handler, in a thread of its own. */
   void start() {
-    started = Instant.now();
+    started = NatsClock.now();
     Duration timeout = trigger.duration("timeout");
     if (timeout != null) {
       Duration waited = Duration.ofNanos(System.nanoTime() - began); // for its turn
@@ -188,7 +188,7 @@ final class Attempt {
     } else if (!outcome.status().equals("succeeded")) {
       log.system("error", "the run ended as " + outcome.status() + ": " + Wire.cut(outcome.message(), Wire.MAX_MESSAGE));
     }
-    Instant finished = Instant.now();
+    Instant finished = NatsClock.now();
     of.metrics.ended(trigger, outcome.status(), came, started, finished);
     ObjectNode about = about("finished");
     // The spool waits for the disk, as the loop may not.
@@ -253,7 +253,7 @@ final class Attempt {
     if (p != null) {
       lastProgress = now;
       ObjectNode e = about("progress").put("percent", p.percent()).put("text", p.text());
-      tell(e, headers("progress", ":" + Long.toString(System.currentTimeMillis(), 36)));
+      tell(e, headers("progress", ":" + Long.toString(NatsClock.now().toEpochMilli(), 36)));
     }
   }
 

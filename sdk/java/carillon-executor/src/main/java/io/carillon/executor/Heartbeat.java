@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.Base64;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -17,6 +18,7 @@ import org.slf4j.LoggerFactory;
 /** What an instance tells the others: that it lives, and which handlers it has. */
 class Heartbeat {
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Duration COMPARE_WITHIN = Duration.ofSeconds(1); // a heartbeat that takes longer says too little
   private static final long ANY = -1; // in the place of the sequence that is expected
 
   private final Instance of;
@@ -48,7 +50,33 @@ class Heartbeat {
     refusal = why;
   }
 
+  /** Has a heartbeat stored, and reads when that was, by NATS' clock. Without an answer nothing changes. */
+  void compareClocks() throws InterruptedException {
+    try {
+      Instant sent = Instant.now();
+      long began = System.nanoTime();
+      of.broker.stored(subject, null, of.loop.submit(() -> beat(sent)).get());
+      boolean isSlow = System.nanoTime() - began > COMPARE_WITHIN.toNanos(); // nobody knows when it was sent
+      Message m = of.broker.request("$JS.API.DIRECT.GET.KV_INST." + subject, null, new byte[0], COMPARE_WITHIN);
+      String stored = Trigger.header(m.getHeaders(), "Nats-Time-Stamp");
+      if (isSlow || stored.isEmpty() || !Json.parse(m.getData()).path("at").asText().equals(Wire.instant(sent))) {
+        return;
+      }
+      if (NatsClock.compare(sent, Instant.parse(stored))) {
+        Duration off = NatsClock.offset();
+        LOG.warn("the clock of this machine is {} NATS' clock, by which times are corrected: check NTP", off.isZero() ? "in line again with"
+            : String.format("%.1f s %s", Math.abs(off.toMillis()) / 1000.0, off.isNegative() ? "behind" : "ahead of"));
+      }
+    } catch (IOException | ExecutionException | RejectedExecutionException | DateTimeParseException e) {
+      LOG.debug("clocks not compared: {}", e.toString());
+    }
+  }
+
   private byte[] beat() {
+    return beat(Instant.now());
+  }
+
+  private byte[] beat(Instant at) {
     ObjectNode beat = Json.object().put("executor_group", of.settings.group()).put("instance", of.settings.instance());
     beat.putArray("kinds").add("handler");
     of.handlers.all().keySet().forEach(beat.putArray("handlers")::add);
@@ -59,7 +87,7 @@ class Heartbeat {
     }
     return Json.bytes(beat.put("protocol", Wire.PROTOCOL).put("version", of.settings.version()).put("sdk", Wire.SDK)
         .put("host", Settings.host()).put("pid", ProcessHandle.current().pid()).put("started_at", Wire.instant(began))
-        .put("at", Wire.instant(Instant.now())).put("control_secret", secret));
+        .put("at", Wire.instant(at)).put("control_secret", secret));
   }
 
   /** The heartbeat that stored last under this name: {@code from} is null if that instance has left. */
@@ -76,7 +104,7 @@ class Heartbeat {
     long since = now();
     while (true) {
       try {
-        byte[] beat = of.loop.submit(this::beat).get();
+        byte[] beat = of.loop.submit(() -> beat()).get();
         of.broker.stored(subject, expected == ANY ? null : new Headers().put(Wire.EXPECTED, String.valueOf(expected)), beat);
         return;
       } catch (RejectedExecutionException e) {

@@ -22,6 +22,7 @@ import org.slf4j.LoggerFactory;
 final class Instance {
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
   private static final long LOOK = 100; // ms
+  private static final long COMPARE_EVERY = Duration.ofSeconds(15).toNanos();
   private static final long BEAT = Duration.ofSeconds(5).toNanos();
   /** How often handlers are announced. They are forgotten after 30 days. */
   private static final long DAY = Duration.ofDays(1).toNanos();
@@ -50,6 +51,7 @@ final class Instance {
   private final Requests requests;
   private final Heartbeat heartbeat;
 
+  private long compared = System.nanoTime(); // when this machine's clock was compared with NATS'
   private final Doubling unintroduced = new Doubling();
   private volatile Doubling outage = new Doubling();
   /** That another instance has the name, which this one has found while it leaves. */
@@ -263,7 +265,20 @@ final class Instance {
     if (introduced && (changed || now - beaten >= BEAT)) {
       changed = false;
       beaten = now;
-      heartbeat.publish();
+      if (now - compared >= COMPARE_EVERY) {
+        compared = now;
+        threads.execute(this::compareClocks);
+      } else {
+        heartbeat.publish();
+      }
+    }
+  }
+
+  private void compareClocks() {
+    try {
+      heartbeat.compareClocks();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // it was stopped
     }
   }
 
@@ -307,6 +322,7 @@ final class Instance {
   private void introduce(int connection) {
     try {
       heartbeat.introduce();
+      heartbeat.compareClocks();
       onLoop(() -> {
         if (connection == connections) {
           online();

@@ -3,7 +3,6 @@ package io.carillon.executor;
 import com.fasterxml.jackson.core.io.JsonStringEncoder;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
@@ -70,7 +69,7 @@ final class RunLog {
 
   /** Logs a text, a line for each of its lines. It never throws and never blocks. */
   void add(String output, String level, String text) {
-    String at = Wire.instant(Instant.now());
+    String at = Wire.instant(NatsClock.now());
     for (String line : Lines.of(mask.apply(String.valueOf(text)))) {
       append(output, level, line, at);
     }
@@ -156,7 +155,7 @@ final class RunLog {
     ArrayNode batch = JsonNodeFactory.instance.arrayNode();
     if (dropped > 0) {
       long last = waiting.isEmpty() ? seq : waiting.peek().seq() - 1;
-      add(batch, new Line(last, Wire.instant(Instant.now()), "warn", "system",
+      add(batch, new Line(last, Wire.instant(NatsClock.now()), "warn", "system",
           dropped + " lines were dropped here: the log stream did not take them in time", 0));
       dropped = 0;
     }
@@ -179,7 +178,7 @@ final class RunLog {
   CompletableFuture<Integer> close() {
     synchronized (this) {
       if (over > 0) {
-        append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(Instant.now()));
+        append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(NatsClock.now()));
       }
       closed = true;
       if (waiting.isEmpty() && dropped == 0 && !sending) {

@@ -178,7 +178,7 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
       }
     }
     addPiece(e);
-    return e.put("instance", instance).put("delivery", delivered).put("at", Wire.instant(Instant.now()));
+    return e.put("instance", instance).put("delivery", delivered).put("at", Wire.instant(NatsClock.now()));
   }
 
   /** Adds the piece to an event or to log lines. */
