@@ -38,11 +38,16 @@ type end struct {
 }
 
 // endOf returns how a run ended, by what its executor reports. A run that we were ending has the status
-// and the message for which we ended it, unless it has succeeded.
+// and the message for which we ended it, whatever code is reported: many executors say 200 of a run that
+// was killed. Its result is kept.
 func endOf(r *state.Run, c wire.Callback) end {
 	text := strings.ToValidUTF8(c.Msg, "\uFFFD")
-	if e := r.Ending; e != nil && c.Code != wire.CodeOK {
-		return end{status: e.Status, message: e.Message}
+	if e := r.Ending; e != nil {
+		ended := end{status: e.Status, message: e.Message}
+		if c.Code == wire.CodeOK {
+			ended.result = resultOf(text)
+		}
+		return ended
 	}
 	switch c.Code {
 	case wire.CodeOK:

@@ -207,3 +207,61 @@ func brief(d time.Duration) xxlstandin.Handler {
 		return "", ctx.Err()
 	}
 }
+
+// Handlers in Go can only return a text when they are killed, which is reported with code 200.
+func TestARunThatIsEndedIsNoSuccessWhateverItsExecutorReports(t *testing.T) {
+	killed := func(ctx context.Context, _ xxlstandin.Run, _ func(string)) (string, error) {
+		<-ctx.Done()
+		return "killed", nil
+	}
+	run(t, func(w *world) {
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{"killed": killed, "ok": handlers["ok"]}, func(c *xxlstandin.Config) { c.Lenient = true })
+		w.online(1)
+		child := w.save("billing-app/child", handler("ok"))
+		name := w.save("billing-app/parent", handler("killed"), func(j *job.Job) { j.Children = []job.Child{{Job: child}} })
+		id := w.begin(name)
+		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
+		w.cancel(name, id, "ann")
+		end := w.wantEnd(id, 20*time.Second, job.StatusCancelled, "cancelled by ann")
+		late := w.begin(w.save("billing-app/late", handler("killed"), func(j *job.Job) { j.Timeout = job.Duration(3 * time.Second) }))
+		slow := w.wantEnd(late, 30*time.Second, job.StatusTimedOut, "")
+		if string(end.Result) != `"killed"` || string(slow.Result) != `"killed"` {
+			w.Errorf("results %s and %s", end.Result, slow.Result)
+		}
+		time.Sleep(time.Minute)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for other := range w.ends {
+			if other != id && other != late {
+				w.Errorf("run %s of the child has ended", other)
+			}
+		}
+	})
+}
+
+func TestARunThatKillsItsExecutorIsLostInTheEnd(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		address := "10.0.0.1:9999"
+		taken := 0
+		var e *executor
+		begin := func() { e = w.startExecutor(address, map[string]xxlstandin.Handler{"fatal": brief(time.Hour)}) }
+		begin()
+		w.online(1)
+		id := w.begin(w.save("billing-app/fatal", handler("fatal")))
+		for begun := time.Now(); len(w.endsOf(id)) == 0 && time.Since(begun) < 30*time.Minute; time.Sleep(time.Second) {
+			if len(e.Taken()) > 0 {
+				taken++
+				time.Sleep(2 * time.Second)
+				e.kill()
+				time.Sleep(time.Minute)
+				begin()
+			}
+		}
+		w.wantEnd(id, time.Minute, job.StatusLost, "its executor died 3 times while it ran this")
+		if taken != 3 {
+			w.Errorf("it was begun %d times", taken)
+		}
+	})
+}

@@ -26,7 +26,7 @@ type Config struct {
 	Old bool
 	// Client calls admins. Defaults to one that waits 3 s.
 	Client *http.Client
-	// Lenient lets runs take as long as they like.
+	// Lenient lets runs take as long as they like, and end as they like when they are killed.
 	Lenient bool
 	// Slow is how long the answer to a request on a path is held back, after it has had its effect.
 	// Defaults to not at all.

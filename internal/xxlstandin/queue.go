@@ -128,7 +128,7 @@ func (e *Executor) do(ctx context.Context, t Run, handler Handler) {
 		switch why := context.Cause(ctx); {
 		case errors.Is(why, forgotten):
 			return
-		case why != nil:
+		case why != nil && !e.cfg.Lenient:
 			c.code, c.message = codeFailure, why.Error()+" [job running, killed]"
 		case out.err != nil:
 			c.code, c.message = codeFailure, out.err.Error()
