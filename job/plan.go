@@ -114,7 +114,7 @@ func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 	if rules != nil {
 		return rules, nil
 	}
-	table, err := v.Schedule.compile(v.Job.Job)
+	table, err := v.Schedule.Compile(v.Job.Job)
 	if err != nil {
 		return nil, err
 	}

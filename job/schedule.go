@@ -170,7 +170,7 @@ func (s Schedule) validate(name Name) []error {
 	if len(errs) > 0 {
 		return errs
 	}
-	table, err := s.compile(name)
+	table, err := s.Compile(name)
 	if err != nil {
 		return []error{err}
 	}
@@ -230,8 +230,9 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// compile returns s as a Timetable. name resolves H in cron expressions.
-func (s Schedule) compile(name Name) (*Timetable, error) {
+// Compile returns s as a Timetable, which knows no calendar and no pause. name resolves H in cron
+// expressions. The error is an *InvalidError.
+func (s Schedule) Compile(name Name) (*Timetable, error) {
 	t := &Timetable{kind: s.Kind(), from: 0, until: math.MaxInt64}
 	zone, err := cron.LoadZone(s.Zone)
 	if err != nil {

@@ -1,6 +1,7 @@
 package xxljob
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -23,20 +24,22 @@ const failureScan = 10 * time.Second
 // importer is what the rows before say about the next.
 type importer struct {
 	options Options
-	groups  map[string]string // slugs by id
-	names   map[job.Name]bool // that are taken
+	groups  map[string]row // of xxl_job_group, by id
+	// appNames are those that become a group.
+	appNames map[string][]string
+	names    map[job.Name]bool // that are taken
 }
 
 // convert makes a job of a row, all but for its children.
 func (im *importer) convert(e *Entry) {
 	r := e.row
-	group := im.groups[r.get("job_group")]
-	if group == "" {
-		group = im.options.Group
-	}
+	executor, known := im.groups[r.get("job_group")]
+	group := cmp.Or(GroupOf(executor.get("app_name")), im.options.Group)
 	if group == "" {
 		e.Outcome = Broken
-		e.Note = reason.NoExecutorRow.With(r.get("job_group"), groupTable)
+		if e.Note = reason.NoExecutorRow.With(r.get("job_group"), groupTable); known {
+			e.Note = reason.AppNameNoGroup.With(r.get("job_group"), executor.get("app_name"))
+		}
 		return
 	}
 	kind := r.get("glue_type")
@@ -45,6 +48,7 @@ func (im *importer) convert(e *Entry) {
 		e.Outcome, e.Note = Skipped, notes[0]
 		return
 	}
+	notes = append(notes, im.notesOn(executor, group)...)
 	e.Outcome = Imported
 	schedule, misfire := scheduleOf(r, im.options.Zone)
 	j := job.Job{
@@ -56,7 +60,7 @@ func (im *importer) convert(e *Entry) {
 		Paused:   r.get("trigger_status") == "0" && schedule.Kind() != job.KindManual,
 		Misfire:  misfire,
 		Task:     task,
-		Params:   ParamsOf(r.get("executor_param")),
+		Params:   ParamsOf(r.values["executor_param"]),
 	}
 	if j.Title != e.Title {
 		j.Description = e.Title // it is longer than a title may be, or several lines
@@ -83,10 +87,58 @@ func (im *importer) convert(e *Entry) {
 	}
 	j.Route = job.Route(take("executor_route_strategy", routes))
 	j.Overlap.Policy = job.OverlapPolicy(take("executor_block_strategy", overlaps))
+	j.StartWithin = startWithin(schedule, j.Job)
 	if to := r.get("alarm_email"); to != "" {
 		notes = append(notes, reason.WasMailed.With(to))
 	}
 	e.Note, e.Job = reason.Join(notes...), j
+}
+
+// notesOn returns what one should know of the executors of a job.
+func (im *importer) notesOn(executor row, group string) (notes []string) {
+	if names := im.appNames[group]; len(names) > 1 {
+		notes = append(notes, reason.AppNamesOneGroup.With(strings.Join(names, ", "), group))
+	}
+	if list := executor.get("address_list"); executor.get("address_type") == "1" && list != "" {
+		notes = append(notes, reason.AddressesByHand.With(strings.ReplaceAll(list, ";", ",")))
+	}
+	if executor.get("access_token") != "" {
+		notes = append(notes, reason.OwnAccessToken.With(executor.get("app_name")))
+	}
+	return notes
+}
+
+// How long a run waits for an executor: until the next fire, between these.
+const (
+	minStartWithin = 10 * time.Second
+	maxStartWithin = 10 * time.Minute
+)
+
+// startWithin returns how long a run of an imported job waits until it begins. XXL-JOB fails a run at once
+// for which there is no executor. If each waited, all would begin together once there is one.
+func startWithin(s job.Schedule, name job.Name) job.Duration {
+	between := maxStartWithin
+	switch table, err := s.Compile(name); {
+	case err != nil, s.Kind() == job.KindManual:
+	case s.Kind() == job.KindFixedDelay:
+		between = min(between, s.FixedDelay.Std())
+	case s.Kind() == job.KindFixedRate:
+		between = min(between, s.FixedRate.Std())
+	default:
+		// A year that does not change the clocks, and leap days as any other.
+		at := time.Date(2025, time.January, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+		for last, n := int64(0), 0; n < 100; n++ {
+			next, ok := table.Next(at)
+			if !ok {
+				break
+			}
+			if last != 0 {
+				between = min(between, time.Duration(next-last)*time.Millisecond)
+			}
+			last, at = next, next
+		}
+	}
+	return job.Duration(max(between, minStartWithin))
 }
 
 // routes and overlaps are XXL-JOB's words for what we have words for.

@@ -63,13 +63,24 @@ func Import(data []byte, o Options) ([]Entry, error) {
 	if err := o.validate(data); err != nil {
 		return nil, err
 	}
-	infos, groups, err := tables(data)
-	if err != nil {
+	if err := checkWhole(data); err != nil {
 		return nil, err
 	}
-	im := importer{options: o, groups: map[string]string{}, names: map[job.Name]bool{}}
+	infos, groups, err := tables(data)
+	if err != nil {
+		return nil, instead(err, data)
+	}
+	for _, rows := range [][]row{infos, groups} {
+		if err := checkText(rows); err != nil {
+			return nil, err
+		}
+	}
+	im := importer{options: o, groups: map[string]row{}, appNames: map[string][]string{}, names: map[job.Name]bool{}}
 	for _, g := range groups {
-		im.groups[g.get("id")] = GroupOf(g.get("app_name"))
+		im.groups[g.get("id")] = g
+		if name, group := g.get("app_name"), GroupOf(g.get("app_name")); !slices.Contains(im.appNames[group], name) {
+			im.appNames[group] = append(im.appNames[group], name)
+		}
 	}
 	entries := make([]Entry, len(infos))
 	for i, r := range infos {
@@ -99,7 +110,7 @@ func Convert(id int32, group, zone string, columns map[string]string) Entry {
 }
 
 func entryOf(id int, r row) Entry {
-	return Entry{ID: id, Line: r.line, Title: r.get("job_desc"), Origin: originPrefix + strconv.Itoa(id), row: r}
+	return Entry{ID: id, Line: r.line, Title: cmp.Or(r.get("job_desc"), r.get("name")), Origin: originPrefix + strconv.Itoa(id), row: r}
 }
 
 // originPrefix begins what the notes of imported versions say; the number follows.

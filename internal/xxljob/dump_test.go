@@ -50,33 +50,35 @@ func TestEachRowOfADumpSaysWhatBecameOfIt(t *testing.T) {
 func TestAJobOfXXLJobKeepsItsPolicies(t *testing.T) {
 	entries := read(t, Options{Zone: "Asia/Shanghai"})
 	want := job.Job{
-		Job:      "billing/invoice-close",
-		Title:    "Close the day's invoices",
-		Owner:    "Chen Yu",
-		Tags:     []string{"xxl-job"},
-		Schedule: job.Schedule{Cron: "0 30 2 ? * MON-SAT", Zone: "Asia/Shanghai"},
-		Misfire:  job.Misfire{Policy: job.FireOnce, Grace: job.Duration(5 * time.Second)},
-		Route:    job.RouteFailover,
-		Overlap:  job.Overlap{Policy: job.OverlapSkip},
-		Retry:    job.Retry{Limit: 2, Backoff: job.BackoffConstant, Delay: job.Duration(10 * time.Second)},
-		Children: []job.Child{{Job: "billing/invoice-close-3"}},
-		Timeout:  job.Duration(10 * time.Minute),
-		Task:     job.Task{Handler: "invoiceClose"},
-		Params:   json.RawMessage(`{"audience": "high"}`),
+		Job:         "billing/invoice-close",
+		Title:       "Close the day's invoices",
+		Owner:       "Chen Yu",
+		Tags:        []string{"xxl-job"},
+		Schedule:    job.Schedule{Cron: "0 30 2 ? * MON-SAT", Zone: "Asia/Shanghai"},
+		Misfire:     job.Misfire{Policy: job.FireOnce, Grace: job.Duration(5 * time.Second)},
+		Route:       job.RouteFailover,
+		Overlap:     job.Overlap{Policy: job.OverlapSkip},
+		Retry:       job.Retry{Limit: 2, Backoff: job.BackoffConstant, Delay: job.Duration(10 * time.Second)},
+		Children:    []job.Child{{Job: "billing/invoice-close-3"}},
+		Timeout:     job.Duration(10 * time.Minute),
+		StartWithin: job.Duration(10 * time.Minute),
+		Task:        job.Task{Handler: "invoiceClose"},
+		Params:      json.RawMessage(`{"audience": "high"}`),
 	}
 	if d := cmp.Diff(want, entries[1].Job); d != "" {
 		t.Error(d)
 	}
 	want = job.Job{
-		Job:      "xxl-job-executor-sample/rotate-logs",
-		Title:    "rotate logs",
-		Owner:    "ops",
-		Tags:     []string{"xxl-job"},
-		Schedule: job.Schedule{FixedRate: job.Duration(90 * time.Second)},
-		Misfire:  job.Misfire{Policy: job.MisfireSkip, Grace: job.Duration(5 * time.Second)},
-		Route:    job.RouteBroadcast,
-		Overlap:  job.Overlap{Policy: job.OverlapQueue},
-		Timeout:  job.Duration(30 * time.Second),
+		Job:         "xxl-job-executor-sample/rotate-logs",
+		Title:       "rotate logs",
+		Owner:       "ops",
+		Tags:        []string{"xxl-job"},
+		Schedule:    job.Schedule{FixedRate: job.Duration(90 * time.Second)},
+		Misfire:     job.Misfire{Policy: job.MisfireSkip, Grace: job.Duration(5 * time.Second)},
+		Route:       job.RouteBroadcast,
+		Overlap:     job.Overlap{Policy: job.OverlapQueue},
+		Timeout:     job.Duration(30 * time.Second),
+		StartWithin: job.Duration(90 * time.Second),
 		Task: job.Task{Script: &job.Script{
 			Language: "shell",
 			Source:   "#!/bin/bash\necho \"index $2 of $3\"; # it's fine\nexit 0\n",
@@ -205,4 +207,60 @@ func FuzzImport(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestADumpInAnotherEncodingIsRefused(t *testing.T) {
+	f := func(text, want string) {
+		t.Helper()
+		_, err := Import([]byte(text), Options{Group: "g"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60q: got %v; want %s", text, err, want)
+		}
+	}
+	const head = "-- a\nINSERT INTO xxl_job_info (id, job_desc, executor_param, executor_handler, glue_type) VALUES "
+	f(head+"\n(1,'a','\xb1\xb1\xbe\xa9,\xc9\xcf\xba\xa3','h','BEAN');", "line 3: column executor_param is not UTF-8; dump with mysqldump --default-character-set=utf8mb4")
+	f(head+"(1,'a','\uFFFD','h','BEAN');", "line 2: column executor_param is not UTF-8") // a browser has read it
+	f(head+"(1,'\x95\\','b','h','BEAN');", "line 2: a text is not UTF-8")                // whose second byte hides the quote
+	f("INSERT INTO xxl_job_group (id, title) VALUES (1,'\xb1\xb1');"+head+"(1,'a','b','h','BEAN');", "line 1: column title is not UTF-8")
+	for _, bom := range []string{"\xff\xfe", ""} {
+		f(bom+strings.Join(strings.Split(head, ""), "\x00"), "UTF-16, as PowerShell writes")
+	}
+	f("--\n-- PostgreSQL database dump\n--\n"+head+"(1,'a','C:\\data\\new','h','BEAN');", "is of PostgreSQL")
+	// Other tables are not read.
+	entriesOf(t, "INSERT INTO xxl_job_log (id, msg) VALUES (1,'\xb1\xb1');"+head+"(1,'北京','b','h','BEAN');", Options{Group: "g"})
+}
+
+func TestWhatADumpSaysOfExecutorsIsNoted(t *testing.T) {
+	f := func(groups, want string) {
+		t.Helper()
+		e := entriesOf(t, "INSERT INTO xxl_job_group (id, app_name, address_type, address_list, access_token) VALUES "+groups+
+			";INSERT INTO xxl_job_info (id, job_group, name, executor_param, executor_handler, glue_type) VALUES (1, 1, '对账', '  x y  ', 'h', 'BEAN');", Options{})[0]
+		if e.Note != want || e.Title != "对账" || e.Outcome == Imported && string(e.Job.Params) != `"  x y  "` {
+			t.Errorf("%s: %s, %s, title %q, parameter %s", groups, e.Outcome, e.Note, e.Title, e.Job.Params)
+		}
+	}
+	f("(1,'billing',0,NULL,'')", "")
+	f("(1,'Svc.Order',0,NULL,''),(2,'svcOrder',0,NULL,'')", "the AppNames Svc.Order, svcOrder all become group svc-order: rename all but one before their executors attach")
+	f("(1,'订单服务',0,NULL,'')", `belongs to executor 1, whose AppName "订单服务" has no letter or digit for the name of a group; choose a group, and rename the AppName before its executors attach`)
+	f("(1,'billing',1,'http://10.0.0.1:9999,http://10.0.0.2:9999',NULL)", "the addresses of its executors were entered by hand (http://10.0.0.1:9999,http://10.0.0.2:9999): check that they register addresses that the bridge can reach, or use --rewrite")
+	f("(1,'billing',0,NULL,'secret')", "its executors have an access token of their own: add a line with it for billing to --access-token-file of the bridge")
+}
+
+// XXL-JOB fails a run at once that no executor can take, and does not run it later.
+func TestRunsOfImportedJobsWaitForAnExecutorUntilTheNextFire(t *testing.T) {
+	f := func(kind, conf string, want time.Duration) {
+		t.Helper()
+		e := entriesOf(t, "INSERT INTO xxl_job_info (id, schedule_type, schedule_conf, executor_handler, glue_type) VALUES (1,'"+kind+"','"+conf+"','h','BEAN');", Options{Group: "g"})[0]
+		if got := e.Job.StartWithin.Std(); got != want {
+			t.Errorf("%s %s: %s, want %s", kind, conf, got, want)
+		}
+	}
+	f("CRON", "0/5 * * * * ?", 10*time.Second)
+	f("CRON", "0 * * * * ?", time.Minute)
+	f("CRON", "0 0,3 1 * * ?", 3*time.Minute)
+	f("CRON", "0 0 3 * * ?", 10*time.Minute)
+	f("CRON", "0 0 3 1 1 ? 2099", 10*time.Minute)
+	f("FIX_RATE", "90", 90*time.Second)
+	f("FIX_DELAY", "30", 30*time.Second)
+	f("NONE", "", 10*time.Minute)
 }

@@ -22,6 +22,10 @@ var (
 	EventNoDay           = None{define("event_no_day", "no day of it is left")}
 	EventRecurs          = One{define("event_recurs", "it recurs without end, and is expanded until {date:word}")}
 	NoExecutorRow        = Two{define("no_executor_row", "belongs to executor {executor:word}, which has no row in the dump; dump {table:word} too, or choose a group")}
+	AppNameNoGroup       = Two{define("app_name_no_group", `belongs to executor {executor:word}, whose AppName "{name:phrase}" has no letter or digit for the name of a group; choose a group, and rename the AppName before its executors attach`)}
+	AppNamesOneGroup     = Two{define("app_names_one_group", "the AppNames {names:phrase} all become group {group:word}: rename all but one before their executors attach")}
+	AddressesByHand      = One{define("addresses_by_hand", "the addresses of its executors were entered by hand ({addresses:phrase}): check that they register addresses that the bridge can reach, or use --rewrite")}
+	OwnAccessToken       = One{define("own_access_token", "its executors have an access token of their own: add a line with it for {name:phrase} to --access-token-file of the bridge")}
 	NamesNoHandler       = None{define("names_no_handler", "names no handler")}
 	GlueJava             = None{define("glue_java", "is Java code from XXL-JOB (GLUE): only XXL-JOB executors behind the bridge run it; for other executors, turn it into a handler")}
 	GlueUnknown          = One{define("glue_unknown", `its glue_type "{kind:phrase}" is not known`)}

@@ -96,6 +96,14 @@ export const reasons: Record<ReasonCode, string> = {
   event_no_day: "事件没有剩余的日期",
   event_recurs: "事件会一直重复，已展开到 {date:word}",
   no_executor_row: "属于执行器 {executor:word}，但转储中没有它；请同时转储 {table:word}，或指定分组",
+  app_name_no_group:
+    "属于执行器 {executor:word}，其 AppName“{name:phrase}”不含可用于分组名的字母或数字；请指定分组，并在执行器接入前修改 AppName",
+  app_names_one_group:
+    "AppName {names:phrase} 都会变成分组 {group:word}：请在执行器接入前只保留一个，其余改名",
+  addresses_by_hand:
+    "其执行器地址为手动录入（{addresses:phrase}）：请确认执行器注册的地址能被网桥访问，或使用 --rewrite",
+  own_access_token:
+    "其执行器有自己的 AccessToken：请在网桥的 --access-token-file 中为 {name:phrase} 添加一行",
   names_no_handler: "没有指定处理器（JobHandler）",
   glue_java:
     "是在 XXL-JOB 中编写的 Java（GLUE），只有通过桥接连接的 XXL-JOB 执行器才能运行；若使用其他执行器，请改写为处理器（JobHandler）",
