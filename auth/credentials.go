@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Bounds of what people ask of credentials.
@@ -20,6 +21,8 @@ const (
 	maxCredentialOverlap = 30 * 24 * time.Hour
 
 	maxBridgeGroups = 100
+	// maxCredentials is how many credentials a group may have, expired ones among them.
+	maxCredentials = 1000
 )
 
 // Credential lets a program connect to NATS as an executor of one group. It is a key
@@ -71,6 +74,13 @@ func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, gr
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
+	}
+	have, err := d.Credentials(ctx, group)
+	if err != nil {
+		return nil, "", err
+	}
+	if n := len(have); n >= maxCredentials {
+		return nil, "", &job.InvalidError{Field: "group", Reason: reason.GroupHasCredentials.With(group, n)}
 	}
 	c := Credential{Name: name, Group: group, Author: author, BridgeGroups: groups}
 	if life > 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 func TestARotatedCredentialWorksOnForItsOverlap(t *testing.T) {
@@ -98,5 +99,44 @@ func TestACredentialThatCannotBeIsRefusedByField(t *testing.T) {
 		refused("billing", "", 0, "name")
 		refused("billing", "web1", -time.Second, "expires_in")
 		refused("billing", "web1", maxCredentialLife+1, "expires_in")
+	})
+}
+
+func TestAGroupHasNoMoreCredentialsAndAUserNoMoreTokensThanTheyMay(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
+		credential := func() (string, error) {
+			c, _, err := w.d.CreateCredential(w.Context(), "billing", "web1", "ann", 0)
+			if err != nil {
+				return "", err
+			}
+			return c.ID, nil
+		}
+		token := func() error {
+			_, _, err := w.d.CreateToken(w.Context(), "ann", "ci", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
+			return err
+		}
+		var last string
+		for range maxCredentials {
+			var err error
+			last, err = credential()
+			w.check(err)
+		}
+		for range maxTokens {
+			w.check(token())
+		}
+		_, err := credential()
+		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "group" || bad.Reason != "group billing has 1000 credentials, the most that a group may have: revoke some" {
+			w.Errorf("one credential more: %v", err)
+		}
+		if bad, ok := errors.AsType[*job.InvalidError](token()); !ok || bad.Reason != "user ann has 1000 API tokens, the most that a user may have: revoke some" {
+			w.Errorf("one token more: %v", bad)
+		}
+		if _, _, err := w.d.CreateCredential(w.Context(), "ops", "web1", "ann", 0); err != nil {
+			w.Errorf("another group: %v", err)
+		}
+		w.check(w.d.RevokeCredential(w.Context(), "billing", last))
+		_, err = credential()
+		w.check(err)
 	})
 }

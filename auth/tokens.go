@@ -10,11 +10,15 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 // MaxTokenLife bounds how long a token may last.
 const MaxTokenLife = 366 * 24 * time.Hour
+
+// maxTokens is how many tokens a user may have, expired ones among them until they are removed.
+const maxTokens = 1000
 
 // tokenPrefix begins every token, so that scanners for leaked secrets know them.
 const tokenPrefix = "carillon_"
@@ -53,6 +57,13 @@ func (d *Directory) CreateToken(ctx context.Context, user, name string, access r
 	errs = append(errs, access.Validate("access")...)
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
+	}
+	have, err := d.Tokens(ctx, owner.Name)
+	if err != nil {
+		return nil, "", err
+	}
+	if n := len(have); n >= maxTokens {
+		return nil, "", &job.InvalidError{Field: "name", Reason: reason.UserHasTokens.With(owner.Name, n)}
 	}
 	secret := newSecret()
 	now := time.Now().UTC().Truncate(time.Millisecond)

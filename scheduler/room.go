@@ -3,7 +3,6 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
@@ -230,16 +228,12 @@ func (s *Scheduler) measureShares(ctx context.Context, partition int, stream str
 
 // waitingRuns returns how many triggers of each group are on a stream.
 func (s *Scheduler) waitingRuns(ctx context.Context, stream string) (map[string]int, error) {
-	of, err := s.conn.JS.Stream(ctx, stream)
+	counts, err := s.conn.CountBySubject(ctx, stream, bus.SubjectAllTriggers)
 	if err != nil {
-		return nil, fmt.Errorf("look up stream %s: %w", stream, jet.Unavailable(err))
-	}
-	info, err := of.Info(ctx, jetstream.WithSubjectFilter(bus.SubjectAllTriggers))
-	if err != nil {
-		return nil, fmt.Errorf("count triggers on stream %s: %w", stream, jet.Unavailable(err))
+		return nil, err
 	}
 	runs := map[string]int{}
-	for subject, n := range info.State.Subjects {
+	for subject, n := range counts {
 		runs[subject[strings.LastIndexByte(subject, '.')+1:]] += int(n) //nolint:gosec // a stream has fewer
 	}
 	return runs, nil

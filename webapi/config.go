@@ -12,8 +12,15 @@ import (
 	"github.com/carillon-scheduler/carillon/auth/oidc"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
+
+// GroupJobs bounds how many jobs an executor group may have, and how large they may be together.
+type GroupJobs = catalog.Limits
+
+// DefaultGroupJobs is what an executor group may have unless configured otherwise.
+var DefaultGroupJobs = catalog.DefaultLimits
 
 // Config says where to serve, and how.
 type Config struct {
@@ -44,6 +51,8 @@ type Config struct {
 	// MaxUserStreams bounds those of one user, whatever sessions and tokens they have.
 	// Defaults to 32.
 	MaxUserStreams int
+	// GroupJobs bounds the jobs of an executor group. Defaults to [DefaultGroupJobs].
+	GroupJobs GroupJobs
 	// HeadTimeout is how long a client may take to send the head of a request, the TLS
 	// handshake of a new connection included. Defaults to 10 s.
 	HeadTimeout time.Duration
@@ -116,6 +125,9 @@ func (c Config) validate() error {
 	}
 	if c.MaxUserStreams < 0 {
 		return job.Invalid("max_user_streams", "must not be negative")
+	}
+	if c.GroupJobs.Jobs < 0 || c.GroupJobs.Bytes < 0 {
+		return job.Invalid("group_jobs", "must not be negative")
 	}
 	if c.HeadTimeout < 0 {
 		return job.Invalid("head_timeout", "must not be negative")

@@ -3,6 +3,7 @@ package webapi
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,24 @@ func TestTheListOfSecretsSaysWhichJobsAskForThem(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string][]string{"db": {"billing/a", "billing/b"}, "unused": nil}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestAGroupHasNoMoreSecretsAndJobsThanItMay(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *world) {
+		c.MasterKey = seal.NewMaster().Text()
+		c.GroupJobs = GroupJobs{Jobs: 1}
+	})
+	for i := range maxSecrets {
+		w.check(w.conn.PutSecret(w.Context(), &bus.Secret{Group: "billing", Secret: "s" + strconv.Itoa(i)}))
+	}
+	w.problem(http.StatusBadRequest, "invalid", "PUT", "/api/v1/groups/billing/secrets/more", map[string]any{"value": "x"}, "group billing has 1000 secrets")
+	want[Secret](w, http.StatusOK, "PUT", "/api/v1/groups/billing/secrets/s7", map[string]any{"value": "x"})
+	want[Secret](w, http.StatusOK, "PUT", "/api/v1/groups/ops/secrets/more", map[string]any{"value": "x"})
+
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/a", handlerJob("billing/a", "h", nil))
+	for _, path := range []string{"/api/v1/jobs/billing/b", "/api/v1/jobs/billing/b?dry_run=true"} {
+		w.problem(http.StatusBadRequest, "invalid", "PUT", path, handlerJob("billing/b", "h", nil), "group billing has 1 job, the most")
 	}
 }
 

@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
@@ -68,6 +70,9 @@ func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject
 	case strings.ContainsRune(r.Body.Value, 0):
 		return nil, job.Invalid("value", "has a NUL byte, which no variable can hold")
 	}
+	if err := h.checkRoom(ctx, r.Group, r.Secret); err != nil {
+		return nil, err
+	}
 	key := h.master.Group(r.Group)
 	s := &bus.Secret{
 		Group: r.Group, Secret: r.Secret, Description: r.Body.Description, Author: access.Author(ctx),
@@ -77,6 +82,22 @@ func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject
 		return nil, err
 	}
 	return PutSecret200JSONResponse(secretItem(s)), nil
+}
+
+// maxSecrets is how many secrets a group may have.
+const maxSecrets = 1000
+
+// checkRoom returns an *InvalidError if a group has as many secrets as it may, without this one.
+func (h *secretHandlers) checkRoom(ctx context.Context, group, name string) error {
+	secrets, err := h.conn.Secrets(ctx, group)
+	if err != nil {
+		return err
+	}
+	known := slices.ContainsFunc(secrets, func(s bus.Secret) bool { return s.Secret == name })
+	if n := len(secrets); n >= maxSecrets && !known {
+		return &job.InvalidError{Field: "secret", Reason: reason.GroupHasSecrets.With(group, n)}
+	}
+	return nil
 }
 
 // DeleteSecret answers DELETE /groups/{group}/secrets/{secret}.

@@ -72,7 +72,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	}
 	visible := access.VisibleStore{Store: store}
 	view := nodes.New(conn, cfg.Logger)
-	s.catalog = catalog.New(conn, store, view, s.news.JobChanged, cfg.Logger)
+	s.catalog = catalog.New(conn, store, view, cfg.GroupJobs, s.news.JobChanged, cfg.Logger)
 	s.audit = auditlog.New(conn, visible, cfg.Logger)
 	fires := ledger.New(conn, visible, *cfg.Retention)
 	history := runs.New(conn, store, fires, s.catalog, view, cfg.Logger)

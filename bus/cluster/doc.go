@@ -11,4 +11,7 @@
 // condition does not hold. A Watch method gives what there is, a nil entry, then every change.
 //
 // Executors link none of this: they live on packages bus and bus/jet.
+//
+// The package has more than 4,000 lines, as there is a file for each thing that is kept, and all are
+// methods of one connection.
 package cluster

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // provideScript makes sure that the group has the script of j, before a version of the
@@ -40,12 +41,41 @@ func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
 	case s.Source == "":
 		return &job.InvalidError{Field: "task.script.digest", Reason: fmt.Sprintf("%q names no script that group %s has; give its source", digest, group)}
 	}
-	kv, err := c.Bucket(ctx, bus.BucketScript)
-	if err != nil {
-		return err
+	kv, bad := c.Bucket(ctx, bus.BucketScript)
+	if bad != nil {
+		return bad
+	}
+	if errors.Is(err, jet.ErrNoMessage) {
+		if err := c.checkScripts(ctx, kv, group); err != nil {
+			return err
+		}
 	}
 	if _, err := kv.Put(ctx, group+"."+digest, text); err != nil {
 		return fmt.Errorf("write script of job %s: %w", j.Job, jet.Unavailable(err))
+	}
+	return nil
+}
+
+// MaxGroupScripts is how many scripts a group may have.
+const MaxGroupScripts = 10_000
+
+// checkScripts returns an *InvalidError if a group has as many scripts as it may. They are counted one by
+// one only where that matters: what was removed has left a mark.
+func (c *Conn) checkScripts(ctx context.Context, kv jetstream.KeyValue, group string) error {
+	marks, err := c.CountBySubject(ctx, "KV_"+bus.BucketScript, bus.SubjectScript(group, "*"))
+	if err != nil || len(marks) < MaxGroupScripts {
+		return err
+	}
+	keys, err := kv.ListKeysFiltered(ctx, group+".*")
+	if err != nil {
+		return fmt.Errorf("count scripts of group %s: %w", group, jet.Unavailable(err))
+	}
+	n := 0
+	for range keys.Keys() {
+		n++
+	}
+	if n >= MaxGroupScripts {
+		return &job.InvalidError{Field: "task.script", Reason: reason.GroupHasScripts.With(group, n)}
 	}
 	return nil
 }

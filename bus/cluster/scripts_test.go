@@ -2,6 +2,8 @@ package cluster_test
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,6 +76,37 @@ func TestAScriptGoesOnceNoVersionUsesItAndItIsOld(t *testing.T) {
 		removed(1)
 		if _, err := w.conn.Script(w.t.Context(), "g", job.DigestOf("echo first")); err != nil {
 			w.t.Errorf("a script that was saved again: %v", err)
+		}
+	})
+}
+
+func TestAGroupHasNoMoreScriptsThanItMay(t *testing.T) {
+	inCluster(t, func(w *world) {
+		for i := range cluster.MaxGroupScripts {
+			if _, err := w.conn.JS.PublishAsync(bus.SubjectScript("g", job.DigestOf(strconv.Itoa(i))), []byte("echo")); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		<-w.conn.JS.PublishAsyncComplete()
+		put := func(s job.Script) error {
+			_, _, err := w.conn.PutJob(w.t.Context(), aScript(s), cluster.Edit{At: time.Now()})
+			return err
+		}
+		if problems := job.Problems(put(job.Script{Language: "shell", Source: "echo new"})); len(problems) != 1 || problems[0].Field != "task.script" || !strings.Contains(problems[0].Reason, "10000 scripts") {
+			w.t.Errorf("%+v", problems)
+		}
+		if err := put(job.Script{Language: "shell", Digest: job.DigestOf("7")}); err != nil {
+			w.t.Errorf("one that is there: %v", err)
+		}
+		kv, err := w.conn.Bucket(w.t.Context(), bus.BucketScript)
+		if err == nil {
+			err = kv.Purge(w.t.Context(), "g."+job.DigestOf("8"))
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := put(job.Script{Language: "shell", Source: "echo new"}); err != nil {
+			w.t.Errorf("after one is removed: %v", err)
 		}
 	})
 }

@@ -295,6 +295,20 @@ func (c *Conn) Info(ctx context.Context, stream string) (*jetstream.StreamInfo, 
 	return s.CachedInfo(), nil
 }
 
+// CountBySubject returns how many messages a stream has on each subject that matches filter, as its leader
+// knows. The error is job.ErrUnavailable.
+func (c *Conn) CountBySubject(ctx context.Context, stream, filter string) (map[string]uint64, error) {
+	s, err := c.JS.Stream(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("look up stream %s: %w", stream, Unavailable(err))
+	}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	if err != nil {
+		return nil, fmt.Errorf("count messages of stream %s: %w", stream, Unavailable(err))
+	}
+	return info.State.Subjects, nil
+}
+
 // LastSeq returns the last sequence of a stream, as its leader knows.
 func (c *Conn) LastSeq(ctx context.Context, stream string) (uint64, error) {
 	info, err := c.Info(ctx, stream)

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/webapi"
 )
 
 type serverOptions struct {
@@ -68,6 +69,8 @@ func newServerCommand() *cobra.Command {
 	f.Var((*sizeFlag)(&o.assets.EvtBytes), "evt-size", "size limit of the event stream; can only raise the present limit (default 8GiB)")
 	f.Var((*sizeFlag)(&o.assets.LogBytes), "log-size", "size limit of the log stream; can only raise the present limit (default 8GiB)")
 	f.Var((*sizeFlag)(&o.budget), "group-budget", "maximum bytes per second from the executors of a group; a group that exceeds it is refused for a while (default 16MiB)")
+	f.IntVar(&o.web.GroupJobs.Jobs, "group-jobs", webapi.DefaultGroupJobs.Jobs, "maximum number of jobs of an executor group")
+	f.Var((*sizeFlag)(&o.web.GroupJobs.Bytes), "group-jobs-size", "maximum size of the jobs of an executor group together, as JSON (default 64MiB)")
 	f.IntVar(&o.connections, "group-connections", callout.DefaultConnections, "maximum number of NATS connections of an executor group")
 	f.IntVar(&o.assets.Shards, "shards", 0, "number of shards; cannot be changed later (default 64)")
 	f.IntVar((*int)(&o.assets.Partitions), "partitions", 0, "number of partitions, each with its own streams of triggers and events: 1 to 16; cannot be changed later (default 1)")
@@ -99,6 +102,9 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	}
 	if o.waiting < 1 {
 		return &job.InvalidError{Field: "group-waiting", Reason: fmt.Sprintf("%d must be at least 1", o.waiting)}
+	}
+	if o.web.GroupJobs.Jobs < 1 {
+		return &job.InvalidError{Field: "group-jobs", Reason: fmt.Sprintf("%d must be at least 1", o.web.GroupJobs.Jobs)}
 	}
 	if o.connections < 1 {
 		return &job.InvalidError{Field: "group-connections", Reason: fmt.Sprintf("%d must be at least 1", o.connections)}

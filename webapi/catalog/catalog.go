@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 
@@ -22,14 +23,17 @@ type Catalog struct {
 	week  *week
 	view  *nodes.View
 	log   *slog.Logger
+
+	limits Limits
 }
 
 // New returns a catalog, which is empty until Run runs. changed hears of each job that has another
-// version.
-func New(conn *cluster.Conn, store logstore.Store, view *nodes.View, changed func(job.Name), log *slog.Logger) *Catalog {
+// version. Limits that are zero default to [DefaultLimits].
+func New(conn *cluster.Conn, store logstore.Store, view *nodes.View, limits Limits, changed func(job.Name), log *slog.Logger) *Catalog {
+	limits = Limits{Jobs: cmp.Or(limits.Jobs, DefaultLimits.Jobs), Bytes: cmp.Or(limits.Bytes, DefaultLimits.Bytes)}
 	x := newIndex(conn, changed, log)
 	return &Catalog{
-		conn: conn, store: access.VisibleStore{Store: store}, index: x, week: &week{store: store, index: x, log: log}, view: view, log: log,
+		conn: conn, store: access.VisibleStore{Store: store}, index: x, week: &week{store: store, index: x, log: log}, view: view, log: log, limits: limits,
 	}
 }
 

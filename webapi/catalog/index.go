@@ -29,6 +29,7 @@ type index struct {
 
 	mu    sync.RWMutex
 	jobs  map[job.Name]*indexed // the newest tombstones too: they tell older entries apart
+	held  map[string]holding    // by group
 	list  []*indexed            // those that are not deleted, in order of name once loaded
 	ready bool
 	// Tombstones in jobs, the oldest first. The watch goes in the order of revisions: what it
@@ -77,7 +78,7 @@ type indexed struct {
 }
 
 func newIndex(conn *cluster.Conn, tell func(job.Name), log *slog.Logger) *index {
-	return &index{conn: conn, log: log, tell: tell, loaded: make(chan struct{}), jobs: map[job.Name]*indexed{}}
+	return &index{conn: conn, log: log, tell: tell, loaded: make(chan struct{}), jobs: map[job.Name]*indexed{}, held: map[string]holding{}}
 }
 
 // rewatch is how long to wait before watching again after a watch broke.
@@ -263,9 +264,11 @@ func (x *index) put(name job.Name, next *indexed) {
 		return
 	}
 	wasListed := !j.deleted
+	x.count(j, -1)
 	*j = *next
 	x.hay.Store(nil)
 	j.name = name
+	x.count(j, 1)
 	if j.deleted {
 		j.data, j.text, j.tags, j.plan = nil, "", nil, nil
 		x.tombs = append(x.tombs, tomb{name, j.revision})

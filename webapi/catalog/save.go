@@ -57,6 +57,11 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 			wish = was.Job
 		}
 	}
+	if was == nil || len(result.Changes) > 0 {
+		if err := c.checkLimits(was, wish); err != nil {
+			return result, err
+		}
+	}
 	if dry {
 		return dryRun(was, wish, edit, result)
 	}
