@@ -49,9 +49,9 @@ func (s Skip) String() string {
 	who := cmp.Or(s.By, "somebody")
 	switch {
 	case s.RunID != "" && s.Reason != "":
-		return reason.RanEarlyNote.With(who, s.RunID, s.Reason)
+		return reason.AskedEarlyNote.With(who, s.RunID, s.Reason)
 	case s.RunID != "":
-		return reason.RanEarly.With(who, s.RunID)
+		return reason.AskedEarly.With(who, s.RunID)
 	case s.Reason != "":
 		return reason.FireSkippedNote.With(who, s.Reason)
 	}

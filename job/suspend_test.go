@@ -52,7 +52,7 @@ func TestASkipSaysWhoAndWhy(t *testing.T) {
 	for want, s := range map[string]job.Skip{
 		"skipped by somebody":                  {},
 		"skipped by ada: no need":              {By: "ada", Reason: "no need"},
-		"ada ran it early, as run x: no power": {By: "ada", Reason: "no power", RunID: "x"},
+		"ada asked for it early, as run x: no power": {By: "ada", Reason: "no power", RunID: "x"},
 	} {
 		if got := s.String(); got != want {
 			t.Errorf("%q, want %q", got, want)

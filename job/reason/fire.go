@@ -10,8 +10,8 @@ var (
 	GroupPausedUntil      = Two{define("group_paused_until", "executor group {group:word} is paused until {until:instant}")}
 	FireSkipped           = One{define("fire_skipped", "skipped by {by:word}")}
 	FireSkippedNote       = Two{define("fire_skipped_note", "skipped by {by:word}: {note:free}")}
-	RanEarly              = Two{define("ran_early", "{by:word} ran it early, as run {run_id:word}")}
-	RanEarlyNote          = Three{define("ran_early_note", "{by:word} ran it early, as run {run_id:word}: {note:free}")}
+	AskedEarly            = Two{define("asked_early", "{by:word} asked for it early, as run {run_id:word}")}
+	AskedEarlyNote        = Three{define("asked_early_note", "{by:word} asked for it early, as run {run_id:word}: {note:free}")}
 	CalendarExcludes      = One{define("calendar_excludes", "calendar {calendar:word} excludes it")}
 	CalendarOmits         = One{define("calendar_omits", "calendar {calendar:word} does not include it")}
 	CalendarsOmit         = None{define("calendars_omit", "none of its calendars includes it")}
@@ -27,7 +27,7 @@ var (
 	DeletedByThen         = None{further("deleted_by_then", "the job was deleted by then")}
 	JobPausedByThen       = None{further("job_paused_by_then", "the job was paused by then")}
 	BeyondFireAll         = None{further("beyond_fire_all", "it is older than the misfire policy fire_all reaches")}
-	LatestRanForAll       = None{further("latest_ran_for_all", "by misfire policy fire_once the latest ran for all")}
+	LatestStoodForAll     = None{further("latest_stood_for_all", "by misfire policy fire_once the latest stood for all")}
 	MisfireSkip           = None{further("misfire_skip", "the misfire policy is skip")}
 	ClockAhead            = Two{define("clock_jumped_ahead", "the clock of node {node:word} jumped ahead by {by:duration}")}
 	ClockBack             = Two{define("clock_jumped_back", "the clock of node {node:word} jumped back by {by:duration}")}

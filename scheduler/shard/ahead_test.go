@@ -46,7 +46,7 @@ func TestASuccessorKnowsWhereAnEditBeginsThatWaitsForTheClock(t *testing.T) {
 	next, r := b.hasten(v, 90*time.Second, 3*time.Minute)
 	b.want(b.step(3*time.Minute, bus.MaxBatch),
 		"12:01:00 g/a@1 pending schedule", "12:02:00 g/a@2 pending schedule",
-		"12:03:00 g/a@2 skipped schedule: ada ran it early, as run "+string(r.RunID))
+		"12:03:00 g/a@2 skipped schedule: ada asked for it early, as run "+string(r.RunID))
 	b.wantBegins(
 		bus.Begin{Job: "g/a", Version: 1, After: noon.Add(30 * time.Second)},
 		bus.Begin{Job: "g/a", Version: 2, After: noon.Add(90 * time.Second)})

@@ -173,7 +173,7 @@ func (m *Machine) missedReason(group string, p *job.Plan, first, last, now int64
 	case p.Misfire.Policy == job.FireAll:
 		why = reason.BeyondFireAll
 	case p.Misfire.Policy == job.FireOnce:
-		why = reason.LatestRanForAll
+		why = reason.LatestStoodForAll
 	}
 	return reason.Join(reason.NoticedTooLate.String(), m.because(first, last), why.String())
 }

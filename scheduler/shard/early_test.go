@@ -41,7 +41,7 @@ func TestAFireThatIsWantedEarlyRunsOnceThoughNobodyAsksAgain(t *testing.T) {
 	b.tell(v)
 	b.tell(next)
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@2 pending schedule")
-	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 skipped schedule: ada ran it early, as run "+string(r.RunID))
+	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@2 skipped schedule: ada asked for it early, as run "+string(r.RunID))
 	// An edit takes the skip along, and makes no second run.
 	edit := *next
 	edit.Version, edit.EffectiveFrom = 3, noon.Add(2*time.Minute+time.Second)
@@ -60,7 +60,7 @@ func TestASuccessorRunsEarlyWhatItsPredecessorDidNot(t *testing.T) {
 	b.want(b.step(150*time.Second, bus.MaxBatch), // the fire has passed, too
 		"12:00:30 g/a@2 pending manual",
 		"12:01:00 g/a@2 missed schedule: noticed too late; the misfire policy is skip",
-		"12:02:00 g/a@2 skipped schedule: ada ran it early, as run "+string(r.RunID))
+		"12:02:00 g/a@2 skipped schedule: ada asked for it early, as run "+string(r.RunID))
 }
 
 func TestARunInThePlaceOfAFireIsNotMadeIfThatHasRun(t *testing.T) {

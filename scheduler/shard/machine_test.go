@@ -159,7 +159,7 @@ func TestSeveralLateFiresAreJudgedByTheMisfirePolicy(t *testing.T) {
 	judged(func(v *job.Version) { v.Misfire.Policy = job.MisfireSkip },
 		"12:10:00-12:40:00(4) g/a@1 missed schedule: noticed too late; the misfire policy is skip")
 	judged(func(v *job.Version) { v.Misfire.Policy = job.FireOnce },
-		"12:10:00-12:30:00(3) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
+		"12:10:00-12:30:00(3) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest stood for all",
 		"12:40:00 g/a@1 pending misfire: noticed 5m late; it stands for 4 misfires")
 	judged(func(v *job.Version) { v.Misfire = job.Misfire{Policy: job.FireAll, MaxCount: 2} },
 		"12:10:00-12:20:00(2) g/a@1 missed schedule: noticed too late; it is older than the misfire policy fire_all reaches",
@@ -240,7 +240,7 @@ func TestTooManyLateFiresAreJudgedTogether(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, every(time.Second, job.FireOnce))
 	b.want(b.step(time.Hour, bus.MaxBatch)[:3],
-		"12:00:01-12:43:04(2584) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
+		"12:00:01-12:43:04(2584) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest stood for all",
 		"12:59:45 g/a@1 pending schedule",
 		"12:59:46 g/a@1 pending schedule")
 	if b.m.done != noon.Add(time.Hour).UnixMilli() {

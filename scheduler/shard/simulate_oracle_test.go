@@ -325,7 +325,7 @@ func off(v *job.Version, at int64) string {
 		switch {
 		case s.FireTime.UnixMilli() != at:
 		case s.RunID != "":
-			return "ada ran it early, as run " + string(s.RunID)
+			return "ada asked for it early, as run " + string(s.RunID)
 		default:
 			return "skipped by ada: " + s.Reason
 		}

@@ -28,8 +28,8 @@ func TestFiresThatAreLateBecauseNobodyDecidedSayWhy(t *testing.T) {
 			"12:02:00-12:04:00(3) g/a@1 missed schedule: noticed too late; " + why + "; the misfire policy is skip",
 		}},
 		"run once": {func(*job.Version) {}, 4*time.Minute + 30*time.Second, []string{
-			"12:01:00 g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
-			"12:02:00-12:03:00(2) g/a@1 missed schedule: noticed too late; " + why + "; by misfire policy fire_once the latest ran for all",
+			"12:01:00 g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest stood for all",
+			"12:02:00-12:03:00(2) g/a@1 missed schedule: noticed too late; " + why + "; by misfire policy fire_once the latest stood for all",
 			"12:04:00 g/a@1 pending misfire: noticed 30s late; " + why + "; it stands for 4 misfires",
 		}},
 	} {

@@ -33,7 +33,7 @@ func TestAFireThatIsCalledOffIsSkippedHoweverLateItIsNoticed(t *testing.T) {
 	next.Skip(offAt(3 * time.Minute))
 	b.tell(&next)
 	b.want(b.step(3*time.Minute+30*time.Second, bus.MaxBatch),
-		"12:01:00 g/a@2 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
+		"12:01:00 g/a@2 missed schedule: noticed too late; by misfire policy fire_once the latest stood for all",
 		"12:02:00 g/a@2 pending misfire: noticed 1m30s late; it stands for 2 misfires",
 		"12:03:00 g/a@2 skipped schedule: skipped by ada: no need")
 }
@@ -74,7 +74,7 @@ func TestFiresAfterAPauseThatHasEndedFollowTheMisfirePolicy(t *testing.T) {
 	})
 	b.want(b.step(3*time.Minute+30*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 skipped schedule: the job is paused until 2026-03-02T12:02:00Z",
-		"12:02:00 g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest ran for all",
+		"12:02:00 g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest stood for all",
 		"12:03:00 g/a@1 pending misfire: noticed 30s late; it stands for 2 misfires")
 }
 

@@ -44,7 +44,7 @@ func TestAFireRunsEarlyFromTheCommandLine(t *testing.T) {
 	if code, out, errOut := s.Run("", "run", "default/yearly", "--early", "next", "--follow"); code != 0 || !strings.HasPrefix(out, "happy new half year\n") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
-	if code, out, _ := s.Run("", "get", "job", "default/yearly"); code != 0 || !strings.Contains(out, " ran it early, as run ") {
+	if code, out, _ := s.Run("", "get", "job", "default/yearly"); code != 0 || !strings.Contains(out, " asked for it early, as run ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	s.WantError(cli.ExitConflict, "carillon: the fire at ", "", "skip", "default/yearly", "--fire", july(0).Format(time.RFC3339), "--undo")
