@@ -81,6 +81,9 @@ type Deaths struct {
 	Deaths []Death `json:"deaths"`
 	// Handed is to whom a server has handed the attempt since; nil if it has not.
 	Handed *Handed `json:"handed,omitempty"`
+	// Cancelled says why the attempt was cancelled while an executor had it: nobody is to begin it
+	// again.
+	Cancelled string `json:"cancelled,omitempty"`
 }
 
 // Death is a delivery whose executor died, or was cut off, before it reported an end.

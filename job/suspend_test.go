@@ -50,8 +50,8 @@ func TestSkipsAreKeptInOrderAndShareNoMemory(t *testing.T) {
 
 func TestASkipSaysWhoAndWhy(t *testing.T) {
 	for want, s := range map[string]job.Skip{
-		"skipped by somebody":                  {},
-		"skipped by ada: no need":              {By: "ada", Reason: "no need"},
+		"skipped by somebody":                        {},
+		"skipped by ada: no need":                    {By: "ada", Reason: "no need"},
 		"ada asked for it early, as run x: no power": {By: "ada", Reason: "no power", RunID: "x"},
 	} {
 		if got := s.String(); got != want {

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,10 +20,14 @@ import (
 // killWait is how long the instances of a group have to say whether they run something.
 const killWait = time.Second
 
-// cancelRun ends a run. First all instances of the group hear of it: the one that
-// runs it ends it and reports so, and any that gets its trigger later reports it as
-// cancelled without running it. If none runs it, its end is recorded here, and its
-// trigger deleted. In this order a crash at any point leaves a run that still ends.
+// condemnWait is how long the owner has to store that a run is cancelled.
+const condemnWait = 5 * time.Second
+
+// cancelRun ends a run. First it is stored that any end of it counts as cancelled. Then all
+// instances of the group hear of it: the one that runs it ends it and reports so, and any that
+// gets its trigger later reports it as cancelled without running it. If none runs it, its end is
+// recorded here, and its trigger deleted. In this order a crash at any point leaves a run that
+// still ends.
 func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.CancelReply, error) {
 	if r.Job.Shard(o.s.conn.Cluster().Shards) != o.shard {
 		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of shard %d", r.Job, o.shard)}
@@ -31,9 +36,19 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 	if err != nil {
 		return nil, err
 	}
+	if err := o.condemn(ctx, r, found); err != nil {
+		return nil, err
+	}
 	waiting, err := o.kill(ctx, r, found)
 	if err != nil {
 		return nil, err
+	}
+	for _, f := range found {
+		if !slices.Contains(waiting, f) { // should its executor die now, nobody is to begin it again
+			if err := o.noteCancelled(ctx, f.Trigger, r.Text()); err != nil {
+				return nil, err
+			}
+		}
 	}
 	for _, w := range waiting {
 		if err := o.withdraw(ctx, r, w); err != nil {
@@ -44,6 +59,49 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 		return &bus.CancelReply{RunID: r.RunID, Found: job.StatusRunning}, nil
 	}
 	return &bus.CancelReply{RunID: r.RunID, Found: job.StatusPending}, nil
+}
+
+// condemn stores that the end of each attempt, if it is not a piece, counts as cancelled.
+func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []storedTrigger) error {
+	for _, f := range found {
+		done := make(chan struct{})
+		condemned, known := askMachine(ctx, o, func() bool {
+			condemned := o.machine.Condemn(f.Trigger, r.Text())
+			if condemned {
+				o.condemning[r.RunID] = append(o.condemning[r.RunID], done)
+			}
+			return condemned
+		})
+		switch {
+		case !known:
+			return o.gone()
+		case !condemned:
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, condemnWait)
+		select {
+		case <-done:
+			cancel()
+		case <-limited.Done():
+			cancel()
+			return fmt.Errorf("%w: it was not stored within %s that run %s is cancelled; retry", job.ErrUnavailable, condemnWait, r.RunID)
+		}
+	}
+	return nil
+}
+
+// noteCancelled notes for whoever judges the attempt that it was cancelled while an executor had it.
+func (o *ownership) noteCancelled(ctx context.Context, t *bus.Trigger, why string) error {
+	for {
+		d, revision, err := o.s.conn.DeathsOf(ctx, t)
+		if err != nil {
+			return err
+		}
+		d.Cancelled = why
+		if _, err = o.s.conn.PutDeaths(ctx, t, d, revision); !errors.Is(err, job.ErrConflict) {
+			return err
+		}
+	}
 }
 
 // withdraw records the end of a run, or a piece of one, that nobody has begun, and

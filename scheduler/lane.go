@@ -259,6 +259,7 @@ func (l *lane) remove(o *ownership) {
 		}
 		clear(waiting)
 	}
+	clear(o.condemning) // who waits gives up
 	o.leaveBackfills()
 }
 

@@ -48,6 +48,8 @@ type ownership struct {
 	machine    *shard.Machine
 	waiting    map[job.RunID]waiter // askers for runs that are not committed yet
 	cancelling map[job.RunID]waiter // askers for the end of runs that wait
+
+	condemning map[job.RunID][]chan struct{} // closed once the end of a run counts as cancelled
 	filling    map[shard.BackfillID]waiter
 	following  bool         // needEvents is closed
 	deleting   bool         // deferred items are being deleted
@@ -60,7 +62,7 @@ type ownership struct {
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
-		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), effects: make(chan sideEffects, 1), passed: make(chan uint64, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{},
+		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), effects: make(chan sideEffects, 1), passed: make(chan uint64, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{}, condemning: map[job.RunID][]chan struct{}{},
 		filling: map[shard.BackfillID]waiter{}, relays: make(chan relayed, bus.MaxPartitions), relaying: map[int]bool{},
 	}
 }

@@ -160,5 +160,11 @@ func (o *ownership) answer(b *shard.Batch) {
 		o.cancelling[c.RunID].reply(o.s, bus.CancelReply{RunID: c.RunID, Found: c.Found}, nil)
 		delete(o.cancelling, c.RunID)
 	}
+	for _, id := range b.Condemned {
+		for _, done := range o.condemning[id] {
+			close(done)
+		}
+		delete(o.condemning, id)
+	}
 	o.answerBackfills(b)
 }

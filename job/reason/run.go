@@ -40,6 +40,7 @@ var (
 	CancelledBy          = One{define("cancelled_by", "cancelled by {by:word}")}
 	CancelledNote        = One{define("cancelled_note", "cancelled: {note:free}")}
 	CancelledByNote      = Two{define("cancelled_by_note", "cancelled by {by:word}: {note:free}")}
+	Reported             = One{further("reported", "its executor reported that it {status:status}")}
 	WentSilent           = One{define("went_silent", "instance {instance:word} began this attempt and went silent, and delivery at_most_once forbids to run it again")}
 	ExecutorDied         = Two{define("executor_died", "instance {instance:word} died or was cut off while it had this: delivery {delivery:number}")}
 	SomeExecutorDied     = One{define("some_executor_died", "the executor that had this died or was cut off before it reported a start: delivery {delivery:number}")}

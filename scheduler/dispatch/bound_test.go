@@ -213,3 +213,28 @@ func TestAnAttemptThatHadToEndIsTimedOutWhenItComesAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestACancelledAttemptIsNotBegunAgainWhenItsExecutorDies(t *testing.T) {
+	for _, change := range []func(*bus.Trigger){func(*bus.Trigger) {}, atMostOnce} {
+		run(t, func(w *world) {
+			w.dispatcher("node")
+			a := w.executor("a", time.Hour)
+			time.Sleep(time.Second)
+			tr := w.trigger("", change)
+			time.Sleep(5 * time.Second)
+			w.wantBegan("a job")
+			if _, err := w.conn.PutDeaths(w.t.Context(), tr, &bus.Deaths{Cancelled: "cancelled by ann"}, 0); err != nil {
+				w.t.Fatal(err)
+			}
+			a.die()
+			w.executor("b", time.Hour)
+			time.Sleep(time.Minute)
+			w.wantBegan("")
+			told := w.told(tr)
+			if last := told[len(told)-1]; tr.Delivery != job.AtMostOnce && last != "finished cancelled cancelled by ann" {
+				w.t.Errorf("told: %q", told)
+			}
+			w.wantTriggers(0)
+		})
+	}
+}

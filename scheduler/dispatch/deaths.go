@@ -31,14 +31,17 @@ const (
 // attempt is lost once that has happened as often as its job allows. Nobody has the attempt, and no
 // end of it is stored. It returns an error if that is not known, or another server is doing the same.
 //
-// One that must not be done twice nobody has begun: its claim says so.
+// One that must not be done twice nobody has begun: its claim says so. One that was cancelled ends.
 func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
-	if o.t.Delivery == job.AtMostOnce {
-		return false, nil
-	}
 	deaths, revision, err := o.g.d.conn.DeathsOf(ctx, o.t)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false, err
+	case deaths.Cancelled != "":
+		o.fail(ctx, job.StatusCancelled, deaths.Cancelled)
+		return true, nil
+	case o.t.Delivery == job.AtMostOnce:
+		return false, nil
 	}
 	if death, died := o.deathBefore(deaths); died {
 		deaths.Deaths, deaths.Handed = append(deaths.Deaths, death), nil

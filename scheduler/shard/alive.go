@@ -25,11 +25,14 @@ type alive struct {
 	id     uint32 // of the job
 	stage  stage
 	body   unique.Handle[body]
-	item   *item   // the trigger, or the deferred item in which it waits
-	since  int64   // when it began to wait, or was triggered
-	due    int64   // of a retry
-	killed bool    // its end has been asked for
-	pieces *pieces // nil unless it is done in pieces, and their number has been looked for
+	item   *item // the trigger, or the deferred item in which it waits
+	since  int64 // when it began to wait, or was triggered
+	due    int64 // of a retry
+	killed bool  // its end has been asked for
+
+	// cancelled says why the end of its attempt, whatever it is, counts as cancelled; "": it does not.
+	cancelled string
+	pieces    *pieces // nil unless it is done in pieces, and their number has been looked for
 }
 
 // runsOf is what the machine knows about the runs of a watched job.
@@ -111,17 +114,11 @@ func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	if err != nil {
 		return fmt.Errorf("trigger in it: %w", err)
 	}
-	body, err := encodeBody(&t.TriggerBody)
+	a, err := aliveOf(id, t)
 	if err != nil {
 		return err
 	}
-	a := &alive{
-		run: run{
-			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
-			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
-		},
-		id: id, stage: stages[d.Kind], body: unique.Make(body), item: &item{seq: seq}, since: t.CommittedAt.UnixMilli(), due: millis(d.Due),
-	}
+	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
 	if d.Pieces != nil {
 		if err := a.restorePieces(d); err != nil {
 			return err
@@ -130,6 +127,21 @@ func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	m.add(a)
 	m.wake(id)
 	return nil
+}
+
+// aliveOf returns the run of a job that a trigger is for.
+func aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
+	body, err := encodeBody(&t.TriggerBody)
+	if err != nil {
+		return nil, err
+	}
+	return &alive{
+		run: run{
+			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
+			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
+		},
+		id: id, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
+	}, nil
 }
 
 // restorePieces enters how far a run in pieces has come.

@@ -29,6 +29,8 @@ type Batch struct {
 	// askers wait for the commit.
 	Asked     []Asked
 	Cancelled []Cancelled
+	// Condemned are runs with the executors whose ends count as cancelled once it is stored.
+	Condemned []job.RunID
 	// Backfills are those that were asked for, or whose end was.
 	Backfills []BackfillID
 	// Kills are runs that are to end, once the batch is stored.
@@ -66,6 +68,7 @@ type builder struct {
 	items     []flightItem
 	asked     []Asked
 	ended     []Cancelled
+	condemned []job.RunID
 	owed      []*alive // runs in pieces that have come further
 	kills     []Kill
 	nudges    map[int]bool
@@ -95,7 +98,7 @@ func (b *builder) fits(n int) bool {
 }
 
 func (b *builder) empty() bool {
-	return len(b.messages) == 0 && b.record.empty() && len(b.m.items.release) == 0 && len(b.kills)+len(b.backfills) == 0
+	return len(b.messages) == 0 && b.record.empty() && len(b.m.items.release) == 0 && len(b.kills)+len(b.backfills)+len(b.condemned) == 0
 }
 
 // run is one run to be triggered.
@@ -226,7 +229,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	m.flight = &flight{stored: m.done, released: released, items: b.items, asked: b.asked}
 	m.items.release = nil
 	return &Batch{
-		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Backfills: b.backfills, Kills: b.kills,
+		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Condemned: b.condemned, Backfills: b.backfills, Kills: b.kills,
 		Nudges: slices.Sorted(maps.Keys(b.nudges)), Routed: b.routed, Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
 	}
 }

@@ -347,7 +347,7 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 		return 0, false
 	}
 	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.release) > 0 ||
-		len(m.runs.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.backfills.asked) > 0
+		len(m.runs.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.condemned)+len(m.backfills.asked) > 0
 	if m.reserved() {
 		return min(m.done, now), told
 	}

@@ -127,6 +127,10 @@ func (m *Machine) endAttempt(b *builder, e *end) bool {
 		m.beginHere(b, a)
 		return true
 	}
+	if a.cancelled != "" {
+		m.endCancelled(b, a, e)
+		return true
+	}
 	if a.split && e.status == job.StatusSucceeded {
 		m.divide(b, a, e)
 		return true
@@ -146,7 +150,7 @@ func (m *Machine) beginHere(b *builder, a *alive) {
 	if a.startBy != 0 {
 		a.startBy = 0
 		m.releaseItem(a.item)
-		a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive}, a)
+		a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
 	}
 }
 

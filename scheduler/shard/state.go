@@ -53,8 +53,10 @@ type runs struct {
 	kept    []*arrival // for children that are held, see unread.go
 	wakes   []uint32   // ids of jobs whose runs are to be looked at
 	cancels []*cancel
-	pauses  []*Pause
-	sending []*alive // runs with pieces that may be triggered
+
+	condemned []*condemned
+	pauses    []*Pause
+	sending   []*alive // runs with pieces that may be triggered
 }
 
 // backfills run fires of the past. See backfill.go.

@@ -28,6 +28,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	defer func() { m.building = nil }()
 	after := m.after
 	m.cancelWaiting(b)
+	m.condemn(b)
 	m.settle(b)
 	m.react(b)
 	if !m.reserved() {

@@ -217,6 +217,7 @@ export const reasons = {
   cancelled_by: "cancelled by {by:word}",
   cancelled_note: "cancelled: {note:free}",
   cancelled_by_note: "cancelled by {by:word}: {note:free}",
+  reported: "its executor reported that it {status:status}",
   went_silent: "instance {instance:word} began this attempt and went silent, and delivery at_most_once forbids to run it again",
   executor_died: "instance {instance:word} died or was cut off while it had this: delivery {delivery:number}",
   some_executor_died: "the executor that had this died or was cut off before it reported a start: delivery {delivery:number}",

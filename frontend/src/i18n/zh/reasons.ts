@@ -247,6 +247,7 @@ export const reasons: Record<ReasonCode, string> = {
     "执行器 {instance:word} 在线，但 {limit:duration} 内既未回调这次运行的结果，也未表明仍在执行",
   forgotten_before: "此前已重新开始 {times:number} 次：工作可能已经完成",
   begun_again: "重新开始",
+  reported: "执行器报告的结果：{status:status}",
   went_silent: "执行器 {instance:word} 开始运行后失联，而该任务的投递方式为 at_most_once，不允许重复执行",
   executor_died: "执行器 {instance:word} 在持有该尝试时终止或断开连接：第 {delivery:number} 次投递",
   some_executor_died: "持有该尝试的执行器在报告开始之前终止或断开连接：第 {delivery:number} 次投递",

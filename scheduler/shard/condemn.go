@@ -1,0 +1,76 @@
+package shard
+
+import (
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+// condemned is an attempt that is with the executors and whose end is to count as cancelled.
+type condemned struct {
+	*bus.Trigger
+	reason string
+}
+
+// Condemn has the end of an attempt that is with the executors count as cancelled, whatever it is:
+// somebody has cancelled the run, and its executor may report a success all the same. From then on
+// the run is watched. It is so once a batch lists it in Condemned. Condemn returns false for what
+// the machine ends itself, a run in pieces, and for an attempt that is over.
+func (m *Machine) Condemn(t *bus.Trigger, reason string) bool {
+	_, ok := m.byName[t.Job]
+	a := m.runs.alive[t.RunID]
+	switch {
+	case !ok, t.Total > 0:
+		return false
+	case a == nil && t.Task.Kind() == "": // what it was triggered with is not known
+		return false
+	case a != nil && (a.stage != triggered || a.pieces != nil || a.attempt != t.Attempt || a.cancelled != ""):
+		return false
+	}
+	m.runs.condemned = append(m.runs.condemned, &condemned{t, reason})
+	return true
+}
+
+// condemn writes down which ends count as cancelled.
+func (m *Machine) condemn(b *builder) {
+	for len(m.runs.condemned) > 0 {
+		if !b.fits(launch) {
+			return
+		}
+		c := m.runs.condemned[0]
+		m.runs.condemned = slices.Delete(m.runs.condemned, 0, 1)
+		m.condemnOne(b, c)
+		b.condemned = append(b.condemned, c.RunID)
+	}
+}
+
+func (m *Machine) condemnOne(b *builder, c *condemned) {
+	a := m.runs.alive[c.RunID]
+	id, ok := m.byName[c.Job]
+	switch {
+	case !ok:
+		return // its job is forgotten
+	case a == nil:
+		var err error
+		if a, err = aliveOf(id, c.Trigger); err != nil {
+			return // nobody has stored such a trigger
+		}
+		m.add(a)
+	case a.stage != triggered || a.attempt != c.Attempt || a.cancelled != "":
+		return // it has ended since, or somebody else was faster
+	}
+	m.releaseItem(a.item)
+	a.cancelled = c.reason
+	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
+}
+
+// endCancelled ends a run that was cancelled while an executor had it. What that reported is kept
+// beside it.
+func (m *Machine) endCancelled(b *builder, a *alive, e *end) {
+	if e.status != job.StatusCancelled {
+		b.record.addRun(m.jobs[a.id].name, a.run, job.StatusCancelled, reason.Join(a.cancelled, reason.Reported.With(e.status)))
+	}
+	m.ended(b, a, job.StatusCancelled, nil, e.at)
+}
