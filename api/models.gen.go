@@ -524,7 +524,8 @@ type CredentialList struct {
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest struct {
 	// BridgeGroups Makes it a credential for a bridge (`carillon bridge xxl-job`), with the permissions
-	// of executors of all these groups. This group must be one of them.
+	// of executors of all these groups, and to what bridges keep of them. This group must be
+	// one of them.
 	BridgeGroups []string `json:"bridge_groups,omitempty"`
 
 	// ExpiresIn How long it is valid. Defaults to no limit

@@ -36,23 +36,21 @@ func ExecutorPermissions(group string, n Partitions) (publish, subscribe []strin
 }
 
 // BridgePermissions returns what a bridge for executors of another scheduler publishes and what it
-// subscribes to: all that an executor of each of its groups may, and all of the bucket that bridges
-// share. Within that, bridges trust each other.
+// subscribes to: all that an executor of each of its groups may, and what bridges keep of these groups.
+// Bridges of one group trust each other.
 func BridgePermissions(groups []string, n Partitions) (publish, subscribe []string) {
 	for _, group := range groups {
 		p, s := ExecutorPermissions(group, n)
 		publish, subscribe = append(publish, p...), append(subscribe, s...)
 		publish = append(publish,
 			"exec."+group+".*.callback", // to the bridge that has the run
+			"$KV."+BucketXXLJob+"."+group+".>",
+			"$JS.API.DIRECT.GET.KV_"+BucketXXLJob+".$KV."+BucketXXLJob+"."+group+".>",
+			SubjectBridge(group),
 			"$JS.API.DIRECT.GET.KV_"+BucketJobs+".$KV."+BucketJobs+".*."+group+".*", // for the number that a job had
 		)
 	}
-	const stream = "KV_" + BucketXXLJob
-	return append(publish,
-		"$KV."+BucketXXLJob+".>",
-		"$JS.API.DIRECT.GET."+stream,
-		"$JS.API.DIRECT.GET."+stream+".>",
-	), subscribe
+	return publish, subscribe
 }
 
 // ExecutorInbox returns the prefix of the inboxes of a group's executors. It is not

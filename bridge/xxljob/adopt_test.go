@@ -143,7 +143,7 @@ func TestRunsSurviveARestartOfNATS(t *testing.T) {
 func (w *world) stored() int {
 	stream, err := w.conn.JS.Stream(w.ctx, "KV_XXLJOB")
 	w.check(err)
-	info, err := stream.Info(w.ctx, jetstream.WithSubjectFilter("$KV.XXLJOB.run.>"))
+	info, err := stream.Info(w.ctx, jetstream.WithSubjectFilter("$KV.XXLJOB.*.run.>"))
 	w.check(err)
 	return len(info.State.Subjects)
 }

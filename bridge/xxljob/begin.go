@@ -179,7 +179,7 @@ func (i *instance) number(ctx context.Context, r *run) error {
 	for r.kept.LogID == 0 {
 		if len(i.numbers) == 0 || time.Since(i.numbered) > state.BlockFor {
 			taken := time.Now()
-			first, err := i.b.store.TakeBlock(ctx, state.Block{Group: i.group.name, Instance: i.name}, i.b.cfg.FirstLogID)
+			first, err := i.b.store.TakeBlock(ctx, state.Block{Group: i.group.name, Instance: i.name})
 			if err != nil {
 				return fmt.Errorf("take numbers for runs: %w", err)
 			}

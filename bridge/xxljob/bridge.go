@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,11 +82,11 @@ func New(conn *jet.Conn, cfg Config) (*Bridge, error) {
 		return nil, err
 	}
 	id := "b" + strings.ToLower(nuid.Next())
-	store := state.New(conn)
+	store := state.New(conn, cfg.Groups...)
 	return &Bridge{
 		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout), log: cfg.Logger, metrics: m,
-		jobs: &numbers{conn: conn, store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
-		blocks: &blocks{store: store, known: map[int64]state.Block{}}, logs: make(chan struct{}, logsAtOnce),
+		jobs: &numbers{conn: conn, store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}, spare: map[string][]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
+		blocks: &blocks{store: store, known: map[string]state.Block{}}, logs: make(chan struct{}, logsAtOnce),
 		table: newTable(id), serving: map[string]*instance{}, taking: map[string]bool{}, groups: map[string]*group{}, beaten: map[string]time.Time{}, named: map[string]bool{},
 	}, nil
 }
@@ -103,8 +105,10 @@ func (b *Bridge) Run(ctx context.Context) error {
 	err := b.work.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	if removed := b.store.RemoveBridge(b.id); removed != nil {
-		b.log.DebugContext(last, "bridge not removed", "error", removed)
+	for _, group := range b.heralded() {
+		if err := b.store.RemoveBridge(state.Bridge{ID: b.id, Group: group}); err != nil {
+			b.log.DebugContext(last, "bridge not removed", "error", err)
+		}
 	}
 	_ = b.conn.NC.FlushWithContext(last) // so that it has left before the caller closes
 	b.log.InfoContext(last, "bridge stopped", "bridge", b.id)
@@ -120,7 +124,7 @@ func (b *Bridge) follow(ctx, life context.Context) {
 	for {
 		now := time.Now()
 		if now.Sub(renewed) >= state.RenewEvery && b.conn.NC.IsConnected() {
-			if err := b.store.PutBridge(ctx, state.Bridge{ID: b.id, Groups: b.cfg.Groups}); err == nil {
+			if err := b.renew(ctx); err == nil {
 				renewed = now
 			} else if ctx.Err() == nil {
 				b.log.DebugContext(ctx, "bridge not renewed", "error", err)
@@ -133,6 +137,40 @@ func (b *Bridge) follow(ctx, life context.Context) {
 		case <-tick.C:
 		}
 	}
+}
+
+// renew says for each group that the bridge lives.
+func (b *Bridge) renew(ctx context.Context) (err error) {
+	for _, group := range b.heralded() {
+		err = errors.Join(err, b.store.PutBridge(ctx, state.Bridge{ID: b.id, Group: group}))
+	}
+	return err
+}
+
+// heralded returns the groups in which the bridge says that it lives. One for all groups says so in those
+// that it knows, too, since bridges of these groups may hear of nothing else.
+func (b *Bridge) heralded() []string {
+	if len(b.cfg.Groups) > 0 {
+		return b.cfg.Groups
+	}
+	return append(b.served(), everyGroup)
+}
+
+// served returns the groups that the bridge serves: of all groups, those that it knows.
+func (b *Bridge) served() []string {
+	if len(b.cfg.Groups) > 0 {
+		return b.cfg.Groups
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	groups := map[string]bool{}
+	for group := range b.named {
+		groups[group] = true
+	}
+	for _, k := range b.table.instances {
+		groups[k.Group] = true
+	}
+	return slices.Sorted(maps.Keys(groups))
 }
 
 // poll hears news, and does what follows from them.
@@ -247,7 +285,7 @@ func (b *Bridge) do(life context.Context, w wish) {
 			err = i.release(life)
 		}
 	case w.act == bury:
-		err = b.store.RemoveInstance(life, w.key, revision)
+		err = b.store.RemoveInstance(life, is.Group, is.Instance, revision)
 	case w.act == forget:
 		is.Drained = false
 		_, err = b.store.PutInstance(life, &is, revision)

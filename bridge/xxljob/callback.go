@@ -134,10 +134,7 @@ func (b *Bridge) Callback(ctx context.Context, c wire.Callback, may func(group s
 }
 
 func (b *Bridge) callback(ctx context.Context, c wire.Callback, may func(group string) bool) (kind string, err error) {
-	block, err := state.Block{}, job.ErrNotFound
-	if c.LogID > 0 {
-		block, err = b.blocks.of(ctx, c.LogID)
-	}
+	block, err := b.blockOf(ctx, c.LogID, may)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		b.strange(ctx, "no run has this log id", c.LogID, "")
@@ -159,6 +156,30 @@ func (b *Bridge) callback(ctx context.Context, c wire.Callback, may func(group s
 		return "taken", err
 	}
 	return b.recall(ctx, block, c)
+}
+
+// blockOf returns the instance that has a log id, of a group for which may holds if two groups have it. The
+// error is job.ErrNotFound if none of our groups has.
+func (b *Bridge) blockOf(ctx context.Context, logID int64, may func(group string) bool) (state.Block, error) {
+	groups := slices.DeleteFunc(slices.Clone(b.served()), func(group string) bool { return !state.MayHaveLogID(group, logID) })
+	theirs, others := groups[:0:0], groups[:0:0]
+	for _, group := range groups {
+		if may(group) {
+			theirs = append(theirs, group)
+		} else {
+			others = append(others, group)
+		}
+	}
+	for _, group := range append(theirs, others...) {
+		if block, err := b.blocks.of(ctx, group, logID); !errors.Is(err, job.ErrNotFound) {
+			return block, err
+		}
+	}
+	group, err := b.store.GroupOfBlock(ctx, logID)
+	if err != nil {
+		return state.Block{}, err
+	}
+	return b.blocks.of(ctx, group, logID)
 }
 
 // strange logs a callback that changes nothing: the first, and then each doubling of their number.

@@ -33,8 +33,6 @@ type Config struct {
 	Silence time.Duration
 	// CallTimeout is how long a call to an executor may take. Defaults to 3 s.
 	CallTimeout time.Duration
-	// FirstLogID is the least number for runs. Defaults to 1.
-	FirstLogID int64
 	// FirstJobID is the least number for jobs that were not imported. It must be greater than the
 	// numbers of imported jobs. Defaults to 1,000,000.
 	FirstJobID int32
@@ -95,8 +93,8 @@ func (c Config) validate() error {
 	if c.CallTimeout <= 0 || c.CallTimeout > maxCallTime {
 		wrong("call-timeout", "%s must be more than 0s and at most %s", c.CallTimeout, maxCallTime)
 	}
-	if c.FirstLogID < 0 || c.FirstJobID < 0 {
-		wrong("first-log-id", "and first-job-id must not be negative")
+	if c.FirstJobID < 0 {
+		wrong("first-job-id", "%d must not be negative", c.FirstJobID)
 	}
 	for from, to := range c.Rewrite {
 		for _, address := range []string{from, to} {

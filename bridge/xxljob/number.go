@@ -23,8 +23,8 @@ type numbers struct {
 	mu    sync.Mutex
 	known map[job.Name]int32
 
-	taking sync.Mutex // held while numbers are taken
-	spare  []int32    // that are ours to give, by taking
+	taking sync.Mutex         // held while numbers are taken
+	spare  map[string][]int32 // that are ours to give, by group
 }
 
 // takeJobIDs is how many numbers are taken at once.
@@ -40,7 +40,7 @@ func (n *numbers) of(ctx context.Context, t *bus.Trigger) (int32, error) {
 	wanted, err := n.imported(ctx, t)
 	for err == nil {
 		if wanted == 0 {
-			if wanted, err = n.take(ctx); err != nil {
+			if wanted, err = n.take(ctx, t.Job.Group()); err != nil {
 				break
 			}
 		}
@@ -55,21 +55,21 @@ func (n *numbers) of(ctx context.Context, t *bus.Trigger) (int32, error) {
 	return 0, fmt.Errorf("give job %s a number: %w", t.Job, err)
 }
 
-// take returns a number that nobody else takes.
-func (n *numbers) take(ctx context.Context) (int32, error) {
+// take returns a number that nobody else takes in a group.
+func (n *numbers) take(ctx context.Context, group string) (int32, error) {
 	n.taking.Lock()
 	defer n.taking.Unlock()
-	if len(n.spare) == 0 {
-		first, err := n.store.TakeJobIDs(ctx, takeJobIDs, n.least)
+	if len(n.spare[group]) == 0 {
+		first, err := n.store.TakeJobIDs(ctx, group, takeJobIDs, n.least)
 		if err != nil {
 			return 0, err
 		}
 		for k := range int32(takeJobIDs) {
-			n.spare = append(n.spare, first+k)
+			n.spare[group] = append(n.spare[group], first+k)
 		}
 	}
-	id := n.spare[0]
-	n.spare = n.spare[1:]
+	id := n.spare[group][0]
+	n.spare[group] = n.spare[group][1:]
 	return id, nil
 }
 
@@ -110,8 +110,10 @@ func (n *numbers) imported(ctx context.Context, t *bus.Trigger) (int32, error) {
 	return xxljob.IDOf(version.Note), nil
 }
 
-// NewJobID returns a number that no job has or had.
-func (b *Bridge) NewJobID(ctx context.Context) (int32, error) { return b.jobs.take(ctx) }
+// NewJobID returns a number that no job of a group has or had.
+func (b *Bridge) NewJobID(ctx context.Context, group string) (int32, error) {
+	return b.jobs.take(ctx, group)
+}
 
 // GiveJobID gives a job a number, and returns it, or the one that the job has already. The error is
 // job.ErrConflict if the number is another job's.
@@ -123,8 +125,8 @@ func (b *Bridge) GiveJobID(ctx context.Context, name job.Name, id int32) (int32,
 	return id, err
 }
 
-// JobOf returns the job with a number. The error is job.ErrNotFound if no job has it yet: imported ones
-// get theirs when they first run.
-func (b *Bridge) JobOf(ctx context.Context, id int32) (job.Name, error) {
-	return b.store.JobOf(ctx, id)
+// JobOf returns the job of a group with a number. The error is job.ErrNotFound if no job has it yet:
+// imported ones get theirs when they first run.
+func (b *Bridge) JobOf(ctx context.Context, group string, id int32) (job.Name, error) {
+	return b.store.JobOf(ctx, group, id)
 }

@@ -14,17 +14,12 @@ import (
 // nothing itself. Instants are those at which something was heard here: no other clock counts.
 type table struct {
 	me        string
-	bridges   map[string]*peerBridge
-	instances map[string]*known // by key
+	bridges   map[string]map[string]time.Time // when they were heard last, by group and id
+	instances map[string]*known               // by key
 	beats     map[string]*heardBeat
 	// settled is since when news have come without a gap. What was not heard of before says nothing.
 	settled time.Time
 	polled  time.Time
-}
-
-type peerBridge struct {
-	groups []string
-	heard  time.Time
 }
 
 // known is an instance as it is stored.
@@ -45,7 +40,7 @@ type heardBeat struct {
 }
 
 func newTable(me string) *table {
-	return &table{me: me, bridges: map[string]*peerBridge{}, instances: map[string]*known{}, beats: map[string]*heardBeat{}}
+	return &table{me: me, bridges: map[string]map[string]time.Time{}, instances: map[string]*known{}, beats: map[string]*heardBeat{}}
 }
 
 // gap is how long news may be missing. After a longer gap, silence counts from its end.
@@ -63,7 +58,10 @@ func (t *table) polledAt(now time.Time) {
 func (t *table) hear(c state.Change, now time.Time) {
 	switch {
 	case c.Bridge != nil:
-		t.bridges[c.Bridge.ID] = &peerBridge{c.Bridge.Groups, now}
+		if t.bridges[c.Bridge.Group] == nil {
+			t.bridges[c.Bridge.Group] = map[string]time.Time{}
+		}
+		t.bridges[c.Bridge.Group][c.Bridge.ID] = now
 	case c.Beat != nil:
 		t.beats[c.Beat.Key()] = &heardBeat{*c.Beat, now}
 	case c.Instance != nil:
@@ -75,23 +73,28 @@ func (t *table) hear(c state.Change, now time.Time) {
 		if c.Revision >= k.revision {
 			k.Instance, k.revision = *c.Instance, c.Revision
 		}
-	case c.Gone != "":
-		delete(t.bridges, c.Gone)
+	case c.Gone.ID != "":
+		delete(t.bridges[c.Gone.Group], c.Gone.ID)
 	case c.Removed != "":
 		delete(t.instances, c.Removed)
 	}
 }
 
-// alive reports whether a bridge lives, as far as can be known.
-func (t *table) alive(id string, now time.Time) bool {
+// everyGroup stands for all groups, in what a bridge says that serves them all. It is no group's name.
+const everyGroup = "_all"
+
+// alive reports whether a bridge of a group lives, as far as can be known.
+func (t *table) alive(group, id string, now time.Time) bool {
 	if id == t.me {
 		return true
 	}
-	b := t.bridges[id]
-	if b == nil {
+	heard := t.bridges[group][id]
+	if all := t.bridges[everyGroup][id]; all.After(heard) {
+		heard = all
+	}
+	if heard.IsZero() {
 		return false
 	}
-	heard := b.heard
 	if heard.Before(t.settled) { // it could not be heard
 		heard = t.settled
 	}
@@ -120,9 +123,10 @@ func (t *table) registered(key string, now time.Time) *heardBeat {
 // instances.
 func (t *table) preferred(key, group string, now time.Time) string {
 	best, most := "", uint64(0)
-	for _, id := range slices.Sorted(maps.Keys(t.bridges)) {
-		b := t.bridges[id]
-		if !t.alive(id, now) || len(b.groups) > 0 && !slices.Contains(b.groups, group) {
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(t.bridges[group])), maps.Keys(t.bridges[everyGroup]))
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if !t.alive(group, id, now) {
 			continue
 		}
 		h := fnv.New64a()
@@ -178,7 +182,7 @@ func (t *table) wishes(now time.Time) []wish {
 		beat := t.registered(key, now)
 		present := beat != nil && !beat.Removed
 		first := t.preferred(key, k.Group, now)
-		if k.Holder != "" && t.alive(k.Holder, now) {
+		if k.Holder != "" && t.alive(k.Group, k.Holder, now) {
 			k.free = time.Time{}
 			if k.Holder == t.me && first != t.me {
 				all = append(all, wish{release, key})
@@ -219,12 +223,15 @@ func (t *table) wishes(now time.Time) []wish {
 
 // serves reports whether this bridge serves a group.
 func (t *table) serves(group string) bool {
-	me := t.bridges[t.me]
-	return me != nil && (len(me.groups) == 0 || slices.Contains(me.groups, group))
+	_, mine := t.bridges[group][t.me]
+	_, all := t.bridges[everyGroup][t.me]
+	return mine || all
 }
 
 // tidy forgets bridges and executors that have been silent for a long time.
 func (t *table) tidy(now time.Time) {
-	maps.DeleteFunc(t.bridges, func(id string, b *peerBridge) bool { return id != t.me && now.Sub(b.heard) > time.Minute })
+	for _, of := range t.bridges {
+		maps.DeleteFunc(of, func(id string, heard time.Time) bool { return id != t.me && now.Sub(heard) > time.Minute })
+	}
 	maps.DeleteFunc(t.beats, func(_ string, b *heardBeat) bool { return now.Sub(b.at) > 2*state.Registered })
 }

@@ -15,7 +15,7 @@ var now = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 func shared(me string, ids ...string) *table {
 	t := newTable(me)
 	for _, id := range ids {
-		t.hear(state.Change{Bridge: &state.Bridge{ID: id}}, now)
+		t.hear(state.Change{Bridge: &state.Bridge{ID: id, Group: "g"}}, now)
 	}
 	t.polledAt(now)
 	return t
@@ -53,7 +53,7 @@ func TestAnInstanceIsTakenOverOnlyOnceItsBridgeIsDead(t *testing.T) {
 	tab := shared("one", "one", "two")
 	tab.know("i", state.Instance{Holder: "two"})
 	adopts := func(at time.Time) bool {
-		tab.hear(state.Change{Bridge: &state.Bridge{ID: "one"}}, at)
+		tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
 		tab.polledAt(at)
 		return slices.Contains(tab.wishes(at), wish{adopt, "g.i"})
 	}
@@ -74,7 +74,7 @@ func TestNobodyIsTakenForDeadWhileNothingIsHeard(t *testing.T) {
 	tab := shared("one", "one", "two")
 	tab.know("i", state.Instance{Holder: "two"})
 	back := now.Add(time.Minute) // NATS was away for a minute
-	tab.hear(state.Change{Bridge: &state.Bridge{ID: "one"}}, back)
+	tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, back)
 	tab.polledAt(back)
 	if w := tab.wishes(back); len(w) != 0 {
 		t.Errorf("right after an outage: %v", w)
@@ -107,7 +107,7 @@ func TestADrainedExecutorComesBackOnlyAfterItHasLeft(t *testing.T) {
 
 func TestABridgeServesItsGroupsOnly(t *testing.T) {
 	tab := newTable("one")
-	tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Groups: []string{"other"}}}, now)
+	tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "other"}}, now)
 	tab.polledAt(now)
 	tab.hear(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
 	tab.know("j", state.Instance{Holder: "gone"})
@@ -141,7 +141,7 @@ func TestAnInstanceIsForgottenLongAfterItsExecutorIsGone(t *testing.T) {
 	tab.know("i", state.Instance{Offline: true, Why: "it cannot be reached"})
 	at := now
 	buried := func() bool {
-		tab.hear(state.Change{Bridge: &state.Bridge{ID: "one"}}, at)
+		tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
 		tab.polledAt(at)
 		return slices.Contains(tab.wishes(at), wish{bury, "g.i"})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"strconv"
 	"sync"
 	"time"
 
@@ -117,21 +118,22 @@ type blocks struct {
 	store *state.Store
 
 	mu    sync.Mutex
-	known map[int64]state.Block // by first number
+	known map[string]state.Block // by group and first number
 }
 
 // maxBlocks bounds what is kept.
 const maxBlocks = 100_000
 
-func (b *blocks) of(ctx context.Context, logID int64) (state.Block, error) {
-	first := logID / state.BlockSize
+// of returns the instance of a group that has a number. The error is job.ErrNotFound if none has it.
+func (b *blocks) of(ctx context.Context, group string, logID int64) (state.Block, error) {
+	first := group + "." + strconv.FormatInt(logID/state.BlockSize, 10)
 	b.mu.Lock()
 	block, ok := b.known[first]
 	b.mu.Unlock()
 	if ok {
 		return block, nil
 	}
-	block, err := b.store.BlockOf(ctx, logID)
+	block, err := b.store.BlockOf(ctx, group, logID)
 	if err != nil {
 		return block, err
 	}

@@ -173,6 +173,8 @@ func (a Assets) others() []jetstream.StreamConfig {
 const (
 	maxMessageSize = 1 << 20
 	maxValueSize   = 256 << 10
+	// maxBridgeValue has room for a run with its trigger. An answer to a bridge has at least one entry.
+	maxBridgeValue = 512 << 10
 )
 
 // deadBytes bounds the stream of dead letters, which is for people to look at.
@@ -210,7 +212,7 @@ func (a Assets) executorBuckets() []jetstream.KeyValueConfig {
 		{Bucket: bus.BucketInst, Description: "heartbeats of executor instances", TTL: fleet.InstanceShown, MaxValueSize: maxValueSize, Replicas: a.Replicas},
 		claimBucket(a.Replicas),
 		// Without markers, too: bridges know by their own clocks who is gone.
-		{Bucket: bus.BucketXXLJob, Description: "executors of XXL-JOB, and their runs", LimitMarkerTTL: time.Minute, MaxValueSize: maxMessageSize, Replicas: a.Replicas},
+		{Bucket: bus.BucketXXLJob, Description: "executors of XXL-JOB, and their runs", LimitMarkerTTL: time.Minute, MaxValueSize: maxBridgeValue, Replicas: a.Replicas},
 	}
 }
 

@@ -61,7 +61,6 @@ func (o *xxlOptions) flags(f *pflag.FlagSet, prefix string) {
 	f.IntVar(&o.cfg.Slots, prefix+"slots", 64, "maximum number of concurrent runs per executor of XXL-JOB")
 	f.DurationVar(&o.cfg.Silence, prefix+"silence", 90*time.Second, "how long to wait for the end of a run that its executor no longer knows")
 	f.DurationVar(&o.cfg.CallTimeout, prefix+"call-timeout", 3*time.Second, "how long a call to an executor of XXL-JOB may take")
-	f.Int64Var(&o.cfg.FirstLogID, prefix+"first-log-id", 1, "lowest logId for runs; set it above the greatest id in xxl_job_log to keep the logs of both apart")
 	f.Int32Var(&o.cfg.FirstJobID, prefix+"first-job-id", 1_000_000, "lowest jobId for jobs that were not imported; set it above the greatest id in xxl_job_info")
 	f.StringVar(&o.certFile, prefix+"tls-cert", "", "TLS certificate `file` for executors of XXL-JOB; reloaded when it changes")
 	f.StringVar(&o.keyFile, prefix+"tls-key", "", "key `file` of the TLS certificate")

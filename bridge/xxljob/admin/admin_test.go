@@ -7,12 +7,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
@@ -172,7 +174,8 @@ func TestNothingIsTakenWhileItCannotBeStored(t *testing.T) {
 	serve(t, secret, func(s *served) {
 		s.broker.Stop()
 		s.refused("/api/registry", secret, registration("billingApp", "http://10.0.0.5:9999/"), "")
-		s.refused("/api/callback", secret, `[{"logId":4711,"handleCode":200}]`, "run 4711")
+		id := strconv.FormatInt(state.FirstLogID("billing-app")+4711, 10)
+		s.refused("/api/callback", secret, `[{"logId":`+id+`,"handleCode":200}]`, "run "+id)
 	})
 }
 

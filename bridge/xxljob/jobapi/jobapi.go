@@ -59,7 +59,7 @@ func (a *API) add(ctx context.Context, group string, body []byte) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	id, err := a.bridge.NewJobID(ctx)
+	id, err := a.bridge.NewJobID(ctx, group)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func merge(was, said job.Job) job.Job {
 
 // find returns the job with a number, which must be of the group.
 func (a *API) find(ctx context.Context, group string, id int32) (job.Name, error) {
-	name, err := a.bridge.JobOf(ctx, id)
+	name, err := a.bridge.JobOf(ctx, group, id)
 	if errors.Is(err, job.ErrNotFound) {
 		name, err = a.imported(ctx, group, id)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -26,11 +25,10 @@ const (
 	bridgeFor = time.Minute // how long what a bridge said is kept
 )
 
-// Bridge is a bridge that lives.
+// Bridge is a bridge that lives and serves a group.
 type Bridge struct {
-	ID string `json:"id"`
-	// Groups are those that it serves; empty is all.
-	Groups []string `json:"groups,omitempty"`
+	ID    string `json:"id"`
+	Group string `json:"group"`
 }
 
 // Instance is an executor of XXL-JOB, as the instance of a group.
@@ -82,37 +80,43 @@ type Beat struct {
 // Key is that of the instance.
 func (b *Beat) Key() string { return b.Group + "." + b.Instance }
 
+// Of these the keys of the fleet consist, after the group.
 const (
 	keyBridge = "fleet.bridge."
 	keyInst   = "fleet.inst."
 	keyBeat   = "fleet.beat."
 )
 
+// keyOf returns the whole key of what belongs to a group.
+func keyOf(group, key string) string { return group + "." + key }
+
+func instanceKey(group, instance string) string { return keyOf(group, keyInst+instance) }
+
 // PutBridge says that a bridge lives.
 func (s *Store) PutBridge(ctx context.Context, b Bridge) error {
-	_, err := s.put(ctx, keyBridge+b.ID, b, bridgeFor, condition{revision: anyRevision})
+	_, err := s.put(ctx, keyOf(b.Group, keyBridge+b.ID), b, bridgeFor, condition{revision: anyRevision})
 	return err
 }
 
 // RemoveBridge says that a bridge has ended.
-func (s *Store) RemoveBridge(id string) error { return s.remove(keyBridge + id) }
+func (s *Store) RemoveBridge(b Bridge) error { return s.remove(keyOf(b.Group, keyBridge+b.ID)) }
 
 // PutBeat stores that an executor has registered, or left.
 func (s *Store) PutBeat(ctx context.Context, b Beat) error {
-	_, err := s.put(ctx, keyBeat+b.Key(), b, Registered, condition{revision: anyRevision})
+	_, err := s.put(ctx, keyOf(b.Group, keyBeat+b.Instance), b, Registered, condition{revision: anyRevision})
 	return err
 }
 
 // PutInstance stores an instance in the place of the one at a revision, 0 for none, and returns its
 // new one. The error is job.ErrConflict if another bridge has changed it.
 func (s *Store) PutInstance(ctx context.Context, i *Instance, revision uint64) (uint64, error) {
-	return s.put(ctx, keyInst+i.Key(), i, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
+	return s.put(ctx, instanceKey(i.Group, i.Instance), i, 0, condition{revision: int64(revision)}) //nolint:gosec // a sequence
 }
 
 // RemoveInstance forgets an instance that is stored at a revision. The error is job.ErrConflict if another
 // bridge has changed it.
-func (s *Store) RemoveInstance(ctx context.Context, key string, revision uint64) error {
-	m := &nats.Msg{Subject: prefix + keyInst + key, Header: nats.Header{"KV-Operation": {"DEL"}}}
+func (s *Store) RemoveInstance(ctx context.Context, group, instance string, revision uint64) error {
+	m := &nats.Msg{Subject: prefix + instanceKey(group, instance), Header: nats.Header{"KV-Operation": {"DEL"}}}
 	_, err := s.publish(ctx, m, bridgeFor, condition{revision: int64(revision)}) //nolint:gosec // a sequence
 	return err
 }
@@ -120,7 +124,7 @@ func (s *Store) RemoveInstance(ctx context.Context, key string, revision uint64)
 // Instance returns an instance and its revision. A replica that lags behind may answer.
 func (s *Store) Instance(ctx context.Context, group, instance string) (*Instance, uint64, error) {
 	i := &Instance{}
-	revision, err := s.get(ctx, keyInst+group+"."+instance, i)
+	revision, err := s.get(ctx, instanceKey(group, instance), i)
 	return i, revision, err
 }
 
@@ -130,60 +134,60 @@ type Change struct {
 	Beat     *Beat
 	Instance *Instance
 	Revision uint64
-	Gone     string // the id of a bridge that has ended
+	Gone     Bridge // one that has ended
 	Removed  string // the key of an instance that is forgotten
 }
 
 // Tail reads what changes of bridges, beats and instances. One goroutine uses it.
 type Tail struct {
 	s    *Store
-	next uint64
+	next map[string]uint64 // by group
 }
 
 // Tail returns a tail that begins with all there is.
-func (s *Store) Tail() *Tail { return &Tail{s: s, next: 1} }
+func (s *Store) Tail() *Tail { return &Tail{s: s, next: map[string]uint64{}} }
 
 // Poll calls yield with what has changed since it was called last. What a replica that lags behind does
 // not know yet comes the next time. The error is job.ErrUnavailable.
 func (t *Tail) Poll(ctx context.Context, yield func(Change)) error {
-	return t.s.conn.ScanNearFrom(ctx, stream, prefix+"fleet.>", t.next, func(m *jet.Stored) bool {
-		t.next = max(t.next, m.Seq+1)
-		if c, ok := changeOf(m); ok {
-			yield(c)
-		}
-		return true
-	})
-}
-
-// changeOf reads an entry. What cannot be read says nothing.
-func changeOf(m *jet.Stored) (Change, bool) {
-	c := Change{Revision: m.Seq}
-	key := strings.TrimPrefix(m.Subject, prefix)
-	kind, rest := key, ""
-	for _, p := range []string{keyBridge, keyInst, keyBeat} {
-		if r, ok := strings.CutPrefix(key, p); ok {
-			kind, rest = p, r
+	for _, group := range t.s.scanned() {
+		err := t.s.scan(ctx, group, "fleet.>", t.next[group]+1, func(e entry) {
+			t.next[group] = max(t.next[group], e.sequence)
+			if c, ok := changeOf(e); ok {
+				yield(c)
+			}
+		})
+		if err != nil {
+			return err
 		}
 	}
-	put := m.Header.Get("KV-Operation") == ""
-	switch {
-	case kind == keyBridge && !put:
-		c.Gone = rest
-		return c, true
-	case kind == keyInst && !put:
-		c.Removed = rest
-		return c, true
-	case !put:
-		return c, false
-	case kind == keyBridge:
+	return nil
+}
+
+// changeOf reads an entry. What cannot be read, or tells of another group or name than its key, says
+// nothing.
+func changeOf(e entry) (Change, bool) {
+	c := Change{Revision: e.sequence}
+	if id, ok := strings.CutPrefix(e.key, keyBridge); ok {
+		if e.removed {
+			c.Gone = Bridge{ID: id, Group: e.group}
+			return c, true
+		}
 		c.Bridge = &Bridge{}
-		return c, json.Unmarshal(m.Data, c.Bridge) == nil && c.Bridge.ID == rest
-	case kind == keyInst:
+		return c, json.Unmarshal(e.value, c.Bridge) == nil && *c.Bridge == Bridge{ID: id, Group: e.group}
+	}
+	if instance, ok := strings.CutPrefix(e.key, keyInst); ok {
+		key := e.group + "." + instance
+		if e.removed {
+			c.Removed = key
+			return c, true
+		}
 		c.Instance = &Instance{}
-		return c, json.Unmarshal(m.Data, c.Instance) == nil && c.Instance.Key() == rest
-	case kind == keyBeat:
+		return c, json.Unmarshal(e.value, c.Instance) == nil && c.Instance.Group == e.group && c.Instance.Key() == key
+	}
+	if instance, ok := strings.CutPrefix(e.key, keyBeat); ok && !e.removed {
 		c.Beat = &Beat{}
-		return c, json.Unmarshal(m.Data, c.Beat) == nil && c.Beat.Key() == rest
+		return c, json.Unmarshal(e.value, c.Beat) == nil && c.Beat.Group == e.group && c.Beat.Instance == instance
 	}
 	return c, false
 }

@@ -13,7 +13,7 @@ import (
 func (s *Store) KeepName(ctx context.Context, group, appName string) error {
 	for {
 		var is string
-		_, err := s.now(ctx, "name."+group, &is)
+		_, err := s.now(ctx, keyOf(group, "name"), &is)
 		switch {
 		case err == nil && is == appName:
 			return nil
@@ -22,7 +22,7 @@ func (s *Store) KeepName(ctx context.Context, group, appName string) error {
 		case !errors.Is(err, job.ErrNotFound):
 			return err
 		}
-		if _, err := s.put(ctx, "name."+group, appName, 0, condition{revision: 0}); !errors.Is(err, job.ErrConflict) {
+		if _, err := s.put(ctx, keyOf(group, "name"), appName, 0, condition{revision: 0}); !errors.Is(err, job.ErrConflict) {
 			return err
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -24,24 +24,70 @@ type Block struct {
 	Instance string `json:"instance"`
 }
 
-func blockKey(n int64) string { return "block." + strconv.FormatInt(n, 10) }
+// Log ids have 53 bits, so that executors in JavaScript read them: the upper ones tell the group, and
+// logIDs are for each group.
+const (
+	logIDs    = 1 << 32
+	logGroups = 1 << 20
+)
 
-// TakeBlock gives an instance log ids that nobody else has or had, from first on, for [BlockFor]. None is
-// below least.
-func (s *Store) TakeBlock(ctx context.Context, b Block, least int64) (first int64, err error) {
-	n, err := s.next(ctx, "next.log", 1, (max(least, 1)+BlockSize-1)/BlockSize)
+// FirstLogID returns a number that is at most all log ids of a group. No log id of XXL-JOB's admin is as
+// great. Two groups may have one first number, but that is one chance in a million.
+func FirstLogID(group string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(group))                // never fails
+	return int64(1+h.Sum64()%logGroups) * logIDs //nolint:gosec // 53 bits
+}
+
+// MayHaveLogID reports whether a log id may be one of the group.
+func MayHaveLogID(group string, logID int64) bool { return logID/logIDs == FirstLogID(group)/logIDs }
+
+func blockKey(group string, n int64) string {
+	return keyOf(group, "block."+strconv.FormatInt(n, 10))
+}
+
+// TakeBlock gives an instance log ids that nobody else has or had, from first on, for [BlockFor].
+func (s *Store) TakeBlock(ctx context.Context, b Block) (first int64, err error) {
+	least := FirstLogID(b.Group)
+	n, err := s.next(ctx, keyOf(b.Group, "next.log"), 1, (least+BlockSize-1)/BlockSize)
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.put(ctx, blockKey(n), b, BlockFor+keptFor, condition{revision: anyRevision})
-	return n * BlockSize, err
+	if first = n * BlockSize; !MayHaveLogID(b.Group, first+BlockSize-1) {
+		return 0, fmt.Errorf("%w: group %s has no log ids left; its counter next.log is at %d", job.ErrUnavailable, b.Group, n)
+	}
+	_, err = s.put(ctx, blockKey(b.Group, n), b, BlockFor+keptFor, condition{revision: anyRevision})
+	return first, err
 }
 
-// BlockOf returns whose a log id is. The error is job.ErrNotFound if it was given to nobody.
-func (s *Store) BlockOf(ctx context.Context, logID int64) (Block, error) {
+// BlockOf returns whose a log id of a group is. The error is job.ErrNotFound if it was given to nobody.
+func (s *Store) BlockOf(ctx context.Context, group string, logID int64) (Block, error) {
 	var b Block
-	_, err := s.get(ctx, blockKey(logID/BlockSize), &b)
+	_, err := s.get(ctx, blockKey(group, logID/BlockSize), &b)
+	if err == nil && b.Group != group {
+		err = fmt.Errorf("%w: log id %d in group %s", job.ErrNotFound, logID, group)
+	}
 	return b, err
+}
+
+// GroupOfBlock returns the group of a log id: any one that has it, if the store is for all groups. The error
+// is job.ErrNotFound if none has. A replica that lags behind may answer.
+func (s *Store) GroupOfBlock(ctx context.Context, logID int64) (string, error) {
+	group := ""
+	if len(s.groups) == 0 {
+		err := s.scan(ctx, all, "block."+strconv.FormatInt(logID/BlockSize, 10), 1, func(e entry) {
+			if MayHaveLogID(e.group, logID) {
+				group = e.group
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	if group == "" {
+		return "", fmt.Errorf("%w: log id %d", job.ErrNotFound, logID)
+	}
+	return group, nil
 }
 
 // next moves a counter on by n, to at least least + n - 1, and returns the first of the n values that
@@ -61,9 +107,11 @@ func (s *Store) next(ctx context.Context, key string, n, least int64) (int64, er
 	}
 }
 
-func jobKey(name job.Name) string { return "job." + strings.Replace(string(name), "/", ".", 1) }
+func jobKey(name job.Name) string { return keyOf(name.Group(), "job."+name.Short()) }
 
-func numberKey(id int32) string { return "number." + strconv.FormatInt(int64(id), 10) }
+func numberKey(group string, id int32) string {
+	return keyOf(group, "number."+strconv.FormatInt(int64(id), 10))
+}
 
 // JobID returns the number of a job that has one. The error is job.ErrNotFound if it has none.
 func (s *Store) JobID(ctx context.Context, name job.Name) (int32, error) {
@@ -72,17 +120,17 @@ func (s *Store) JobID(ctx context.Context, name job.Name) (int32, error) {
 	return id, err
 }
 
-// JobOf returns the job that has a number. The error is job.ErrNotFound if none has it.
-func (s *Store) JobOf(ctx context.Context, id int32) (job.Name, error) {
+// JobOf returns the job of a group that has a number. The error is job.ErrNotFound if none has it.
+func (s *Store) JobOf(ctx context.Context, group string, id int32) (job.Name, error) {
 	var name job.Name
-	_, err := s.now(ctx, numberKey(id), &name)
+	_, err := s.now(ctx, numberKey(group, id), &name)
 	return name, err
 }
 
-// TakeJobIDs returns the first of n numbers that no job has or had, at least least. Jobs that were imported
-// may have some of them: see [Store.GiveJobID].
-func (s *Store) TakeJobIDs(ctx context.Context, n, least int32) (first int32, err error) {
-	id, err := s.next(ctx, "next.job", int64(n), int64(max(least, 1)))
+// TakeJobIDs returns the first of n numbers that no job of a group has or had, at least least. Jobs that
+// were imported may have some of them: see [Store.GiveJobID].
+func (s *Store) TakeJobIDs(ctx context.Context, group string, n, least int32) (first int32, err error) {
+	id, err := s.next(ctx, keyOf(group, "next.job"), int64(n), int64(max(least, 1)))
 	return int32(id), err //nolint:gosec // it counts jobs
 }
 
@@ -105,11 +153,11 @@ func (s *Store) GiveJobID(ctx context.Context, name job.Name, id int32) (int32, 
 
 // claimNumber makes a number that of a job, and reports whether it is.
 func (s *Store) claimNumber(ctx context.Context, id int32, name job.Name) (bool, error) {
-	_, err := s.put(ctx, numberKey(id), name, 0, condition{revision: 0})
+	_, err := s.put(ctx, numberKey(name.Group(), id), name, 0, condition{revision: 0})
 	if !errors.Is(err, job.ErrConflict) {
 		return err == nil, err
 	}
 	var of job.Name
-	_, err = s.get(ctx, numberKey(id), &of) // it is there
+	_, err = s.get(ctx, numberKey(name.Group(), id), &of) // it is there
 	return of == name, err
 }

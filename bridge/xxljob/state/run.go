@@ -10,7 +10,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -76,14 +75,14 @@ const (
 )
 
 // runKeys matches the keys of all runs of an instance, but for those that were given up.
-func runKeys(f Fence) string { return "run." + f.Group + "." + f.Instance + ".*" }
+func runKeys(f Fence) string { return "run." + f.Instance + ".*" }
 
 func runKey(group, instance string, logID int64) string {
-	return "run." + group + "." + instance + "." + strconv.FormatInt(logID%Places, 10)
+	return keyOf(group, "run."+instance+"."+strconv.FormatInt(logID%Places, 10))
 }
 
 func givenUpKey(group, instance string, logID int64) string {
-	return "given-up." + group + "." + instance + "." + strconv.FormatInt(logID, 10)
+	return keyOf(group, "given-up."+instance+"."+strconv.FormatInt(logID, 10))
 }
 
 // PutRun stores a run, unless another bridge serves its instance: then the error is job.ErrConflict.
@@ -102,7 +101,7 @@ func (s *Store) PutRun(ctx context.Context, r *Run, f Fence) error {
 }
 
 func (s *Store) putFenced(ctx context.Context, key string, r *Run, f Fence) (uint64, error) {
-	return s.put(ctx, key, r, keptFor, condition{int64(f.Revision), keyInst + f.Group + "." + f.Instance}) //nolint:gosec // a sequence
+	return s.put(ctx, key, r, keptFor, condition{int64(f.Revision), instanceKey(f.Group, f.Instance)}) //nolint:gosec // a sequence
 }
 
 // EndRun stores that a run has ended whose instance another bridge serves, or none. The error is
@@ -147,7 +146,7 @@ func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*
 // Any replica may answer. So Runs writes a mark first, and reads until the mark is there: a replica that
 // has it has all that was written before.
 func (s *Store) Runs(ctx context.Context, f Fence) ([]*Run, error) {
-	mark, err := s.putFenced(ctx, "run."+f.Group+"."+f.Instance+".mark", &Run{Ended: true}, f)
+	mark, err := s.putFenced(ctx, keyOf(f.Group, "run."+f.Instance+".mark"), &Run{Ended: true}, f)
 	if err != nil {
 		return nil, err
 	}
@@ -159,15 +158,14 @@ func (s *Store) Runs(ctx context.Context, f Fence) ([]*Run, error) {
 				return nil, errors.Join(fmt.Errorf("%w: read runs of %s.%s: a replica that lags behind has answered", job.ErrUnavailable, f.Group, f.Instance), err)
 			}
 		}
-		err := s.conn.ScanNearFrom(ctx, stream, prefix+runKeys(f), seen+1, func(m *jet.Stored) bool {
-			seen = m.Seq
+		err := s.scan(ctx, f.Group, runKeys(f), seen+1, func(e entry) {
+			seen = max(seen, e.sequence)
 			r := &Run{}
-			if json.Unmarshal(m.Data, r) == nil && r.Live() {
-				live[m.Subject] = r
+			if json.Unmarshal(e.value, r) == nil && r.Live() {
+				live[e.key] = r
 			} else {
-				delete(live, m.Subject)
+				delete(live, e.key)
 			}
-			return seen < mark
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read runs of %s.%s: %w", f.Group, f.Instance, err)

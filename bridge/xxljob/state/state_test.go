@@ -1,7 +1,9 @@
 package state_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -17,13 +19,23 @@ import (
 
 var start = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 
+// run runs f twice: with the rights of a server, and with those of a bridge of two groups.
 func run(t *testing.T, f func(t *testing.T, s *state.Store)) {
 	t.Helper()
-	bustest.Run(t, start, func(t *testing.T) {
-		broker := bustest.NewBroker(t)
-		conn := clustertest.Setup(t, broker, "test", 1)
-		f(t, state.New(conn.Conn))
-	})
+	for _, groups := range [][]string{nil, {"billing", "g"}} {
+		t.Run(fmt.Sprint(groups), func(t *testing.T) {
+			bustest.Run(t, start, func(t *testing.T) {
+				conn := clustertest.Setup(t, bustest.NewBroker(t), "test", 1)
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- conn.ServeBridges(ctx) }()
+				synctest.Wait() // until it hears requests
+				f(t, state.New(conn.Conn, groups...))
+				stop()
+				check(t, <-ended)
+			})
+		})
+	}
 }
 
 func check(t *testing.T, err error) {
@@ -198,7 +210,7 @@ func TestNumbersAreGivenOutOnce(t *testing.T) {
 		var g sync.WaitGroup
 		for range 20 {
 			g.Go(func() {
-				first, err := s.TakeBlock(t.Context(), state.Block{Group: "g", Instance: "i"}, 12345)
+				first, err := s.TakeBlock(t.Context(), state.Block{Group: "g", Instance: "i"})
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -209,15 +221,15 @@ func TestNumbersAreGivenOutOnce(t *testing.T) {
 		}
 		g.Wait()
 		slices.Sort(firsts)
-		if firsts[0] < 12345 || len(slices.Compact(firsts)) != 20 {
+		if firsts[0] < state.FirstLogID("g") || len(slices.Compact(firsts)) != 20 {
 			t.Errorf("blocks begin at %v", firsts)
 		}
-		b, err := s.BlockOf(t.Context(), firsts[3]+state.BlockSize-1)
+		b, err := s.BlockOf(t.Context(), "g", firsts[3]+state.BlockSize-1)
 		check(t, err)
 		if b.Group != "g" || b.Instance != "i" {
 			t.Errorf("block of %+v", b)
 		}
-		if _, err := s.BlockOf(t.Context(), 7); !errors.Is(err, job.ErrNotFound) {
+		if _, err := s.BlockOf(t.Context(), "g", 7); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("a number that nobody has: %v", err)
 		}
 	})
@@ -237,9 +249,9 @@ func TestAJobKeepsItsNumberAndNoOtherHasIt(t *testing.T) {
 			}
 		}
 		give("g/imported", 40, 40)
-		first, err := s.TakeJobIDs(t.Context(), 10, 1000)
+		first, err := s.TakeJobIDs(t.Context(), "g", 10, 1000)
 		check(t, err)
-		second, err := s.TakeJobIDs(t.Context(), 10, 1000)
+		second, err := s.TakeJobIDs(t.Context(), "g", 10, 1000)
 		check(t, err)
 		if first != 1000 || second != 1010 {
 			t.Errorf("numbers from %d and %d on", first, second)
@@ -283,7 +295,7 @@ func TestATailBringsWhatChanges(t *testing.T) {
 				case c.Instance != nil:
 					got = append(got, "instance "+c.Instance.Key())
 				default:
-					got = append(got, "gone "+c.Gone)
+					got = append(got, "gone "+c.Gone.ID)
 				}
 			}))
 			if !slices.Equal(got, want) {
@@ -291,16 +303,45 @@ func TestATailBringsWhatChanges(t *testing.T) {
 			}
 		}
 		poll()
-		check(t, s.PutBridge(t.Context(), state.Bridge{ID: "one"}))
+		check(t, s.PutBridge(t.Context(), state.Bridge{ID: "one", Group: "g"}))
 		check(t, s.PutBeat(t.Context(), state.Beat{Group: "g", Instance: "i"}))
 		_, err := s.PutInstance(t.Context(), &state.Instance{Group: "g", Instance: "i"}, 0)
 		check(t, err)
-		_, err = s.TakeBlock(t.Context(), state.Block{}, 1)
+		_, err = s.TakeBlock(t.Context(), state.Block{Group: "g"})
 		check(t, err)
 		poll("bridge one", "beat g.i", "instance g.i")
 		poll()
-		check(t, s.RemoveBridge("one"))
+		check(t, s.RemoveBridge(state.Bridge{ID: "one", Group: "g"}))
 		synctest.Wait() // until the server has stored it: nobody waits for its answer
 		poll("gone one")
+	})
+}
+
+func TestLogIDsTellTheirGroup(t *testing.T) {
+	for _, group := range []string{"a", "billing", "b2-reports"} {
+		first := state.FirstLogID(group)
+		if first <= 1<<32 || first >= 1<<53-1<<32 {
+			t.Errorf("%s: log ids from %d on have more than 53 bits, or may be an old admin's", group, first)
+		}
+		if !state.MayHaveLogID(group, first) || !state.MayHaveLogID(group, first+1<<32-1) || state.MayHaveLogID(group, first-1) || state.MayHaveLogID("other", first) {
+			t.Errorf("%s does not know its log ids from %d on", group, first)
+		}
+	}
+}
+
+func TestWhatIsStoredUnderTheKeyOfAnotherSaysNothing(t *testing.T) {
+	run(t, func(t *testing.T, s *state.Store) {
+		t.Helper()
+		check(t, s.PutBeat(t.Context(), state.Beat{Group: "g", Instance: "i"}))
+		check(t, s.Put(t.Context(), "g.fleet.inst.i", state.Instance{Group: "billing", Instance: "i"}))
+		check(t, s.Put(t.Context(), "g.fleet.beat.i", state.Beat{Group: "billing", Instance: "i"}))
+		check(t, s.Put(t.Context(), "g.fleet.bridge.b", state.Bridge{Group: "billing", ID: "b"}))
+		check(t, s.Tail().Poll(t.Context(), func(c state.Change) { t.Errorf("heard %+v", c) }))
+		first, err := s.TakeBlock(t.Context(), state.Block{Group: "g", Instance: "i"})
+		check(t, err)
+		check(t, s.Put(t.Context(), fmt.Sprintf("g.block.%d", first/state.BlockSize), state.Block{Group: "billing", Instance: "i"}))
+		if b, err := s.BlockOf(t.Context(), "g", first); !errors.Is(err, job.ErrNotFound) {
+			t.Errorf("block %+v, %v", b, err)
+		}
 	})
 }

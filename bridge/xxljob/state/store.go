@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,10 +23,78 @@ const (
 )
 
 // Store reads and writes the bucket. It is safe for concurrent use.
-type Store struct{ conn *jet.Conn }
+type Store struct {
+	conn   *jet.Conn
+	groups []string
+}
 
-// New returns a store on conn.
-func New(conn *jet.Conn) *Store { return &Store{conn} }
+// New returns a store on conn for groups. Without any it is for all groups, and conn needs the rights of a
+// server.
+func New(conn *jet.Conn, groups ...string) *Store { return &Store{conn, groups} }
+
+// all matches every group.
+const all = "*"
+
+// scanned returns the groups that are read for the whole fleet.
+func (s *Store) scanned() []string {
+	if len(s.groups) == 0 {
+		return []string{all}
+	}
+	return s.groups
+}
+
+// entry is an entry of the bucket, with its key after the group.
+type entry struct {
+	group, key string
+	sequence   uint64
+	removed    bool
+	value      []byte
+}
+
+// scan yields the entries of a group whose keys match filter, from a sequence on. Any replica answers.
+func (s *Store) scan(ctx context.Context, group, filter string, from uint64, yield func(entry)) error {
+	if len(s.groups) == 0 {
+		return s.conn.ScanNearFrom(ctx, stream, prefix+group+"."+filter, from, func(m *jet.Stored) bool {
+			group, key, _ := strings.Cut(m.Subject[len(prefix):], ".")
+			yield(entry{group, key, m.Seq, m.Header.Get("KV-Operation") != "", m.Data})
+			return true
+		})
+	}
+	for {
+		page, err := s.ask(ctx, group, bus.BridgeScan{Filter: filter, From: from})
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Entries {
+			yield(entry{group, e.Key, e.Sequence, e.Removed, e.Value})
+		}
+		if !page.More || page.Next <= from {
+			return nil
+		}
+		from = page.Next
+	}
+}
+
+// askWait is how long a server may take to answer.
+const askWait = 5 * time.Second
+
+func (s *Store) ask(ctx context.Context, group string, scan bus.BridgeScan) (*bus.BridgePage, error) {
+	data, err := json.Marshal(scan)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	m, err := s.conn.NC.RequestWithContext(ctx, bus.SubjectBridge(group), data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: ask a server what bridges keep of group %s: %w", job.ErrUnavailable, group, err)
+	}
+	page, err := bus.DecodeBridgePage(m.Data)
+	if err != nil {
+		return nil, fmt.Errorf("%w: ask a server what bridges keep of group %s: %w", job.ErrUnavailable, group, err)
+	}
+	return page, nil
+}
 
 // Fence is the revision of an instance that its server knows.
 type Fence struct {

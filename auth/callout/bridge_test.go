@@ -1,0 +1,88 @@
+package callout_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
+	"github.com/carillon-scheduler/carillon/bus"
+)
+
+// Each group's bridges keep the addresses, tokens and parameters of their executors in one bucket.
+func TestTheCredentialOfABridgeIsGoodForItsGroupsOnly(t *testing.T) {
+	w := newWorld(t)
+	w.serve()
+	w.run(w.conn.ServeBridges)
+	for _, group := range []string{"alpha", "beta", "gamma"} {
+		_, err := state.New(w.conn.Conn).PutInstance(t.Context(), &state.Instance{Group: group, Instance: "i", Secret: "secret"}, 0)
+		w.check(err)
+	}
+	_, seed, err := w.users.CreateBridgeCredential(t.Context(), "alpha", []string{"alpha", "gamma"}, "bridge", "ann", 0)
+	w.check(err)
+	refused := make(chan error, 100)
+	conn := w.connect(seed, "alpha", nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+
+	own := state.New(conn.Conn, "alpha", "gamma")
+	heard := map[string]uint64{}
+	w.check(own.Tail().Poll(t.Context(), func(c state.Change) { heard[c.Instance.Key()] = c.Revision }))
+	if len(heard) != 2 || heard["alpha.i"] == 0 || heard["gamma.i"] == 0 {
+		t.Fatalf("the bridge hears of %v", heard)
+	}
+	revision, err := own.PutInstance(t.Context(), &state.Instance{Group: "gamma", Instance: "i"}, heard["gamma.i"])
+	w.check(err)
+	f := state.Fence{Group: "gamma", Instance: "i", Revision: revision}
+	w.check(own.PutRun(t.Context(), &state.Run{LogID: 1, Trigger: &bus.Trigger{Job: "gamma/report"}}, f))
+	if live, err := own.Runs(t.Context(), f); err != nil || len(live) != 1 {
+		t.Errorf("runs %+v, %v", live, err)
+	}
+	select {
+	case err := <-refused:
+		t.Fatal(err)
+	default:
+	}
+
+	const stream = "KV_" + bus.BucketXXLJob
+	key := "$KV." + bus.BucketXXLJob + ".beta.fleet.inst.i"
+	for _, attack := range []struct{ subject, body string }{
+		{key, `{"group":"beta","instance":"i","address":"http://127.0.0.1:1"}`},
+		{"$JS.API.DIRECT.GET." + stream + "." + key, ""},
+		{"$JS.API.DIRECT.GET." + stream, `{"seq":1,"next_by_subj":"` + key + `"}`},
+		{"$JS.API.DIRECT.GET." + stream, `{"multi_last":["` + key + `"]}`},
+		{"$JS.API.DIRECT.GET." + stream + ".$KV." + bus.BucketXXLJob + ".>", ""},
+		{"$JS.API.STREAM.MSG.GET." + stream, `{"last_by_subj":"` + key + `"}`},
+		{"$JS.API.CONSUMER.CREATE." + stream, `{}`},
+		{bus.SubjectBridge("beta"), `{"filter":"fleet.>"}`},
+		{bus.SubjectBridge("*"), `{"filter":"fleet.>"}`},
+	} {
+		m := &nats.Msg{Subject: attack.subject, Data: []byte(attack.body), Reply: bus.ExecutorInbox("alpha") + ".x"}
+		w.check(conn.NC.PublishMsg(m))
+		select {
+		case err := <-refused:
+			if !errors.Is(err, nats.ErrPermissionViolation) {
+				t.Errorf("%s: %v", attack.subject, err)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s is allowed", attack.subject)
+		}
+	}
+	// What its own subject asks for is of its own group, whatever the filter is.
+	for _, filter := range []string{">", "*.>", "fleet.inst.i", "..beta.>", ".beta.fleet.inst.i", "fleet.>\r\n"} {
+		answer, err := conn.NC.Request(bus.SubjectBridge("alpha"), []byte(`{"filter":"`+filter+`"}`), 5*time.Second)
+		w.check(err)
+		page, err := bus.DecodeBridgePage(answer.Data)
+		if err != nil {
+			continue
+		}
+		for _, e := range page.Entries {
+			if e.Sequence != heard["alpha.i"] {
+				t.Errorf("%q brings %+v", filter, e)
+			}
+		}
+	}
+	if i, is, err := state.New(w.conn.Conn).Instance(t.Context(), "beta", "i"); err != nil || i.Secret != "secret" || is == 0 {
+		t.Errorf("beta has %+v, %v", i, err)
+	}
+}

@@ -1,0 +1,67 @@
+package bus
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// SubjectBridge returns where a bridge asks servers for what bridges keep of a group. It cannot read that
+// itself: the right to read a part of a stream by a filter is the right to read all of it.
+func SubjectBridge(group string) string { return "bridge." + group }
+
+// BridgeScan asks for entries of bucket XXLJOB that belong to the group of the subject.
+type BridgeScan struct {
+	// Filter selects keys, without the group that begins them: tokens, of which one may be *, and the
+	// last >.
+	Filter string `json:"filter"`
+	// From is the least sequence of the stream.
+	From uint64 `json:"from"`
+}
+
+// DecodeBridgeScan reads a scan. The error is an *InvalidError.
+func DecodeBridgeScan(data []byte) (BridgeScan, error) {
+	var s BridgeScan
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, &job.InvalidError{Field: "scan", Reason: "is not JSON: " + err.Error()}
+	}
+	for token := range strings.SplitSeq(s.Filter, ".") {
+		if token == "" || strings.ContainsAny(token, " \t\r\n\x00") {
+			return s, &job.InvalidError{Field: "filter", Reason: fmt.Sprintf("%q must be tokens with dots between them", s.Filter)}
+		}
+	}
+	return s, nil
+}
+
+// BridgeEntry is an entry of bucket XXLJOB.
+type BridgeEntry struct {
+	Key      string          `json:"key"` // without the group
+	Sequence uint64          `json:"sequence"`
+	Removed  bool            `json:"removed,omitempty"`
+	Value    json.RawMessage `json:"value,omitempty"`
+}
+
+// BridgePage answers a [BridgeScan], with the oldest entries first.
+type BridgePage struct {
+	Entries []BridgeEntry `json:"entries"`
+	// More says that there are more from Next on.
+	More bool   `json:"more,omitempty"`
+	Next uint64 `json:"next,omitempty"`
+	// Error says why there is no answer.
+	Error string `json:"error,omitempty"`
+}
+
+// DecodeBridgePage reads a page.
+func DecodeBridgePage(data []byte) (*BridgePage, error) {
+	p := &BridgePage{}
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("decode entries of the bridge: %w", err)
+	}
+	if p.Error != "" {
+		return nil, errors.New(p.Error)
+	}
+	return p, nil
+}
