@@ -108,7 +108,8 @@ func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
 	f("6 created, 0 changed, 0 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai (dry run: nothing was saved)", "--dry-run")
 	f("6 created, 0 changed, 0 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai")
 	f("0 created, 0 changed, 6 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai")
-	if code, out, errOut := s.Run("", "pause", "billing/invoice-close", "--note", "an audit"); code != 0 {
+	edited := "job: billing/invoice-close\ntask: {handler: invoiceClose}\n"
+	if code, out, errOut := s.Run(edited, "apply", "-f", "-"); code != 0 {
 		t.Fatalf("exit code %d: %s%s", code, errOut, out)
 	}
 	f("0 created, 0 changed, 5 unchanged, 1 conflict, 0 skipped, 2 broken; zone Asia/Shanghai")
