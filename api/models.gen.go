@@ -2548,6 +2548,9 @@ type PutJobParams struct {
 	// DryRun Only check the document and compare it with the present version
 	DryRun bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
+	// Calendars Only with dry_run: calendars that will be saved before the job. A schedule that names other calendars than these and the existing ones is refused
+	Calendars []string `form:"calendars,omitempty" json:"calendars,omitempty"`
+
 	// Note The reason, for the audit log
 	Note string `form:"note,omitempty" json:"note,omitempty"`
 

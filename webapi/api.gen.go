@@ -537,7 +537,7 @@ type ServerInterface interface {
 	// ListCalendars List calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(c *fiber.Ctx) error
-	// DeleteCalendar Delete a calendar; schedules that name it treat it as empty
+	// DeleteCalendar Delete a calendar. 409: jobs name it
 	// (DELETE /api/v1/calendars/{calendar})
 	DeleteCalendar(c *fiber.Ctx, calendar string, params DeleteCalendarParams) error
 	// GetCalendar Show a calendar's current version
@@ -3795,6 +3795,13 @@ func (siw *ServerInterfaceWrapper) PutJob(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "dry_run", query, &params.DryRun, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter dry_run: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "calendars" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "calendars", query, &params.Calendars, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter calendars: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "note" -------------
@@ -11254,7 +11261,7 @@ type StrictServerInterface interface {
 	// ListCalendars List calendars by name
 	// (GET /api/v1/calendars)
 	ListCalendars(ctx context.Context, request ListCalendarsRequestObject) (ListCalendarsResponseObject, error)
-	// DeleteCalendar Delete a calendar; schedules that name it treat it as empty
+	// DeleteCalendar Delete a calendar. 409: jobs name it
 	// (DELETE /api/v1/calendars/{calendar})
 	DeleteCalendar(ctx context.Context, request DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error)
 	// GetCalendar Show a calendar's current version

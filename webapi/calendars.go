@@ -98,7 +98,7 @@ func (h *calendarHandlers) DeleteCalendar(ctx context.Context, r DeleteCalendarR
 	if err != nil {
 		return nil, err
 	}
-	if err := h.conn.DeleteCalendar(ctx, r.Calendar, edit); err != nil {
+	if err := h.catalog.DeleteCalendar(ctx, r.Calendar, edit); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
 	return DeleteCalendar204Response{}, nil

@@ -60,7 +60,10 @@ func (h *jobHandlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJob
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.catalog.Save(ctx, r.Body, edit, r.Params.DryRun)
+	if len(r.Params.Calendars) > 0 && !r.Params.DryRun {
+		return nil, job.Invalid("calendars", "is only for a dry run")
+	}
+	result, err := h.catalog.Save(ctx, r.Body, edit, r.Params.DryRun, r.Params.Calendars...)
 	if err != nil {
 		return nil, err
 	}

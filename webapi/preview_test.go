@@ -83,7 +83,7 @@ func TestAPreviewMarksWhatCalendarsSkip(t *testing.T) {
 	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/holidays", `{"calendar":"holidays","dates":["01-06"]}`)
 	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/weekend", `{"calendar":"weekend","windows":[{"days":"sat,sun","from":"00:00","to":"24:00"}]}`)
 	body := func(only string) string {
-		return fmt.Sprintf(`{"schedule":{"cron":"0 9 * * *","except":["holidays","unknown"],"only":[%s]},"from":"2026-01-05T12:00:00Z","n":5}`, only)
+		return fmt.Sprintf(`{"schedule":{"cron":"0 9 * * *","except":["holidays"],"only":[%s]},"from":"2026-01-05T12:00:00Z","n":5}`, only)
 	}
 	p, _ := want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", body(""))
 	if d := cmp.Diff([]string{"2026-01-06T09:00:00Z: calendar holidays excludes it", "2026-01-07T09:00:00Z", "2026-01-08T09:00:00Z", "2026-01-09T09:00:00Z", "2026-01-10T09:00:00Z"}, told(p)); d != "" {

@@ -31,7 +31,7 @@ func (c *Conn) PutCalendar(ctx context.Context, cal job.Calendar, e Edit) (entry
 	})
 }
 
-// DeleteCalendar ends a calendar. A schedule that still names it treats it as
+// DeleteCalendar ends a calendar. Callers see to it that no job names it: its schedule would treat it as
 // empty. Errors: job.ErrNotFound, job.ErrConflict, job.ErrUnavailable.
 func (c *Conn) DeleteCalendar(ctx context.Context, name string, e Edit) error {
 	if _, err := c.GetCalendar(ctx, name); err != nil {

@@ -734,6 +734,9 @@ type PutJobParams struct {
 	// DryRun Only check the document and compare it with the present version
 	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
 
+	// Calendars Only with dry_run: calendars that will be saved before the job. A schedule that names other calendars than these and the existing ones is refused
+	Calendars *[]string `form:"calendars,omitempty" json:"calendars,omitempty"`
+
 	// Note The reason, for the audit log
 	Note *string `form:"note,omitempty" json:"note,omitempty"`
 
@@ -2086,6 +2089,7 @@ func (a *API) PutJobWithBody(ctx context.Context, group GroupName, name JobName,
 	r := newRequest(http.MethodPut, "/api/v1/jobs/%s/%s", group, name)
 	if params != nil {
 		r.parameter("dry_run", params.DryRun, "boolean", "")
+		r.parameter("calendars", params.Calendars, "array", "")
 		r.parameter("note", params.Note, "string", "")
 		r.header("If-Match", params.IfMatch)
 		r.header("If-None-Match", params.IfNoneMatch)

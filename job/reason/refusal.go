@@ -52,6 +52,9 @@ var (
 	NotReached          = None{define("not_reached", "the request timed out before this was started; try again")}
 	IsMissing           = None{define("is_missing", "is missing")}
 	MustLieAhead        = One{define("must_lie_ahead", "{until:instant} must be in the future")}
+	CalendarUnknown     = One{define("calendar_unknown", "names calendar {calendar:word}, which does not exist")}
+	CalendarInUse       = Two{define("calendar_in_use", "jobs name calendar {calendar:word}: {jobs:phrase}")}
+	CalendarInUseToo    = Three{define("calendar_in_use_too", "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too")}
 	OnceInPast          = One{define("once_in_past", "{once:instant} is in the past: the job never fires")}
 	MustLieAfter        = One{define("must_lie_after", "must be after {field:word}")}
 	TooManyBytes        = Two{define("too_many_bytes", "has {bytes|byte|bytes}; at most {most:number} are passed on")}

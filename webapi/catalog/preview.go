@@ -70,6 +70,9 @@ func (c *Catalog) PreviewSchedule(ctx context.Context, r *api.PreviewRequest) (a
 	if err != nil {
 		return api.Preview{}, err
 	}
+	if err := c.checkCalendars(ctx, &j.Schedule, nil); err != nil {
+		return api.Preview{}, err
+	}
 	return c.preview(ctx, &job.Version{Job: j}, r.From, r.N)
 }
 

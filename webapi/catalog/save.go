@@ -21,7 +21,8 @@ import (
 
 // Save saves a job as a document describes it, or with dry tells what saving it would change. edit
 // says on what condition. A document that says nothing about a pause leaves it as it is.
-func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster.Edit, dry bool) (api.PutJobResult, error) {
+// planned names calendars that will be saved before the job.
+func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster.Edit, dry bool, planned ...string) (api.PutJobResult, error) {
 	result := api.PutJobResult{Changes: []api.FieldChange{}, DryRun: dry}
 	wish, err := canonical(document.Job)
 	if err != nil {
@@ -38,6 +39,9 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 		}
 	}
 	if wish, err = mayPut(ctx, was, wish, &edit); err != nil {
+		return result, err
+	}
+	if err := c.checkCalendars(ctx, &wish.Schedule, planned); err != nil {
 		return result, err
 	}
 	if result.Warnings, err = c.view.CheckJob(ctx, &wish); err != nil {

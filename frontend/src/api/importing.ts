@@ -29,14 +29,17 @@ export async function noteOf(name: string): Promise<string> {
   return item.definition.note ?? "";
 }
 
-/** Saves a job over whatever there is, as `carillon apply` does, or says what that would do. */
-export function applyJob(job: Job, dryRun: boolean, note: string): Promise<PutJobResult> {
+/**
+ * Saves a job over whatever there is, as `carillon apply` does. With dry it says what that would do once
+ * the calendars are there.
+ */
+export function applyJob(job: Job, note: string, dry?: { calendars: string[] }): Promise<PutJobResult> {
   const slash = job.job.indexOf("/");
   return dataOf(
     api.PUT("/api/v1/jobs/{group}/{name}", {
       params: {
         path: { group: job.job.slice(0, slash), name: job.job.slice(slash + 1) },
-        query: { dry_run: dryRun, note: note || undefined },
+        query: { dry_run: dry !== undefined, calendars: dry?.calendars, note: note || undefined },
       },
       body: job,
     }),

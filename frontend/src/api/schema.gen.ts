@@ -1142,7 +1142,7 @@ export interface paths {
         /** Create a calendar, or save its next version */
         put: operations["putCalendar"];
         post?: never;
-        /** Delete a calendar; schedules that name it treat it as empty */
+        /** Delete a calendar. 409: jobs name it */
         delete: operations["deleteCalendar"];
         options?: never;
         head?: never;
@@ -6548,6 +6548,8 @@ export interface operations {
             query?: {
                 /** @description Only check the document and compare it with the present version */
                 dry_run?: boolean;
+                /** @description Only with dry_run: calendars that will be saved before the job. A schedule that names other calendars than these and the existing ones is refused */
+                calendars?: string[];
                 /** @description The reason, for the audit log */
                 note?: string;
             };

@@ -65,7 +65,7 @@ func apply(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document, o applyO
 	if err != nil {
 		return err
 	}
-	p := planner{api}
+	p := planner{api: api}
 	changes, err := p.plan(cmd.Context(), docs)
 	if err != nil {
 		return countProblems(err)

@@ -109,7 +109,7 @@ func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab
 		if err != nil {
 			return err
 		}
-		p := planner{api}
+		p := planner{api: api}
 		changes, err := p.plan(cmd.Context(), docs)
 		if err != nil {
 			return countProblems(err)

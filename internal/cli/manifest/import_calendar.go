@@ -140,7 +140,7 @@ func importCalendar(r *cli.Remote, cmd *cobra.Command, file string, data []byte,
 	if err != nil {
 		return err
 	}
-	p := planner{api}
+	p := planner{api: api}
 	changes, err := p.plan(ctx, []manifest.Document{{Kind: manifest.Calendar, Name: o.name, JSON: text, File: file, Line: 1}})
 	if err != nil {
 		return countProblems(err)

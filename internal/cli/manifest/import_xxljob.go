@@ -91,7 +91,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 		if err != nil {
 			return err
 		}
-		p := planner{api}
+		p := planner{api: api}
 		changes, err := p.plan(cmd.Context(), docs)
 		if err != nil {
 			return countProblems(err)

@@ -51,11 +51,18 @@ type Change struct {
 // planner asks the server what documents would change. It changes nothing.
 type planner struct {
 	api *client.API
+	// calendars are those of the documents, which are saved before jobs.
+	calendars []string
 }
 
 // plan returns what becomes of each document, by kind, else in order. The error joins
 // every problem that the server or, for all but jobs, we find in them, each with its file and line.
 func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]Change, error) {
+	for i := range docs {
+		if docs[i].Kind == manifest.Calendar {
+			p.calendars = append(p.calendars, docs[i].Name)
+		}
+	}
 	changes := make([]Change, len(docs))
 	problems := make([]error, len(docs))
 	g, asking := errgroup.WithContext(ctx)
@@ -100,7 +107,7 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]Change, 
 func (p planner) planJob(ctx context.Context, d *manifest.Document) (Change, error) {
 	name := job.Name(d.Name)
 	put, err := client.Read[client.PutJobResult](p.api.PutJobWithBody(ctx, name.Group(), name.Short(),
-		&client.PutJobParams{DryRun: new(true)}, "application/json", bytes.NewReader(d.JSON)))
+		&client.PutJobParams{DryRun: new(true), Calendars: client.OptionalList(p.calendars)}, "application/json", bytes.NewReader(d.JSON)))
 	return Change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings, doc: d, revision: put.Revision}, err
 }
 

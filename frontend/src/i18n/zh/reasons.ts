@@ -18,7 +18,8 @@ export const reasons: Record<ReasonCode, string> = {
     "必须在 {by:instant} 前开始：在此之前没有空闲的执行器，或者领取它的执行器失联或退回了它",
   abandoned: "处理器在 {patience:duration} 内没有响应取消，已被放弃",
   result_left_out: "未保存返回结果：{why:free}",
-  result_unfinished: "处理器返回了未完成的工作：{place:phrase} 是 {what:phrase}；请在处理器中等待其完成，再返回它的值",
+  result_unfinished:
+    "处理器返回了未完成的工作：{place:phrase} 是 {what:phrase}；请在处理器中等待其完成，再返回它的值",
   result_cut: "返回结果有 {bytes:number} 字节，超过 {most:number}，只保留开头部分",
   store_elsewhere: "请将结果存放在别处，并返回其位置",
   end_too_large:
@@ -192,6 +193,10 @@ export const reasons: Record<ReasonCode, string> = {
   not_reached: "请求超时，尚未处理到这一项，请重试",
   is_missing: "不能为空",
   must_lie_ahead: "{until:instant} 必须是将来的时刻",
+  calendar_unknown: "引用了不存在的日历 {calendar:word}",
+  calendar_in_use: "有任务正在使用日历 {calendar:word}：{jobs:phrase}",
+  calendar_in_use_too:
+    "有任务正在使用日历 {calendar:word}：{jobs:phrase}；另有 {others:number} 个你无权查看的分组中的任务",
   once_in_past: "{once:instant} 已过去，任务不会触发",
   must_lie_after: "必须晚于 {field:word}",
   too_many_bytes: "有 {bytes:number} 字节，最多传递 {most:number} 字节",

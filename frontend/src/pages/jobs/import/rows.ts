@@ -41,10 +41,11 @@ export async function check(source: Source, note: string, noDocument: string, wo
     crontab: () => crontabRows(source, words.say),
     "xxl-job": () => xxlJobRows(source, words.say),
   }[source.kind]();
+  const calendars = rows.filter((r) => r.manifest?.kind === "calendar").map((r) => r.name);
   for (const row of rows) {
     if (row.manifest?.kind !== "job") continue;
     try {
-      const answer = await applyJob(row.manifest.doc, true, note);
+      const answer = await applyJob(row.manifest.doc, note, { calendars });
       row.outcome = answer.result;
       row.note ||= answer.changes.map((c) => c.field).join(", ");
       for (const w of answer.warnings ?? [])
@@ -72,7 +73,7 @@ export async function apply(rows: Row[], note: string, overwrite: boolean, words
   for (const row of order) {
     if (!row.manifest || !isSaved(row, overwrite)) continue;
     try {
-      if (row.manifest.kind === "job") await applyJob(row.manifest.doc, false, row.origin ?? note);
+      if (row.manifest.kind === "job") await applyJob(row.manifest.doc, row.origin ?? note);
       else if (row.manifest.kind === "calendar") await putCalendar(row.manifest.doc, "any");
       row.saved = true;
     } catch (error) {
