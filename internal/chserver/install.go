@@ -18,11 +18,12 @@ var libraryPath = filepath.Join("node_modules", "@chdb", "lib-linux-x64-gnu", "l
 //go:embed npm/package.json npm/package-lock.json
 var manifests embed.FS
 
-// cacheDir returns the folder that [Install] fills, in the user's cache: all checkouts share it.
+// cacheDir returns the folder that [Install] fills, in the user's cache: all checkouts share it. Who
+// has no cache has one among the temporary files.
 func cacheDir() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("find cache folder: %w", err)
+		cache = os.TempDir()
 	}
 	return filepath.Join(cache, "carillon", "clickhouse"), nil
 }

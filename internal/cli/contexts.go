@@ -43,11 +43,11 @@ func contextsPath() (string, error) {
 	return filepath.Join(dir, "carillon", "contexts.json"), nil
 }
 
-// ReadContexts returns the contexts, none when there is no file.
+// ReadContexts returns the contexts, none when there is no file, or no folder for it.
 func ReadContexts() (*Contexts, error) {
 	path, err := contextsPath()
 	if err != nil {
-		return nil, err
+		return &Contexts{}, nil //nolint:nilerr // who saves one is told
 	}
 	c := &Contexts{}
 	data, err := os.ReadFile(path) //nolint:gosec // the user's own file

@@ -172,7 +172,7 @@ func TestATimeoutEndsTheTaskAndAllItsChildren(t *testing.T) {
 
 func TestSIGTERMComesFirstAndSIGKILLToThoseWhoIgnoreIt(t *testing.T) {
 	w := newWorld(t)
-	e, text := w.Run(sh(`trap 'echo cleaned up; exit 0' TERM; while :; do sleep 0.02; done`), runnertest.Timeout(begun))
+	e, text := w.Run(sh(`trap 'echo cleaned up; exit 0' TERM; while :; do sleep 0.02; done`), runnertest.Timeout(begun), func(t *bus.Trigger) { t.KillGrace = job.Duration(time.Minute) })
 	runnertest.WantEnd(t, e, job.StatusTimedOut, 0, "timeout") // though it says that all is well
 	if !strings.Contains(text, "stdout: cleaned up\n") {
 		t.Errorf("printed %q", text)
