@@ -84,7 +84,7 @@ func New(conn *jet.Conn, cfg Config) (*Bridge, error) {
 	id := "b" + strings.ToLower(nuid.Next())
 	store := state.New(conn, cfg.Groups...)
 	return &Bridge{
-		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout), log: cfg.Logger, metrics: m,
+		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout, cfg.Trust), log: cfg.Logger, metrics: m,
 		jobs: &numbers{conn: conn, store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}, spare: map[string][]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
 		blocks: &blocks{store: store, known: map[string]state.Block{}}, logs: make(chan struct{}, logsAtOnce),
 		table: newTable(id), serving: map[string]*instance{}, taking: map[string]bool{}, groups: map[string]*group{}, beaten: map[string]time.Time{}, named: map[string]bool{},

@@ -23,6 +23,9 @@ type Config struct {
 	Token func(group string) string
 	// Dial connects to executors. It is required: it decides which addresses may be called.
 	Dial peer.Dial
+	// Trust says which certificates of executors with https are accepted. Defaults to those of the
+	// system's CAs.
+	Trust peer.Trust
 	// Rewrite maps addresses that executors register to those by which they can be reached. Defaults
 	// to none.
 	Rewrite map[string]string

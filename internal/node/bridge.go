@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/jobapi"
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/peer"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/client"
@@ -41,6 +43,8 @@ type xxlOptions struct {
 	allowPrivate      bool
 	allow             []string
 	rewrite           []string
+	executorCA        string
+	executorTrust     []string
 	certFile, keyFile string
 	api               string
 	apiTokenFile      string
@@ -58,6 +62,8 @@ func (o *xxlOptions) flags(f *pflag.FlagSet, prefix string) {
 	f.BoolVar(&o.allowPrivate, prefix+"allow-private-addresses", false, "call executors of XXL-JOB at private and loopback addresses, too (never link-local ones, such as a cloud's metadata)")
 	f.StringSliceVar(&o.allow, prefix+"executor-allow", nil, "private `hosts`, addresses and networks at which executors of XXL-JOB are called, such as 10.1.0.0/16 (default none)")
 	f.StringArrayVar(&o.rewrite, prefix+"rewrite", nil, "call executors of XXL-JOB that register the address FROM at the address TO, `FROM=TO`; can be repeated")
+	f.StringVar(&o.executorCA, prefix+"executor-ca", "", "CA `file` for the certificates of executors of XXL-JOB with https (default: the system's CAs)")
+	f.StringSliceVar(&o.executorTrust, prefix+"executor-trust", nil, "`hosts` of executors of XXL-JOB whose certificates are not checked, as XXL-JOB checks none (default none)")
 	f.IntVar(&o.cfg.Slots, prefix+"slots", 64, "maximum number of concurrent runs per executor of XXL-JOB")
 	f.DurationVar(&o.cfg.Silence, prefix+"silence", 90*time.Second, "how long to wait for the end of a run that its executor no longer knows")
 	f.DurationVar(&o.cfg.CallTimeout, prefix+"call-timeout", 3*time.Second, "how long a call to an executor of XXL-JOB may take")
@@ -109,6 +115,23 @@ func (o *xxlOptions) rewrites() (map[string]string, error) {
 	return to, nil
 }
 
+// trust returns which certificates of executors are accepted.
+func (o *xxlOptions) trust() (peer.Trust, error) {
+	t := peer.Trust{Hosts: o.executorTrust}
+	if o.executorCA == "" {
+		return t, nil
+	}
+	data, err := os.ReadFile(o.executorCA)
+	if err != nil {
+		return t, fmt.Errorf("read CAs of executors: %w", err)
+	}
+	t.CAs = x509.NewCertPool()
+	if !t.CAs.AppendCertsFromPEM(data) {
+		return t, &job.InvalidError{Field: "executor-ca", Reason: o.executorCA + " has no certificate in PEM"}
+	}
+	return t, nil
+}
+
 // tokens returns the access tokens.
 func (o *xxlOptions) tokens() (*admin.Tokens, error) {
 	switch {
@@ -146,6 +169,9 @@ func (o *xxlOptions) open(ctx context.Context, conn *jet.Conn, reg prometheus.Re
 	}
 	cfg := o.cfg
 	cfg.Groups, cfg.Token, cfg.Dial, cfg.Logger, cfg.Registerer = o.groups, tokens.Of, guard.Dial, log, reg
+	if cfg.Trust, err = o.trust(); err != nil {
+		return nil, err
+	}
 	if cfg.Rewrite, err = o.rewrites(); err != nil {
 		return nil, err
 	}

@@ -42,7 +42,11 @@ func (o *xxlOptions) checkExecutor(cmd *cobra.Command, address string) error {
 			return err
 		}
 	}
-	client := peer.New(guard.Dial, o.cfg.CallTimeout)
+	trust, err := o.trust()
+	if err != nil {
+		return err
+	}
+	client := peer.New(guard.Dial, o.cfg.CallTimeout, trust)
 	defer client.Close()
 	asked := time.Now()
 	dialect, err := client.Dialect(cmd.Context(), peer.Target{Address: clean, AppName: appName, Token: tokens.Of(group)})

@@ -99,6 +99,12 @@ func TestExecutorsRegisterOnEitherPath(t *testing.T) {
 	serve(t, secret, func(s *served) {
 		s.accepted("/api/registry", secret, registration("billingApp", "http://10.0.0.5:9999/"))
 		s.accepted("/xxl-job-admin/api/registry", secret, registration("billingApp", "http://10.0.0.6:9999/"))
+		for _, path := range []string{"/xxl-job-admin//api/registry", "//api/registry", "/job-admin/api/registry", "/a/b//api//registry/"} { // as servlet containers take them
+			s.accepted(path, secret, registration("billingApp", "http://10.0.0.6:9999/"))
+		}
+		if status, _, msg := s.ask(http.MethodPost, "/xxl-job-admin/jobinfo/trigger", secret, ""); status != http.StatusNotFound || !strings.Contains(msg, "manage jobs by Carillon's API") {
+			s.Errorf("a page of the old admin: status %d: %s", status, msg)
+		}
 		s.accepted("/api/registryRemove", secret, registration("billingApp", "http://10.0.0.5:9999/"))
 		s.accepted("/api/callback", secret, `[]`)
 		s.accepted("/api/callback", secret, `{"callbackList":[{"logId":4711,"handleCode":200}]}`) // which nobody knows

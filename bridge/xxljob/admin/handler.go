@@ -82,9 +82,9 @@ func (c caller) dialect() wire.Dialect {
 
 // ServeHTTP answers an executor.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path, ours := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, "/xxl-job-admin"), "/api/")
+	path, ours := actOf(r.URL.Path)
 	if !ours {
-		h.answer(w, http.StatusNotFound, failure(fmt.Errorf("no such path: %s; executors call /api/registry, and need nothing else in xxl.job.admin.addresses than http://HOST:PORT", r.URL.Path)))
+		h.answer(w, http.StatusNotFound, failure(fmt.Errorf("no such path: %s; executors call /api/registry and /api/callback. Pages of XXL-JOB's admin, such as /jobinfo/trigger, are not served: manage jobs by Carillon's API or command line, see docs/how-to/move-from-xxl-job.md", r.URL.Path)))
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -134,6 +134,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.answer(w, http.StatusOK, wire.Answer{Code: wire.CodeOK, Payload: payload})
+}
+
+// actOf returns what an executor asks for. As at XXL-JOB's admin, which may have any context path,
+// repeated slashes count as one.
+func actOf(path string) (act string, ours bool) {
+	words := strings.FieldsFunc(path, func(c rune) bool { return c == '/' })
+	if n := len(words); n >= 2 && words[n-2] == "api" {
+		return words[n-1], true
+	}
+	return "", false
 }
 
 // silent wraps an act that has no payload to answer.
