@@ -88,6 +88,10 @@ type CancelRequest struct {
 	Job    job.Name  `json:"job"`
 	By     string    `json:"by,omitempty"`
 	Reason string    `json:"reason,omitempty"`
+	// Status is timed_out of an attempt, Attempt, that nobody has ended in time: it ends at once,
+	// whoever has it. Else the run is cancelled.
+	Status  job.Status `json:"status,omitempty"`
+	Attempt int        `json:"attempt,omitempty"`
 }
 
 // Text is the message of the run that was cancelled so.

@@ -61,6 +61,41 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 	return &bus.CancelReply{RunID: r.RunID, Found: job.StatusPending}, nil
 }
 
+// endOverdue ends an attempt that nobody has ended in time. Its end is stored first: what its
+// executor reports later comes after it. Then who has it is told, and its trigger deleted.
+func (o *ownership) endOverdue(ctx context.Context, r bus.CancelRequest) (*bus.CancelReply, error) {
+	switch {
+	case r.Status != job.StatusTimedOut:
+		return nil, &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be timed_out, or absent", r.Status)}
+	case r.Job.Shard(o.s.conn.Cluster().Shards) != o.shard:
+		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of shard %d", r.Job, o.shard)}
+	}
+	found, err := o.findTriggers(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(f storedTrigger) bool { return f.Attempt != r.Attempt })
+	for _, f := range found {
+		if err := o.s.conn.EndRun(ctx, f.Trigger, r.Status, r.Reason); err != nil {
+			return nil, err
+		}
+	}
+	if len(found) > 0 {
+		if _, err := o.kill(ctx, r, found); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range found {
+		if f.seq == 0 {
+			continue
+		}
+		if err := o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), f.seq); err != nil {
+			return nil, err
+		}
+	}
+	return &bus.CancelReply{RunID: r.RunID, Found: job.StatusRunning}, nil
+}
+
 // condemn stores that the end of each attempt, if it is not a piece, counts as cancelled.
 func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []storedTrigger) error {
 	for _, f := range found {

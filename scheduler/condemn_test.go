@@ -1,7 +1,9 @@
 package scheduler_test
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,4 +59,44 @@ func TestACancelledRunStaysCancelledWhateverItsExecutorReports(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestAnOverdueRunEndsThoughItsExecutorGoesOn(t *testing.T) {
+	run(t, func(w *world) {
+		x := &executor{w: w, conn: w.connect("executor"), lingers: 30 * time.Second}
+		w.executeBy(x, func(*bus.Trigger) (time.Duration, job.Status) { return time.Hour, job.StatusSucceeded })
+		w.startNode("a")
+		w.put("g/child", job.Schedule{})
+		w.put("g/a", job.Schedule{}, func(j *job.Job) {
+			j.Overlap.Policy = job.OverlapQueue
+			j.Children = []job.Child{{Job: "g/child", On: job.OnSuccess}}
+		})
+		time.Sleep(time.Second)
+		id := job.NewRunID(time.Now())
+		if _, err := w.trigger(id, "g/a"); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		end := func(attempt int, status job.Status) error {
+			var reply bus.CancelReply
+			return w.conn.AskOwner(w.t.Context(), "g/a", "cancel", 0,
+				bus.CancelRequest{RunID: id, Job: "g/a", Attempt: attempt, Status: status, Reason: "it took too long"}, &reply, 5*time.Second)
+		}
+		if err := end(1, job.StatusFailed); !errors.Is(err, job.ErrInvalid) {
+			w.t.Errorf("ended as failed: %v", err)
+		}
+		if err := end(2, job.StatusTimedOut); err != nil || len(w.triggers()) != 1 {
+			w.t.Errorf("another attempt was ended: %v", err)
+		}
+		if err := end(1, job.StatusTimedOut); err != nil || len(w.triggers()) != 0 {
+			w.t.Errorf("not ended: %v", err)
+		}
+		time.Sleep(time.Second)
+		w.wantNothingLeft() // so the next run may begin
+		time.Sleep(time.Minute)
+		if got, want := w.ends(), []string{"1 timed_out", "1 succeeded"}; !slices.Equal(got, want) {
+			w.t.Errorf("events %q, want %q: what was reported late comes after", got, want)
+		}
+		w.wantLines("g/child")
+	})
 }

@@ -101,6 +101,11 @@ func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg, cancels *errg
 			return
 		}
 		if !cancels.TryGo(func() error {
+			if r.Status != "" {
+				reply, err := o.endOverdue(ctx, r)
+				o.respond(m, reply, err)
+				return nil
+			}
 			if o.cancelWaiting(ctx, m, r) {
 				return nil
 			}

@@ -4,6 +4,7 @@ package reason
 var (
 	TimedOut           = One{define("timed_out", "took longer than its timeout of {timeout:duration}")}
 	EndBy              = One{define("end_by", "the run had to end by {by:instant}, with all its attempts")}
+	NotEnded           = None{further("not_ended", "its executor did not end it")}
 	RunCancelled       = None{define("run_cancelled", "the run was cancelled")}
 	RunCancelledBy     = One{define("run_cancelled_by", "the run was cancelled by {by:word}")}
 	RunCancelledNote   = One{define("run_cancelled_note", "the run was cancelled: {note:free}")}

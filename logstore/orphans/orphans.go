@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -37,12 +38,15 @@ type Finder struct {
 	cursor   string                     // of the page of rows to look at next
 	suspects map[int]map[job.RunID]bool // by shard
 	mark     cluster.IngestMark         // of the moment at which nobody had the suspects
+
+	running map[bus.AttemptRef]sighting
+	cycle   int // how often all rows have been looked at
 }
 
 // New returns a finder. conn must be open, and store must have the history of the whole
 // cluster. What it ends goes to log and is counted in reg.
 func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger, reg prometheus.Registerer) (*Finder, error) {
-	f := &Finder{conn: conn, store: store, log: log, ended: prometheus.NewCounter(prometheus.CounterOpts{
+	f := &Finder{conn: conn, store: store, log: log, running: map[bus.AttemptRef]sighting{}, ended: prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "carillon", Name: "history_orphans_total", Help: "Runs of the history that were ended as lost because nobody had them any more.",
 	})}
 	if err := reg.Register(f.ended); err != nil {
@@ -78,7 +82,10 @@ func (f *Finder) suspect(ctx context.Context) error {
 		f.cursor = "" // it may be of a store that is no more
 		return fmt.Errorf("read runs that are alive: %w", err)
 	}
-	f.cursor = page.Next
+	if f.cursor = page.Next; f.cursor == "" {
+		defer f.endCycle()
+	}
+	rows := map[job.RunID]*runlog.Run{}
 	shards := map[int]map[job.RunID]bool{}
 	before := time.Now().Add(-minAge)
 	for i := range page.Runs {
@@ -91,8 +98,20 @@ func (f *Finder) suspect(ctx context.Context) error {
 			shards[shard] = map[job.RunID]bool{}
 		}
 		shards[shard][r.RunID] = true
+		rows[r.RunID] = r
 	}
-	if err := f.removeAllAlive(ctx, shards); err != nil || len(shards) == 0 {
+	now, late := time.Now(), map[*bus.Trigger]string{}
+	err = f.removeAllAlive(ctx, shards, func(t *bus.Trigger) {
+		if r := rows[t.RunID]; r != nil {
+			if why := f.overdue(t, r, now); why != "" {
+				late[t] = why
+			}
+		}
+	})
+	for t, why := range late {
+		f.endOverdue(ctx, t, why)
+	}
+	if err != nil || len(shards) == 0 {
 		return err
 	}
 	mark, err := f.conn.IngestMark(ctx)
@@ -102,10 +121,10 @@ func (f *Finder) suspect(ctx context.Context) error {
 	return err
 }
 
-// removeAllAlive is removeAlive of all shards. It leaves those that have runs.
-func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunID]bool) error {
+// removeAllAlive is removeAlive of all shards, which calls alive with the triggers that it finds. It leaves those that have runs.
+func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunID]bool, alive func(*bus.Trigger)) error {
 	for shard, runs := range shards {
-		if err := f.removeAlive(ctx, shard, runs); err != nil {
+		if err := f.removeAlive(ctx, shard, runs, alive); err != nil {
 			return err
 		}
 		if len(runs) == 0 {
@@ -118,13 +137,14 @@ func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunI
 // removeAlive removes from runs those that have a trigger or a deferred item on TRIG, by the
 // word of its leader. It removes all while there is a trigger of a later version, which may
 // belong to any of them.
-func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool) error {
+func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool, alive func(*bus.Trigger)) error {
 	triggers := func(m *jet.Stored) bool {
 		if bus.UnknownTrigger(m.Header) {
 			clear(runs)
 		}
 		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
 			delete(runs, t.RunID)
+			alive(t)
 		}
 		return len(runs) > 0
 	}
@@ -149,7 +169,7 @@ func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]
 // endSuspects ends those of the suspects that the history still has as alive, and TRIG still has not: in
 // the round before, a server may have said so that was cut off and still believed that it leads.
 func (f *Finder) endSuspects(ctx context.Context) error {
-	if err := f.removeAllAlive(ctx, f.suspects); err != nil {
+	if err := f.removeAllAlive(ctx, f.suspects, func(*bus.Trigger) {}); err != nil {
 		return err
 	}
 	var errs []error

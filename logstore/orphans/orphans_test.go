@@ -81,12 +81,22 @@ func (w *world) ingest() (stop func()) {
 // trigger stores a trigger of a run that nobody watches, and its record.
 func (w *world) trigger() *bus.Trigger {
 	w.Helper()
+	return w.triggerWith(func(*bus.Trigger) {})
+}
+
+// triggerWith is trigger of one with time limits.
+func (w *world) triggerWith(change func(*bus.Trigger)) *bus.Trigger {
+	w.Helper()
 	now := time.Now()
 	id := job.NewRunID(now)
 	t := &bus.Trigger{
 		RunID: id, Job: name, Version: 3, Shard: name.Shard(4), Attempt: 1, Cause: job.CauseManual, FireTime: id.Time(), CommittedAt: now,
 	}
-	w.publish(bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, t, `{"task":{"handler":"h"}}`)))
+	change(t)
+	t.Task = job.Task{Handler: "h"}
+	body, err := t.Encode()
+	w.check(err)
+	w.publish(bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, t, body)))
 	m, err := (&bus.Record{Shard: t.Shard, Epoch: 1, Commit: "1.1", Node: "n", At: now, Outcomes: []bus.Outcome{{
 		Status: job.StatusPending, Cause: t.Cause, FireTime: t.FireTime, Jobs: []string{bus.JobVersion(name, 3)}, RunIDs: []job.RunID{id},
 	}}}).Msg()

@@ -4,6 +4,7 @@
 export const reasons = {
   timed_out: "took longer than its timeout of {timeout:duration}",
   end_by: "the run had to end by {by:instant}, with all its attempts",
+  not_ended: "its executor did not end it",
   run_cancelled: "the run was cancelled",
   run_cancelled_by: "the run was cancelled by {by:word}",
   run_cancelled_note: "the run was cancelled: {note:free}",

@@ -5,6 +5,7 @@ export const reasons: Record<ReasonCode, string> = {
   // 一次尝试如何结束
   timed_out: "超过了 {timeout:duration} 的超时限制",
   end_by: "所有尝试必须在 {by:instant} 前结束",
+  not_ended: "执行器未将其终止",
   run_cancelled: "运行已取消",
   run_cancelled_by: "{by:word} 取消了运行",
   run_cancelled_note: "运行已取消：{note:free}",
