@@ -126,10 +126,10 @@ func TestAGroupHasNoMoreCredentialsAndAUserNoMoreTokensThanTheyMay(t *testing.T)
 			w.check(token())
 		}
 		_, err := credential()
-		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "group" || bad.Reason != "group billing has 1000 credentials, the most that a group may have: revoke some" {
+		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "group" || bad.Reason != "billing has 1000 credentials, and may have no more; revoke some" {
 			w.Errorf("one credential more: %v", err)
 		}
-		if bad, ok := errors.AsType[*job.InvalidError](token()); !ok || bad.Reason != "user ann has 1000 API tokens, the most that a user may have: revoke some" {
+		if bad, ok := errors.AsType[*job.InvalidError](token()); !ok || bad.Reason != "is one too many: user ann has 1000 API tokens, and may have no more; revoke some" {
 			w.Errorf("one token more: %v", bad)
 		}
 		if _, _, err := w.d.CreateCredential(w.Context(), "ops", "web1", "ann", 0); err != nil {

@@ -159,7 +159,7 @@ func TestAGroupHasNoMoreSecretsAndJobsThanItMay(t *testing.T) {
 
 	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/a", handlerJob("billing/a", "h", nil))
 	for _, path := range []string{"/api/v1/jobs/billing/b", "/api/v1/jobs/billing/b?dry_run=true"} {
-		w.problem(http.StatusBadRequest, "invalid", "PUT", path, handlerJob("billing/b", "h", nil), "group billing has 1 job, the most")
+		w.problem(http.StatusBadRequest, "invalid", "PUT", path, handlerJob("billing/b", "h", nil), "group billing has 1 job, and may")
 	}
 }
 

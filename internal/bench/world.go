@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -165,7 +166,7 @@ func (w *benchWorld) startNode(ctx context.Context, name string) (*benchNode, er
 		return nil, err
 	}
 	metrics := prometheus.NewRegistry()
-	s, err := scheduler.New(conn, scheduler.Config{Node: name, Registerer: metrics})
+	s, err := scheduler.New(conn, scheduler.Config{Node: name, Registerer: metrics, GroupWaiting: math.MaxInt32})
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func TestAGroupHasNoMoreJobsThanItMay(t *testing.T) {
 			t.Errorf("%s of %d bytes: %v, want %q", name, size, err, want)
 		}
 	}
-	const many, large = "group billing has 2 jobs, the most that a group may have", "may have 2000"
+	const many, large = "group billing has 2 jobs, and may have no more", "may have 2000"
 	save("billing/a", 100, false, "")
 	save("billing/b", 100, false, "")
 	save("billing/c", 0, true, many)
