@@ -269,6 +269,23 @@ func TestAGroupOfWhichTooManyRunsWaitRaisesAnIncidentByItself(t *testing.T) {
 	})
 }
 
+func TestAGroupThatKeepsTooMuchRaisesAnIncidentThatSaysOfWhat(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(settled)
+		until := time.Now().Add(time.Minute)
+		r := cluster.Refusal{Group: "billing", Until: until, Kept: &fleet.Kept{Group: "billing", Bucket: "INST", Keys: 170000, MaxKeys: 1000}}
+		if err := w.conn.PutRefusal(w.t.Context(), r); err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		text := "open: executors of group billing keep 170000 keys in the bucket INST, of at most 1000: NATS refuses them until " + until.Format(time.RFC3339) + ", and the oldest keys are removed"
+		if d := cmp.Diff([]string{text}, w.states("groups-over-budget")); d != "" {
+			w.t.Error(d)
+		}
+	})
+}
+
 // EVT is trimmed no further than the alerter has come.
 func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNext(t *testing.T) {
 	run(t, func(w *world) {

@@ -77,8 +77,8 @@ func clockTrouble(c *cluster.NodeClock) (subject string, summary alerting.Senten
 	return "", summary
 }
 
-// lookBudgets finds executor groups that are refused because they send too much, and those of which
-// too many runs wait.
+// lookBudgets finds executor groups that are refused because they send or keep too much, and those of
+// which too many runs wait.
 func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Time) error {
 	refused, err := s.conn.Refusals(ctx)
 	if err != nil {
@@ -92,6 +92,9 @@ func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Ti
 		subject := "group " + f.Group
 		over[subject] = true
 		summary := alerting.Say("over_budget", "group", f.Group, "until", instant(f.Until))
+		if k := f.Kept; k != nil {
+			summary = alerting.Say("keeps_too_much", "group", f.Group, "bucket", k.Bucket, "keys", strconv.FormatUint(k.Keys, 10), "max", strconv.Itoa(k.MaxKeys), "until", instant(f.Until))
+		}
 		if err := s.stands(ctx, r, subject, f.Group, now, summary); err != nil {
 			return err
 		}

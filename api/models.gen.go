@@ -767,12 +767,17 @@ type Grant = rights.Grant
 // Group defines model for Group.
 type Group struct {
 	// Dispatched A dispatcher starts its runs, by priority and within these limits; executors do not pull them
-	Dispatched    bool       `json:"dispatched,omitempty"`
-	ExecutorGroup string     `json:"executor_group"`
-	Instances     []Instance `json:"instances"`
+	Dispatched    bool   `json:"dispatched,omitempty"`
+	ExecutorGroup string `json:"executor_group"`
+
+	// Instances At most 1,000: those whose heartbeat is newest
+	Instances []Instance `json:"instances"`
 
 	// Limit Maximum number of live runs. Absent if there is no limit
 	Limit int `json:"limit,omitempty"`
+
+	// MoreInstances Number of instances that are not listed. Servers refuse a group that has more than 1,000
+	MoreInstances int `json:"more_instances,omitempty"`
 
 	// Pause For a paused group: since when, until when, by whom and why
 	Pause *job.Pause `json:"pause,omitempty"`
@@ -1178,6 +1183,9 @@ type Keep = job.Keep
 
 // KeepFacts How long to keep records other than runs and logs; from 1h to 1825d
 type KeepFacts = job.KeepFacts
+
+// Kept defines model for Kept.
+type Kept = fleet.Kept
 
 // Labels As a selector: only instances with all of these labels are considered
 //

@@ -44,6 +44,14 @@ type Credential struct {
 	BridgeGroups []string `json:"bridge_groups,omitempty"`
 }
 
+// Serves returns the groups that the credential's holder acts for.
+func (c *Credential) Serves() []string {
+	if len(c.BridgeGroups) > 0 {
+		return c.BridgeGroups
+	}
+	return []string{c.Group}
+}
+
 // Expired reports whether the credential has ended at now.
 func (c *Credential) Expired(now time.Time) bool {
 	return !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt)
@@ -220,16 +228,25 @@ func (d *Directory) ByPublicKey(ctx context.Context, key string) (*Credential, e
 	return &c, nil
 }
 
-// Holds reports whether the group has a credential of that id, and it has not ended.
-// Before Run has loaded the directory it reports that it does.
-func (d *Directory) Holds(group, id string) bool {
-	select {
-	case <-d.credentials.loaded:
-	default:
-		return true
-	}
+// Served returns the groups that the credential of a group acts for, none if the group has no such
+// credential or it has ended. It must not be called before the directory is loaded.
+func (d *Directory) Served(group, id string) []string {
 	c, _, ok := d.credentials.get(id)
-	return ok && c.Group == group && !c.Expired(time.Now())
+	if !ok || c.Group != group || c.Expired(time.Now()) {
+		return nil
+	}
+	return c.Serves()
+}
+
+// AllServed returns the groups that credentials act for, in order, those that have ended included.
+// It must not be called before the directory is loaded.
+func (d *Directory) AllServed() []string {
+	var groups []string
+	for _, f := range d.credentials.all(func(*Credential) bool { return true }) {
+		groups = append(groups, f.value.Serves()...)
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups)
 }
 
 // Loaded waits until the directory has read all credentials there are. The error is

@@ -1,6 +1,9 @@
 package bus
 
-import "github.com/carillon-scheduler/carillon/job"
+import (
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
 
 // ExecutorPermissions returns what an executor of a group publishes and what it
 // subscribes to: all that the protocol needs, and nothing else. Besides these it
@@ -56,3 +59,37 @@ func BridgePermissions(groups []string, n Partitions) (publish, subscribe []stri
 // ExecutorInbox returns the prefix of the inboxes of a group's executors. It is not
 // that of other clients: what these are sent is not for executors to hear.
 func ExecutorInbox(group string) string { return "_INBOX_" + group }
+
+// Bounds of what executors write to buckets, in bytes of a whole message: its headers and its data.
+const (
+	// MaxHeartbeat bounds a [Heartbeat]: the names of its handlers have MaxHandlerNames at most,
+	// its labels 4 KiB, and a refusal 2 KiB.
+	MaxHeartbeat = 32 << 10
+	// MaxHandlerNames bounds the names of an instance's handlers, as a JSON array.
+	MaxHandlerNames = 16 << 10
+	// MaxAnnouncement bounds a [Handler]. Most of it is its schemas.
+	MaxAnnouncement = 32 << 10
+	// MaxClaim bounds a [Claim].
+	MaxClaim = 512
+	// MaxVersion bounds the version that an instance says its program has, in bytes.
+	MaxVersion = 255
+)
+
+// Share bounds what the executors of each group keep in a bucket. NATS has no such bound: servers
+// count, refuse a group that keeps more, and remove its oldest keys.
+type Share struct {
+	Bucket string
+	Keys   int // of a group
+	// Message bounds a key's message, in bytes. NATS refuses a larger one.
+	Message int
+}
+
+// Shares returns the bounds of the buckets that the credential of one group writes.
+func Shares() []Share {
+	return []Share{
+		{BucketInst, fleet.MaxInstances, MaxHeartbeat},
+		{BucketHandler, 1000, MaxAnnouncement},
+		// Some 400 ends a second of at_most_once runs: each claim stays for ClaimAfter.
+		{BucketClaim, 250_000, MaxClaim},
+	}
+}

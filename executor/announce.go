@@ -48,9 +48,6 @@ func Slots(n int) HandlerOption {
 	return func(r *registration) { r.slots, r.bounded = n, true }
 }
 
-// maxAnnounced bounds what is announced of a handler, in bytes.
-const maxAnnounced = 64 << 10
-
 // describe keeps what the executor will announce about a handler.
 func (e *Executor) describe(name string, options []HandlerOption) {
 	r := registration{Handler: bus.Handler{Group: e.cfg.Group, Handler: name, Instance: e.cfg.Instance, Version: e.cfg.Version}}
@@ -70,10 +67,21 @@ func (e *Executor) describe(name string, options []HandlerOption) {
 	if err := e.checkSchema(h.Result); err != nil {
 		e.refuse("handler", "%q has a schema of its result that cannot be used: %v", name, err)
 	}
-	if size := len(h.Description) + len(h.Params) + len(h.Result); size > maxAnnounced {
-		e.refuse("handler", "%q has a description and schemas of %d bytes; at most %d are announced", name, size, maxAnnounced)
+	if size := announcedSize(h); size > bus.MaxAnnouncement {
+		e.refuse("handler", "%q is announced with %d bytes, most of them its description and schemas; at most %d are allowed", name, size, bus.MaxAnnouncement)
 	}
 	e.described = append(e.described, h)
+}
+
+// announcedSize returns how long the announcement of a handler is, whenever it is made.
+func announcedSize(h *bus.Handler) int {
+	at := *h
+	at.At = time.Date(2000, time.January, 1, 0, 0, 0, int(999*time.Millisecond), time.UTC)
+	data, err := json.Marshal(at)
+	if err != nil {
+		return 0 // a schema that is no JSON, which is refused as such
+	}
+	return len(data)
 }
 
 // Schemas makes and checks the JSON schemas that are announced of handlers.

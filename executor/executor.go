@@ -71,7 +71,7 @@ type Config struct {
 	// SecretKey is the group's key, as "carillon secret key" prints it. Runs whose tasks
 	// ask for secrets fail without. Defaults to none.
 	SecretKey string
-	// Version of the program, shown beside the instance. Defaults to "".
+	// Version of the program, shown beside the instance, of 255 bytes at most. Defaults to "".
 	Version string
 	// Logger hears what an operator wants to know. Defaults to none.
 	Logger *slog.Logger
@@ -127,6 +127,9 @@ func (c Config) validate() error {
 	if c.SpoolBytes < 0 {
 		errs = append(errs, &job.InvalidError{Field: "spool_bytes", Reason: fmt.Sprintf("%d must not be negative", c.SpoolBytes)})
 	}
+	if len(c.Version) > bus.MaxVersion {
+		errs = append(errs, &job.InvalidError{Field: "version", Reason: fmt.Sprintf("has %d bytes; at most %d are allowed", len(c.Version), bus.MaxVersion)})
+	}
 	if c.Patience < 0 {
 		errs = append(errs, &job.InvalidError{Field: "patience", Reason: fmt.Sprintf("%v must not be negative", c.Patience)})
 	}
@@ -178,6 +181,7 @@ type Executor struct {
 	invalid  []error            // registrations that Run will refuse
 	// described is what is announced of the handlers; the loop sets the instants.
 	described []*bus.Handler
+	namesSize int // of the handlers' names, as a JSON array in a heartbeat
 	// handlerSlots has the bound of each handler that has one of its own.
 	handlerSlots map[string]int
 	running      atomic.Bool

@@ -2,12 +2,14 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/exact"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -49,6 +51,19 @@ func (e *Executor) Handle(name string, h Handler, options ...HandlerOption) {
 		e.handlers[name] = e.wrapped(h)
 		e.describe(name, options)
 	}
+	was := e.namesSize
+	if e.namesSize += len(quoted(name)) + 1; was <= bus.MaxHandlerNames && e.namesSize > bus.MaxHandlerNames {
+		e.refuse("handler", "%q makes the names of all handlers longer than the %d bytes that a heartbeat has for them; use shorter names, or several executor groups", name, bus.MaxHandlerNames)
+	}
+}
+
+// quoted returns a text as JSON.
+func quoted(text string) []byte {
+	data, err := json.Marshal(text)
+	if err != nil {
+		panic("BUG: a text is not encoded: " + err.Error())
+	}
+	return data
 }
 
 // HandleKind registers h for all tasks of a kind other than handler, one of

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
@@ -29,6 +30,7 @@ type groupHandlers struct {
 	view    *nodes.View
 	catalog *catalog.Catalog
 	store   logstore.Store
+	users   *auth.Directory
 	log     *slog.Logger
 }
 
@@ -162,12 +164,16 @@ func (h *groupHandlers) ListNodes(ctx context.Context, _ ListNodesRequestObject)
 
 // GetBus answers GET /bus.
 func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetBusResponseObject, error) {
-	state, err := h.conn.State(ctx)
+	if err := h.users.Loaded(ctx); err != nil {
+		return nil, err
+	}
+	state, err := h.conn.State(ctx, h.users.AllServed())
 	if err != nil {
 		return nil, err
 	}
 	if visible := access.Seen(ctx); visible != nil {
 		state.Consumers = slices.DeleteFunc(state.Consumers, func(c fleet.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
+		state.Kept = slices.DeleteFunc(state.Kept, func(k fleet.Kept) bool { return !visible[k.Group] })
 	}
 	return GetBus200JSONResponse(*state), nil
 }

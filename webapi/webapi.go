@@ -98,7 +98,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		auditHandlers:    &auditHandlers{s.audit, cfg.Logger},
 		calendarHandlers: &calendarHandlers{conn, s.catalog},
 		importHandlers:   &importHandlers{},
-		groupHandlers:    &groupHandlers{conn, view, s.catalog, visible, cfg.Logger},
+		groupHandlers:    &groupHandlers{conn, view, s.catalog, visible, s.users, cfg.Logger},
 		secretHandlers:   &secretHandlers{conn, s.catalog, s.users, master, cfg.Executors},
 		userHandlers:     &userHandlers{s.users, s.link},
 		ledgerHandlers:   &ledgerHandlers{fires, conn, visible, cfg.Logger},

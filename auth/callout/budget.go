@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // Bounds of what a group may send.
@@ -40,6 +43,7 @@ type account struct {
 	at    time.Time // when spent was right
 	until time.Time // the group is refused until then
 	again time.Duration
+	kept  *fleet.Kept // of what it has too much, so that it is refused; nil: it sends too much
 }
 
 type connection struct {
@@ -73,21 +77,44 @@ func (b *budgets) charge(group string, c connection, bytes, messages int64, now 
 	cost := bytes + messageCost*messages
 	more := cost - b.conns[c]
 	b.conns[c] = cost
-	a := b.groups[group]
-	if a == nil {
-		a = &account{at: now}
-		b.groups[group] = a
-	}
+	a := b.accountLocked(group, now)
 	a.spent = max(a.spent-b.rate*now.Sub(a.at).Seconds(), 0) + float64(max(more, 0))
 	a.at = now
 	if a.spent <= burst*b.normal || now.Before(a.until) {
 		return false, a.until
 	}
+	a.refuse(nil, now)
+	return true, a.until
+}
+
+// refuse has the group refused from now on.
+func (a *account) refuse(kept *fleet.Kept, now time.Time) {
 	if a.again = min(max(2*a.again, refusedFor), maxRefusedFor); now.Sub(a.until) > maxRefusedFor {
 		a.again = refusedFor
 	}
-	a.until, a.spent = now.Add(a.again), 0
+	a.until, a.spent, a.kept = now.Add(a.again), 0, kept
+}
+
+// keeps takes in that a group has too many keys. It reports whether that has the group refused,
+// which it may be already, and until when.
+func (b *budgets) keeps(kept fleet.Kept, now time.Time) (over bool, until time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a := b.accountLocked(kept.Group, now)
+	if now.Before(a.until) {
+		return false, a.until
+	}
+	a.refuse(&kept, now)
 	return true, a.until
+}
+
+func (b *budgets) accountLocked(group string, now time.Time) *account {
+	a := b.groups[group]
+	if a == nil {
+		a = &account{at: now}
+		b.groups[group] = a
+	}
+	return a
 }
 
 // ended takes in what a connection had sent when it ended.
@@ -99,17 +126,13 @@ func (b *budgets) ended(group string, c connection, bytes, messages int64, now t
 	return over, until
 }
 
-// refuse has a group refused that another server has found to send too much.
-func (b *budgets) refuse(group string, until, now time.Time) {
+// refuse has a group refused that another server has found to send or keep too much.
+func (b *budgets) refuse(r cluster.Refusal, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.groups[group]
-	if a == nil {
-		a = &account{at: now}
-		b.groups[group] = a
-	}
-	if until = earlier(until, now.Add(maxRefusedFor)); until.After(a.until) {
-		a.until, a.spent = until, 0
+	a := b.accountLocked(r.Group, now)
+	if until := earlier(r.Until, now.Add(maxRefusedFor)); until.After(a.until) {
+		a.until, a.spent, a.kept = until, 0, r.Kept
 	}
 }
 
@@ -120,13 +143,20 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// check returns an error, which the group's executors are told, while it is refused.
-func (b *budgets) check(group string, now time.Time) error {
+// check returns an error, which the executors are told, while one of groups is refused.
+func (b *budgets) check(groups []string, now time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if a := b.groups[group]; a != nil && now.Before(a.until) {
-		return fmt.Errorf("group %s sent more than its budget of %s/s and is refused until %s",
-			group, humanize.IBytes(uint64(b.normal)), a.until.UTC().Format(time.RFC3339))
+	for _, group := range groups {
+		a := b.groups[group]
+		if a == nil || !now.Before(a.until) {
+			continue
+		}
+		until := a.until.UTC().Format(time.RFC3339)
+		if a.kept != nil {
+			return fmt.Errorf("group %s had %d keys in the bucket %s, of at most %d, and is refused until %s", group, a.kept.Keys, a.kept.Bucket, a.kept.MaxKeys, until)
+		}
+		return fmt.Errorf("group %s sent more than its budget of %s/s and is refused until %s", group, humanize.IBytes(uint64(b.normal)), until)
 	}
 	return nil
 }

@@ -3,6 +3,9 @@ package callout
 import (
 	"testing"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
@@ -27,16 +30,16 @@ func TestAGroupsBudgetIsSharedByItsConnectionsAndRefillsWithTime(t *testing.T) {
 	if send(1, 10) || !send(2, 10) {
 		t.Error("together they have sent more than 16 MiB")
 	}
-	if b.check("g", now) == nil || b.check("other", now) != nil {
+	if b.check([]string{"g"}, now) == nil || b.check([]string{"other"}, now) != nil {
 		t.Error("the group is refused, and no other")
 	}
-	if now = now.Add(refusedFor); b.check("g", now) != nil {
+	if now = now.Add(refusedFor); b.check([]string{"g"}, now) != nil {
 		t.Error("refused for more than a minute the first time")
 	}
-	if !send(1, 20) || b.check("g", now.Add(refusedFor)) == nil || b.check("g", now.Add(2*refusedFor)) != nil {
+	if !send(1, 20) || b.check([]string{"g"}, now.Add(refusedFor)) == nil || b.check([]string{"g"}, now.Add(2*refusedFor)) != nil {
 		t.Error("the second time is two minutes")
 	}
-	if now = now.Add(3 * maxRefusedFor); !send(1, 20) || b.check("g", now.Add(refusedFor)) != nil {
+	if now = now.Add(3 * maxRefusedFor); !send(1, 20) || b.check([]string{"g"}, now.Add(refusedFor)) != nil {
 		t.Error("long after that, it is one again")
 	}
 }
@@ -73,12 +76,36 @@ func TestAGroupsBudgetShrinksWithTheRoomThatIsLeft(t *testing.T) {
 
 func TestWhatOtherServersFindHoldsHere(t *testing.T) {
 	b := newBudgets(0)
-	b.refuse("g", noon.Add(time.Minute), noon)
-	if b.check("g", noon) == nil {
+	b.refuse(cluster.Refusal{Group: "g", Until: noon.Add(time.Minute)}, noon)
+	if b.check([]string{"g"}, noon) == nil {
 		t.Error("admitted")
 	}
-	b.refuse("h", noon.Add(1000*time.Hour), noon)
-	if b.check("h", noon.Add(maxRefusedFor)) != nil {
+	b.refuse(cluster.Refusal{Group: "h", Until: noon.Add(1000 * time.Hour)}, noon)
+	if b.check([]string{"h"}, noon.Add(maxRefusedFor)) != nil {
 		t.Error("refused for longer than any server refuses")
+	}
+}
+
+func TestAGroupThatKeepsTooMuchIsRefusedLongerEachTime(t *testing.T) {
+	b := newBudgets(0)
+	kept := fleet.Kept{Group: "g", Bucket: "INST", Keys: 5000, MaxKeys: 1000}
+	over, until := b.keeps(kept, noon)
+	if want := noon.Add(refusedFor); !over || !until.Equal(want) {
+		t.Errorf("refused: %v until %s, want %s", over, until, want)
+	}
+	if over, _ := b.keeps(kept, noon.Add(time.Second)); over {
+		t.Error("it is refused a second time meanwhile")
+	}
+	const want = "group g had 5000 keys in the bucket INST, of at most 1000, and is refused until 2026-03-01T12:01:00Z"
+	for _, served := range [][]string{{"g"}, {"f", "g"}} { // the latter is a bridge's
+		if err := b.check(served, noon.Add(time.Second)); err == nil || err.Error() != want {
+			t.Errorf("%v is told %v, want %s", served, err, want)
+		}
+	}
+	if err := b.check([]string{"f"}, noon); err != nil {
+		t.Error(err)
+	}
+	if _, until := b.keeps(kept, noon.Add(refusedFor)); !until.Equal(noon.Add(3 * refusedFor)) {
+		t.Errorf("the second time it is refused until %s", until)
 	}
 }

@@ -52,6 +52,7 @@ type Service struct {
 	log     *slog.Logger
 	metrics *metrics
 	refused map[string]int // how often each key was turned away in a row; the handler's own
+	served  []string       // groups that credentials act for, or did; the sweeps' own
 
 	evts []*jetstream.StreamInfo // the streams of events as they last were; nil: not known. lookAtRoom's own
 }
@@ -132,7 +133,7 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 	defer cancel()
 	c, err := s.judge(limited, q)
 	if err == nil {
-		err = s.budgets.check(c.Group, time.Now())
+		err = s.budgets.check(c.Serves(), time.Now())
 	}
 	conn := connection{q.Server.ID, q.ClientInformation.ID}
 	if err == nil {

@@ -26,6 +26,7 @@ type crowds struct {
 // member is a connection of a group, as NATS lists it.
 type member struct {
 	group string
+	id    string    // of its credential
 	began time.Time // by the clock of NATS
 }
 

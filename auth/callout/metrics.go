@@ -10,7 +10,7 @@ import (
 type metrics struct {
 	connections *prometheus.CounterVec
 	cutOff      prometheus.Counter
-	overspent   *prometheus.CounterVec
+	refused     *prometheus.CounterVec
 }
 
 // What becomes of a connection.
@@ -28,9 +28,9 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		cutOff: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "carillon_nats_cut_off_total", Help: "Connections of executors that this server had closed, as their credential had ended, or their group is refused or has too many.",
 		}),
-		overspent: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carillon_nats_groups_refused_total", Help: "How often this server found that a group sends more than its budget, and refused it for a while.",
-		}, []string{"executor_group"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "carillon_nats_groups_refused_total", Help: "How often this server refused a group for a while, by cause: budget, as it sent more than that, or the bucket in which it kept too many keys.",
+		}, []string{"executor_group", "cause"}),
 	}
 	for _, result := range []string{resultAdmitted, resultRefused, resultTooMany} {
 		m.connections.WithLabelValues(result)
@@ -38,7 +38,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	if err := errors.Join(reg.Register(m.connections), reg.Register(m.cutOff), reg.Register(m.overspent)); err != nil {
+	if err := errors.Join(reg.Register(m.connections), reg.Register(m.cutOff), reg.Register(m.refused)); err != nil {
 		return nil, fmt.Errorf("register metrics: %w", err)
 	}
 	return m, nil

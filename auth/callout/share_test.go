@@ -111,9 +111,11 @@ func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
 		}
 	}
 	w.check(store("evt.0.alpha", nil, 500<<10))
-	refused("$KV.INST.alpha.x", nil, 300<<10)
-	refused("$KV.HANDLER.alpha.x", nil, 300<<10)
-	refused("$KV.CLAIM.alpha.x", nil, 5<<10)
+	for _, share := range bus.Shares() {
+		subject := "$KV." + share.Bucket + ".alpha.x"
+		w.check(store(subject, nil, share.Message))
+		refused(subject, nil, share.Message+1)
+	}
 
 	// By a rollup, whoever may write one key removes all of them.
 	for _, subject := range []string{"$KV.INST.alpha.x", "$KV.HANDLER.alpha.x", "$KV.CLAIM.alpha.x", "evt.0.alpha", "log.alpha.x"} {

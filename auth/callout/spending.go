@@ -27,7 +27,7 @@ func (s *Service) hearSpending(ctx context.Context) (stop func(), err error) {
 	told, err := s.conn.NC.Subscribe(subjectRefused, func(m *nats.Msg) {
 		var r cluster.Refusal
 		if json.Unmarshal(m.Data, &r) == nil {
-			s.budgets.refuse(r.Group, r.Until, time.Now())
+			s.budgets.refuse(r, time.Now())
 		}
 	})
 	if err != nil {
@@ -70,11 +70,19 @@ func (s *Service) hearEnd(ctx context.Context, m *nats.Msg) {
 	}
 }
 
-// overspent has all servers refuse a group. The sweep closes its connections.
+// overspent has all servers refuse a group that sends too much. The sweep closes its connections.
 func (s *Service) overspent(ctx context.Context, group string, until time.Time) {
-	s.metrics.overspent.WithLabelValues(group).Inc()
 	s.log.WarnContext(ctx, "group refused, as it sends more than its budget", "executor_group", group, "until", until)
-	r := cluster.Refusal{Group: group, Until: until}
+	s.refuse(ctx, cluster.Refusal{Group: group, Until: until})
+}
+
+// refuse has all servers refuse a group, and alerters know of it.
+func (s *Service) refuse(ctx context.Context, r cluster.Refusal) {
+	group, cause := r.Group, "budget"
+	if r.Kept != nil {
+		cause = r.Kept.Bucket
+	}
+	s.metrics.refused.WithLabelValues(group, cause).Inc()
 	data, err := json.Marshal(r)
 	if err == nil {
 		err = s.conn.NC.Publish(subjectRefused, data)

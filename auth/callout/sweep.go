@@ -87,6 +87,7 @@ func (s *Service) sweep(ctx context.Context) error {
 			for conn, full := range s.crowds.listed(listed, began) {
 				s.kick(ctx, conn, full.Error(), "executor_group", full.group)
 			}
+			s.sweepKept(ctx, listed)
 			return nil
 		}
 		if err != nil {
@@ -134,9 +135,9 @@ func (s *Service) list(inbox, server string, offset int) error {
 func (s *Service) charge(ctx context.Context, page *connections, listed map[connection]member) {
 	now := time.Now()
 	for _, c := range page.Data.Connections {
-		if group, _, ours := holderOf(c.User); ours {
+		if group, id, ours := holderOf(c.User); ours {
 			key := connection{page.Server.ID, c.CID}
-			listed[key] = member{group, c.Began}
+			listed[key] = member{group, id, c.Began}
 			if over, until := s.budgets.charge(group, key, c.Bytes, c.Msgs, now); over {
 				s.overspent(ctx, group, until)
 			}
@@ -153,8 +154,8 @@ func (s *Service) cutOff(ctx context.Context, page *connections) {
 			continue
 		}
 		reason := "its credential has ended"
-		if s.users.Holds(group, id) {
-			err := s.budgets.check(group, time.Now())
+		if served := s.users.Served(group, id); len(served) > 0 {
+			err := s.budgets.check(served, time.Now())
 			if err == nil {
 				continue
 			}

@@ -172,10 +172,14 @@ func (a Assets) others() []jetstream.StreamConfig {
 // has 64 KiB at most, a batch of log lines by 256 KiB before it is encoded.
 const (
 	maxMessageSize = 1 << 20
-	maxValueSize   = 256 << 10
 	// maxBridgeValue has room for a run with its trigger. An answer to a bridge has at least one entry.
 	maxBridgeValue = 512 << 10
 )
+
+// maxKept bounds each bucket that executors write, in bytes. A group that keeps more than its share
+// is found within 5 s: by then it may have sent 336 MiB within its budget, which are at most 3 times
+// as many on the disk, as each message counts as 512 bytes and its key may have 1 KiB.
+const maxKept = 1 << 30
 
 // deadBytes bounds the stream of dead letters, which is for people to look at.
 const deadBytes = 64 << 20
@@ -205,15 +209,25 @@ func (a Assets) clusterBucket() jetstream.KeyValueConfig {
 	}
 }
 
-// executorBuckets are those that executors write.
+// executorBuckets are those that executors write. Each has a bound of bytes, and of time for keys
+// that are written without one: [bus.Shares] has the bounds of a group.
 func (a Assets) executorBuckets() []jetstream.KeyValueConfig {
-	return []jetstream.KeyValueConfig{
-		{Bucket: bus.BucketHandler, Description: "what executors say of their handlers", TTL: bus.HandlerTTL, MaxValueSize: maxValueSize, Replicas: a.Replicas},
-		{Bucket: bus.BucketInst, Description: "heartbeats of executor instances", TTL: fleet.InstanceShown, MaxValueSize: maxValueSize, Replicas: a.Replicas},
-		claimBucket(a.Replicas),
+	all := []jetstream.KeyValueConfig{
+		{Bucket: bus.BucketHandler, Description: "what executors say of their handlers", TTL: bus.HandlerTTL},
+		{Bucket: bus.BucketInst, Description: "heartbeats of executor instances", TTL: fleet.InstanceShown},
+		{Bucket: bus.BucketClaim, Description: "which instance has begun an attempt that must not be begun twice", TTL: bus.ClaimFor, LimitMarkerTTL: time.Minute},
 		// Without markers, too: bridges know by their own clocks who is gone.
-		{Bucket: bus.BucketXXLJob, Description: "executors of XXL-JOB, and their runs", LimitMarkerTTL: time.Minute, MaxValueSize: maxBridgeValue, Replicas: a.Replicas},
+		{Bucket: bus.BucketXXLJob, Description: "executors of XXL-JOB, and their runs", LimitMarkerTTL: time.Minute, MaxValueSize: maxBridgeValue},
 	}
+	for i := range all {
+		for _, share := range bus.Shares() {
+			if share.Bucket == all[i].Bucket {
+				all[i].MaxValueSize = int32(share.Message) //nolint:gosec // of some KiB
+			}
+		}
+		all[i].MaxBytes, all[i].Replicas = maxKept, a.Replicas
+	}
+	return all
 }
 
 // bucketStream returns the stream below a bucket as the client library makes it, but
@@ -226,7 +240,7 @@ func bucketStream(cfg jetstream.KeyValueConfig) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: "KV_" + cfg.Bucket, Description: cfg.Description, Subjects: []string{"$KV." + cfg.Bucket + ".>"},
 		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, Replicas: cfg.Replicas, Duplicates: duplicates,
-		MaxMsgsPerSubject: 1, MaxMsgSize: cfg.MaxValueSize, MaxAge: cfg.TTL, MaxBytes: -1, MaxMsgs: -1, MaxConsumers: -1,
+		MaxMsgsPerSubject: 1, MaxMsgSize: cfg.MaxValueSize, MaxAge: cfg.TTL, MaxBytes: cfg.MaxBytes, MaxMsgs: -1, MaxConsumers: -1,
 		DenyDelete: true, AllowDirect: true,
 		AllowMsgTTL: cfg.LimitMarkerTTL > 0, // without markers, which need rollups: nobody waits for an end here
 	}
@@ -248,14 +262,6 @@ func (a Assets) consumers() map[string][]jetstream.ConsumerConfig {
 		all[a.Partitions.Evt(p)] = []jetstream.ConsumerConfig{ingest(bus.ConsumerEvents, "")}
 	}
 	return all
-}
-
-// claimBucket keeps claims, each for a time of its own.
-func claimBucket(replicas int) jetstream.KeyValueConfig {
-	return jetstream.KeyValueConfig{
-		Bucket: bus.BucketClaim, Description: "which instance has begun an attempt that must not be begun twice",
-		LimitMarkerTTL: time.Minute, MaxValueSize: 4 << 10, Replicas: replicas,
-	}
 }
 
 // FactStreams are the streams of what happens beside runs, with the subjects that tell of

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,11 +38,32 @@ func (c *Conn) addresses(ctx context.Context, group string) ([]bus.Address, erro
 	return all, nil
 }
 
-// Instances returns the instances of all groups, those lost lately included; see
-// [fleet.Instance.Judge] for their states.
+// Fleet is the instances of all groups.
+type Fleet struct {
+	// Instances are at most [fleet.MaxInstances] of a group: those heard of last.
+	Instances []fleet.Instance
+	// More is how many instances groups have beyond that, Unreadable how many keys that no instance
+	// would write.
+	More, Unreadable map[string]int
+}
+
+// Instances returns the instances of a [Fleet].
 func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
-	var all []fleet.Instance
-	var written []time.Time
+	f, err := c.Fleet(ctx)
+	return f.Instances, err
+}
+
+// heard is a heartbeat, and when it was written.
+type heard struct {
+	fleet.Instance
+	at time.Time
+}
+
+// Fleet returns the instances of all groups, those lost lately included; see
+// [fleet.Instance.Judge] for their states.
+func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
+	f := Fleet{More: map[string]int{}, Unreadable: map[string]int{}}
+	groups := map[string][]heard{} // each in the order in which they were written
 	// Heartbeats carry the server's time. One that is ahead of this clock tells more
 	// about what time it is.
 	now := time.Now()
@@ -49,26 +71,34 @@ func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
 		}
+		group, _, _ := strings.Cut(e.Key(), ".")
 		h, err := bus.ParseHeartbeat(e.Key(), e.Value())
 		if err != nil {
+			f.Unreadable[group]++
 			return nil //nolint:nilerr // not one of ours: nothing to show, and nothing to fail for
 		}
-		all, written = append(all, h.Instance), append(written, e.Created())
+		if groups[group] = append(groups[group], heard{h.Instance, e.Created()}); len(groups[group]) > fleet.MaxInstances {
+			groups[group] = groups[group][1:]
+			f.More[group]++
+		}
 		if e.Created().After(now) {
 			now = e.Created()
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list instances: %w", err)
+		return Fleet{}, fmt.Errorf("list instances: %w", err)
 	}
 	suspended, err := c.Suspensions(ctx, now)
-	for i := range all {
-		all[i].Judge(now.Sub(written[i]))
-		all[i].JudgeClock(written[i])
-		suspend(&all[i], suspended)
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		for _, h := range groups[group] {
+			h.Judge(now.Sub(h.at))
+			h.JudgeClock(h.at)
+			suspend(&h.Instance, suspended)
+			f.Instances = append(f.Instances, h.Instance)
+		}
 	}
-	return all, err
+	return f, err
 }
 
 // WatchInstances follows all heartbeats: what there is, a nil entry, then every one.

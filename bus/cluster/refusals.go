@@ -5,13 +5,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// Refusal says that NATS refuses the executors of a group until an instant, because they send
-// more than their budget.
+// Refusal says that NATS refuses the executors of a group until an instant.
 type Refusal struct {
 	Group string    `json:"executor_group"`
 	Until time.Time `json:"until"`
+	// Kept is what the group has too much of; nil if it sends more than its budget.
+	Kept *fleet.Kept `json:"kept,omitempty"`
 }
 
 const refusedPrefix = "refused."

@@ -254,7 +254,7 @@ func TestTheStateOfTheBusIsToldWhileAStreamIsSilent(t *testing.T) {
 		conn := clustertest.SetupAs(t, broker, "node", cluster.Assets{Shards: 3, Partitions: 3})
 		broker.Silence("TRIG1")
 		asked := time.Now()
-		state, err := conn.State(t.Context())
+		state, err := conn.State(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

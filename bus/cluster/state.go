@@ -27,10 +27,14 @@ const maxConsumers = 100
 // consumersWithin is how long State waits for a stream's consumers.
 const consumersWithin = 2 * time.Second
 
+// maxKeepers bounds how many shares of groups State tells of.
+const maxKeepers = 20
+
 // State asks NATS for the state of all streams, and of the consumers on streams that are not
 // buckets. It returns the 100 consumers with the most work, without those of a stream that does
-// not answer. The error is job.ErrUnavailable.
-func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
+// not answer, and what groups keep in the buckets that executors write: of those that have jobs, and of
+// the given ones, the 20 with the most. The error is job.ErrUnavailable.
+func (c *Conn) State(ctx context.Context, groups []string) (*fleet.State, error) {
 	account, err := c.JS.AccountInfo(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look up the account: %w", jet.Unavailable(err))
@@ -75,7 +79,29 @@ func (c *Conn) State(ctx context.Context) (*fleet.State, error) {
 	}
 	err = asking.Wait()
 	s.Consumers = mostWork(slices.Concat(found...))
+	if err == nil {
+		s.Kept, err = c.keepers(ctx, groups)
+	}
 	return s, err
+}
+
+// keepers returns what groups keep, those that have most of their share first.
+func (c *Conn) keepers(ctx context.Context, groups []string) ([]fleet.Kept, error) {
+	known, err := c.Groups(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := slices.Clone(groups)
+	for _, g := range known {
+		names = append(names, g.Group)
+	}
+	slices.Sort(names)
+	kept, err := c.Kept(ctx, slices.Compact(names), func(bus.Share) int { return 0 })
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(kept, func(a, b fleet.Kept) int { return cmp.Compare(b.Used(), a.Used()) })
+	return kept[:min(len(kept), maxKeepers)], nil
 }
 
 // assetNames are the streams of Carillon, those below buckets among them: the account
@@ -86,7 +112,7 @@ func (c *Conn) assetNames() map[string]bool {
 	for _, cfg := range a.streams() {
 		names[cfg.Name] = true
 	}
-	for _, cfg := range a.buckets() {
+	for _, cfg := range append(a.buckets(), a.executorBuckets()...) {
 		names[bucketPrefix+cfg.Bucket] = true
 	}
 	return names

@@ -33,8 +33,13 @@ func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		for _, name := range []string{"a", "b"} {
+			if _, err := w.conn.JS.Publish(t.Context(), bus.SubjectHeartbeat("mail-eu", name), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
 		synctest.Wait() // until NATS has counted what waits for each consumer
-		state, err := w.conn.State(t.Context())
+		state, err := w.conn.State(t.Context(), []string{"mail-eu"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +67,9 @@ func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 		if want := (fleet.ConsumerState{Stream: bus.StreamTrig, Consumer: "high-mail-eu", Group: "mail-eu", Waiting: 3}); state.Consumers[0] != want {
 			t.Errorf("%+v, want %+v", state.Consumers[0], want)
 		}
+		if want := []fleet.Kept{{Group: "mail-eu", Bucket: bus.BucketInst, Keys: 2, MaxKeys: fleet.MaxInstances}}; !slices.Equal(state.Kept, want) {
+			t.Errorf("groups keep %+v, want %+v", state.Kept, want)
+		}
 		for _, c := range state.Consumers {
 			if c.Ephemeral != (c.Consumer == "follower") {
 				t.Errorf("%+v", c)
@@ -78,7 +86,7 @@ func TestStateSaysThatNATSDoesNotAnswer(t *testing.T) {
 		t := w.t
 		away := w.connect("away")
 		w.broker.Partition("away")
-		if _, err := away.State(t.Context()); !errors.Is(err, job.ErrUnavailable) {
+		if _, err := away.State(t.Context(), nil); !errors.Is(err, job.ErrUnavailable) {
 			t.Errorf("%v, want %v", err, job.ErrUnavailable)
 		}
 	})

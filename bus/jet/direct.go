@@ -52,12 +52,12 @@ func (c *Conn) DirectOnce(ctx context.Context, stream, subject string) (*Stored,
 	case err != nil:
 		return nil, fmt.Errorf("%w: read %s: %w", job.ErrUnavailable, subject, err)
 	}
-	switch status := m.Header.Get("Status"); {
+	switch status := statusOf(m); {
 	case status == "404": // never written
 		return nil, fmt.Errorf("%w: %s", ErrNoMessage, subject)
 	case status != "":
 		return nil, fmt.Errorf("%w: read %s: %s %s", job.ErrUnavailable, subject, status, m.Header.Get("Description"))
 	}
-	at, _ := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
+	at, _ := time.Parse(time.RFC3339Nano, lastHeader(m, "Nats-Time-Stamp"))
 	return &Stored{Subject: subject, Seq: headerUint(m, "Nats-Sequence"), Header: m.Header, Data: m.Data, At: at}, nil
 }

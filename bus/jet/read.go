@@ -270,7 +270,7 @@ func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64,
 		if err != nil {
 			return 0, false, fmt.Errorf("%w: read %s of %s: %w", job.ErrUnavailable, filter, stream, err)
 		}
-		switch status := m.Header.Get("Status"); status {
+		switch status := statusOf(m); status {
 		case "", "204": // a message, or the end of the page
 		case "404": // nothing on the subject from here on
 			return from, false, nil
@@ -281,11 +281,11 @@ func (c *Conn) readPage(ctx context.Context, stream, filter string, from uint64,
 		if headerUint(m, "Nats-Last-Sequence") != last {
 			return 0, false, fmt.Errorf("%w: read %s of %s: a message was lost on the way", job.ErrUnavailable, filter, stream)
 		}
-		if m.Header.Get("Status") == "204" {
+		if statusOf(m) == "204" {
 			return from, headerUint(m, "Nats-Num-Pending") > 0, nil
 		}
-		at, _ := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp"))
-		found := &Stored{Subject: m.Header.Get("Nats-Subject"), Seq: headerUint(m, "Nats-Sequence"), Header: m.Header, Data: m.Data, At: at}
+		at, _ := time.Parse(time.RFC3339Nano, lastHeader(m, "Nats-Time-Stamp"))
+		found := &Stored{Subject: lastHeader(m, "Nats-Subject"), Seq: headerUint(m, "Nats-Sequence"), Header: m.Header, Data: m.Data, At: at}
 		last, from = found.Seq, found.Seq+1
 		if !yield(found) {
 			return from, false, nil
@@ -305,9 +305,61 @@ func (c *Conn) readNext(ctx context.Context, stream, filter string, from uint64,
 	return found.Seq + 1, yield(found), nil
 }
 
+// lastHeader returns the last value of a header of a direct read. The server adds its own after
+// those that the message was stored with, which may have the same names.
+func lastHeader(m *nats.Msg, key string) string {
+	values := m.Header[key]
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// statusOf returns the status that a direct read was answered with, "" for a message. A message,
+// which may have been stored with such a header, has its sequence.
+func statusOf(m *nats.Msg) string {
+	if lastHeader(m, "Nats-Sequence") != "" {
+		return ""
+	}
+	return m.Header.Get("Status")
+}
+
 func headerUint(m *nats.Msg, key string) uint64 {
-	n, _ := strconv.ParseUint(m.Header.Get(key), 10, 64)
+	n, _ := strconv.ParseUint(lastHeader(m, key), 10, 64)
 	return n
+}
+
+// Count returns how many messages a stream has on subjects that match filter. A replica may answer
+// that lags behind. The error is job.ErrUnavailable.
+func (c *Conn) Count(ctx context.Context, stream, filter string) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	defer cancel()
+	inbox := c.NC.NewRespInbox()
+	in, sub, err := c.listen(inbox, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	// The end of a page says how many messages come after it. Of one message, it is all but that.
+	request := fmt.Appendf(nil, `{"seq":1,"next_by_subj":%q,"batch":1}`, filter)
+	if err := c.NC.PublishRequest("$JS.API.DIRECT.GET."+stream, inbox, request); err != nil {
+		return 0, fmt.Errorf("%w: count %s of %s: %w", job.ErrUnavailable, filter, stream, err)
+	}
+	for {
+		m, err := in.next(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("%w: count %s of %s: %w", job.ErrUnavailable, filter, stream, err)
+		}
+		switch status := statusOf(m); status {
+		case "":
+		case "204":
+			return headerUint(m, "Nats-Num-Pending") + 1, nil
+		case "404":
+			return 0, nil
+		default:
+			return 0, fmt.Errorf("%w: count %s of %s: %s %s", job.ErrUnavailable, filter, stream, status, m.Header.Get("Description"))
+		}
+	}
 }
 
 // Remove deletes one message of a stream. Deleting one that is gone already is no
@@ -316,6 +368,14 @@ func (c *Conn) Remove(ctx context.Context, stream string, seq uint64) error {
 	code, err := c.change(ctx, "$JS.API.STREAM.MSG.DELETE."+stream, fmt.Appendf(nil, `{"seq":%d,"no_erase":true}`, seq))
 	if err != nil && code != 10043 && code != 10057 { // message or sequence not found
 		return fmt.Errorf("delete message %d of %s: %w", seq, stream, err)
+	}
+	return nil
+}
+
+// PurgeOldest deletes the messages of a stream on subjects that match filter, but for the newest ones.
+func (c *Conn) PurgeOldest(ctx context.Context, stream, filter string, keep int) error {
+	if _, err := c.change(ctx, "$JS.API.STREAM.PURGE."+stream, fmt.Appendf(nil, `{"filter":%q,"keep":%d}`, filter, keep)); err != nil {
+		return fmt.Errorf("purge %s of %s: %w", filter, stream, err)
 	}
 	return nil
 }

@@ -127,6 +127,11 @@ var codes = map[Code]text{
 		"too many runs of group {group} wait for an executor ({runs}, about {megabytes} MB): further fires are missed",
 		"分组 {group} 等待执行的运行过多（{runs} 次，约 {megabytes} MB），之后的触发将错过",
 	},
+	"keeps_too_much": {
+		"group bucket keys max until",
+		"executors of group {group} keep {keys} keys in the bucket {bucket}, of at most {max}: NATS refuses them until {until}, and the oldest keys are removed",
+		"分组 {group} 的执行器在键值桶 {bucket} 中保留了 {keys} 个键，超出上限 {max}：NATS 在 {until} 之前拒绝其连接，并删除最旧的键",
+	},
 	"instance_suspended": {
 		"instance group reason until others",
 		"instance {instance} of group {group} is suspended: {reason}; suspended until {until}[, and {others} more]",
@@ -215,8 +220,8 @@ var codes = map[Code]text{
 	},
 	"rule_groups_over_budget": {
 		"",
-		"A group has more than its share. Its executors sent more than their budget, so that NATS disconnected them for a while; or too many of its runs wait, so that its fires are missed. Find out what they send, or start executors.",
-		"某分组超出配额：其执行器发送量过大，NATS 会断开其连接并在一段时间内拒绝重连；或其等待执行的运行过多，之后的触发将错过。请查明执行器在发送什么，或启动更多执行器。",
+		"A group has more than its share. Its executors sent more than their budget or kept too much in a bucket, so that NATS disconnected them for a while; or too many of its runs wait, so that its fires are missed. Find out what they send, or start executors.",
+		"某分组超出配额：其执行器发送量过大，或在键值桶中保留过多，NATS 会断开其连接并在一段时间内拒绝重连；或其等待执行的运行过多，之后的触发将错过。请查明执行器在发送什么，或启动更多执行器。",
 	},
 	"rule_runs_lost": {
 		"",

@@ -23,6 +23,10 @@ const (
 // added tokens: what is said of an attempt without that of its trigger is refused.
 const Protocol = 3
 
+// MaxInstances bounds the instances of a group, those lost lately included. Servers refuse the
+// executors of a group that has more.
+const MaxInstances = 1000
+
 // InstanceState says whether an instance takes work.
 type InstanceState string
 

@@ -30,7 +30,23 @@ type State struct {
 	Replicas   int             `json:"replicas"`
 	Streams    []StreamState   `json:"streams"`   // streams first, then the buckets, each by name
 	Consumers  []ConsumerState `json:"consumers"` // on streams, not on buckets: those with most work first
+	// Kept is what groups keep in the buckets that executors write: those that have most of their share.
+	Kept []Kept `json:"kept"`
 }
+
+// Kept is how many keys an executor group has in a bucket that executors write.
+type Kept struct {
+	Group   string `json:"executor_group"`
+	Bucket  string `json:"bucket"`
+	Keys    uint64 `json:"keys"`
+	MaxKeys int    `json:"max_keys"` // servers refuse a group that has more, and remove its oldest
+}
+
+// Used returns how much of its share the group has, 1 for all of it.
+func (k Kept) Used() float64 { return float64(k.Keys) / float64(k.MaxKeys) }
+
+// Over reports whether the group has more than it may.
+func (k Kept) Over() bool { return k.Keys > uint64(k.MaxKeys) } //nolint:gosec // it is positive
 
 // StreamState is one stream, or the one below a bucket.
 type StreamState struct {

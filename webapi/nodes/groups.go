@@ -22,11 +22,11 @@ func (v *View) Group(ctx context.Context, name string) (api.Group, error) {
 	if err != nil {
 		return api.Group{}, err
 	}
-	instances, err := v.conn.Instances(ctx)
+	all, err := v.conn.Fleet(ctx)
 	if err != nil {
 		return api.Group{}, err
 	}
-	for _, g := range groupsOf([]cluster.Group{known}, instances) {
+	for _, g := range groupsOf([]cluster.Group{known}, all) {
 		if g.ExecutorGroup == name {
 			hold, err := v.conn.GetPause(ctx, name)
 			g.Pause = Paused(hold, time.Now())
@@ -42,11 +42,11 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	instances, err := v.conn.Instances(ctx)
+	all, err := v.conn.Fleet(ctx)
 	if err != nil {
 		return nil, err
 	}
-	groups := groupsOf(known, instances)
+	groups := groupsOf(known, all)
 	suspended, err := v.conn.Suspensions(ctx, time.Now())
 	if err != nil {
 		return nil, err
@@ -91,7 +91,8 @@ func Paused(hold job.Pause, now time.Time) *job.Pause {
 }
 
 // groupsOf puts instances under their groups, both in order of name.
-func groupsOf(known []cluster.Group, instances []fleet.Instance) []api.Group {
+func groupsOf(known []cluster.Group, all cluster.Fleet) []api.Group {
+	instances := all.Instances
 	groups := map[string]*api.Group{}
 	for _, k := range known {
 		groups[k.Group] = &api.Group{
@@ -118,6 +119,7 @@ func groupsOf(known []cluster.Group, instances []fleet.Instance) []api.Group {
 	}
 	list := make([]api.Group, 0, len(groups))
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		groups[name].MoreInstances = all.More[name]
 		list = append(list, *groups[name])
 	}
 	return list

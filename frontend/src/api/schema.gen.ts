@@ -4392,7 +4392,7 @@ export interface components {
                 shards_parked?: boolean;
                 /** @description The clock of a server is wrong, so it fires nothing; or the clock of NATS is */
                 clock_wrong?: boolean;
-                /** @description An executor group has more than its share: it sends more than its budget, and is disconnected for a while; or too many of its runs wait, and further fires are missed */
+                /** @description An executor group has more than its share: it sends more than its budget or keeps too much in a bucket, and is disconnected for a while; or too many of its runs wait, and further fires are missed */
                 over_budget?: boolean;
                 /** @description A job misses its 30-day target */
                 target_missed?: boolean;
@@ -5075,6 +5075,17 @@ export interface components {
             streams: components["schemas"]["StreamState"][];
             /** @description Consumers of streams, those with the largest backlog first; at most 100 */
             consumers: components["schemas"]["ConsumerState"][];
+            /** @description What executor groups keep in the buckets that executors write, those that use most of their share first; at most 20 */
+            kept: components["schemas"]["Kept"][];
+        };
+        Kept: {
+            executor_group: string;
+            /** @description INST (instances), HANDLER (announced handlers) or CLAIM (claims of at_most_once attempts) */
+            bucket: string;
+            /** Format: uint64 */
+            keys: number;
+            /** @description The group's share. Servers refuse a group that has more, and remove its oldest keys */
+            max_keys: number;
         };
         StreamState: {
             stream: string;
@@ -5254,7 +5265,10 @@ export interface components {
             pause?: components["schemas"]["Pause"];
             /** @description Why servers also pull its triggers and hand them out. Absent unless an executor keeps giving triggers back */
             suspended?: string;
+            /** @description At most 1,000: those whose heartbeat is newest */
             instances: components["schemas"]["Instance"][];
+            /** @description Number of instances that are not listed. Servers refuse a group that has more than 1,000 */
+            more_instances?: number;
         };
         GroupLimits: {
             /**
@@ -5691,6 +5705,7 @@ export type NodeList = components['schemas']['NodeList'];
 export type ShardMove = components['schemas']['ShardMove'];
 export type HeldRole = components['schemas']['HeldRole'];
 export type BusState = components['schemas']['BusState'];
+export type Kept = components['schemas']['Kept'];
 export type StreamState = components['schemas']['StreamState'];
 export type ConsumerState = components['schemas']['ConsumerState'];
 export type Instance = components['schemas']['Instance'];

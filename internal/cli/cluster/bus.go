@@ -19,7 +19,8 @@ func newGetBusCommand() *cobra.Command {
 		Use:   "bus",
 		Short: "Show the NATS streams, their replicas and consumers",
 		Long: "Show the NATS server, the size of its streams and their limits, whether all replicas are in sync,\n" +
-			"and the consumers with the largest backlog. -o json and -o yaml include the buckets.",
+			"the consumers with the largest backlog, and the groups that keep most in the buckets that executors\n" +
+			"write. -o json and -o yaml include all buckets.",
 		Example: "  carillon get bus\n  carillon get bus -o json | jq .durability",
 	}, func(ctx context.Context, api *client.API) (client.BusState, error) {
 		return client.Read[client.BusState](api.GetBus(ctx))
@@ -45,8 +46,8 @@ func drawBus(t *draw.Table, s client.BusState) {
 	buckets, held := 0, uint64(0)
 	for _, st := range s.Streams {
 		if st.Bucket {
-			buckets, held = buckets+1, held+st.Bytes
-			if len(st.Behind) == 0 {
+			if len(st.Behind) == 0 && st.MaxBytes == 0 { // only those that executors write have a bound
+				buckets, held = buckets+1, held+st.Bytes
 				continue
 			}
 		}
@@ -60,7 +61,14 @@ func drawBus(t *draw.Table, s client.BusState) {
 		}
 		t.Row(st.Stream, draw.Thousands(int64(min(st.Messages, 1<<62))), draw.Bytes(int64(min(st.Bytes, 1<<62))), full, t.Instant(st.OldestAt), copies, strconv.Itoa(st.Consumers))
 	}
-	t.Line(fmt.Sprintf("and %d buckets with %s", buckets, draw.Bytes(int64(min(held, 1<<62)))))
+	t.Line(fmt.Sprintf("and %d other buckets with %s", buckets, draw.Bytes(int64(min(held, 1<<62)))))
+	if len(s.Kept) > 0 {
+		t.Line("")
+		t.Row("GROUP", "KEEPS IN", "KEYS", "OF AT MOST")
+		for _, k := range s.Kept {
+			t.Row(k.Group, k.Bucket, draw.Thousands(int64(min(k.Keys, 1<<62))), draw.Thousands(int64(k.MaxKeys)))
+		}
+	}
 	if len(s.Consumers) == 0 {
 		return
 	}

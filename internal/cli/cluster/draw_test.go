@@ -19,8 +19,10 @@ func TestTheClusterIsDrawn(t *testing.T) {
 			Streams: []fleet.StreamState{
 				{Stream: "EVT", Messages: 1234567, Bytes: 2_100_000_000, MaxBytes: 8 << 30, Refuses: true, OldestAt: drawtest.At("03:00:00.000"), Consumers: 1, Replicas: 3, Leader: "n2", Behind: []string{"n3"}},
 				{Stream: "TRIG", Consumers: 3, Replicas: 3},
+				{Stream: "INST", Bucket: true, Messages: 812, Bytes: 260_000, MaxBytes: 1 << 30, Refuses: true, OldestAt: drawtest.At("03:00:00.000"), Replicas: 3},
 				{Stream: "JOBS", Bucket: true, Bytes: 1000, Replicas: 3},
 			},
+			Kept:      []fleet.Kept{{Group: "ops", Bucket: "INST", Keys: 800, MaxKeys: 1000}, {Group: "ops", Bucket: "CLAIM", Keys: 12000, MaxKeys: 250000}},
 			Consumers: []fleet.ConsumerState{{Stream: "TRIG", Consumer: "any-ops", Group: "ops", Waiting: 20000, Unacknowledged: 8, Redelivered: 1}, {Stream: "EVT", Consumer: "ingest"}},
 		})
 	})

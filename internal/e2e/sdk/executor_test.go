@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -331,6 +332,7 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 		invalid(executor.Config{Group: "g", Instance: "A"}, "instance")
 		invalid(executor.Config{Group: "g", Slots: -1}, "slots")
 		invalid(executor.Config{Group: "g", Patience: -1}, "patience")
+		invalid(executor.Config{Group: "g", Version: strings.Repeat("1", bus.MaxVersion+1)}, "version has 256 bytes; at most 255 are allowed")
 
 		nop := executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) { return nil, nil })
 		wrong := func(says string, register func(e *executor.Executor)) {
@@ -345,6 +347,14 @@ func TestAnExecutorRefusesWhatCannotWork(t *testing.T) {
 			}
 		}
 		wrong(`"a" is registered twice`, func(e *executor.Executor) { e.Handle("a", nop); e.Handle("a", nop) })
+		wrong("makes the names of all handlers longer than the 16384 bytes", func(e *executor.Executor) {
+			for n := range 100 {
+				e.Handle(strconv.Itoa(n)+strings.Repeat("x", 200), nop)
+			}
+		})
+		wrong("most of them its description and schemas; at most 32768 are allowed", func(e *executor.Executor) {
+			e.Handle("a", nop, executor.Describe(strings.Repeat("x", 40000)))
+		})
 		wrong("1 to 255", func(e *executor.Executor) { e.Handle("", nop) })
 		wrong("is nil", func(e *executor.Executor) { e.Handle("a", nil) })
 		wrong(`slots 0 of handler "a" must be between 1 and`, func(e *executor.Executor) { e.Handle("a", nop, executor.Slots(0)) })

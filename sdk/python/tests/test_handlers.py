@@ -202,3 +202,11 @@ def test_a_number_beyond_a_float_fails_the_run():
     end = run_handler(app, "echo", {"x": math.inf})
     assert (end.status, end.result) == ("failed", None)
     assert "params.x is a number that is too large" in end.message
+
+
+def test_names_of_handlers_that_a_heartbeat_has_no_room_for_are_refused():
+    e = Executor(group="g")
+    for n in range(100):
+        e.handler(f"{n:03}" + "x" * 200)(lambda run: None)
+    with pytest.raises(ConfigurationError, match="the names of all handlers have 20601 bytes; a heartbeat has 16384 for them"):
+        asyncio.run(e.serve())

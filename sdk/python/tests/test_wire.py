@@ -76,6 +76,7 @@ def test_a_retry_rule_says_what_follows(status, code, again):
     ({"CARILLON_GROUP": "g", "CARILLON_GRACE": "30"}, "CARILLON_GRACE"),
     ({"CARILLON_GROUP": "g", "CARILLON_LABEL": "zone"}, "CARILLON_LABEL"),
     ({"CARILLON_GROUP": "g", "CARILLON_CREDENTIAL_FILE": "/nowhere"}, "/nowhere"),
+    ({"CARILLON_GROUP": "g", "CARILLON_LABEL": "zone=" + "x" * 8192}, "labels have 8203 bytes; at most 8192 are allowed"),
 ])
 def test_a_wrong_setting_is_named(env, name):
     with pytest.raises(ConfigurationError, match=name):

@@ -6,6 +6,7 @@ import { Handler, type HandlerOptions, type Middleware, type Work } from "./hand
 import { Instance } from "./instance";
 import { type Logger, standardError } from "./log";
 import { complete, type Options } from "./settings";
+import { MAX_HANDLER_NAMES } from "./wire";
 
 export interface ExecutorOptions extends Options {
   /** Whether console.log and its like, called by handlers, become lines of runs too. Defaults to true. */
@@ -73,6 +74,10 @@ export class Executor {
 
   /** Do runs until stop. Throws ConfigurationError or ConflictError. An executor serves once. */
   async serve(): Promise<void> {
+    const names = Buffer.byteLength(JSON.stringify([...this.handlers.keys()]));
+    if (names > MAX_HANDLER_NAMES) {
+      throw new ConfigurationError(`the names of all handlers have ${names} bytes; a heartbeat has ${MAX_HANDLER_NAMES} for them: use shorter names, or several groups`);
+    }
     const instance = new Instance(complete(this.options), { handlers: this.handlers, middleware: this.middleware, log: this.log }, this.stopping.signal);
     const release = this.options.console === false ? () => {} : captureConsole();
     try {

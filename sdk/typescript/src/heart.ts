@@ -8,7 +8,7 @@ import type { Instance } from "./instance";
 import { isDoubling } from "./log";
 import { clock, monotonic, pause } from "./time";
 import { isObject } from "./trigger";
-import { ACK_WAIT, EXPECTED, HEARTBEAT_EVERY, PROTOCOL } from "./wire";
+import { ACK_WAIT, EXPECTED, HEARTBEAT_EVERY, MAX_ANNOUNCEMENT, PROTOCOL } from "./wire";
 
 const SDK = "carillon-typescript/0.1.0";
 const WRONG_SEQUENCE = 10071;
@@ -169,9 +169,9 @@ export class Heart {
       };
       const subject = `$KV.HANDLER.${this.of.group}.${Buffer.from(h.name).toString("base64url")}`;
       const text = JSON.stringify(about);
-      const [bytes, most] = [Buffer.byteLength(text), this.of.bus.maxPayload];
+      const [bytes, most] = [Buffer.byteLength(text), Math.min(MAX_ANNOUNCEMENT, this.of.bus.maxPayload)];
       if (bytes > most) {
-        this.of.log.error(`handler ${h.name} is not announced: what it does and accepts has ${bytes} bytes, and NATS takes ${most}: shorten its schemas, or raise max_payload in nats.conf`);
+        this.of.log.error(`handler ${h.name} is not announced: its description and schemas make ${bytes} bytes, and the bucket or the max_payload of NATS allows ${most}: shorten its schemas`);
         continue;
       }
       this.of.spawn(this.of.bus.untilStored(subject, () => text, {}));

@@ -8,7 +8,7 @@ import type { Instance } from "./instance";
 import type { ConsumerName } from "./pull";
 import { milliseconds } from "./time";
 import { decode, isObject, isWhole, keyOf } from "./trigger";
-import { ACK, delivery, MESSAGE, RESUME, ROUTE_REASON, TOKEN, TRACE } from "./wire";
+import { ACK, delivery, MAX_LABELS, MESSAGE, RESUME, ROUTE_REASON, TOKEN, TRACE } from "./wire";
 
 type Answer = Record<string, unknown>;
 
@@ -144,6 +144,10 @@ export class Requests {
     }
     if (labels !== undefined && !isTexts(labels)) {
       throw new Invalid("labels must be an object of texts");
+    }
+    const bytes = Buffer.byteLength(JSON.stringify(labels ?? {}));
+    if (bytes > MAX_LABELS) {
+      throw new Invalid(`labels have ${bytes} bytes; at most ${MAX_LABELS} are allowed`);
     }
     this.of.set(slots, labels);
     return {};

@@ -8,7 +8,7 @@ import { ConfigurationError, textOf } from "./errors";
 import { keyOf } from "./secrets";
 import { milliseconds } from "./time";
 import { isWhole } from "./trigger";
-import { isSlug } from "./wire";
+import { isSlug, MAX_LABELS, MAX_VERSION } from "./wire";
 
 /** What is not set is read from the environment. */
 export interface Options {
@@ -80,7 +80,7 @@ export function complete(options: Options, env: Env = process.env): Settings {
     tls: Object.keys(tls).length > 0 ? tls : undefined,
     instance: slug("instance", options.instance || env.CARILLON_INSTANCE || madeUpName(), "CARILLON_INSTANCE"),
     slots: whole(options.slots, env, "CARILLON_SLOTS", 32, 10_000),
-    labels: options.labels ?? labels(env.CARILLON_LABEL ?? ""),
+    labels: fits("labels", options.labels ?? labels(env.CARILLON_LABEL ?? ""), MAX_LABELS),
     grace: time(options.grace, env, "CARILLON_GRACE", 30_000),
     spool: options.spool ?? env.CARILLON_SPOOL ?? "",
     spoolBytes: whole(options.spoolBytes, env, "CARILLON_SPOOL_BYTES", 64 << 20),
@@ -89,8 +89,17 @@ export function complete(options: Options, env: Env = process.env): Settings {
       lines: whole(options.maxLogLines, env, "CARILLON_MAX_LOG_LINES", 1_000_000),
       bytes: whole(options.maxLogBytes, env, "CARILLON_MAX_LOG_BYTES", 64 << 20),
     },
-    version: options.version ?? "",
+    version: fits("version", options.version ?? "", MAX_VERSION),
   };
+}
+
+/** What has at most so many bytes, as JSON or as a text. */
+function fits<T>(name: string, value: T, most: number): T {
+  const bytes = Buffer.byteLength(typeof value === "string" ? value : JSON.stringify(value));
+  if (bytes > most) {
+    throw new ConfigurationError(`${name} has ${bytes} bytes; at most ${most} are allowed`);
+  }
+  return value;
 }
 
 function optional(name: string, value: string | undefined): Record<string, string> {

@@ -4,6 +4,10 @@ export const PROTOCOL = 3;
 const MAX_MESSAGE = 16 << 10;
 export const MAX_RESULT = 64 << 10;
 export const MAX_LOG_TEXT = 32 << 10;
+export const MAX_ANNOUNCEMENT = 32 << 10;
+export const MAX_HANDLER_NAMES = 16 << 10;
+export const MAX_LABELS = 8 << 10;
+export const MAX_VERSION = 255;
 export const ACK_WAIT = 15_000;
 export const HEARTBEAT_EVERY = 5000;
 

@@ -120,13 +120,17 @@ test("a heartbeat that NATS does not store restarts the wait", async (t) => {
 test("an announcement that NATS does not take is given up with an error", async () => {
   const errors: string[] = [];
   const log = new Logger((level, text) => errors.push(`${level} ${text}`));
-  const app = new Executor().handler("big", { description: "x".repeat(20_000) }, () => 1).handler("small", () => 1);
+  const app = new Executor().handler("big", { description: "x".repeat(20_000) }, () => 1).handler("huge", { description: "x".repeat(33_000) }, () => 1).handler("small", () => 1);
   const of = instanceOf(app, {}, log);
   of.nats.info = { max_payload: 12 << 10 };
   new Heart(of.instance).announce();
   await new Promise(setImmediate);
+  const other = instanceOf(app, {}, log);
+  new Heart(other.instance).announce();
+  await new Promise(setImmediate);
+  assert.deepEqual(other.nats.sent.length, 2);
   assert.deepEqual(of.nats.sent.map((s) => s.subject), [`$KV.HANDLER.g.${Buffer.from("small").toString("base64url")}`]);
-  assert.match(errors.join("\n"), /^error handler big .*max_payload[^\n]*$/);
+  assert.match(errors.join("\n"), /^error handler big [^\n]* allows 12288: .*\nerror handler huge [^\n]*\nerror handler huge [^\n]* allows 32768: [^\n]*$/);
 });
 
 test("a heartbeat names this version of the SDK, and what runs here", () => {

@@ -24,6 +24,7 @@ test("a wrong setting is named, with what would be right", () => {
     [{ CARILLON_GROUP: "g", CARILLON_SLOTS: "0" }, /between 1 and 10000/],
     [{ CARILLON_GROUP: "g", CARILLON_GRACE: "30" }, /CARILLON_GRACE "30" must be a duration/],
     [{ CARILLON_GROUP: "g", CARILLON_LABEL: "zone" }, /CARILLON_LABEL "zone" must be KEY=VALUE/],
+    [{ CARILLON_GROUP: "g", CARILLON_LABEL: `zone=${"x".repeat(8192)}` }, /labels has 8203 bytes; at most 8192 are allowed/],
     [{ CARILLON_GROUP: "g", CARILLON_CREDENTIAL_FILE: "/nowhere" }, /CARILLON_CREDENTIAL_FILE "\/nowhere" cannot be read/],
     [{ CARILLON_GROUP: "g", CARILLON_CREDENTIAL: "secret" }, /carillon credential create/],
     [{ CARILLON_GROUP: "g", CARILLON_SECRET_KEY: "x" }, /carillon secret key/],

@@ -1,6 +1,6 @@
 import { TriangleAlert } from "lucide-react";
 import type { Bus } from "@/api/cluster";
-import type { ConsumerState, StreamState } from "@/api/schema.gen";
+import type { ConsumerState, Kept, StreamState } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { ShareBar } from "@/components/ShareBar";
 import { Spark } from "@/components/Spark";
@@ -11,11 +11,11 @@ import { usePageT } from "@/i18n";
 import { formatBytes } from "@/lib/bytes";
 import { useFormat } from "@/lib/format";
 
-/** The streams, and those buckets of which a copy is not whole. */
+/** The streams, the buckets that executors write, which have a bound, and those of which a copy is not whole. */
 export function Streams({ bus }: { bus: Bus }) {
   const t = usePageT();
-  const buckets = bus.streams.filter((s) => s.bucket);
-  const shown = bus.streams.filter((s) => !s.bucket || s.behind);
+  const buckets = bus.streams.filter((s) => s.bucket && !s.behind && s.max_bytes === undefined);
+  const shown = bus.streams.filter((s) => !buckets.includes(s));
   return (
     <Card
       title={t.bus.streams}
@@ -77,6 +77,31 @@ function StreamRow({ stream: s, rates }: { stream: StreamState; rates: number[] 
         )}
       </td>
     </tr>
+  );
+}
+
+/** What executor groups keep in the buckets that executors write. */
+export function Keepers({ list }: { list: Kept[] }) {
+  const t = usePageT();
+  const f = useFormat();
+  if (list.length === 0) {
+    return null;
+  }
+  return (
+    <Card title={t.bus.kept} note={t.bus.keptNote}>
+      <Table heads={[t.bus.group, t.bus.bucket, { right: t.bus.keys }, { right: t.bus.maxKeys }]}>
+        {list.map((k) => (
+          <tr key={`${k.executor_group} ${k.bucket}`}>
+            <td>
+              <b className="name">{k.executor_group}</b>
+            </td>
+            <td className="sec">{t.bus.purposes[k.bucket] ?? k.bucket}</td>
+            <td className={k.keys > k.max_keys ? "r num c-warn" : "r num"}>{f.number(k.keys)}</td>
+            <td className="r num">{f.number(k.max_keys)}</td>
+          </tr>
+        ))}
+      </Table>
+    </Card>
   );
 }
 

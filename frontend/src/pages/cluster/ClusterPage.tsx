@@ -6,7 +6,7 @@ import { Mark } from "@/components/Status";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { Page } from "@/shell/Page";
-import { Consumers, Streams } from "./Bus";
+import { Consumers, Keepers, Streams } from "./Bus";
 import { Figures } from "./Figures";
 import { Moves, Nodes, Shards } from "./Nodes";
 import { StoreCard } from "./StoreCard";
@@ -40,6 +40,7 @@ export default function ClusterPage() {
             {bus.data ? (
               <>
                 <Streams bus={bus.data} />
+                <Keepers list={bus.data.kept} />
                 <Consumers list={bus.data.consumers} />
               </>
             ) : (

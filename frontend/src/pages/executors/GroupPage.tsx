@@ -102,7 +102,12 @@ export default function GroupPage() {
                   <StartCommand group={name} />
                 </div>
               ) : (
-                <InstanceTable instances={group.instances} />
+                <>
+                  <InstanceTable instances={group.instances} />
+                  {group.more_instances !== undefined && (
+                    <p className="b sec">{t.executors.moreInstances(group.more_instances)}</p>
+                  )}
+                </>
               )}
             </Card>
             {known && <UsageCard group={known} />}

@@ -134,6 +134,8 @@ class Executor:
     async def serve(self, signals: tuple[signal.Signals, ...] = ()) -> None:
         """What `run` does, in a loop that is there."""
         settings = Settings(**vars(self._given)).complete()
+        if (size := len(wire.dumps(sorted(self.handlers)))) > wire.MAX_HANDLER_NAMES:
+            raise ConfigurationError(f"the names of all handlers have {size} bytes; a heartbeat has {wire.MAX_HANDLER_NAMES} for them: use shorter names, or several groups")
         self._stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for s in signals:
@@ -596,7 +598,11 @@ class Instance:
             if h.result_schema is not None:
                 about["result_schema"] = h.result_schema
             name = base64.urlsafe_b64encode(h.name.encode()).rstrip(b"=").decode()
-            self.spawn(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", wire.dumps(about), {}))
+            data = wire.dumps(about)
+            if len(data) > wire.MAX_ANNOUNCEMENT:
+                log.error("handler %s is not announced: its description and schemas make %d bytes, and at most %d are allowed: shorten its schemas", h.name, len(data), wire.MAX_ANNOUNCEMENT)
+                continue
+            self.spawn(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", data, {}))
 
     # --- ends that outlive a restart
 

@@ -135,6 +135,8 @@ class Requests:
             raise Invalid(f"slots {slots} must be between 1 and 10000")
         if labels is not None and not (isinstance(labels, dict) and all(isinstance(v, str) for v in labels.values())):
             raise Invalid("labels must be an object of texts")
+        if labels is not None and (size := len(wire.dumps(labels))) > wire.MAX_LABELS:
+            raise Invalid(f"labels have {size} bytes; at most {wire.MAX_LABELS} are allowed")
         if slots is not None:
             self._of.slots = slots
             self._of.puller.release()

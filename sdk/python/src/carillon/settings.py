@@ -49,6 +49,10 @@ class Settings:
                 raise ConfigurationError(f"{name} {getattr(self, name)!r} must be 1 to 63 of a-z 0-9 - _, the first a letter or digit")
         if not 1 <= self.slots <= 10_000:
             raise ConfigurationError(f"slots {self.slots} must be between 1 and 10000")
+        if (size := len(wire.dumps(self.labels))) > wire.MAX_LABELS:
+            raise ConfigurationError(f"labels have {size} bytes; at most {wire.MAX_LABELS} are allowed")
+        if (size := len(self.version.encode())) > wire.MAX_VERSION:
+            raise ConfigurationError(f"version has {size} bytes; at most {wire.MAX_VERSION} are allowed")
         return self
 
 

@@ -12,6 +12,10 @@ from typing import Any
 MAX_MESSAGE = 16 << 10
 MAX_RESULT = 64 << 10
 MAX_LOG_TEXT = 32 << 10
+MAX_ANNOUNCEMENT = 32 << 10
+MAX_HANDLER_NAMES = 16 << 10
+MAX_LABELS = 8 << 10
+MAX_VERSION = 255
 ACK_WAIT = 15.0
 
 MESSAGE = "Carillon-Message"

@@ -23,6 +23,7 @@ public final class Executor implements AutoCloseable {
    */
   public static Executor connect(Options options, Handlers handlers) {
     Capture.start();
+    handlers.checkNames();
     Executor executor = new Executor(new Instance(Settings.of(options, System.getenv()), handlers));
     executor.instance.begin();
     return executor;

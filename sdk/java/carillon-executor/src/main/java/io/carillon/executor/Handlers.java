@@ -3,6 +3,8 @@ package io.carillon.executor;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,6 +61,17 @@ public final class Handlers {
     Registration registration = new Registration(name, mapper.constructType(params), mapper.constructType(result), handler, mapper);
     all.put(name, registration);
     return registration;
+  }
+
+  /** Checks that a heartbeat has room for all names. */
+  void checkNames() {
+    ArrayNode names = JsonNodeFactory.instance.arrayNode();
+    all.keySet().forEach(names::add);
+    int bytes = Json.bytes(names).length;
+    if (bytes > Wire.MAX_HANDLER_NAMES) {
+      throw new ConfigurationException("the names of all handlers have " + bytes + " bytes; a heartbeat has " + Wire.MAX_HANDLER_NAMES
+          + " for them: use shorter names, or several groups");
+    }
   }
 
   /** Calls an interceptor around every handler. The first one that is added is the outermost. */

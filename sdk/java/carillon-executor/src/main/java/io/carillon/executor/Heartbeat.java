@@ -184,10 +184,10 @@ class Heartbeat {
   void announce(String name, Registration handler) {
     String key = Base64.getUrlEncoder().withoutPadding().encodeToString(name.getBytes(StandardCharsets.UTF_8));
     byte[] about = Json.bytes(handler.about(of.settings));
-    long most = of.broker.maxPayload();
+    long most = Math.min(Wire.MAX_ANNOUNCEMENT, of.broker.maxPayload());
     if (about.length > most) {
-      LOG.error("handler {} is not announced: what it does and accepts has {} bytes, and at most {} fit into the max_payload of NATS:"
-          + " shorten its schemas, or raise max_payload in nats.conf", name, about.length, most);
+      LOG.error("handler {} is not announced: its description and schemas make {} bytes, and the bucket or the max_payload of NATS"
+          + " allows {}: shorten its schemas", name, about.length, most);
       return;
     }
     try {

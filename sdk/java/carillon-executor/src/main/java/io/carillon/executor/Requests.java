@@ -157,6 +157,9 @@ final class Requests {
         throw new Invalid("labels must be an object of texts");
       }
     }
+    if (Json.bytes(body.path("labels")).length > Wire.MAX_LABELS) {
+      throw new Invalid("labels must have at most " + Wire.MAX_LABELS + " bytes");
+    }
     of.runs.set(body.hasNonNull("slots") ? slots.intValue() : null, body.hasNonNull("labels") ? labels : null);
   }
 

@@ -4,6 +4,7 @@ import io.nats.client.NKey;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -27,15 +28,24 @@ record Settings(String group, String nats, String credential, Path caFile, Strin
     if (slots < 1 || slots > 10_000) {
       throw new ConfigurationException("slots " + slots + " must be between 1 and 10000");
     }
+    Map<String, String> labels = o.labels != null ? o.labels : labels(env.getOrDefault("CARILLON_LABEL", ""));
+    fits("labels", labels.toString().getBytes(StandardCharsets.UTF_8).length, Wire.MAX_LABELS);
+    fits("version", o.version.getBytes(StandardCharsets.UTF_8).length, Wire.MAX_VERSION);
     Duration grace = o.grace != null ? o.grace : duration(env, "CARILLON_GRACE", Duration.ofSeconds(30));
     String credential = key(o.credentialFile, env, "CARILLON_CREDENTIAL");
     checkSeed(credential);
     String secretKey = key(o.secretKeyFile, env, "CARILLON_SECRET_KEY");
     return new Settings(group, first(o.nats, env.get("CARILLON_NATS"), "nats://127.0.0.1:4222"), credential,
         o.caFile != null ? o.caFile : path(env, "CARILLON_NATS_CA"), instance, slots,
-        o.labels != null ? o.labels : labels(env.getOrDefault("CARILLON_LABEL", "")), grace,
+        labels, grace,
         o.spool != null ? o.spool : path(env, "CARILLON_SPOOL"),
         secretKey.isEmpty() ? null : Secrets.Key.of(secretKey, group), o.version);
+  }
+
+  private static void fits(String name, int bytes, int most) {
+    if (bytes > most) {
+      throw new ConfigurationException(name + " has " + bytes + " bytes; at most " + most + " are allowed");
+    }
   }
 
   private static String first(String... texts) {

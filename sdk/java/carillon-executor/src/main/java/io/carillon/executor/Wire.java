@@ -18,6 +18,10 @@ final class Wire {
   static final int MAX_MESSAGE = 16 << 10;
   static final int MAX_RESULT = 64 << 10;
   static final int MAX_LOG_TEXT = 32 << 10;
+  static final int MAX_ANNOUNCEMENT = 32 << 10;
+  static final int MAX_HANDLER_NAMES = 16 << 10;
+  static final int MAX_LABELS = 8 << 10;
+  static final int MAX_VERSION = 255;
   static final Duration ACK_WAIT = Duration.ofSeconds(15);
 
   static final String MESSAGE = "Carillon-Message";

@@ -160,6 +160,16 @@ class HandlersTest {
   }
 
   @Test
+  void namesThatAHeartbeatHasNoRoomForAreRefused() {
+    Handlers handlers = new Handlers();
+    for (int i = 0; i < 100; i++) {
+      handlers.register(i + "x".repeat(200), Void.class, Void.class, (run, p) -> null);
+    }
+    var e = assertThrows(ConfigurationException.class, handlers::checkNames);
+    assertTrue(e.getMessage().contains("a heartbeat has 16384 for them"), e.getMessage());
+  }
+
+  @Test
   void interceptorsAreAroundTheHandlerTheFirstOutermost() {
     List<String> order = new ArrayList<>();
     Handlers h = handlers();

@@ -29,6 +29,14 @@ class SettingsTest {
   }
 
   @Test
+  void labelsAndAVersionThatAHeartbeatHasNoRoomForAreRefused() {
+    for (Options o : new Options[] {Options.fromEnvironment().labels(Map.of("zone", "x".repeat(8192))), Options.fromEnvironment().version("x".repeat(256))}) {
+      var e = assertThrows(ConfigurationException.class, () -> Settings.of(o.group("g"), Map.of()));
+      assertTrue(e.getMessage().contains(" bytes; at most "), e.getMessage());
+    }
+  }
+
+  @Test
   void settingsComeFromOptionsThenFromTheEnvironment() {
     Map<String, String> env = Map.of("CARILLON_GROUP", "g", "CARILLON_SLOTS", "8", "CARILLON_LABEL", "zone=eu;disk=ssd", "CARILLON_GRACE", "1m");
     Settings s = Settings.of(Options.fromEnvironment().slots(4), env);
