@@ -1,6 +1,9 @@
 package cron
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // field is the grammar of one field of one dialect.
 type field struct {
@@ -43,6 +46,41 @@ var (
 	quartzDow    = field{name: "day of week", index: 5, low: 1, high: 7, hashHigh: 7, names: dayNames, first: 1, zero: 1, wrap: 7, maxStep: 7, quartz: true}
 	quartzYear   = field{name: "year", index: -1, low: minYear, high: maxYear, maxStep: anyStep, quartz: true}
 )
+
+// last returns the largest value that no smaller one stands for: Sunday is 0 as well as 7.
+func (f *field) last() int {
+	if f == &unixDow {
+		return 6
+	}
+	return f.high
+}
+
+// unrolled returns a proposal to write a range that ends before it starts, such as "; write 22,0,2" for
+// 22-2/2. There is none where values do not go round, as years do not, and for H, which has no lists.
+func (f *field) unrolled(sp span) string {
+	if f.index < 0 || sp.step == 0 {
+		return ""
+	}
+	size := f.last() - f.low + 1
+	var values []int
+	for v := sp.from; v <= sp.to+size; v += sp.step {
+		values = append(values, f.low+(v-f.low)%size)
+	}
+	var items []string
+	for i := 0; i < len(values); {
+		end := i + 1
+		for end < len(values) && values[end] == values[end-1]+1 {
+			end++
+		}
+		item := strconv.Itoa(values[i])
+		if end > i+1 {
+			item += "-" + strconv.Itoa(values[end-1])
+		}
+		items = append(items, item)
+		i = end
+	}
+	return "; write " + strings.Join(items, ",")
+}
 
 // wants says in words what an item of the field may be.
 func (f *field) wants() string {

@@ -1,7 +1,10 @@
 package cron
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job/clip"
@@ -54,7 +57,9 @@ func Parse(text string, seed uint64) (*Expr, error) {
 	var err error
 	switch f := split(fields); len(f) {
 	case 5:
-		err = p.unix(f)
+		if err = p.unix(f); err != nil {
+			err = adviseQuartz(err, f)
+		}
 	case 6, 7:
 		err = p.quartz(f)
 	default:
@@ -65,6 +70,35 @@ func Parse(text string, seed uint64) (*Expr, error) {
 	}
 	p.expr.finish()
 	return p.expr, nil
+}
+
+// ofQuartz matches what only six fields have.
+var ofQuartz = regexp.MustCompile(`(?i)^\?$|^(L|LW|[0-9]+W|L-[0-9]+W?)$|^([0-9]|[a-z]{3})(L|#[0-9])$`)
+
+// adviseQuartz adds to the error about five fields that six have what was meant, if that is so. The
+// proposal counts days of the week from 1, as Quartz does.
+func adviseQuartz(err error, unix []string) error {
+	bad, ok := errors.AsType[*ParseError](err)
+	day, week := unix[2], unix[4]
+	if !ok || !ofQuartz.MatchString(day) && !ofQuartz.MatchString(week) || bad.Field != unixDom.name && bad.Field != unixDow.name {
+		return err
+	}
+	if len(week) > 0 && week[0] >= '0' && week[0] <= '7' {
+		week = strconv.Itoa(int(week[0]-'0')%7+1) + week[1:]
+	}
+	switch {
+	case week == "*" && day != "?":
+		week = "?"
+	case day == "*" && week != "?":
+		day = "?"
+	}
+	proposal := strings.Join([]string{"0", unix[0], unix[1], day, unix[3], week}, " ")
+	if _, err := Parse(proposal, 0); err != nil || strings.EqualFold(week, "L") || strings.ContainsAny(unix[4], "-,/") {
+		bad.Reason += "; ?, L, W and # are for six fields, the first of them seconds"
+		return bad
+	}
+	bad.Reason += "; ?, L, W and # are for six fields: write " + proposal
+	return bad
 }
 
 // parser fills in an expression from its fields.

@@ -91,7 +91,7 @@ func (s *scanner) span() (span, error) {
 	if s.accept('/') {
 		switch {
 		case !whole && !ranged && !f.quartz:
-			return span{}, s.fail(`must have a step only after "*" or a range, such as %d-%d%s`, sp.from, f.high, s.item[s.pos-1:])
+			return span{}, s.fail(`must have a step only after "*" or a range, such as %d-%d%s`, sp.from, max(f.last(), sp.from), s.item[s.pos-1:])
 		case named && f.quartz:
 			return span{}, s.fail("must be in numbers, since Quartz ignores a step after a name")
 		}
@@ -115,7 +115,7 @@ func (s *scanner) span() (span, error) {
 // hashedSpan reads what follows H: a range in brackets and a step, both optional.
 func (s *scanner) hashedSpan() (span, error) {
 	f := s.field
-	sp := span{from: f.low, to: f.hashHigh, step: 1}
+	sp := span{from: f.low, to: f.hashHigh}
 	if s.accept('(') {
 		var err error
 		if sp.from, _, err = s.value(); err != nil {
@@ -135,6 +135,7 @@ func (s *scanner) hashedSpan() (span, error) {
 	if err != nil {
 		return span{}, err
 	}
+	sp.step = 1
 	count := sp.to - sp.from + 1
 	if s.accept('/') {
 		if sp.step, err = s.step(count); err != nil {
@@ -154,7 +155,7 @@ func (s *scanner) shift(sp span) (span, error) {
 	f := s.field
 	if sp.to < sp.from {
 		if f.wrap == 0 {
-			return span{}, s.fail("must not end before it starts; write %d-%d,%d-%d", sp.from, f.high, f.low, sp.to)
+			return span{}, s.fail("must not end before it starts%s", f.unrolled(sp))
 		}
 		sp.to += f.wrap
 	}
@@ -241,6 +242,9 @@ func (s *scanner) peek() byte {
 func (s *scanner) end() error {
 	if s.pos == len(s.item) {
 		return nil
+	}
+	if s.field == &quartzDow && (s.peek() == '#' || upper(s.peek()) == 'L') && s.pos+2 >= len(s.item) {
+		return s.fail("must be the only value of the field: %c cannot be in a list; make a job for each value", upper(s.peek()))
 	}
 	return s.fail("must not have %q after %q; must be %s", clip.Text(s.item[s.pos:], maxQuoted), clip.Text(s.item[:s.pos], maxQuoted), s.field.wants())
 }

@@ -1,0 +1,62 @@
+package cron
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+)
+
+var proposed = regexp.MustCompile(`; write ([0-9,-]+)$`)
+
+// Each range that ends before it starts is proposed as a list, which must have the values that the
+// dialects have where ranges go round.
+func TestTheProposalForARangeThatGoesRoundHasItsValues(t *testing.T) {
+	tried := 0
+	for at, f := range []*field{&unixMinute, &unixHour, &unixDom, &unixMonth, &unixDow} {
+		size := f.high - f.low + 1
+		if f == &unixDow {
+			size = 7
+		}
+		for from := f.low; from <= f.high; from++ {
+			for to := f.low; to < from; to++ {
+				for _, step := range []int{1, 2, 3, 5, 7, 20} {
+					fields := []any{"0", "0", "*", "*", "*"}
+					item := fmt.Sprintf("%d-%d", from, to)
+					if step > 1 {
+						item += fmt.Sprintf("/%d", step)
+					}
+					fields[at] = item
+					_, err := Parse(fmt.Sprintf("%s %s %s %s %s", fields...), 0)
+					if err == nil {
+						t.Fatalf("%s: %s is accepted", f.name, item)
+					}
+					m := proposed.FindStringSubmatch(err.Error())
+					if m == nil {
+						t.Fatalf("%s: no proposal in %v", item, err)
+					}
+					want := ""
+					for v := from; v <= to+size; v += step {
+						if want != "" {
+							want += ","
+						}
+						want += fmt.Sprint(f.low + (v-f.low)%size)
+					}
+					fields[at] = m[1]
+					got, err := Parse(fmt.Sprintf("%s %s %s %s %s", fields...), 0)
+					if err != nil {
+						t.Fatalf("the proposal for %s: %v", item, err)
+					}
+					fields[at] = want
+					meant, err := Parse(fmt.Sprintf("%s %s %s %s %s", fields...), 0)
+					if err != nil || *got != *meant {
+						t.Fatalf("%s: proposed %s, meant %s; %v", item, m[1], want, err)
+					}
+					tried++
+				}
+			}
+		}
+	}
+	if tried < 1000 {
+		t.Errorf("only %d tried", tried)
+	}
+}
