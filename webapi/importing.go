@@ -23,7 +23,10 @@ func (h *importHandlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObje
 	if r.Body.System != nil {
 		o.System = *r.Body.System
 	} else {
-		o.System = crontab.IsSystem("", text)
+		var err error
+		if o.System, err = crontab.IsSystem("", text); err != nil {
+			return nil, err
+		}
 	}
 	lines, err := crontab.Import(text, o)
 	if err != nil {

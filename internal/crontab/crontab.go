@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
@@ -112,6 +113,10 @@ func (r *reader) comment(text string) {
 func (r *reader) read(l *Line) {
 	name := r.name
 	r.name = ""
+	if !utf8.ValidString(l.Text) { // it would be kept with other characters, and cron runs the bytes
+		l.Text, l.Outcome, l.Note = strings.ToValidUTF8(l.Text, "\ufffd"), Broken, reason.NotUTF8.String()
+		return
+	}
 	if s, ok := parseSetting(l.Text); ok {
 		l.Outcome = Setting
 		r.set(l, s)

@@ -129,6 +129,7 @@ func TestEachLineSaysWhatBecameOfIt(t *testing.T) {
 	f("@daily x", Imported, "runs in an empty directory, not in a home", func(o *Options) { o.Dir = "" })
 	f("@daily root x", Imported, "runs as the executor does, not as root; runs in an empty directory, not in a home", system)
 	f("@daily root", Broken, "has no command after the user; is it a user's crontab?", system)
+	f("0 1 * * * /opt/caf\xe9.sh", Broken, "is not UTF-8; save the file in that encoding, if the program's name is in it, too")
 	f("@daily", Broken, "has no user and no command; a system crontab names a user before the command", system)
 }
 
@@ -206,16 +207,30 @@ func TestNamesAreUniqueAndStayTheSame(t *testing.T) {
 func TestSystemCrontabsAreRecognised(t *testing.T) {
 	f := func(file, text string, want bool) {
 		t.Helper()
-		if got := IsSystem(file, []byte(text)); got != want {
-			t.Errorf("%s %q: got %v", file, text, got)
+		if got, err := IsSystem(file, []byte(text)); got != want || err != nil {
+			t.Errorf("%s %q: got %v, %v", file, text, got, err)
 		}
 	}
+	mixed := func(text string) {
+		t.Helper()
+		if _, err := IsSystem("-", []byte(text)); !errors.Is(err, job.ErrInvalid) || !strings.Contains(err.Error(), "--system") {
+			t.Errorf("%q: got %v", text, err)
+		}
+	}
+	mixed("0 1 * * * root x\n0 1 * * * /opt/backup.sh /data\n")
+	mixed("0 1 * * * root x\n0 1 * * * FOO=1 backup\n")
+	f("etc/crontab", "0 1 * * * x y\n", true)
+	f("checkout/etc/cron.d/x", "", true)
+	f("etc/crontabs", "0 1 * * * x y\n", false)
+	f("x", "*/5 * * * * minecraft /srv/backup.sh\n0 4 * * * root /etc/scripts/defragment.sh\n", true)
+	f("x", "0 1 * * * git gc\n0 2 * * * backup now\n", false)
+	f("x", "0 1 * * * mysql /opt/x\n", true)
 	f("/etc/crontab", "", true)
 	f("/etc/cron.d/php", "x", true)
 	f("x", "# m h dom mon dow user\tcommand\n0 1 * * * ada x\n", true)
 	f("x", "# * * * * * user-name command to be executed\n", true)
 	f("x", "A=b\n17 * * * * root cd / && run-parts /etc/cron.hourly\n0 1 * * * www-data x\n", true)
-	f("x", "0 1 * * * root x\n0 1 * * * backup /data\n", false)
+	f("x", "0 1 * * * root x\n0 1 * * * backup /data\n", true)
 	f("x", "0 1 * * * /root/x y\n", false)
 	f("x", "# m h dom mon dow command\n0 1 * * * backup /data\n", false)
 	f("x", "", false)
@@ -239,7 +254,7 @@ func FuzzImport(f *testing.F) {
 	f.Add("# name: x\n@daily cd / && nice -n 5 bash -c 'x' | y\n@reboot z\n", false)
 	f.Add("CRON_TZ=Asia/Tokyo\n-*/5 * * * 1-5 flock -n\n", false)
 	f.Fuzz(func(t *testing.T, text string, isSystem bool) {
-		IsSystem("x", []byte(text))
+		_, _ = IsSystem("x", []byte(text))
 		lines, err := Import([]byte(text), Options{Group: "ops", System: isSystem})
 		if err != nil {
 			return

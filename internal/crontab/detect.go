@@ -6,25 +6,39 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// accounts are users that systems' crontabs name and that are no programs.
-var accounts = []string{"root", "daemon", "nobody", "www-data", "postgres", "mysql", "nginx", "apache", "git", "redis", "smmsp", "munin", "logcheck", "amavis"}
+// accounts are users that systems' crontabs name and that are no programs. sharers are users whose names
+// programs have, too.
+var (
+	accounts = []string{"root", "daemon", "nobody", "www-data", "postgres", "smmsp", "logcheck", "amavis"}
+	sharers  = []string{"mysql", "nginx", "apache", "git", "redis", "munin"}
+)
 
 // userColumn is the heading that system crontabs come with.
 var userColumn = regexp.MustCompile(`(?i)^#.*\b(dow|day of week|wday)\s+user\b|^#.*\buser(-?name)?\s+command\b`)
 
-// IsSystem guesses whether a crontab names a user before each command: by where it
-// is kept, by its heading, or because every line has a well-known account there.
-func IsSystem(file string, data []byte) bool {
-	if path.Base(path.Dir(file)) == "cron.d" || path.Clean(file) == "/etc/crontab" {
-		return true
+// account matches a name that a user may have.
+var account = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,31}\$?$`)
+
+// IsSystem guesses whether a crontab names a user before each command: by where it is kept, by its
+// heading, or because every line has there what may be a user, and some a well-known one. The error is an
+// *InvalidError: some lines have a well-known user there, and others cannot.
+func IsSystem(file string, data []byte) (bool, error) {
+	folder := path.Base(path.Dir(path.Clean(file)))
+	if folder == "cron.d" || folder == "etc" && path.Base(file) == "crontab" {
+		return true, nil
 	}
-	entries := 0
+	sure, shared, others := 0, 0, 0
+	no := "" // a line that names no user
 	for raw := range bytes.Lines(data) {
 		text := strings.Trim(string(raw), " \t\r\n")
 		if userColumn.MatchString(text) {
-			return true
+			return true, nil
 		}
 		if text == "" || text[0] == '#' {
 			continue
@@ -33,13 +47,23 @@ func IsSystem(file string, data []byte) bool {
 			continue
 		}
 		e, err := parseEntry(text, true)
-		if err != nil {
-			continue // broken in one way or the other
+		switch {
+		case slices.Contains(accounts, e.user):
+			sure++
+		case err != nil && e.user == "": // broken in one way or the other
+		case err != nil || !account.MatchString(e.user):
+			no = text
+		case slices.Contains(sharers, e.user):
+			shared++
+		default:
+			others++
 		}
-		if !slices.Contains(accounts, e.user) {
-			return false
-		}
-		entries++
 	}
-	return entries > 0
+	switch {
+	case sure > 0 && no != "":
+		return false, &job.InvalidError{Field: "system", Reason: reason.MixedCrontab.With(clip.Text(no, 60))}
+	case sure > 0:
+		return true, nil
+	}
+	return shared > 0 && others == 0 && no == "", nil
 }

@@ -24,6 +24,13 @@ type converter struct {
 	lines   map[string]int    // of every field, by path
 	texts   map[string]string // top-level fields that are text
 	out     bytes.Buffer
+	began   []begun // the top-level fields, in order
+}
+
+// begun says where a top-level field begins in the output.
+type begun struct {
+	name string
+	at   int
 }
 
 func newConverter(file string, before int, root ast.Node) *converter {
@@ -93,7 +100,7 @@ func (c *converter) write(n ast.Node, path string, depth int) error {
 		return c.wrong(n, path, "is nested more than %d deep, or refers to itself", maxDepth)
 	}
 	if c.out.Len() > 2*job.MaxDocument {
-		return c.wrong(n, path, "makes the document longer than %d bytes", job.MaxDocument)
+		return c.tooLong(n)
 	}
 	n, err := c.resolve(n, path)
 	if err != nil {
@@ -125,6 +132,25 @@ func (c *converter) write(n ast.Node, path string, depth int) error {
 		return c.wrong(n, path, "has the value %s, which JSON cannot express", n.GetToken().Value)
 	}
 	return nil
+}
+
+// tooLong returns the error of a document that is too long. It names the top-level field that takes most.
+func (c *converter) tooLong(n ast.Node) error {
+	longest, most := "", 0
+	for i, field := range c.began {
+		end := c.out.Len()
+		if i+1 < len(c.began) {
+			end = c.began[i+1].at
+		}
+		if end-field.at > most {
+			longest, most = field.name, end-field.at
+		}
+	}
+	line := c.lines[longest]
+	if line == 0 {
+		line = c.line(n)
+	}
+	return &Error{File: c.file, Line: line, Field: longest, Reason: fmt.Sprintf("makes the document longer than %d bytes", job.MaxDocument)}
 }
 
 // number is a number of JSON.
@@ -225,6 +251,9 @@ func (c *converter) writeMapping(n ast.Node, path string, depth int) error {
 		}
 		p := join(path, f.key)
 		c.lines[p] = f.line
+		if path == "" {
+			c.began = append(c.began, begun{f.key, c.out.Len()})
+		}
 		c.writeJSON(f.key)
 		c.out.WriteByte(':')
 		if err := c.write(f.value, p, depth+1); err != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxFile is the greatest size of a file, in bytes.
@@ -60,6 +61,12 @@ func Parse(file string, data []byte) ([]Document, error) {
 		return nil, &Error{File: file, Reason: tooLarge}
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	line := 0
+	for text := range bytes.Lines(data) {
+		if line++; !utf8.Valid(text) {
+			return nil, &Error{File: file, Line: line, Reason: "is not UTF-8; save the file in that encoding"}
+		}
+	}
 	if looksLikeJSON(file, data) {
 		return parseJSON(file, data)
 	}

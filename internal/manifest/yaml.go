@@ -93,7 +93,7 @@ func (c chunk) parse(file string) (*Document, error) {
 	parsed, err := parser.ParseBytes(c.text, 0)
 	if err != nil {
 		if bad, ok := errors.AsType[yaml.Error](err); ok && bad.GetToken() != nil {
-			return nil, wrong(bad.GetToken().Position.Line, "not YAML: "+bad.GetMessage())
+			return nil, wrong(bad.GetToken().Position.Line, "not YAML: "+c.explain(bad))
 		}
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return nil, wrong(1, "not YAML: "+line)
@@ -118,6 +118,18 @@ func (c chunk) parse(file string) (*Document, error) {
 		return nil, err
 	}
 	return d, d.checkSize()
+}
+
+// explain returns what is wrong in a parser's words, but of a tab that it is one: the parser says that a
+// character cannot start a token.
+func (c chunk) explain(bad yaml.Error) string {
+	lines := bytes.Split(c.text, []byte("\n"))
+	for _, at := range []int{bad.GetToken().Position.Line - 1, bad.GetToken().Position.Line} {
+		if at >= 0 && at < len(lines) && bytes.HasPrefix(bytes.TrimLeft(lines[at], " "), []byte("\t")) {
+			return "a line is indented with a tab; use spaces"
+		}
+	}
+	return bad.GetMessage()
 }
 
 // tooDeep returns the line at which too many brackets are open, 0 if none. It counts

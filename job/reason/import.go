@@ -3,6 +3,8 @@ package reason
 // What is said of a schedule, and of what is imported.
 var (
 	NoBoot               = None{define("no_boot", "a cluster does not boot; start such work with the machine's init system")}
+	NotUTF8              = None{define("not_utf8", "is not UTF-8; save the file in that encoding, if the program's name is in it, too")}
+	MixedCrontab         = One{define("mixed_crontab", "cannot be detected: some lines name a well-known user before the command, and this one cannot: {line:phrase}. Choose --system, or --system=false (in the API, system)")}
 	NameTaken            = Two{define("name_taken", `the name "{name:phrase}" is used on line {line:number} already`)}
 	SettingNoName        = None{define("setting_no_name", "has no name before the =")}
 	NoTimeZone           = Two{define("no_time_zone", `"{zone:phrase}" is not a time zone; use an IANA name such as {example:word}`)}

@@ -70,7 +70,9 @@ func newImportCrontabCommand() *cobra.Command {
 			return err
 		}
 		if !cmd.Flags().Changed("system") {
-			o.System = crontab.IsSystem(args[0], data)
+			if o.System, err = crontab.IsSystem(args[0], data); err != nil {
+				return cli.Usage(err)
+			}
 		}
 		if o.Zone == "" {
 			o.Zone = cli.LocalZone()

@@ -71,6 +71,8 @@ export const reasons = {
   job_deleted: "the job was deleted",
   early_too_late: "the fire of {fire_time:instant}, in whose place it was wanted, was decided before that was known",
   no_boot: "a cluster does not boot; start such work with the machine's init system",
+  not_utf8: "is not UTF-8; save the file in that encoding, if the program's name is in it, too",
+  mixed_crontab: "cannot be detected: some lines name a well-known user before the command, and this one cannot: {line:phrase}. Choose --system, or --system=false (in the API, system)",
   name_taken: "the name \"{name:phrase}\" is used on line {line:number} already",
   setting_no_name: "has no name before the =",
   no_time_zone: "\"{zone:phrase}\" is not a time zone; use an IANA name such as {example:word}",

@@ -88,6 +88,8 @@ export const reasons: Record<ReasonCode, string> = {
   runs_as_executor: "以执行器的用户运行，而不是 {user:word}",
   empty_directory: "在空目录中运行，而不是主目录",
   few_fields: "只有分、时、日、月、星期五个字段中的 {fields:number} 个，并且没有命令",
+  not_utf8: "不是 UTF-8 编码；如果程序名也使用该编码，请将文件另存为 UTF-8",
+  mixed_crontab: "无法判断：有些行在命令前写明了常见用户，而这一行不可能是：{line:phrase}。请指定 --system 或 --system=false（API 中为 system）",
   no_user_no_command: "没有用户和命令；系统 crontab 在命令前写明用户",
   no_command_after_user: "用户之后没有命令，这是某个用户的 crontab 吗？",
   no_command: "没有命令",
