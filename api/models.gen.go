@@ -1008,7 +1008,7 @@ type JobBulk struct {
 	// RemoveTags For edit: tags to remove
 	RemoveTags []string `json:"remove_tags,omitempty"`
 
-	// RunID For run: a UUIDv7 chosen by the caller, from which the ids of the runs are derived. A request that repeats it within five minutes creates no further runs. Defaults to a new one
+	// RunID For run: a UUIDv7 chosen by the caller, from which the ids of the runs are derived. A request that repeats it creates no further runs. Its time may be five minutes old, or a minute ahead. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 
 	// Until For pause: when the jobs resume automatically. Defaults to never
@@ -1801,7 +1801,7 @@ type RunRequest struct {
 	// Params Any JSON value, instead of the parameters of the job
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// RunID A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it within five minutes creates no second run. Defaults to a new one
+	// RunID A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it creates no second run. Its time may be five minutes old, or a minute ahead. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
 }
 
@@ -2137,6 +2137,9 @@ type DeadLetterSequence = uint64
 
 // GroupName defines model for GroupName.
 type GroupName = string
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
 
 // IfMatch defines model for IfMatch.
 type IfMatch = string
@@ -2510,6 +2513,9 @@ type ListJobsParams struct {
 type ChangeJobsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // FacetJobsParams defines parameters for FacetJobs.
@@ -2640,6 +2646,9 @@ type ResumeJobParams struct {
 type RunJobParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RunFireEarlyParams defines parameters for RunFireEarly.
@@ -2896,6 +2905,9 @@ type ListRunsParamsSort string
 type ChangeRunsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CountRunsParams defines parameters for CountRuns.
@@ -3025,6 +3037,9 @@ type ListPiecesParams struct {
 type RerunRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.

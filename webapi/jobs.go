@@ -106,6 +106,9 @@ func (h *jobHandlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequ
 
 // ChangeJobs answers POST /jobs/bulk.
 func (h *jobHandlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (ChangeJobsResponseObject, error) {
+	if err := idempotent(&r.Body.RunID, "run_id", r.Params.IdempotencyKey); err != nil {
+		return nil, err
+	}
 	result, err := h.bulk.Jobs(ctx, r.Body)
 	return ChangeJobs200JSONResponse(result), err
 }

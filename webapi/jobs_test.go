@@ -237,7 +237,7 @@ func TestRunNowAsksTheOwnerOfTheShard(t *testing.T) {
 		}
 		return bus.TriggerReply{RunID: q.RunID, Version: 7, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}, nil
 	})
-	wanted := job.NewRunID(noon)
+	wanted := job.NewRunID(time.Now())
 	id := job.WantedRunID("billing/x", wanted)
 	accepted, _ := want[RunAccepted](w, http.StatusAccepted, "POST", run, map[string]any{"params": map[string]int{"n": 1}, "cause": "manual", "run_id": wanted}, header{"Carillon-User", "ann"})
 	if d := cmp.Diff(RunAccepted{RunID: id, Job: "billing/x", Version: 7, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}, accepted); d != "" {

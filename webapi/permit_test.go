@@ -379,11 +379,9 @@ func TestNobodyRunsAJobUnderTheIDOfAnotherJobsFire(t *testing.T) {
 		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
 	})
 	bob := ann.person("bob", rights.Access{Role: rights.Operator, Group: "billing"})
-	fire := job.FireRunID("ops/x", noon.UnixMilli(), job.CauseSchedule)
-	for range 2 {
-		accepted, _ := want[RunAccepted](g.world, 202, "POST", "/api/v1/jobs/billing/x/run", map[string]any{"run_id": fire}, bob.headers()...)
-		if q := <-asked; q.RunID == fire || q.RunID != job.WantedRunID("billing/x", fire) || accepted.RunID != q.RunID {
-			t.Errorf("asked for run %s, which was accepted as %s", q.RunID, accepted.RunID)
-		}
+	fire := job.FireRunID("ops/x", time.Now().UnixMilli(), job.CauseSchedule)
+	accepted, _ := want[RunAccepted](g.world, 202, "POST", "/api/v1/jobs/billing/x/run", map[string]any{"run_id": fire}, bob.headers()...)
+	if q := <-asked; q.RunID == fire || q.RunID != job.WantedRunID("billing/x", fire) || accepted.RunID != q.RunID {
+		t.Errorf("asked for run %s, which was accepted as %s", q.RunID, accepted.RunID)
 	}
 }

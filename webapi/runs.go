@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/bulk"
@@ -77,6 +78,9 @@ func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillReques
 
 // ChangeRuns answers POST /runs/bulk.
 func (h *runHandlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (ChangeRunsResponseObject, error) {
+	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {
+		return nil, err
+	}
 	result, err := h.bulk.Runs(ctx, r.Body)
 	return ChangeRuns200JSONResponse(result), err
 }
@@ -146,6 +150,9 @@ func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (Re
 	if err != nil {
 		return nil, err
 	}
+	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {
+		return nil, err
+	}
 	accepted, err := h.runs.Rerun(ctx, attempts, r.Body)
 	return RerunRun202JSONResponse(accepted), err
 }
@@ -154,6 +161,9 @@ func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (Re
 func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobResponseObject, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
+		return nil, err
+	}
+	if err := idempotent(&r.Body.RunID, "run_id", r.Params.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	accepted, err := h.runs.Start(ctx, name, r.Body)
@@ -168,4 +178,17 @@ func (h *runHandlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObj
 	}
 	accepted, err := h.runs.StartEarly(ctx, name, r.Body)
 	return RunFireEarly202JSONResponse(accepted), err
+}
+
+// idempotent puts the header Idempotency-Key into the field of the body that means the same. The error is an
+// *InvalidError if both are given and differ.
+func idempotent[T ~string](key *T, field, header string) error {
+	switch {
+	case header == "" || string(*key) == header:
+		return nil
+	case *key != "":
+		return &job.InvalidError{Field: "Idempotency-Key", Reason: reason.KeyTwice.With(field)}
+	}
+	*key = T(header)
+	return nil
 }

@@ -61,5 +61,8 @@ var (
 	CursorOfPage        = None{define("cursor_of_page", "must be the value of next from the previous page")}
 	UntilForPause       = None{define("until_for_pause", "is only for pausing")}
 	FireAhead           = Two{define("fire_ahead", "{fire_time:instant} must be at least {ahead:duration} in the future")}
+	RunIDOld            = One{define("run_id_old", "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before")}
+	RunIDAhead          = One{define("run_id_ahead", "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from")}
+	KeyTwice            = One{define("key_twice", "contradicts {field:word} of the body: give one of the two")}
 	PiecesAll           = None{define("pieces_all", "must be all for a run without pieces")}
 )

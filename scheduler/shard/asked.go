@@ -7,8 +7,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// AskedFor is how long it is remembered that a run was made on command.
-const AskedFor = 5 * time.Minute
+// AskedFor is how long it is remembered that a run was made on command. Servers send no id whose time
+// is older than five minutes, so that none comes that was forgotten.
+const AskedFor = 7 * time.Minute
 
 // Asked is what became of a run that somebody asked for.
 type Asked struct {

@@ -40,6 +40,8 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 	}
 	if wish.Key == "" {
 		wish.Key = string(job.NewRunID(time.Now()))
+	} else if known, found, err := rs.acceptedBefore(ctx, job.RetryRunID(of.RunID, wish.Key)); err != nil || found {
+		return known, err // its owner may have forgotten it by now
 	}
 	request := bus.TriggerRequest{
 		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRetry, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
@@ -66,7 +68,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 		return none, err
 	}
 	e.Note = "run " + string(reply.RunID)
-	return api.RunAccepted{RunID: reply.RunID, Job: of.Job, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}, nil
+	return rs.accepted(ctx, &request, &reply), nil
 }
 
 // versionOf returns the version of the job for the rerun of a run: the run's own, or the newest.

@@ -19,6 +19,7 @@ type Runs struct {
 	conn    *cluster.Conn
 	store   logstore.Store // as access.VisibleStore has it
 	history logstore.Store // the same with all that there is, for what no caller is shown unchecked
+	recent  *recent
 	ledger  *ledger.Ledger
 	catalog *catalog.Catalog
 	view    *nodes.View
@@ -27,5 +28,6 @@ type Runs struct {
 
 // New returns the runs of a cluster and of a log store.
 func New(conn *cluster.Conn, store logstore.Store, fires *ledger.Ledger, jobs *catalog.Catalog, view *nodes.View, log *slog.Logger) *Runs {
-	return &Runs{conn: conn, store: access.VisibleStore{Store: store}, history: store, ledger: fires, catalog: jobs, view: view, log: log}
+	recent := newRecent(store)
+	return &Runs{conn: conn, store: access.VisibleStore{Store: recent}, history: recent, recent: recent, ledger: fires, catalog: jobs, view: view, log: log}
 }

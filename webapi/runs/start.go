@@ -22,12 +22,15 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	wanted := wish.RunID
 	if wanted == "" {
 		wanted = job.NewRunID(time.Now())
-	} else if _, err := job.ParseRunID(string(wanted)); err != nil {
-		return none, err
 	}
 	// Never the wish itself: it may be the id of a fire of another group, which is still
 	// to come.
 	request.RunID = job.WantedRunID(name, wanted)
+	if wish.RunID != "" {
+		if known, found, err := rs.repeated(ctx, wanted, request.RunID); err != nil || found {
+			return known, err
+		}
+	}
 	if request.Cause == "" {
 		request.Cause = job.CauseAPI
 	}
@@ -55,7 +58,43 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		return none, err
 	}
 	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
-	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}, nil
+	return rs.accepted(ctx, &request, &reply), nil
+}
+
+// accepted returns a run that its owner has committed, which can be read from now on.
+func (rs *Runs) accepted(ctx context.Context, request *bus.TriggerRequest, reply *bus.TriggerReply) api.RunAccepted {
+	a := api.RunAccepted{RunID: reply.RunID, Job: request.Job, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}
+	rs.recent.add(&a, request.Cause, request.RetryOf, access.Author(ctx))
+	return a
+}
+
+const (
+	// maxIDAge is how old the time of an id may be that a caller chooses. It is less than
+	// shard.AskedFor, for which the owner knows an id again, by what clocks may differ.
+	maxIDAge = 5 * time.Minute
+	// maxIDAhead is how far ahead that time may be.
+	maxIDAhead = time.Minute
+)
+
+// repeated returns the run that was made before for an id that the caller chose, if the history has it. The
+// error is an *InvalidError for an id whose owner may have forgotten it: it could make a second run.
+func (rs *Runs) repeated(ctx context.Context, wanted, id job.RunID) (known api.RunAccepted, found bool, err error) {
+	if _, err := job.ParseRunID(string(wanted)); err != nil {
+		return known, false, err
+	}
+	now, at := time.Now(), wanted.Time()
+	if at.After(now.Add(maxIDAhead)) {
+		return known, false, &job.InvalidError{Field: "run_id", Reason: reason.RunIDAhead.With(at)}
+	}
+	old := at.Before(now.Add(-maxIDAge))
+	known, found, err = rs.acceptedBefore(ctx, id)
+	switch {
+	case err != nil && !old: // the owner of the shard knows
+		return known, false, nil
+	case err != nil || found || !old:
+		return known, found, err
+	}
+	return known, false, &job.InvalidError{Field: "run_id", Reason: reason.RunIDOld.With(at)}
 }
 
 // askTimeout is how long the owner of a shard may take to answer.
@@ -103,7 +142,7 @@ func (rs *Runs) StartEarly(ctx context.Context, name job.Name, r *api.SkipReques
 		return accepted, err
 	}
 	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
-	return api.RunAccepted{RunID: reply.RunID, Job: name, Version: reply.Version, Status: reply.Status, Reason: reason.Text(reply.Reason)}, nil
+	return rs.accepted(ctx, &request, &reply), nil
 }
 
 // acceptedBefore returns a run as it was accepted, if the history has it.

@@ -615,7 +615,8 @@ export interface paths {
          * Run a job now
          * @description The response comes after the run is committed. After a 503, it is unknown whether the
          *     run was committed: repeat the request with the same `run_id`, which does not create a
-         *     second run within five minutes.
+         *     second run, but returns the run with its present status. 400: the time in `run_id` is
+         *     more than five minutes old and the history has no run of it, or a minute ahead.
          */
         post: operations["runJob"];
         delete?: never;
@@ -3265,7 +3266,7 @@ export interface components {
              * @description For pause: when the jobs resume automatically. Defaults to never
              */
             until?: string;
-            /** @description For run: a UUIDv7 chosen by the caller, from which the ids of the runs are derived. A request that repeats it within five minutes creates no further runs. Defaults to a new one */
+            /** @description For run: a UUIDv7 chosen by the caller, from which the ids of the runs are derived. A request that repeats it creates no further runs. Its time may be five minutes old, or a minute ahead. Defaults to a new one */
             run_id?: string;
             /** @description Only return what would happen to each job */
             dry_run?: boolean;
@@ -3436,7 +3437,7 @@ export interface components {
              * @enum {string}
              */
             cause?: "manual" | "api";
-            /** @description A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it within five minutes creates no second run. Defaults to a new one */
+            /** @description A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it creates no second run. Its time may be five minutes old, or a minute ahead. Defaults to a new one */
             run_id?: string;
         };
         RunAccepted: {
@@ -5396,7 +5397,8 @@ export interface components {
             expires_in?: components["schemas"]["Duration"];
             /**
              * @description Makes it a credential for a bridge (`carillon bridge xxl-job`), with the permissions
-             *     of executors of all these groups. This group must be one of them.
+             *     of executors of all these groups, and to what bridges keep of them. This group must be
+             *     one of them.
              */
             bridge_groups?: string[];
         };
@@ -5501,6 +5503,8 @@ export interface components {
          * @example *
          */
         IfNoneMatch: string;
+        /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+        IdempotencyKey: string;
         /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
         User: string;
     };
@@ -5750,6 +5754,7 @@ export type ParameterCursor = components['parameters']['Cursor'];
 export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
+export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
 export type ParameterUser = components['parameters']['User'];
 export type HeaderLocation = components['headers']['Location'];
 export type HeaderSetCookie = components['headers']['SetCookie'];
@@ -6506,6 +6511,8 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -6792,6 +6799,8 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @description The executor group */
@@ -7722,6 +7731,8 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -8201,6 +8212,8 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */

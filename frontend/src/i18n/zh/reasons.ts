@@ -206,6 +206,9 @@ export const reasons: Record<ReasonCode, string> = {
   cursor_of_page: "必须是上一页返回的 next",
   until_for_pause: "仅用于暂停",
   fire_ahead: "{fire_time:instant} 必须至少在 {ahead:duration} 之后",
+  run_id_old: "的时间是 {at:instant}，历史中没有这个标识的运行：请换一个新的，因为超过五分钟的标识可能已经用过",
+  run_id_ahead: "的时间是 {at:instant}，比现在晚一分钟以上：请校准产生它的时钟",
+  key_twice: "与请求体中的 {field:word} 不一致：两者只能给一个",
   pieces_all: "不分片的运行只能为 all",
 
   // 运行为何等待、未运行或结束

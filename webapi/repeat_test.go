@@ -1,0 +1,81 @@
+package webapi
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// pendingOwner answers for the owners of all shards that runs are pending, and returns what it was asked.
+func pendingOwner(w *world) *[]bus.TriggerRequest {
+	asked := &[]bus.TriggerRequest{}
+	owner(w, "trigger", func(q bus.TriggerRequest) (bus.TriggerReply, error) {
+		*asked = append(*asked, q)
+		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
+	})
+	return asked
+}
+
+func TestARunThatWasJustAcceptedCanBeRead(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	pendingOwner(w)
+	accepted, _ := want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/jobs/billing/x/run", map[string]any{"cause": "manual"})
+	run, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(accepted.RunID), nil)
+	if a := run.Attempts; len(a) != 1 || a[0].Status != job.StatusPending || a[0].Job != "billing/x" || a[0].Version != 1 || a[0].Cause != job.CauseManual || a[0].CommittedAt.IsZero() {
+		t.Errorf("%+v", run)
+	}
+	w.problem(404, "not_found", "GET", "/api/v1/runs/"+string(job.NewRunID(time.Now())), nil, "")
+}
+
+func TestAnIDThatWasUsedLongAgoMakesNoSecondRun(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	asked := pendingOwner(w)
+	const path = "/api/v1/jobs/billing/x/run"
+	old := job.NewRunID(time.Now().Add(-6 * time.Minute))
+	w.problem(400, "invalid", "POST", path, map[string]any{"run_id": old}, `"field":"run_id"`)
+	w.problem(400, "invalid", "POST", path, map[string]any{"run_id": job.NewRunID(time.Now().Add(2 * time.Minute))}, `"field":"run_id"`)
+	if len(*asked) != 0 {
+		t.Fatalf("the owner was asked for %+v", *asked)
+	}
+	run := begun("billing/x", old.Time())
+	run.RunID = job.WantedRunID("billing/x", old)
+	w.history(run, finished(run, job.StatusSucceeded, 0, old.Time().Add(time.Second)))
+	again, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path, map[string]any{"run_id": old})
+	if again.RunID != run.RunID || again.Status != job.StatusSucceeded || len(*asked) != 0 {
+		t.Errorf("%+v; the owner was asked for %+v", again, *asked)
+	}
+}
+
+func TestARerunUnderAKeyIsMadeOnceHoweverLateItComesAgain(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	asked := pendingOwner(w)
+	of := begun("billing/x", time.Now().Add(-time.Hour).Truncate(time.Millisecond))
+	again := of
+	again.RunID, again.Cause, again.Parent = job.RetryRunID(of.RunID, "order 42"), job.CauseRetry, of.RunID
+	w.history(of, finished(of, job.StatusFailed, 0, of.At.Add(time.Second)), again, finished(again, job.StatusSucceeded, 0, of.At.Add(time.Minute)))
+	accepted, _ := want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(of.RunID)+"/rerun", nil, header{"Idempotency-Key", "order 42"})
+	if accepted.RunID != again.RunID || accepted.Status != job.StatusSucceeded || len(*asked) != 0 {
+		t.Errorf("%+v; the owner was asked for %+v", accepted, *asked)
+	}
+}
+
+func TestAnIdempotencyKeyIsTheIDOfARun(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/x", "@daily")
+	asked := pendingOwner(w)
+	const path = "/api/v1/jobs/billing/x/run"
+	key := job.NewRunID(time.Now())
+	first, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path, nil, header{"Idempotency-Key", string(key)})
+	again, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path, map[string]any{"run_id": key}, header{"Idempotency-Key", string(key)})
+	if first.RunID != job.WantedRunID("billing/x", key) || again.RunID != first.RunID || len(*asked) != 1 {
+		t.Errorf("%+v, then %+v; the owner was asked for %+v", first, again, *asked)
+	}
+	w.problemWith([]header{{"Idempotency-Key", string(key)}}, 400, "invalid", "POST", path, map[string]any{"run_id": job.NewRunID(time.Now())}, "contradicts run_id")
+	w.problemWith([]header{{"Idempotency-Key", "order 42"}}, 400, "invalid", "POST", path, nil, "UUIDv7")
+}
