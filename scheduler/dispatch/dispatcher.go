@@ -45,6 +45,8 @@ type Dispatcher struct {
 	presence presence
 	handing  atomic.Int32 // triggers that executors have handed over
 	unread   atomic.Int64 // deliveries of triggers that are of a later version
+	unhanded rejections   // messages that were to hand over a trigger
+	rejected rejections   // triggers
 
 	// Which suspensions this node has shown last, and when; used by look alone.
 	said   []string

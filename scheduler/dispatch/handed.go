@@ -22,7 +22,10 @@ func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
 	err := d.hand(ctx, m)
 	if errors.Is(err, job.ErrInvalid) {
 		d.metrics.outcome(outcomeRejected)
-		d.log.WarnContext(ctx, "trigger handed over rejected", "subject", m.Subject, "error", err)
+		group := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
+		if n, logged := d.unhanded.add(group); logged {
+			d.log.WarnContext(ctx, "trigger handed over rejected", "executor_group", group, "times", n, "error", err)
+		}
 	}
 	if err := bus.Respond(m, struct{}{}, err); err != nil {
 		d.log.DebugContext(ctx, "hand-over not answered", "subject", m.Subject, "error", err)

@@ -120,7 +120,9 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	meta, metaErr := m.Metadata()
 	if err = errors.Join(err, metaErr); err != nil {
 		g.d.metrics.outcome(outcomeRejected)
-		g.d.log.WarnContext(ctx, "trigger rejected", "subject", m.Subject, "error", err)
+		if n, logged := g.d.rejected.add(g.name); logged { // whoever hands over may name any message
+			g.d.log.WarnContext(ctx, "trigger rejected", "executor_group", g.name, "subject", m.Subject, "times", n, "error", err)
+		}
 		g.answer(m, "+TERM")
 		return nil
 	}
