@@ -191,7 +191,7 @@ func TestAnInstanceWithAWrongClockRaisesAnIncident(t *testing.T) {
 		w.start("a")
 		beat := func(ahead time.Duration) {
 			w.t.Helper()
-			h := bus.Heartbeat{Instance: fleet.Instance{Group: "billing", Instance: "w1", State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now().Add(ahead).UTC()}}
+			h := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: "billing", Instance: "w1", State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now().Add(ahead).UTC()}}
 			data, err := json.Marshal(h)
 			if err != nil {
 				w.t.Fatal(err)
