@@ -499,3 +499,32 @@ def test_an_end_is_made_to_fit_at_each_try_for_nats_may_come_back_with_another_l
 
     monkeypatch.setattr(executor, "STORE_AGAIN", 0.005)
     asyncio.run(go())
+
+
+def test_beside_a_run_whose_executor_died_no_other_begins():
+    async def go():
+        app = Executor()
+
+        @app.handler("h")
+        async def h(run):
+            await asyncio.sleep(60)
+
+        async def offer(attempt, **more):
+            body = json.dumps({**given(i).raw, "attempt": attempt}).encode()
+            m = Message("run", body, i.secret)
+            m.headers = {**(m.headers or {}), wire.ACK: REPLY, **more}
+            i.nc.sent.clear()
+            await Requests._hear(i.requests, m)
+            answer = json.loads(next(d for s, d in i.nc.sent if s == "answer"))
+            return answer["value"]["answer"] if "value" in answer else answer["fault"]["kind"]
+
+        i = instance(app)
+        for wrong in ("x", "0", "3601", "-1"):
+            assert await offer(1, **{wire.ALONE: wrong}) == "invalid"
+        assert await offer(1, **{wire.ALONE: "60"}) == "accepted"
+        assert i.free() == 0 and await offer(2) == "busy"
+        i.alone = (i.alone[0], 0.0)  # its time is over
+        assert i.free() > 0 and await offer(2) == "accepted"
+        assert await offer(3, **{wire.ALONE: "60"}) == "busy"
+
+    asyncio.run(go())

@@ -16,6 +16,7 @@ export class Attempts {
   readonly live = new Map<string, Attempt>();
   private readonly done = new Recent(3600_000); // attempts whose end is stored
   private readonly killed = new Recent(60_000); // runs
+  alone = { key: "", until: 0 }; // the attempt beside which none may begin, and until when
   private readonly reserved = new Recent(HAND_OVER_WAIT); // by reply subject: handed over; a server may offer it back
 
   constructor(private readonly of: Instance) {}
@@ -45,7 +46,7 @@ export class Attempts {
       this.start(t, reply);
     } else if (t.delivered > 1 || late || !this.of.handlers.has(t.handler)) {
       this.handOver(reply);
-    } else if (this.of.state !== "online" || this.live.size >= this.of.slots) {
+    } else if (this.of.state !== "online" || this.live.size >= this.of.slots || this.isAlone()) {
       this.giveBack(reply, giveBack(t.delivered));
     } else if (this.isFull(t.handler)) {
       this.of.spawn(this.handedOver(reply)); // other instances may have a slot, and servers wait for one
@@ -131,7 +132,12 @@ export class Attempts {
 
   /** How many runs may begin. */
   free(): number {
-    return this.of.state === "online" ? Math.max(this.of.slots - this.live.size - this.reserved.size, 0) : 0;
+    return this.of.state === "online" && !this.isAlone() ? Math.max(this.of.slots - this.live.size - this.reserved.size, 0) : 0;
+  }
+
+  /** Whether a run is here beside which no other may begin yet: an executor died that had it. */
+  isAlone(): boolean {
+    return this.live.has(this.alone.key) && performance.now() < this.alone.until;
   }
 
   /** Whether all slots of a handler are taken. */

@@ -8,7 +8,7 @@ import type { Instance } from "./instance";
 import type { ConsumerName } from "./pull";
 import { milliseconds } from "./time";
 import { decode, isObject, isWhole, keyOf } from "./trigger";
-import { ACK, delivery, MAX_LABELS, MESSAGE, RESUME, ROUTE_REASON, TOKEN, TRACE } from "./wire";
+import { ACK, ALONE, delivery, MAX_LABELS, MESSAGE, RESUME, ROUTE_REASON, TOKEN, TRACE } from "./wire";
 
 type Answer = Record<string, unknown>;
 
@@ -100,6 +100,11 @@ export class Requests {
     if (late || (of.attempts.free() < 1 && !of.attempts.isReserved(ack)) || of.attempts.isFull(t.handler)) {
       return { answer: "busy" };
     }
+    const alone = seconds(header(ALONE));
+    if ((alone > 0 && of.attempts.live.size > 0) || of.attempts.isAlone()) {
+      return { answer: "busy" };
+    }
+    of.attempts.alone = { key: t.key, until: performance.now() + 1000 * alone };
     of.attempts.start(t, ack, header(ROUTE_REASON));
     return {};
   }
@@ -204,6 +209,15 @@ export class Requests {
     const pieces = found.filter((a) => a.trigger.total > 0).map((a) => a.trigger.index);
     return pieces.length > 0 ? { pieces: pieces.sort((x, y) => x - y) } : {};
   }
+}
+
+/** For how many seconds a run wants the instance for itself. */
+function seconds(text: string): number {
+  const n = Number(text);
+  if (text !== "" && (!isWhole(n, 1) || n > 3600)) {
+    throw new Invalid(`${ALONE} ${JSON.stringify(text)} must be a number of seconds from 1 to 3600`);
+  }
+  return n;
 }
 
 function body(m: Msg): Record<string, unknown> {

@@ -18,6 +18,7 @@ export const ACK = "Carillon-Ack";
 export const INSTANCE = "Carillon-Instance";
 export const ROUTE_REASON = "Carillon-Route-Reason";
 export const RESUME = "Carillon-Resume";
+export const ALONE = "Carillon-Alone";
 export const TRACE = "traceparent";
 export const MSG_ID = "Nats-Msg-Id";
 export const EXPECTED = "Nats-Expected-Last-Subject-Sequence";

@@ -178,6 +178,23 @@ test("the slots of a handler are its own: what it cannot begin is for others", a
   assert.equal(ask(of, "run", raw({ ...second, task: { handler: "other" } }), headers).value.answer, "accepted");
 });
 
+test("beside a run whose executor died no other begins", (t) => {
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const of = instanceOf(new Executor().handler("h", () => new Promise(() => {})), { slots: 8 });
+  const offer = (attempt: number, alone?: string) =>
+    ask(of, "run", raw({ attempt }), { "Carillon-Ack": REPLY, ...(alone === undefined ? {} : { "Carillon-Alone": alone }) });
+  for (const wrong of ["x", "0", "3601", "-1"]) {
+    assert.equal(offer(1, wrong).fault.kind, "invalid");
+  }
+  assert.equal(offer(1, "60").value.answer, "accepted");
+  assert.equal(of.instance.attempts.free(), 0);
+  assert.equal(offer(2).value.answer, "busy");
+  now = 61_000; // its time is over
+  assert.equal(offer(2).value.answer, "accepted");
+  assert.equal(offer(3, "60").value.answer, "busy");
+});
+
 test("a trigger of a version that is not known is handed over unread", async () => {
   const { instance, nats } = instanceOf(new Executor().handler("h", () => 1));
   nats.answer = () => ({ value: {} });

@@ -164,6 +164,7 @@ class Instance:
         self.live: dict[tuple[str, int, int], Attempt] = {}
         self.done: Recent[tuple[str, int, int]] = Recent(REMEMBER)
         self.killed: Recent[str] = Recent(60.0)
+        self.alone: tuple[Any, float] = (None, 0.0)  # the attempt beside which none may begin, and until when
         self.reserved: Recent[str] = Recent(2.0)  # by reply subject: handed over; a server may offer it back
         self.key = sealed.key_of(settings.secret_key, self.group) if settings.secret_key else b""
         self.began = wire.now()
@@ -332,7 +333,12 @@ class Instance:
 
     def free(self) -> int:
         """How many runs may begin."""
-        return 0 if self.state != "online" else max(self.slots - len(self.live) - len(self.reserved), 0)
+        return 0 if self.state != "online" or self.is_alone() else max(self.slots - len(self.live) - len(self.reserved), 0)
+
+    def is_alone(self) -> bool:
+        """Whether a run is here beside which no other may begin yet: an executor died that had it."""
+        key, until = self.alone
+        return key in self.live and time.monotonic() < until
 
     def is_full(self, handler: str) -> bool:
         """Whether as many runs of a handler are here as it may have."""
@@ -361,7 +367,7 @@ class Instance:
             self.begin(t, m.reply).conclude("cancelled", "cancelled before it began here")
         elif t.delivered > 1 or t.handler not in self.handlers or self.is_full(t.handler):
             self._hand_over(m.reply)
-        elif self.state != "online" or len(self.live) >= self.slots:
+        elif self.state != "online" or len(self.live) >= self.slots or self.is_alone():
             await self.give_back(m.reply, wire.back_off(t.delivered))
         else:
             self.start(t, m.reply)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 from nats.aio.msg import Msg
@@ -93,11 +94,22 @@ class Requests:
             return {"answer": of.state}
         if ack not in of.reserved and of.free() < 1 or of.is_full(t.handler):
             return {"answer": "busy"}
+        alone = self._alone(headers.get(wire.ALONE, ""))
+        if alone and of.live or of.is_alone():
+            return {"answer": "busy"}
+        of.alone = (t.key, time.monotonic() + alone)
         if t.run_id in of.killed:
             of.begin(t, ack).conclude("cancelled", "cancelled before it began here")
         else:
             of.start(t, ack, headers.get(wire.ROUTE_REASON, ""))
         return {}
+
+    @staticmethod
+    def _alone(text: str) -> int:
+        """For how many seconds the run wants the instance for itself."""
+        if text and not (text.isascii() and text.isdigit() and 1 <= int(text) <= 3600):
+            raise Invalid(f"{wire.ALONE} {text!r} must be a number of seconds from 1 to 3600")
+        return int(text or 0)
 
     async def _beat(self, _: Msg) -> dict[str, Any]:
         return {} if self._of.state == "online" else {"answer": self._of.state}

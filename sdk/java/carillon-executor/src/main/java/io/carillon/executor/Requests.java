@@ -101,7 +101,15 @@ final class Requests {
     return of.runs.state() == State.ONLINE;
   }
 
-  private void run(Message m, ObjectNode value) throws Garbage {
+  /** For how many seconds a run wants the instance for itself. */
+  private static int alone(String text) throws Invalid {
+    if (!text.isEmpty() && !text.matches("[1-9][0-9]{0,3}") || !text.isEmpty() && Integer.parseInt(text) > 3600) {
+      throw new Invalid(Wire.ALONE + " \"" + text + "\" must be a number of seconds from 1 to 3600");
+    }
+    return text.isEmpty() ? 0 : Integer.parseInt(text);
+  }
+
+  private void run(Message m, ObjectNode value) throws Garbage, Invalid {
     Headers headers = m.getHeaders();
     String ack = Trigger.header(headers, Wire.ACK);
     Trigger t = Trigger.decode(m.getData(), headers, ack, of.settings.group());
@@ -115,7 +123,9 @@ final class Requests {
     } else if (!of.handlers.all().containsKey(t.handler())) {
       value.put("answer", "unknown_handler").put("detail", "handlers here: " + String.join(", ", of.handlers.all().keySet()));
     } else if (onlyOnline(value)) {
-      if (of.runs.hasRoomFor(t, ack)) {
+      int alone = alone(Trigger.header(headers, Wire.ALONE));
+      if (of.runs.hasRoomFor(t, ack, alone)) {
+        of.runs.leaveAlone(t, alone);
         of.runs.start(t, ack, Trigger.header(headers, Wire.ROUTE_REASON));
       } else {
         value.put("answer", "busy");

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +22,8 @@ final class Runs {
   private final Recent<Trigger.Key> done = new Recent<>(Duration.ofHours(1));
   private final Recent<String> killed = new Recent<>(Duration.ofMinutes(1));
   private final Recent<String> reserved = new Recent<>(Duration.ofSeconds(2)); // by reply subject: handed over; a server may offer it back
+  private Trigger.Key aloneKey; // of the attempt beside which none may begin, until an instant of nanoTime
+  private long aloneUntil;
   private State state = State.ONLINE;
   private boolean closed;
   private Instant drainBy;
@@ -86,12 +89,22 @@ final class Runs {
 
   /** How many runs may begin. */
   int free() {
-    return state == State.ONLINE ? Math.max(slots - live.size() - reserved.size(), 0) : 0;
+    return state == State.ONLINE && !isAlone() ? Math.max(slots - live.size() - reserved.size(), 0) : 0;
   }
 
-  /** Whether a trigger that is offered can begin. */
-  boolean hasRoomFor(Trigger t, String reply) {
-    return (reserved.contains(reply) || free() > 0) && !isFull(t.handler());
+  /** Whether a trigger that is offered can begin, and for how many seconds beside no other: 0 is beside any. */
+  boolean hasRoomFor(Trigger t, String reply, int alone) {
+    return (reserved.contains(reply) || free() > 0) && !isFull(t.handler()) && !isAlone() && (alone == 0 || live.isEmpty());
+  }
+
+  /** Lets no other run begin beside that of a trigger for so many seconds: an executor died that had it. */
+  void leaveAlone(Trigger t, int seconds) {
+    aloneKey = t.key();
+    aloneUntil = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+  }
+
+  private boolean isAlone() {
+    return aloneKey != null && live.containsKey(aloneKey) && System.nanoTime() - aloneUntil < 0;
   }
 
   /** Whether as many runs of a handler are here as it may have. */

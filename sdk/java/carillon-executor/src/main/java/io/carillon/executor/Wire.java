@@ -31,6 +31,7 @@ final class Wire {
   static final String INSTANCE = "Carillon-Instance";
   static final String ROUTE_REASON = "Carillon-Route-Reason";
   static final String RESUME = "Carillon-Resume";
+  static final String ALONE = "Carillon-Alone";
   static final String TRACE = "traceparent";
   static final String MSG_ID = "Nats-Msg-Id";
   static final String EXPECTED = "Nats-Expected-Last-Subject-Sequence";

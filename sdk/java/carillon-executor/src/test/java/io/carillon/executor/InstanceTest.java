@@ -102,12 +102,33 @@ class InstanceTest {
     }).slots(1);
     instance(Options.fromEnvironment().group("billing"));
     Trigger second = Triggers.of("\"attempt\": 2");
-    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY)).get());
+    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY, 0)).get());
     start("");
-    assertFalse(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY)).get());
+    assertFalse(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY, 0)).get());
     free.countDown();
     FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
-    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY)).get());
+    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY, 0)).get());
+  }
+
+  @Test
+  void besideARunWhoseExecutorDiedNoOtherBegins() throws Exception {
+    CountDownLatch free = new CountDownLatch(1);
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      free.await();
+      return null;
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    Trigger first = Triggers.of("");
+    Trigger second = Triggers.of("\"attempt\": 2");
+    instance.loop.submit(() -> instance.runs.leaveAlone(first, 3600)).get();
+    start("");
+    assertFalse(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY, 0)).get());
+    assertEquals(0, instance.loop.submit(() -> instance.runs.free()).get());
+    instance.loop.submit(() -> instance.runs.leaveAlone(first, 0)).get(); // its time is over
+    assertTrue(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY, 0)).get());
+    assertFalse(instance.loop.submit(() -> instance.runs.hasRoomFor(second, Triggers.REPLY, 60)).get());
+    free.countDown();
+    FakeNats.until(() -> nats.has(Triggers.REPLY, "+ACK"));
   }
 
   /** An exception that cannot say to the loop what it is. */
