@@ -98,7 +98,7 @@ class Executor:
             if slots is not None and slots < 1:
                 raise ConfigurationError(f"slots of handler {key!r} must be 1 or more, and is {slots}")
             text = description or (function.__doc__ or "").strip().partition("\n")[0]
-            self.handlers[key] = Handler(key, function, text, params_schema, slots=slots)
+            self.handlers[key] = Handler(key, function, text, params_schema, slots=slots, names=_names_around())
             return function
 
         return register
@@ -148,6 +148,14 @@ class Executor:
             logging.getLogger().removeHandler(capture)
             for s in signals:
                 loop.remove_signal_handler(s)
+
+
+def _names_around() -> dict[str, Any]:
+    """The names where a handler is registered, for annotations that name a class of a function."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals is globals():
+        frame = frame.f_back
+    return dict(frame.f_locals)
 
 
 class Instance:

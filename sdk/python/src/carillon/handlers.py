@@ -7,11 +7,14 @@ import contextvars
 import dataclasses
 import functools
 import inspect
+import types
 import typing
 from collections.abc import Callable
 from typing import Any
 
 from . import wire
+from .convert import Shape, Unsuitable, shape_of
+from .errors import ConfigurationError
 from .results import awaited, dismiss, is_awaitable, refuse_unfinished
 from .run import Run, _current
 
@@ -24,42 +27,66 @@ class Handler:
     schema: dict[str, Any] | None = None
     result_schema: dict[str, Any] | None = None
     slots: int | None = None
+    names: dict[str, Any] = dataclasses.field(default_factory=dict)  # those that annotations may use, beside globals
     takes_params: bool = False
-    params_type: Any = None
     is_async: bool = False
+    _shape: Shape | None = None
 
     def __post_init__(self) -> None:
         self.is_async = inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(getattr(self.function, "__call__", None))
         parameters = list(inspect.signature(self.function).parameters.values())
-        try:
-            hints = typing.get_type_hints(self.function)
-        except (NameError, TypeError):  # of a name that only type checkers know, or of a callable object
-            hints = {}
         self.takes_params = len(parameters) > 1
         if self.takes_params:
-            self.params_type = hints.get(parameters[1].name)
-        if self.schema is None:
-            self.schema = _schema_of(self.params_type)
+            self._shape = self._shape_of(parameters[1])
+            if self.schema is None and self._shape is not None:
+                self.schema = self._shape.schema
         if self.result_schema is None:
-            self.result_schema = _schema_of(hints.get("return"))
+            self.result_schema = _schema_of(self._hint("return", None))
+
+    def _shape_of(self, parameter: inspect.Parameter) -> Shape | None:
+        """What the parameters are made into; None leaves them as JSON has them."""
+        if parameter.annotation is inspect.Parameter.empty:
+            return None
+        try:
+            shape = shape_of(self._hint(parameter.name, parameter.annotation), self.names, f"params of handler {self.name}")
+        except Unsuitable as e:
+            raise ConfigurationError(str(e)) from None
+        return None if shape.schema in ({}, {"type": "object"}) else shape
+
+    def _hint(self, name: str, otherwise: Any) -> Any:
+        """The annotation of a parameter, or of the result; one that cannot be resolved is refused, but of the result."""
+        function = inspect.unwrap(self.function)
+        while isinstance(function, functools.partial):
+            function = function.func
+        if not hasattr(function, "__annotations__"):
+            function = getattr(function, "__call__")
+        hint = getattr(function, "__annotations__", {}).get(name, otherwise)
+        if not isinstance(hint, (str, typing.ForwardRef)):
+            return hint
+        owner = getattr(function, "__func__", function)
+        try:
+            alone = types.SimpleNamespace(__annotations__={name: hint})
+            return typing.get_type_hints(alone, getattr(owner, "__globals__", {}), dict(self.names), include_extras=True)[name]
+        except Exception as e:  # noqa: BLE001 - an annotation may be any expression
+            if name == "return":
+                return None
+            raise Unsuitable(f"handler {self.name}: the annotation of {name} cannot be resolved: {e}; "
+                             "import what it names outside of TYPE_CHECKING, and define it before the handler") from None
 
     def arguments(self, run: Run) -> tuple[Any, ...]:
         """What the function is called with. Parameters that do not fit are a ValueError."""
         wire.check_finite(run.params, "params")
         if not self.takes_params:
             return (run,)
-        raw, want = run.params, self.params_type
-        validate = getattr(want, "model_validate", None)  # pydantic
-        if callable(validate):
-            return run, validate({} if raw is None else raw)
-        if dataclasses.is_dataclass(want) and isinstance(want, type):
-            if not isinstance(raw or {}, dict):
-                raise ValueError(f"params of handler {self.name} must be an object")
-            try:
-                return run, want(**(raw or {}))
-            except TypeError as e:
-                raise ValueError(f"params of handler {self.name}: {e}") from None
-        return run, raw
+        raw, shape = run.params, self._shape
+        if shape is None or (raw is None and not shape.empty):
+            return run, raw
+        try:
+            return run, shape.make({} if raw is None else raw, "")
+        except ValueError as e:
+            if type(e) is not ValueError:  # pydantic's says more
+                raise
+            raise ValueError(f"params of handler {self.name}: {e}") from None
 
     async def call(self, run: Run) -> Any:
         """Call the function: an async one in this loop, any other in a thread. What it returns is awaited if it can be.
@@ -140,7 +167,10 @@ def _schema_of(t: Any) -> dict[str, Any] | None:
         return typing.cast("dict[str, Any]", model())
     if not (dataclasses.is_dataclass(t) and isinstance(t, type)):
         return None
-    hints = typing.get_type_hints(t)
+    try:
+        hints = typing.get_type_hints(t)
+    except Exception:  # noqa: BLE001 - an annotation may be any expression
+        return None
     required = [f.name for f in dataclasses.fields(t) if f.default is f.default_factory is dataclasses.MISSING]
     properties = {f.name: {"type": _TYPES[hints[f.name]]} if hints[f.name] in _TYPES else {} for f in dataclasses.fields(t)}
     schema: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}

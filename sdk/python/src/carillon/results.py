@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import dataclasses
+import datetime
+import enum
 import inspect
 import io
 import json
@@ -89,6 +91,15 @@ def _parts(value: Any, place: str) -> list[tuple[Any, str]]:
     return []
 
 
+def _plain(value: Any) -> Any:
+    """What JSON has for what parameters can be made into: values of enums, dates."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+
+
 def encode_result(value: Any, mask: Callable[[str], str]) -> tuple[Any, str]:
     """A handler's result as JSON has it, masked, and a note about what is wrong with it."""
     if value is None:
@@ -99,7 +110,7 @@ def encode_result(value: Any, mask: Callable[[str], str]) -> tuple[Any, str]:
             value = dump(mode="json")
         elif hasattr(value, "__dataclass_fields__"):
             value = dataclasses.asdict(value)
-        data = wire.dumps(value)
+        data = wire.dumps(value, _plain)
     except Exception as e:  # noqa: BLE001 - the work is done, whatever a model says
         return None, f"the result was left out: {e}"
     if len(data) > wire.MAX_RESULT:  # masked before it is cut, or a part of a secret could stay

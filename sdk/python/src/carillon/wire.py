@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -42,8 +43,10 @@ class Garbage(ValueError):
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def dumps(value: Any) -> bytes:
-    """JSON in UTF-8. NaN and Infinity, which JSON does not have, are a ValueError."""
+def dumps(value: Any, default: Callable[[Any], Any] | None = None) -> bytes:
+    """JSON in UTF-8. NaN and Infinity, which JSON does not have, are a ValueError. `default` makes JSON of what has none."""
+    if default is not None:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=default).encode()
     return _encode(value).encode()
 
 
