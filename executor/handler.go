@@ -104,8 +104,9 @@ type Func[P, R any] func(ctx context.Context, run *Run, params P) (result R, err
 // before f is called; a run without any gives f the zero P.
 //
 // With [Config.Schemas], what P and R look like is announced as JSON schemas. Jobs are checked by
-// that of P when they are saved: unknown fields and wrong types are refused then. A field's
-// jsonschema tag is its description. A number that goes into a value of type any is a [json.Number],
+// that of P when they are saved: unknown and missing fields, wrong types and what is out of bounds are
+// refused then. A field is required unless it is a pointer, or its json tag has omitempty or omitzero. Its
+// validate tag has bounds (min=1,max=9), and its jsonschema tag is its description. A number that goes into a value of type any is a [json.Number],
 // which keeps each digit; one that the field's type has no room for fails the run.
 func Register[P, R any](e *Executor, name string, f Func[P, R], options ...HandlerOption) {
 	h := HandlerFunc(func(ctx context.Context, run *Run) (any, error) {

@@ -1,8 +1,12 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -21,7 +25,8 @@ func (JSON) Check(schema json.RawMessage) error {
 	return err
 }
 
-// Of implements executor.Schemas. No field is required, for one that is missing is zero.
+// Of implements executor.Schemas. A field is required unless it is a pointer, or its json tag has omitempty
+// or omitzero. A validate tag adds bounds: required, min, max, len, gte, lte, gt, lt, oneof.
 func (JSON) Of(t reflect.Type) json.RawMessage {
 	if t.Kind() == reflect.Interface {
 		return nil // it may be anything
@@ -32,7 +37,7 @@ func (JSON) Of(t reflect.Type) json.RawMessage {
 	if err != nil {
 		return nil
 	}
-	requireNothing(s)
+	refine(t, s, map[reflect.Type]bool{})
 	data, err := json.Marshal(s)
 	if err != nil {
 		return nil
@@ -71,14 +76,83 @@ func findUnmarshalers(t reflect.Type, own map[reflect.Type]*jsonschema.Schema, s
 	}
 }
 
-func requireNothing(s *jsonschema.Schema) {
-	if s == nil {
+// refine says of the fields of t which are required, and their bounds, as their tags do. A field is
+// required unless it is a pointer, or its json tag has omitempty or omitzero.
+func refine(t reflect.Type, s *jsonschema.Schema, seen map[reflect.Type]bool) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if s == nil || seen[t] {
 		return
 	}
-	s.Required = nil
-	requireNothing(s.Items)
-	requireNothing(s.AdditionalProperties)
-	for _, p := range s.Properties {
-		requireNothing(p)
+	switch t.Kind() { //nolint:exhaustive // the others have nothing within
+	case reflect.Slice, reflect.Array:
+		refine(t.Elem(), s.Items, seen)
+	case reflect.Map:
+		refine(t.Elem(), s.AdditionalProperties, seen)
+	case reflect.Struct:
+		seen[t] = true
+		defer delete(seen, t)
+		for _, field := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			name = cmp.Or(name, field.Name)
+			part := s.Properties[name]
+			if part == nil {
+				continue // it is embedded, unexported, or left out
+			}
+			if field.Type.Kind() == reflect.Pointer {
+				s.Required = slices.DeleteFunc(s.Required, func(n string) bool { return n == name })
+			}
+			refine(field.Type, part, seen)
+			for rule := range strings.SplitSeq(field.Tag.Get("validate"), ",") {
+				if rule == "dive" {
+					break // what follows is about the elements
+				}
+				if rule == "required" && !slices.Contains(s.Required, name) {
+					s.Required = append(s.Required, name)
+				}
+				bound(field.Type, part, rule)
+			}
+		}
+	}
+}
+
+// bound adds a rule of a validate tag to the schema of a field. Rules that schemas do not have are left to
+// the library that knows them.
+func bound(t reflect.Type, s *jsonschema.Schema, rule string) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name, value, _ := strings.Cut(rule, "=")
+	if name == "oneof" && t.Kind() == reflect.String {
+		for word := range strings.FieldsSeq(value) {
+			s.Enum = append(s.Enum, word)
+		}
+		return
+	}
+	limit, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return
+	}
+	whole := int(limit)
+	low, high := name == "min" || name == "gte" || name == "len", name == "max" || name == "lte" || name == "len"
+	switch k := t.Kind(); {
+	case k == reflect.String && low || k == reflect.String && high:
+		set(&s.MinLength, low, whole)
+		set(&s.MaxLength, high, whole)
+	case k == reflect.Slice && low || k == reflect.Slice && high:
+		set(&s.MinItems, low, whole)
+		set(&s.MaxItems, high, whole)
+	case k >= reflect.Int && k <= reflect.Float64:
+		set(&s.Minimum, low, limit)
+		set(&s.Maximum, high, limit)
+		set(&s.ExclusiveMinimum, name == "gt", limit)
+		set(&s.ExclusiveMaximum, name == "lt", limit)
+	}
+}
+
+func set[T any](to **T, wanted bool, value T) {
+	if wanted {
+		*to = &value
 	}
 }

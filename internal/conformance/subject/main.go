@@ -19,10 +19,10 @@ import (
 )
 
 type params struct {
-	Message string  `json:"message"`
-	Seconds float64 `json:"seconds"`
-	Count   int     `json:"count"`
-	Bytes   int     `json:"bytes"`
+	Message string  `json:"message,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	Count   int     `json:"count,omitempty"`
+	Bytes   int     `json:"bytes,omitempty"`
 }
 
 func main() {

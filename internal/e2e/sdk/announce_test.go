@@ -52,8 +52,8 @@ func TestHandlersAreAnnouncedWithWhatTheyTake(t *testing.T) {
 				Group: "g", Handler: "report", Description: "Writes a report", Instance: "a", Version: "1.2", At: began,
 				Params: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","description":"where the customers are"},` +
 					`"limit":{"type":["null","integer"]},"every":true,"since":{"type":"string"},"data":{"type":"string"},"extra":true,` +
-					`"tags":{"type":"object","additionalProperties":{"type":"string"}}},"additionalProperties":false}`),
-				Result: json.RawMessage(`{"type":"object","properties":{"rows":{"type":"integer"}},"additionalProperties":false}`),
+					`"tags":{"type":"object","additionalProperties":{"type":"string"}}},"required":["region","every","since","data","extra","tags"],"additionalProperties":false}`),
+				Result: json.RawMessage(`{"type":"object","properties":{"rows":{"type":"integer"}},"required":["rows"],"additionalProperties":false}`),
 			},
 		}
 		for i := range got {

@@ -44,6 +44,31 @@ def test_an_executor_that_stops_says_that_it_lives_until_its_last_run_has_ended(
     asyncio.run(go())
 
 
+def test_a_second_stop_gives_runs_back_at_once(caplog):
+    async def go():
+        i, free = await busy(grace=3600)
+        i._stop.set()
+        leaving = asyncio.ensure_future(i._leave())
+        await until(lambda: beats(i))
+        i._hurry.set()
+        await asyncio.wait_for(leaving, 20)
+        assert b'-NAK {"delay": 1000000000}' in answers(i)
+        assert beats(i)[-1] == {}
+
+    with caplog.at_level("INFO"):
+        asyncio.run(go())
+    assert "a second signal gives them back at once" in caplog.text and "stopped again: 1 runs" in caplog.text
+
+
+def test_the_second_call_of_stop_is_the_one_in_a_hurry():
+    app = Executor()
+    app._stop, app._hurry = asyncio.Event(), asyncio.Event()
+    app.stop()
+    assert app._stop.is_set() and not app._hurry.is_set()
+    app.stop()
+    assert app._hurry.is_set()
+
+
 def answers(i):
     return [d for s, d in i.nc.sent if s == REPLY]
 

@@ -25,6 +25,7 @@ export class Executor {
   /** @internal */
   readonly middleware: Middleware[] = [];
   private readonly stopping = new AbortController();
+  private readonly hurrying = new AbortController(); // live runs are given back at once
   private leftBehind = 0;
 
   constructor(private readonly options: ExecutorOptions = {}) {}
@@ -48,13 +49,14 @@ export class Executor {
   }
 
   /**
-   * Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return. For the main
+   * Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return. A second signal
+   * gives them back at once. For the main
    * module of a program: it says what is wrong on standard error, with exit code 2.
    */
   async run(): Promise<void> {
     const stop = () => this.stop();
-    process.once("SIGTERM", stop);
-    process.once("SIGINT", stop);
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
     try {
       await this.serve();
     } catch (e) {
@@ -78,7 +80,7 @@ export class Executor {
     if (names > MAX_HANDLER_NAMES) {
       throw new ConfigurationError(`the names of all handlers have ${names} bytes; a heartbeat has ${MAX_HANDLER_NAMES} for them: use shorter names, or several groups`);
     }
-    const instance = new Instance(complete(this.options), { handlers: this.handlers, middleware: this.middleware, log: this.log }, this.stopping.signal);
+    const instance = new Instance(complete(this.options), { handlers: this.handlers, middleware: this.middleware, log: this.log }, { stop: this.stopping.signal, hurry: this.hurrying.signal });
     const release = this.options.console === false ? () => {} : captureConsole();
     try {
       await instance.serve();
@@ -88,8 +90,14 @@ export class Executor {
     }
   }
 
-  /** Let live runs end, for a while, give back the rest, and have serve return. */
+  /**
+   * Let live runs end, for a while, give back the rest, and have serve return. A second call gives
+   * them back at once.
+   */
   stop(): void {
+    if (this.stopping.signal.aborted) {
+      this.hurrying.abort();
+    }
     this.stopping.abort();
   }
 

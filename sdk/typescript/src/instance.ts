@@ -57,6 +57,8 @@ export class Instance {
   private introduced: boolean | Promise<void> = false; // on this connection, or under way
   private introducing: Promise<void> = Promise.resolve(); // all that is under way
   private readonly introductions = new AbortController(); // ends them
+  private readonly stop: AbortSignal;
+  private readonly hurry: AbortSignal; // live runs are given back at once
   private unsaid = false; // the heartbeat that is being stored does not tell all
   private conflict: unknown;
   private stopping = false;
@@ -66,8 +68,10 @@ export class Instance {
   constructor(
     readonly settings: Settings,
     program: Program,
-    private readonly stop: AbortSignal,
+    signals: AbortSignal | { stop: AbortSignal; hurry: AbortSignal },
   ) {
+    this.stop = "hurry" in signals ? signals.stop : signals;
+    this.hurry = "hurry" in signals ? signals.hurry : new AbortController().signal;
     this.group = settings.group;
     this.name = settings.instance;
     this.slots = settings.slots;
@@ -212,8 +216,12 @@ export class Instance {
     this.stopping = true;
     this.change("draining", this.drainBy);
     await this.bus.flush();
-    this.log.info(`executor stopping: ${this.attempts.live.size} runs`);
-    await this.untilEmpty(grace);
+    const again = this.attempts.live.size > 0 ? "; a second signal gives them back at once" : "";
+    this.log.info(`executor stopping: ${this.attempts.live.size} runs${again}`);
+    await this.untilEmpty(grace, this.hurry);
+    if (this.hurry.aborted && this.attempts.live.size > 0) {
+      this.log.warn(`stopped again: ${this.attempts.live.size} runs are cancelled and given back`);
+    }
     for (const attempt of this.attempts.live.values()) {
       attempt.end(new Stopping("the executor is stopping"));
     }
@@ -229,8 +237,8 @@ export class Instance {
     }
   }
 
-  private async untilEmpty(within: number): Promise<void> {
-    for (const end = monotonic() + within; this.attempts.live.size > 0 && monotonic() < end; await pause(TURN / 2)) {
+  private async untilEmpty(within: number, hurry?: AbortSignal): Promise<void> {
+    for (const end = monotonic() + within; this.attempts.live.size > 0 && monotonic() < end && !hurry?.aborted; await pause(TURN / 2)) {
       this.introduceAgain();
       this.lookAtAttempts();
       if (this.introduced === true) {

@@ -22,6 +22,26 @@ async function busy(options: ExecutorOptions = {}) {
   return of;
 }
 
+test("a second stop gives runs back at once", async () => {
+  const hurry = new AbortController();
+  const signals = { stop: new AbortController().signal, hurry: hurry.signal };
+  const began = promise();
+  const app = new Executor().handler("h", (run) => {
+    began.resolve();
+    return new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)));
+  });
+  const { instance, nats } = instanceOf(app, { grace: "1h" }, quiet, signals as never);
+  instance["introduced"] = true;
+  instance.attempts.start(trigger(), REPLY);
+  await began.done;
+  const left = instance["leave"]();
+  await nats.until((s) => s.data.includes('"draining"'));
+  assert.equal(instance.attempts.live.size, 1);
+  hurry.abort();
+  await left;
+  assert.ok(nats.of(REPLY).some((answer) => answer.startsWith("-NAK")));
+});
+
 test("a run that ends well while the executor stops counts, and any other is given back", async () => {
   for (const [delivery, endsWell, answer, events] of [["", true, "+ACK", 1], ["", false, "-NAK", 0], ["at_most_once", false, "+ACK", 1]] as const) {
     const began = promise();

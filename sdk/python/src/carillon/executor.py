@@ -74,6 +74,7 @@ class Executor:
         self._given = Settings(group, nats, credential, ca_file, instance, slots, labels, grace, spool, secret_key, version)
         self.handlers: dict[str, Handler] = {}
         self._stop: asyncio.Event | None = None
+        self._hurry: asyncio.Event | None = None
 
     @overload
     def handler(self, name: F) -> F: ...
@@ -104,7 +105,7 @@ class Executor:
         return register
 
     def run(self) -> None:
-        """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return.
+        """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return. A second signal gives them back at once.
 
         For the main module of a program: it logs what is wrong with a setting, and ends with code 2.
         It ends with code 1 if NATS closes the connection for good, as after an error of the protocol.
@@ -127,23 +128,23 @@ class Executor:
             sys.exit(code)
 
     def stop(self) -> None:
-        """Ask `serve` to stop."""
-        if self._stop is not None:
-            self._stop.set()
+        """Ask `serve` to stop: it lets live runs end, for a while. A second call has it give them back at once."""
+        if self._stop is not None and self._hurry is not None:
+            (self._hurry if self._stop.is_set() else self._stop).set()
 
     async def serve(self, signals: tuple[signal.Signals, ...] = ()) -> None:
         """What `run` does, in a loop that is there."""
         settings = Settings(**vars(self._given)).complete()
         if (size := len(wire.dumps(sorted(self.handlers)))) > wire.MAX_HANDLER_NAMES:
             raise ConfigurationError(f"the names of all handlers have {size} bytes; a heartbeat has {wire.MAX_HANDLER_NAMES} for them: use shorter names, or several groups")
-        self._stop = asyncio.Event()
+        self._stop, self._hurry = asyncio.Event(), asyncio.Event()
         loop = asyncio.get_running_loop()
         for s in signals:
-            loop.add_signal_handler(s, self._stop.set)
+            loop.add_signal_handler(s, self.stop)
         capture = CaptureHandler()
         logging.getLogger().addHandler(capture)
         try:
-            await Instance(settings, self.handlers, self._stop).serve()
+            await Instance(settings, self.handlers, self._stop, self._hurry).serve()
         finally:
             logging.getLogger().removeHandler(capture)
             for s in signals:
@@ -161,8 +162,9 @@ def _names_around() -> dict[str, Any]:
 class Instance:
     """One life of an executor: from its connection to its last acknowledgement."""
 
-    def __init__(self, settings: Settings, handlers: dict[str, Handler], stop: asyncio.Event) -> None:
+    def __init__(self, settings: Settings, handlers: dict[str, Handler], stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
         self.settings, self.handlers, self._stop = settings, handlers, stop
+        self._hurry = hurry or asyncio.Event()  # live runs are given back at once
         self.group, self.instance, self.slots = settings.group, settings.instance, settings.slots
         self.labels = dict(settings.labels or {})
         self.state = "online"
@@ -314,9 +316,11 @@ class Instance:
         await self._keep_known(time.monotonic())
         self.puller.release()
         await self.puller.drained(LAST_WORDS)
-        log.info("executor stopping: %d runs", len(self.live))
+        log.info("executor stopping: %d runs%s", len(self.live), "; a second signal gives them back at once" if self.live else "")
         end = time.monotonic() + grace
-        await self._until_idle(end)
+        await self._until_idle(end, self._hurry)
+        if self._hurry.is_set() and self.live:
+            log.warning("stopped again: %d runs are cancelled and given back", len(self.live))
         for attempt in list(self.live.values()):
             attempt.end(Stopping("the executor is stopping"))
         end = time.monotonic() + PATIENCE + 5
@@ -331,9 +335,9 @@ class Instance:
     def _is_idle(self) -> bool:
         return not self.live and not self._handing
 
-    async def _until_idle(self, end: float) -> None:
-        """Wait until no run is left, and none is on its way to a server; until then at most."""
-        while not self._is_idle() and time.monotonic() < end:
+    async def _until_idle(self, end: float, hurry: asyncio.Event | None = None) -> None:
+        """Wait until no run is left, and none is on its way to a server; until then at most, or until somebody is in a hurry."""
+        while not self._is_idle() and time.monotonic() < end and not (hurry is not None and hurry.is_set()):
             await self._turn()
             await asyncio.sleep(0.05)
 

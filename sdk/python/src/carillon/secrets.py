@@ -22,7 +22,7 @@ def open_secret(key: bytes, group: str, name: str, sealed: str) -> str:
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError:
-        raise RuntimeError("secrets need the package cryptography: pip install 'carillon[secrets]'") from None
+        raise RuntimeError("secrets need the package cryptography: pip install 'carillon-executor[secrets]'") from None
     data = base64.b64decode(sealed)
     return AESGCM(key).decrypt(data[:12], data[12:], f"{group}/{name}".encode()).decode()
 

@@ -1,6 +1,7 @@
 package io.carillon.executor;
 
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Does the runs of one executor group, until it is closed.
@@ -31,14 +32,21 @@ public final class Executor implements AutoCloseable {
 
   /**
    * Does runs until SIGTERM or SIGINT, or until somebody drains this instance. Then it lets live runs
-   * end, for a while, gives the rest back, and returns.
+   * end, for a while, gives the rest back, and returns. A second signal gives them back at once.
    *
    * @throws ConfigurationException if a setting is wrong
    * @throws InstanceConflictException if another instance of this name lives
    */
   public static void run(Options options, Handlers handlers) {
     try (Executor executor = connect(options, handlers)) {
-      Signals.onStop(executor::close);
+      AtomicBoolean stopped = new AtomicBoolean();
+      Signals.onStop(() -> {
+        if (stopped.getAndSet(true)) {
+          executor.instance.hurry();
+        } else {
+          executor.close();
+        }
+      });
       executor.await();
     }
   }

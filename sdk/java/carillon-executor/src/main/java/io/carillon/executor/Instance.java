@@ -57,6 +57,8 @@ final class Instance {
   /** That another instance has the name, which this one has found while it leaves. */
   volatile InstanceConflictException conflict;
 
+  private volatile boolean hurried; // live runs are given back at once
+
   // Only the loop uses these.
   private Phase phase = Phase.OPENING;
   private boolean introduced; // since the last connection was made
@@ -97,6 +99,11 @@ final class Instance {
   /** Asks it to stop. */
   void stop() {
     stopping.countDown();
+  }
+
+  /** Has an instance that leaves give its runs back at once. */
+  void hurry() {
+    hurried = true;
   }
 
   /** Completes when it is gone, or with why it cannot be. */
@@ -211,7 +218,10 @@ final class Instance {
       case WORKING -> work(now);
       case LEAVING -> {
         show(now); // while runs go on: servers forget an instance that is silent
-        if (isIdle() || now - until >= 0) {
+        if (isIdle() || now - until >= 0 || hurried) {
+          if (hurried && !isIdle()) {
+            LOG.warn("stopped again: {} runs are cancelled and given back", runs.count());
+          }
           endAll(now);
         }
       }
@@ -350,7 +360,7 @@ final class Instance {
 
   /** Takes no more, and lets live runs end for a while. */
   private void beginToLeave(long now) {
-    LOG.info("executor stopping: {} runs", runs.count());
+    LOG.info("executor stopping: {} runs{}", runs.count(), runs.count() > 0 ? "; a second signal gives them back at once" : "");
     until = now + runs.within(settings.grace()).toNanos();
     runs.close();
     changed = true;

@@ -53,8 +53,9 @@ final class Schemas {
     ArrayNode required = schema.arrayNode();
     for (BeanPropertyDefinition p : about.findProperties()) {
       if (isUsed.test(p)) {
-        properties.set(p.getName(), property(p.getPrimaryType()));
-        if (p.isRequired()) {
+        Constraints c = new Constraints(about.getBeanClass(), p);
+        properties.set(p.getName(), c.bound(property(p.getPrimaryType()), p.getPrimaryType()));
+        if (c.isRequired()) {
           required.add(p.getName());
         }
       }

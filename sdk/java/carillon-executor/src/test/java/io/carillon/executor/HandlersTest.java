@@ -130,8 +130,8 @@ class HandlersTest {
     var about = handlers().all().get("report").about(Settings.of(Options.fromEnvironment().group("billing"), Map.of()));
     assertEquals("Writes the report of a region", about.get("description").asText());
     assertEquals(Json.parse("""
-        {"type": "object", "properties": {"region": {"type": ["string", "null"]}, "rows": {"type": "integer"}},
-         "additionalProperties": false, "required": ["region"]}""".getBytes()), about.get("params_schema"));
+        {"type": "object", "properties": {"region": {"type": "string"}, "rows": {"type": "integer"}},
+         "additionalProperties": false, "required": ["region", "rows"]}""".getBytes()), about.get("params_schema"));
     Handlers h = new Handlers();
     h.register("same", Report.class, Report.class, (run, p) -> p);
     assertEquals("integer", h.all().get("same").about(Settings.of(Options.fromEnvironment().group("billing"), Map.of()))
