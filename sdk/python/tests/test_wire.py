@@ -115,3 +115,9 @@ def test_numbers_of_parameters_are_never_changed_in_silence():
     wire.check_finite(t.raw["params"], "params")
     with pytest.raises(ValueError, match=r"params\.a\[1\]\.b is a number that is too large for a float; send it as text"):
         wire.check_finite(json.loads('{"a": [1, {"b": -1e400}]}'), "params")
+
+
+def test_a_run_whose_trigger_has_no_trace_has_that_of_its_id():
+    run = "019b8be1-f500-746c-9285-f6b4613a1707"
+    assert wire.fire_trace(run, 1) == "00-019b8be1f500746c9285f6b4613a1707-71a8b91e65d3980d-01"
+    assert wire.fire_trace(run, 12) == "00-019b8be1f500746c9285f6b4613a1707-f54acda7068bb30d-01"

@@ -119,7 +119,7 @@ export class Telemetry {
     if (api === undefined) {
       return { traceParent: trigger.trace, within: (work) => work(), end: () => {} };
     }
-    const parent = parentOf(api, trigger.trace);
+    const parent = parentOf(api, trigger.trace || fireTrace(trigger.runId, trigger.raw.attempt));
     const span = api.trace.getTracer(SCOPE).startSpan(`run ${trigger.raw.job}`, { kind: api.SpanKind.CONSUMER, attributes: this.attributes(trigger) }, parent);
     const context = api.trace.setSpan(parent, span);
     return {
@@ -154,6 +154,16 @@ function load(): typeof otel | undefined {
   } catch {
     return undefined; // it is not installed
   }
+}
+
+/** The W3C trace context of an attempt whose trigger has none, as servers compute it: the trace id is the run id. */
+export function fireTrace(runId: string, attempt: number): string {
+  const traceId = runId.replaceAll("-", "");
+  let span = 0xcbf29ce484222325n;
+  for (const byte of [...Buffer.from(traceId, "hex"), ...Buffer.from(String(attempt))]) { // FNV-1a
+    span = ((span ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
+  }
+  return `00-${traceId}-${(span | 1n).toString(16).padStart(16, "0")}-01`;
 }
 
 /** The context of a W3C traceparent. */

@@ -4,6 +4,7 @@ import { before, test } from "node:test";
 import { type Attributes, metrics, type Span, trace } from "@opentelemetry/api";
 
 import { Executor, Stopping } from "../src/index";
+import { fireTrace } from "../src/telemetry";
 import { Trigger } from "../src/trigger";
 import { instanceOf, message, raw, REPLY, trigger } from "./nats";
 
@@ -74,4 +75,10 @@ test("a trigger that is given back is counted, whatever the reason", async () =>
   nats.answer = () => ({ stream: "LOG", seq: 1 });
   await naks(3);
   assert.equal(count("runs_given_back"), 3);
+});
+
+test("a run whose trigger has no trace has that of its id", () => {
+  const run = "019b8be1-f500-746c-9285-f6b4613a1707";
+  assert.equal(fireTrace(run, 1), "00-019b8be1f500746c9285f6b4613a1707-71a8b91e65d3980d-01");
+  assert.equal(fireTrace(run, 12), "00-019b8be1f500746c9285f6b4613a1707-f54acda7068bb30d-01");
 });

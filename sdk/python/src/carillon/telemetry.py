@@ -115,7 +115,7 @@ class Span(NoSpan):
     def __init__(self, trigger: Trigger, labels: dict[str, str]) -> None:
         super().__init__(trigger)
         w3c = TraceContextTextMapPropagator()
-        parent = w3c.extract({wire.TRACE: trigger.trace}, context=Context())
+        parent = w3c.extract({wire.TRACE: trigger.trace or wire.fire_trace(trigger.run_id, trigger.attempt)}, context=Context())
         attributes: dict[str, str | int] = {
             "carillon.job": trigger.job, "carillon.run_id": trigger.run_id, "carillon.attempt": trigger.attempt,
             "carillon.executor_group": labels["executor_group"], "carillon.instance": labels["instance_name"], "carillon.delivery": trigger.delivered,

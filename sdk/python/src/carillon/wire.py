@@ -124,6 +124,14 @@ def cut(text: str, most: int = MAX_MESSAGE) -> str:
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
+def fire_trace(run_id: str, attempt: int) -> str:
+    """The W3C trace context of an attempt whose trigger has none, as servers compute it: the trace id is the run id."""
+    raw, span = bytes.fromhex(run_id.replace("-", "")), 0xCBF29CE484222325
+    for byte in raw + str(attempt).encode():  # FNV-1a
+        span = (span ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return f"00-{raw.hex()}-{span | 1:016x}-01"
+
+
 def delivery(reply: str) -> tuple[int, int]:
     """How often a trigger has been delivered, and its sequence on TRIG, from its reply subject."""
     parts = reply.split(".")

@@ -24,7 +24,10 @@ final class Tracing implements Interceptor {
 
     @Override
     public String get(Run run, String key) {
-      return key.equals(Wire.TRACE) && !run.traceParent().isEmpty() ? run.traceParent() : null;
+      if (!key.equals(Wire.TRACE)) {
+        return null;
+      }
+      return run.traceParent().isEmpty() ? Wire.fireTrace(run.id(), run.attempt()) : run.traceParent();
     }
   };
 

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.HexFormat;
 import java.util.regex.Pattern;
 
 /** Words of docs/reference/protocol.md. */
@@ -72,5 +73,18 @@ final class Wire {
   static String giveBack(int delivered) {
     long seconds = Math.min(1L << Math.min(Math.max(delivered, 1) - 1, 10), 15);
     return "-NAK {\"delay\": " + seconds * 1_000_000_000L + "}";
+  }
+
+  /** The W3C trace context of an attempt whose trigger has none, as servers compute it: the trace id is the run id. */
+  static String fireTrace(String runId, int attempt) {
+    String trace = runId.replace("-", "");
+    long span = 0xcbf29ce484222325L;
+    for (byte b : HexFormat.of().parseHex(trace)) { // FNV-1a
+      span = (span ^ (b & 0xff)) * 0x100000001b3L;
+    }
+    for (byte b : String.valueOf(attempt).getBytes(StandardCharsets.UTF_8)) {
+      span = (span ^ b) * 0x100000001b3L;
+    }
+    return "00-" + trace + "-" + HexFormat.of().toHexDigits(span | 1) + "-01";
   }
 }

@@ -71,4 +71,11 @@ class WireTest {
   void aTextBecomesALineForEachOfItsLines() {
     assertEquals(List.of("a", "b", "", "c"), Lines.of("a\r\nb\n\nc"));
   }
+
+  @Test
+  void aRunWhoseTriggerHasNoTraceHasThatOfItsId() {
+    String run = "019b8be1-f500-746c-9285-f6b4613a1707";
+    assertEquals("00-019b8be1f500746c9285f6b4613a1707-71a8b91e65d3980d-01", Wire.fireTrace(run, 1));
+    assertEquals("00-019b8be1f500746c9285f6b4613a1707-f54acda7068bb30d-01", Wire.fireTrace(run, 12));
+  }
 }
