@@ -1,0 +1,157 @@
+//go:build unix
+
+package xxl
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// needs leaves a test out where a program is missing, and fails it in CI.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			if os.Getenv(chtest.Required) == "" && os.Getenv("CI") == "" {
+				t.Skipf("LEFT OUT: %v", err)
+			}
+			t.Fatal(err)
+		}
+	}
+}
+
+// install has a command install packages into a folder, unless what it installs from is unchanged.
+func install(t *testing.T, name, from string, commands ...[]string) string {
+	t.Helper()
+	building.Lock()
+	defer building.Unlock()
+	dir := folder(t, name)
+	mark := filepath.Join(dir, "built")
+	sources := read(t, from)
+	if string(readIfThere(t, mark)) == sources {
+		return dir
+	}
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, "from")), os.MkdirAll(dir, 0o750), os.CopyFS(filepath.Join(dir, "from"), os.DirFS(from))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range commands {
+		cmd := exec.Command(c[0], c[1:]...)
+		cmd.Dir = filepath.Join(dir, "from")
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", strings.Join(c, " "), err, said)
+		}
+	}
+	if err := os.WriteFile(mark, []byte(sources), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// inPython returns the command of a program in clients/python.
+func inPython(program string, arguments ...string) func(*testing.T) []string {
+	return func(t *testing.T) []string {
+		needs(t, "python3")
+		dir := install(t, "python", "clients/python",
+			[]string{"python3", "-m", "venv", "--clear", "../venv"},
+			[]string{"../venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"})
+		return append([]string{filepath.Join(dir, "venv", "bin", "python"), filepath.Join(dir, "from", program)}, arguments...)
+	}
+}
+
+// inNode returns the command of a program in clients/node.
+func inNode(program string) func(*testing.T) []string {
+	return func(t *testing.T) []string {
+		needs(t, "node", "npm")
+		dir := install(t, "node", "clients/node", []string{"npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"})
+		return []string{"node", filepath.Join(dir, "from", program)}
+	}
+}
+
+// inGo builds the program in goclient with an earlier version of its client.
+func inGo(version string) func(*testing.T) []string {
+	return func(t *testing.T) []string {
+		building.Lock()
+		defer building.Unlock()
+		out := folder(t, "goclient-"+version)
+		build := exec.Command("go", "build", "-modfile", version+".mod", "-o", out, ".")
+		build.Dir, build.Env = "goclient", append(os.Environ(), "GOWORK=off")
+		if said, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("build the executor in Go: %v\n%s", err, said)
+		}
+		return []string{out}
+	}
+}
+
+// Executors in other languages attach and work as their documentation shows, with no change for us.
+func TestClientsInOtherLanguagesAttachAsTheyAre(t *testing.T) {
+	s := newSystem(t, "clients")
+	for _, c := range []struct {
+		name    string
+		command func(*testing.T) []string
+		result  string // of the handler success; "" for any
+		failure string // of the handler failure
+		log     string
+	}{
+		{"pyxxl", inPython("with_pyxxl.py", "pyxxl"), `"42"`, "磁盘已满", "收到 你好 🚀"},
+		{"pyxxljob", inPython("with_pyxxl.py", "pyxxljob"), `"你好 🚀"`, "磁盘已满", ""},
+		{"flask", inPython("with_flask.py"), `"你好 🚀"`, "磁盘已满", ""},
+		{"fastapi", inPython("with_fastapi.py"), `"你好 🚀"`, "磁盘已满", ""},
+		{"xxl-job-npm", inNode("with_xxl_job.mjs"), "", "磁盘已满", ""},
+		{"dalongrong", inNode("with_dalongrong.cjs"), "", "磁盘已满", "收到"},
+		{"go-v1-1-2", inGo("v1.1.2"), "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			command := c.command(t)
+			own := *s // a group of its own
+			own.t, own.appname = t, c.name
+			port, dir := processtest.FreePorts(t, 1)[0], t.TempDir()
+			p := processtest.New(t, c.name, []string{
+				"XXL_ADMIN=" + s.admins[0], "XXL_APPNAME=" + c.name, "XXL_TOKEN=" + token, "XXL_PORT=" + strconv.Itoa(port),
+				"XXL_LOGS=" + filepath.Join(dir, "logs"), "XXL_WITNESS=" + filepath.Join(dir, "witness"), "NO_PROXY=127.0.0.1",
+			}, append([]string{"sh", "-c", `cd "$0" && exec "$@"`, dir}, command...)...) // some write logs where they are
+			p.Begin(t)
+			processtest.Await(t, processtest.Patience, "wait for "+c.name+" to listen", func() error {
+				if err := p.Alive(); err != nil {
+					t.Fatal(err)
+				}
+				r, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/", port))
+				if err == nil {
+					_ = r.Body.Close()
+				}
+				return err
+			})
+			own.awaitInstances(1)
+			for _, name := range []string{"success", "failure", "unknown"} {
+				own.save(t, name, fmt.Sprintf(`"task": {"handler": %q}`, name))
+			}
+			params := "你好 🚀"
+			if c.name == "dalongrong" { // it ends itself for any parameter that is no JSON
+				params = `{"a": "你好 🚀"}`
+			}
+			id := own.run(t, "success", params)
+			if r := own.await(t, id, job.StatusSucceeded); c.result != "" && string(r.Result) != c.result {
+				t.Errorf("the result is %s, want %s", r.Result, c.result)
+			}
+			if c.log != "" {
+				own.awaitLog(t, id, nil, has(c.log))
+			}
+			if r := own.await(t, own.run(t, "failure", params), job.StatusFailed); !strings.Contains(string(r.Message), c.failure) {
+				t.Errorf("the message is %q, want %q", r.Message, c.failure)
+			}
+			own.await(t, own.run(t, "unknown", params), job.StatusFailed)
+			own.await(t, own.run(t, "success", params), job.StatusSucceeded)
+		})
+	}
+}
