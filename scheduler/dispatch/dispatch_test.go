@@ -218,7 +218,7 @@ func TestATaskThatNoInstanceCanDoWaitsForOneThatCan(t *testing.T) {
 		if told := w.told(tr); told[len(told)-1] != "finished succeeded b" || told[0] != `held no live instance of group g has a handler "new"` {
 			t.Errorf("told: %q", told)
 		}
-		if told := w.told(late); told[len(told)-1] != "finished missed no instance of its group could begin it by 2026-01-05T02:00:11Z" {
+		if told := w.told(late); told[len(told)-1] != "finished missed no instance of its group could begin it by 2026-01-05T02:00:11Z; no live instance of group g runs shell tasks" {
 			t.Errorf("told: %q", told)
 		}
 		w.wantTriggers(1)

@@ -146,13 +146,24 @@ func compareAge(a, b *offer) int {
 func (o *offer) tooLate(ctx context.Context) bool {
 	switch now := time.Now(); {
 	case !o.t.EndBy.IsZero() && now.After(o.t.EndBy):
-		o.fail(ctx, job.StatusTimedOut, reason.EndBy.With(o.t.EndBy))
+		o.fail(ctx, job.StatusTimedOut, reason.Join(reason.EndBy.With(o.t.EndBy), o.cause()))
 	case !o.t.StartBy.IsZero() && now.After(o.t.StartBy):
-		o.fail(ctx, job.StatusMissed, reason.NotBegunBy.With(o.t.StartBy))
+		o.fail(ctx, job.StatusMissed, reason.Join(reason.NotBegunBy.With(o.t.StartBy), o.cause()))
 	default:
 		return false
 	}
 	return true
+}
+
+// cause says why no instance of the group can do the run; "" where one can.
+func (o *offer) cause() string {
+	switch pool, _ := o.g.rank(o); {
+	case pool.matched == 0:
+		return o.why(nobody)
+	case len(pool.members) == 0:
+		return o.why(unable)
+	}
+	return ""
 }
 
 // late reports whether the attempt may not begin any more at an instant.
