@@ -220,3 +220,29 @@ it("a log that loses its connection goes on without a line lost or doubled", asy
   expect([...seen].sort()).toEqual(Array.from({ length: 120 }, (_, i) => `line ${i + 1}`).sort());
   await close();
 });
+
+it("a page that cannot be loaded opens by itself when the server is back", async () => {
+  const { page, close } = await open("/jobs");
+  await page.locator(".tools").getByText("Live").waitFor();
+  await program.stop();
+  await page.getByRole("link", { name: "Ledger", exact: true }).click();
+  await page.getByRole("heading", { name: "This page cannot be loaded" }).waitFor();
+  await program.start();
+  await page.getByRole("heading", { name: "Ledger" }).waitFor();
+  await close();
+});
+
+it("a page whose files are gone is reloaded once, and not in a loop", async () => {
+  const { page, close } = await open("/jobs");
+  await page.locator(".tools").getByText("Live").waitFor();
+  let loads = 0;
+  page.on("load", () => {
+    loads++;
+  });
+  await page.route("**/assets/LedgerPage*", (route) => route.fulfill({ status: 404, body: "" }));
+  await page.getByRole("link", { name: "Ledger", exact: true }).click();
+  await page.getByRole("heading", { name: "This page has crashed" }).waitFor();
+  expect(loads).toBe(1);
+  await page.getByRole("button", { name: "Reload" }).waitFor();
+  await close();
+});

@@ -9,6 +9,7 @@ import { useLang } from "./lib/format";
 import { landingOf } from "./lib/landing";
 import { applyLook, getPrefs } from "./lib/prefs";
 import { problemOf } from "./lib/problem";
+import { markUnloaded } from "./lib/unloaded";
 import { makeRouter } from "./router";
 import { hearNews } from "./shell/news";
 
@@ -36,6 +37,7 @@ const landing = landingOf(
 );
 if (landing !== undefined) history.replaceState(null, "", landing);
 hearNews(client);
+markUnloaded();
 const router = makeRouter(client);
 
 function App() {

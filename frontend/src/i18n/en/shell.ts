@@ -163,6 +163,8 @@ export const error = {
   page: "This page does not exist",
   pageHint: "The address may be mistyped, or the object may have been deleted.",
   crashed: "This page has crashed",
+  unloaded: "This page cannot be loaded",
+  unloadedHint: "The server does not answer, or was upgraded. The page opens when it answers.",
   reload: "Reload the page",
 };
 

@@ -160,6 +160,8 @@ export const error: Messages["error"] = {
   page: "页面不存在",
   pageHint: "地址可能有误，或该对象已被删除。",
   crashed: "此页面出错",
+  unloaded: "无法加载此页面",
+  unloadedHint: "服务器没有响应，或者刚刚升级。恢复后会自动打开此页面。",
   reload: "重新加载页面",
 };
 
