@@ -19,6 +19,7 @@ export const errors = {
   since: (first: string) => `since ${first}`,
   andMore: (n: number) => `and ${n} more`,
   lastRun: "Last run",
+  exit: (code: string) => `exit code ${code}`,
   noIncident: "No incident",
   toRule: "Create a rule",
   alike: (n: string, since: string) => `${n} attempts failed the same way since ${since}`,

@@ -17,6 +17,7 @@ export const errors: typeof english = {
   since: (first) => `始于 ${first}`,
   andMore: (n) => `另有 ${number(n)} 个任务`,
   lastRun: "最近的运行",
+  exit: (code) => `退出码 ${code}`,
   noIncident: "没有告警事件",
   toRule: "创建规则",
   alike: (n, since) => `自 ${since} 起，有 ${n} 次尝试因相同错误失败`,

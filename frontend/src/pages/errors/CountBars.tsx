@@ -21,6 +21,7 @@ export function CountBars({ counts }: { counts: number[] }) {
       width={width}
       height={height}
       viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
       role="img"
       aria-label={t.errors.bars(all, peak)}
     >

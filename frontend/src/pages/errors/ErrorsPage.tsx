@@ -126,9 +126,12 @@ export default function ErrorsPage() {
             {shown.map((x, i) => (
               <tr key={x.fingerprint} data-row={i} className={i === rows.marked ? "at" : undefined}>
                 <td data-col="error">
-                  <Link to="/runs" search={runsOf(x)} className="name mono trunc" title={x.fingerprint}>
-                    {say(x.message) || x.fingerprint}
+                  <Link to="/runs" search={runsOf(x)} className="name mono" title={x.fingerprint}>
+                    {saidBy(x.message) || say(x.message) || x.fingerprint}
                   </Link>
+                  {saidBy(x.message) && (
+                    <span className="tag num">{e.exit(x.message.params?.exit_code ?? "")}</span>
+                  )}
                 </td>
                 <td data-col="bars">
                   <CountBars counts={x.counts ?? []} />
@@ -188,6 +191,10 @@ export default function ErrorsPage() {
     </Page>
   );
 }
+
+/** What a program said at its end, where the reason has it beside the exit code. */
+const saidBy = ({ code, params }: Failure["message"]) =>
+  code === "exit_code_said" ? params?.said : undefined;
 
 /** A filter that a link brought, which can only be taken away. */
 function Narrowed({ name, to, onClear }: { name: string; to: string; onClear(): void }) {
