@@ -147,7 +147,7 @@ async function publish(subject: string, kind: string, data: string): Promise<voi
 
 it("a group is prepared before anything connects", async () => {
   const { page, faults, close } = await open("/executors");
-  await page.locator(".kpi", { hasText: "Accept p99" }).waitFor();
+  await page.locator(".kpi", { hasText: "Waited p99" }).waitFor();
   await page.getByRole("button", { name: "New group" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("default");

@@ -11,7 +11,8 @@ afterAll(() => executor.kill());
 /** The number that a text has first. */
 const number = (text: string | null) => Number(/[\d,]+/.exec(text ?? "")?.[0].replaceAll(",", ""));
 const attention = (page: Page) => page.locator(".card", { hasText: "Needs attention" }).locator(".li");
-const kpi = (page: Page, name: string) => page.locator(".kpi", { hasText: name }).locator(".v");
+const kpi = (page: Page, name: string) =>
+  page.locator(".kpi", { has: page.locator(".l", { hasText: name }) }).locator(".v");
 
 it("the way to a first run is ticked off step by step, and ends at the overview", async () => {
   const { page, faults, close } = await open("/");
@@ -266,7 +267,11 @@ it("the figures are compared with those of as long a time before", async () => {
   const [before, during] = [await counted(from - span, from), await counted(from, from + span)];
   const iso = (ms: number) => encodeURIComponent(new Date(ms).toISOString());
   const { page, faults, close } = await open(`/?from=${iso(from)}&to=${iso(from + span)}`);
-  const foot = (name: string) => page.locator(".kpi", { hasText: name }).locator(".f").first();
+  const foot = (name: string) =>
+    page
+      .locator(".kpi", { has: page.locator(".l", { hasText: name }) })
+      .locator(".f")
+      .first();
   const runs = Math.abs(during.runs / before.runs - 1) * 100;
   await expect.poll(() => foot("Runs").textContent()).toContain(`${runs.toFixed(1)}% vs. previous period`);
   const points = Math.abs(during.rate - before.rate) * 100;

@@ -34,7 +34,7 @@ export const fleet = {
   noneHint: "An executor is a program that does the work of a group. Start the one that Carillon comes with:",
   listening: "Waiting for the first heartbeat…",
   noMatch: "No executor matches",
-  accept: "Accept p99",
+  accept: "Waited p99",
   acceptHint: "from fire to executor, this hour",
   newGroup: "New group",
   newGroupHint:

@@ -44,7 +44,7 @@ export const job = {
       : `${bad} of the last ${days} days had failures`,
   scheduleChanges: "How the schedule changed",
   p50p95: "p50 / p95",
-  delay: "Start delay p95",
+  delay: "Waited p95",
   absent: "Skipped or missed",
   change: "Change",
   marks: (n: number) => `${count(n, "change", "changes")} in this chart`,

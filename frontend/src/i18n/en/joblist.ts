@@ -14,7 +14,7 @@ export const joblist = {
     tags: "Tags",
     handler: "Handler",
     trouble: "Last failure",
-    delay: "Average delay",
+    delay: "Waited, average",
     group: "Group",
     zone: "Time zone",
     timeout: "Timeout",

@@ -23,7 +23,7 @@ export const ledger = {
   failed: "of them failed",
   reason: "Reason",
   fire: "Fire",
-  late: "Late",
+  late: "Fired late",
   outcomes: {
     ran: "Ran",
     caught_up: "Caught up",

@@ -4,13 +4,13 @@ import { count } from "./words";
 export const reports = {
   trend: "Trend",
   metric: "Metric",
-  metrics: { failed: "Failed", duration: "Duration p95", delay: "Lateness p95" },
+  metrics: { failed: "Failed", duration: "Duration p95", delay: "Waited p95" },
   stage: "Up to stage",
   stages: {
-    committed: "to commit",
-    delivered: "to executor",
-    started: "to start",
-    finished: "to end",
+    committed: "until fired",
+    delivered: "until an executor had it",
+    started: "until started",
+    finished: "until ended",
   },
   trendLabel: (metric: string, from: string, to: string) => `${metric}, from ${from} to ${to}`,
   failures: "Failures by cause",

@@ -12,7 +12,7 @@ export const runlist = {
   retriedHint: "The runs that failed this way may have succeeded at a later attempt.",
   noneYet: "Nothing has run in this range",
   noneYetHint: "Runs appear here when jobs fire, or when somebody runs one.",
-  histogram: (n: number) => `${count(n, "fire", "fires")} in range`,
+  histogram: (n: number) => `${count(n, "run", "runs")} in range`,
   newRuns: (n: number) => count(n, "new run", "new runs"),
   attempt: (n: number) => `Attempt ${n}`,
   end: "No more runs",

@@ -6,7 +6,7 @@ export const runs = {
     run: "Run",
     trigger: "Trigger",
     fire: "Scheduled",
-    delay: "Delay",
+    delay: "Waited",
     duration: "Duration",
     executor: "Executor",
     result: "Result",

@@ -33,7 +33,7 @@ export const fleet: typeof english = {
   noneHint: "执行器是执行分组任务的程序。可启动自带的执行器：",
   listening: "等待第一次心跳…",
   noMatch: "没有匹配的执行器",
-  accept: "接收延迟 p99",
+  accept: "等待 p99",
   acceptHint: "从触发到执行器，最近一小时",
   newGroup: "新建分组",
   newGroupHint: "有执行器接入或有任务引用时，分组即存在。在此之前，可在其页面创建凭据、限制和密钥。",

@@ -41,7 +41,7 @@ export const job: PageMessages["job"] = {
   daysLabel: (days, bad) => (bad === 0 ? `最近 ${days} 天没有失败` : `最近 ${days} 天中有 ${bad} 天出现失败`),
   scheduleChanges: "调度变更记录",
   p50p95: "p50 / p95",
-  delay: "启动延迟 p95",
+  delay: "等待 p95",
   absent: "跳过或错过",
   change: "变更",
   marks: (n) => `图中有 ${n} 次变更`,

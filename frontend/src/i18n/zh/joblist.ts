@@ -14,7 +14,7 @@ export const joblist: typeof english = {
     tags: "标签",
     handler: "处理器",
     trouble: "最近失败",
-    delay: "平均延迟",
+    delay: "平均等待",
     group: "分组",
     zone: "时区",
     timeout: "超时",

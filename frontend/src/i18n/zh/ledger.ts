@@ -21,7 +21,7 @@ export const ledger: typeof english = {
   failed: "其中失败",
   reason: "原因",
   fire: "触发",
-  late: "延迟",
+  late: "触发延迟",
   outcomes: {
     ran: "已运行",
     caught_up: "已补跑",

@@ -4,7 +4,7 @@ import { number } from "./words";
 export const reports: typeof english = {
   trend: "趋势",
   metric: "显示内容",
-  metrics: { failed: "失败率", duration: "耗时 p95", delay: "延迟 p95" },
+  metrics: { failed: "失败率", duration: "耗时 p95", delay: "等待 p95" },
   stage: "到哪一阶段",
   stages: { committed: "到提交", delivered: "到投递", started: "到开始", finished: "到结束" },
   trendLabel: (metric, from, to) => `${metric}，从 ${from} 到 ${to}`,

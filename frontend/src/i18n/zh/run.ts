@@ -35,9 +35,9 @@ export const run: PageMessages["run"] = {
   after: { success: "成功后", failure: "失败后", end: "结束后" },
   title: (id) => `运行 ${id}`,
   phases: {
-    delay: "启动延迟",
-    commit: "等待提交",
-    deliver: "等待投递",
+    delay: "等待",
+    commit: "触发延迟",
+    deliver: "等待执行器",
     begin: "等待开始",
     wait: "等待",
     running: "运行中",

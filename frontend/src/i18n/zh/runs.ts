@@ -8,7 +8,7 @@ export const runs: Messages["runs"] = {
     run: "运行",
     trigger: "触发方式",
     fire: "计划时间",
-    delay: "延迟",
+    delay: "等待",
     duration: "耗时",
     executor: "执行器",
     result: "结果",

@@ -104,7 +104,9 @@ export default function LedgerTab({ job }: { job: string }) {
                     "—"
                   )}
                 </td>
-                <td className="r num sec">{e.late ? formatDuration(parseDuration(e.late) ?? 0) : "—"}</td>
+                <td className="r num sec">
+                  {e.committed_at ? formatDuration(parseDuration(e.late ?? "") ?? 0) : "—"}
+                </td>
                 <td className="result">
                   <span className="sec">{say(e.reason)}</span>
                 </td>

@@ -114,7 +114,8 @@ function Top({ range, zoom }: FiguresProps) {
   const failingNow = useQuery(asked.failing).data?.total;
 
   const reports = useQuery(asked.reports).data;
-  const delay = reports?.total.started_after;
+  const fired = reports?.total.committed_after;
+  const started = reports?.total.started_after;
   const totals = past.data?.items.map(totalsOf) ?? [];
   const sum = addTotals(totals);
   // Asked for last: the figures themselves come first.
@@ -126,7 +127,8 @@ function Top({ range, zoom }: FiguresProps) {
   const was = compared && addTotals(compared.items.map(totalsOf));
   const ended = sum.ok + sum.bad;
   // Where no schedule asks for runs, success is that of all.
-  const ofSchedules = past.data && successOf(addTotals(past.data.scheduled.map(totalsOf)));
+  const scheduled = addTotals(past.data?.scheduled.map(totalsOf) ?? []);
+  const ofSchedules = past.data && successOf(scheduled);
   const success = ofSchedules ?? successOf(sum);
   const wasSuccess =
     compared && ofSchedules !== undefined
@@ -163,15 +165,25 @@ function Top({ range, zoom }: FiguresProps) {
           value={success === undefined ? "—" : (success * 100).toFixed(success > 0.99 && success < 1 ? 2 : 1)}
           unit={success === undefined ? "" : "%"}
           foot={
-            success !== undefined &&
-            wasSuccess !== undefined && (
-              <Delta
-                text={`${(Math.abs(success - wasSuccess) * 100).toFixed(2)} ${t.overview.points}`}
-                up={success >= wasSuccess}
-                tone={
-                  Math.abs(success - wasSuccess) < 0.0005 ? undefined : success > wasSuccess ? "ok" : "bad"
-                }
-              />
+            success !== undefined && (
+              <>
+                {wasSuccess !== undefined && (
+                  <Delta
+                    text={`${(Math.abs(success - wasSuccess) * 100).toFixed(2)} ${t.overview.points}`}
+                    up={success >= wasSuccess}
+                    tone={
+                      Math.abs(success - wasSuccess) < 0.0005
+                        ? undefined
+                        : success > wasSuccess
+                          ? "ok"
+                          : "bad"
+                    }
+                  />
+                )}{" "}
+                {ofSchedules === undefined
+                  ? t.overview.ofRuns(f.number(judgedOf(sum)))
+                  : t.overview.ofScheduled(f.number(judgedOf(scheduled)))}
+              </>
             )
           }
           spark={<Spark tone="ok" values={judged.map((c) => successOf(c) ?? 1)} />}
@@ -196,10 +208,15 @@ function Top({ range, zoom }: FiguresProps) {
           to={{ ...ranged, status: living }}
         />
         <Kpi
-          label={t.overview.delay}
-          value={delay?.count ? formatDuration(delay.p99_ms) : "—"}
-          foot={t.overview.absent(sum.absent)}
-          spark={<Spark tone="idle" values={reports?.trend.map((row) => row.started_after.p95_ms) ?? []} />}
+          label={t.overview.firedLate}
+          value={fired?.count ? formatDuration(fired.p99_ms) : "—"}
+          foot={[
+            started?.count && t.overview.waited(formatDuration(started.p99_ms)),
+            (sum.absent > 0 || !started?.count) && t.overview.absent(sum.absent),
+          ]
+            .filter(Boolean)
+            .join(" · ")}
+          spark={<Spark tone="idle" values={reports?.trend.map((row) => row.committed_after.p95_ms) ?? []} />}
           to={{ ...search, status: ["skipped", "missed"] }}
         />
       </div>
@@ -217,9 +234,12 @@ const coarser = (totals: Totals[]): Totals[] =>
 
 /** The share of the fires that went well, of those that did or did not; undefined of none. */
 function successOf({ ok, bad, missed }: Totals): number | undefined {
-  const judged = ok + bad + missed;
+  const judged = judgedOf({ ok, bad, missed });
   return judged === 0 ? undefined : ok / judged;
 }
+
+/** Of how many fires a success rate is: of those that went well, and of those that did not. */
+const judgedOf = ({ ok, bad, missed }: Pick<Totals, "ok" | "bad" | "missed">) => ok + bad + missed;
 
 /** How much more or less than before: beyond a tenfold, how many times as much. */
 function changeOf(ratio: number, f: Format): string {
@@ -244,7 +264,9 @@ function Kpi({ label, value, unit, foot, spark, to }: KpiProps) {
         {unit && <small>{unit}</small>}
       </span>
       <span className="f">
-        <span className="trunc">{foot || " "}</span>
+        <span className="trunc" title={typeof foot === "string" ? foot : undefined}>
+          {foot || " "}
+        </span>
         {spark}
       </span>
     </Link>
