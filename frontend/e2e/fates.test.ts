@@ -136,7 +136,7 @@ it("while everything is paused every page says so, nothing fires, and resuming t
     .waitFor();
 
   // Whatever is foretold says so, too.
-  const off = page.locator("table.jobs .off");
+  const off = page.locator("table.jobs .struck");
   await off.first().waitFor();
   await page.locator(".health").getByText("Everything is paused").waitFor();
   await page.goto(`${program.url}/jobs/default/often`);

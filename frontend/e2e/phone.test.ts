@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
 import { stage } from "./stage.ts";
 
-const { open } = stage(async (p) => {
+const { program, open } = stage(async (p) => {
   await p.job("default/nightly-settlement-of-payments", "echo 'ERROR gateway: timeout' >&2; exit 3", {
     schedule: { cron: "0 3 * * *", zone: "Asia/Shanghai" },
   });
@@ -49,4 +49,20 @@ it("on a phone one sees how a job, a run and an alert are without scrolling side
     expect(faults).toEqual([]);
     await close();
   }
+});
+
+it("on a phone the banner of a failing job has room for its error beside its links", async () => {
+  await program.job("default/breaks", "true");
+  await program.run("default/breaks");
+  await program.job("default/breaks", "echo 'ERROR bank gateway refused the settlement' >&2; exit 3");
+  await program.run("default/breaks");
+  const { page, close } = await open("/jobs/default/breaks", phone);
+  const banner = page.locator(".incident");
+  await banner.getByRole("link").nth(1).waitFor();
+  const shares = await banner.evaluate((el) => {
+    const text = el.querySelector("p")?.getBoundingClientRect().width ?? 0;
+    return text / el.getBoundingClientRect().width;
+  });
+  expect(shares).toBeGreaterThan(0.75);
+  await close();
 });

@@ -21,7 +21,7 @@ interface JobTitleProps {
 export function JobTitle({ job, keyed, className }: JobTitleProps) {
   const title = useJobTitle(job);
   return (
-    <span className={className} title={job}>
+    <span className={className} title={job} dir="auto">
       {keyed && title === refOf(job).name ? job : title}
     </span>
   );

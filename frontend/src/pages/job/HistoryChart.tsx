@@ -5,6 +5,7 @@ import { formatDuration } from "@/lib/duration";
 import { relative, useFormat, usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import type { Mark } from "@/lib/marks";
+import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { type AxisLabel, apart, durationStep, ticks } from "@/lib/scale";
 import { quantile } from "@/lib/stats";
@@ -51,7 +52,7 @@ export function HistoryChart({ item, runs, p95, timeout, marks }: HistoryChartPr
   const labelOf = (at: string, x: number, anchor: AxisLabel["anchor"]): AxisLabel => ({
     at: Date.parse(at),
     x,
-    text: f.minute(at),
+    text: dateIn(f.zone, at) === dateIn(f.zone, now) ? f.minute(at) : f.short(at, now),
     anchor,
   });
   return (

@@ -164,13 +164,13 @@ export function JobOverview({ item }: { item: JobItem }) {
   );
 }
 
-/** What the newest run of a job waits for, or what its next one would. */
+/** What the run of a job that has waited longest waits for, or what its next one would. */
 function Waits({ item }: { item: JobItem }) {
   const { t, f } = usePageWords();
   const { say } = useSayer();
   const now = useNow();
   const { job } = item.definition;
-  const run = item.last_runs?.find((r) => r.status === "pending" || r.status === "queued");
+  const run = item.last_runs?.findLast((r) => r.status === "pending" || r.status === "queued");
   // Lists do not know why no instance takes a run.
   const detail = useQuery({ ...runQuery(run?.run_id ?? ""), enabled: run !== undefined && !run.reason }).data;
   const reason = run?.reason ?? detail?.attempts[0]?.reason;

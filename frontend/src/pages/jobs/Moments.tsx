@@ -65,7 +65,7 @@ export function NextFire({ item }: { item: JobItem }) {
               now,
             )
           }
-          className={off ? "num off" : "num"}
+          className={off ? "num struck" : "num"}
         />
       </span>
     );

@@ -63,7 +63,7 @@ export function UpNext({ range }: { range: Range }) {
                 </b>{" "}
                 <span className="mut">{refOf(job).group}</span>
               </span>
-              <Clock at={at} className={held(at) ? "num sec off" : "num sec"} />
+              <Clock at={at} className={held(at) ? "num sec struck" : "num sec"} />
               {held(at) ? (
                 <span className="mut" title={t.pause.wouldSkipHint}>
                   {t.pause.wouldSkip}

@@ -36,12 +36,12 @@ export function Fingerprints({ failures, ofOneJob }: { failures: Failure[]; ofOn
                   </Link>
                   <span className="mut trunc">
                     {!ofOneJob &&
-                      (x.jobs.length === 1 && only ? (
+                      (x.job_count === 1 && only ? (
                         <Link to="/jobs/$group/$name" params={refOf(only)} className="plain">
                           <JobTitle job={only} keyed />
                         </Link>
                       ) : (
-                        <span title={x.jobs.join(", ")}>{r.inJobs(x.jobs.length)}</span>
+                        <span title={x.jobs.join(", ")}>{r.inJobs(x.job_count)}</span>
                       ))}
                     {!ofOneJob && " · "}
                     {r.last} <Ago at={x.last} />
