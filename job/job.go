@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/exact"
 )
 
 // Bounds of a job document.
@@ -147,6 +148,9 @@ func Decode(data []byte) (Job, error) {
 }
 
 func decodeStrict(data []byte, into any) error {
+	if err := CheckFields(data, into); err != nil {
+		return err
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
@@ -156,6 +160,19 @@ func decodeStrict(data []byte, into any) error {
 		return Invalid("", "the document goes on after its end; write one job a document")
 	}
 	return nil
+}
+
+// CheckFields refuses a JSON document with a field that a value like into does not have: encoding/json
+// accepts other cases of the names. The error proposes the nearest.
+func CheckFields(data []byte, into any) error {
+	field, nearest := exact.Unknown(data, into)
+	switch {
+	case field == "":
+		return nil
+	case nearest == "":
+		return Invalid(field, unknownField)
+	}
+	return Invalid(field, "%s; write %s", unknownField, nearest)
 }
 
 // explain turns an error of encoding/json into one that names the field.

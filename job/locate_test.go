@@ -19,9 +19,9 @@ func TestWhatCannotBeReadNamesItsField(t *testing.T) {
 	f(`{"job": "a/b", "misfire": {"grace": 5}}`,
 		`misfire.grace duration 5 must be text with a unit, such as "90s"`)
 	f(`{"job": "a/b", "schedule": {"cron": 5}}`, `schedule.cron must be text, not number`)
-	f(`{"job": "a/b", "schedule": {"zone": "UTC", "cron ": "@daily"}}`, `schedule.cron  is not a known field`)
+	f(`{"job": "a/b", "schedule": {"zone": "UTC", "cron ": "@daily"}}`, `schedule.cron  is not a known field; write cron`)
 	f(`{"job": "a/b", "task": {"http": {"url": "http://x", "verb": {"verb": 1}}}}`, `task.http.verb is not a known field`)
-	f(`{"task": {"shell": "x"}, "schedule": {"zone": "UTC"}, "job ": 1}`, `job  is not a known field`)
+	f(`{"task": {"shell": "x"}, "schedule": {"zone": "UTC"}, "job ": 1}`, `job  is not a known field; write job`)
 	f(`{"task": {"shell": "x"}}`, `job is missing: GROUP/NAME, for example billing/nightly-report`)
 	f(`[]`, `must be an object, not array`)
 	f(`{"job": `, `the document ends too early`)

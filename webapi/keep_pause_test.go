@@ -45,3 +45,23 @@ func TestADocumentWithoutAPauseLeavesTheJobAsItIs(t *testing.T) {
 	is(false, "2126-01-06", doc("title", "U", "paused_until", "2126-01-06T00:00:00Z"), PutJobResultResultChanged)
 	is(false, "2126-01-06", doc("title", "V"), PutJobResultResultChanged)
 }
+
+func TestFieldsInAnotherCaseOrTwiceAreRefused(t *testing.T) {
+	w := newWorld(t)
+	const x = "/api/v1/jobs/billing/x"
+	f := func(method, path, body, field, why string) {
+		t.Helper()
+		w.problem(400, "invalid", method, path, body, `"field":"`+field+`"`, why)
+	}
+	f("PUT", x, `{"job":"billing/x","task":{"shell":"true"},"schedule":{"cron":"0 0 * * *","CRON":"0 1 * * *"}}`, "schedule.CRON", "write cron")
+	f("PUT", x, `{"job":"billing/x","Task":{"shell":"true"}}`, "Task", "write task")
+	f("PUT", x, `{"job":"billing/x","task":{"Shell":"true"}}`, "task.Shell", "write shell")
+	f("PUT", x, `{"job":"billing/x","task":{"shell":"true"},"schedule":{"cron":"0 0 * * *","timezone":"UTC"}}`, "schedule.timezone", "write zone")
+	f("PUT", x, `{"job":"billing/x","task":{"shell":"true"},"overlap":{"Policy":"skip"}}`, "overlap.Policy", "write policy")
+	f("PUT", x, `{"job":"billing/x","task":{"shell":"true"},"params":{"a":1,"a":2}}`, "params.a", "given twice")
+	f("PUT", x, `{"job":"billing/x","task":{"shell":"true"},"task":{"shell":"false"}}`, "task", "given twice")
+	f("POST", x+"/run", `{"params":1,"params":2}`, "params", "given twice")
+	f("POST", x+"/run", `{"Params":1}`, "Params", "not a known field")
+	f("PUT", "/api/v1/calendars/c", `{"calendar":"c","Dates":["12-25"]}`, "Dates", "write dates")
+	f("PUT", "/api/v1/alerts/rules/r", `{"alert":"r","When":{}}`, "When", "write when")
+}

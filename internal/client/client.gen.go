@@ -220,6 +220,7 @@ type JobVersion = api.JobVersion
 type JobWeek = api.JobWeek
 type Keep = api.Keep
 type KeepFacts = api.KeepFacts
+type Kept = api.Kept
 type Labels = api.Labels
 type LedgerDay = api.LedgerDay
 type LedgerEntry = api.LedgerEntry

@@ -34,6 +34,9 @@ func decode(data []byte, into any) error {
 	if len(data) > job.MaxDocument {
 		return job.Invalid("", "the document has %d bytes; it may have at most %d", len(data), job.MaxDocument)
 	}
+	if err := job.CheckFields(data, into); err != nil {
+		return err
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(into)

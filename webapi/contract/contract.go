@@ -151,10 +151,11 @@ func checkInstant(name, text string) error {
 // decoders check the documents that packages job and alerting define, which say more than a
 // schema can.
 var decoders = map[string]func([]byte) error{
-	"putJob":      func(data []byte) error { _, err := job.Decode(data); return err },
-	"putAlert":    func(data []byte) error { _, err := alerting.DecodeRule(data); return err },
-	"putChannel":  func(data []byte) error { _, err := alerting.DecodeChannel(data); return err },
-	"putCalendar": func(data []byte) error { _, err := job.DecodeCalendar(data); return err },
+	"putJob":          func(data []byte) error { _, err := job.Decode(data); return err },
+	"putAlert":        func(data []byte) error { _, err := alerting.DecodeRule(data); return err },
+	"putChannel":      func(data []byte) error { _, err := alerting.DecodeChannel(data); return err },
+	"previewCalendar": func(data []byte) error { _, err := job.DecodeCalendar(data); return err },
+	"putCalendar":     func(data []byte) error { _, err := job.DecodeCalendar(data); return err },
 }
 
 // checkBody checks the type of a body and what it says. A body that may be left out,
@@ -178,6 +179,9 @@ func checkBody(c *fiber.Ctx, op *openapi3.Operation) error {
 	}
 	if !utf8.Valid(body) { // its text would be kept with other characters than were sent
 		return job.Invalid("", "not JSON: the body is not UTF-8")
+	}
+	if field := exact.Twice(body); field != "" {
+		return job.Invalid(field, "is given twice")
 	}
 	if decode := decoders[op.OperationID]; decode != nil {
 		return decode(body)

@@ -17,3 +17,26 @@ func TestAnyNumberMayBeARunsParameter(t *testing.T) {
 		t.Error("a field that there is not is accepted")
 	}
 }
+
+// Fields in another case are refused by package job where it reads the body; everywhere else the schema
+// must, for encoding/json would take them.
+func TestNoBodyHasOtherFieldsThanTheContract(t *testing.T) {
+	c, err := Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, item := range c.Doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.RequestBody == nil || decoders[op.OperationID] != nil {
+				continue
+			}
+			body := op.RequestBody.Value.Content["application/json"]
+			if body == nil {
+				continue
+			}
+			if s := body.Schema.Value; s.Type.Is("object") && (s.AdditionalProperties.Has == nil || *s.AdditionalProperties.Has) && s.AdditionalProperties.Schema == nil {
+				t.Errorf("%s %s accepts any field", method, path)
+			}
+		}
+	}
+}

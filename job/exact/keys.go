@@ -1,0 +1,168 @@
+package exact
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Twice returns the path of a field that an object has twice, such as "schedule.cron"; "" if there is
+// none. Which of the two counts would be anybody's guess. Text that is not JSON has none.
+func Twice(data []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	path, _ := twice(dec, "")
+	return path
+}
+
+func twice(dec *json.Decoder, path string) (string, error) {
+	token, err := dec.Token()
+	if err != nil {
+		return "", err
+	}
+	opening, ok := token.(json.Delim)
+	if !ok {
+		return "", nil
+	}
+	seen := map[string]bool{}
+	for i := 0; dec.More(); i++ {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		if opening == '{' {
+			if token, err = dec.Token(); err != nil {
+				return "", err
+			}
+			key, _ := token.(string)
+			if at = join(path, key); seen[key] {
+				return at, nil
+			}
+			seen[key] = true
+		}
+		if found, err := twice(dec, at); found != "" || err != nil {
+			return found, err
+		}
+	}
+	_, err = dec.Token()
+	return "", err
+}
+
+// Unknown returns the path of a field that a value like into does not have, spelled as it is, and the
+// known field that was most likely meant; "" if there is none. Types that read themselves are left to
+// do so: into, a pointer, is read by its fields. Text that is not JSON has no unknown fields.
+func Unknown(data []byte, into any) (path, nearest string) {
+	return unknown(data, reflect.TypeOf(into).Elem(), "", true)
+}
+
+var (
+	readsJSON = reflect.TypeFor[json.Unmarshaler]()
+	readsText = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+func unknown(data []byte, t reflect.Type, path string, top bool) (field, nearest string) {
+	if p := reflect.PointerTo(t); !top && (p.Implements(readsJSON) || p.Implements(readsText)) {
+		return "", ""
+	}
+	switch t.Kind() { //nolint:exhaustive // the others have no fields
+	case reflect.Pointer:
+		return unknown(data, t.Elem(), path, false)
+	case reflect.Slice, reflect.Array:
+		var items []json.RawMessage
+		if json.Unmarshal(data, &items) != nil {
+			return "", ""
+		}
+		for i, item := range items {
+			if field, nearest = unknown(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), false); field != "" {
+				return field, nearest
+			}
+		}
+	case reflect.Struct, reflect.Map:
+		var values map[string]json.RawMessage
+		if json.Unmarshal(data, &values) != nil {
+			return "", ""
+		}
+		known := map[string]reflect.Type{}
+		if t.Kind() == reflect.Struct {
+			fieldsOf(t, known)
+		}
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			inner, ok := known[name]
+			if t.Kind() == reflect.Map {
+				inner, ok = t.Elem(), true
+			}
+			if !ok {
+				return join(path, name), nearestOf(name, slices.Sorted(maps.Keys(known)))
+			}
+			if field, nearest = unknown(values[name], inner, join(path, name), false); field != "" {
+				return field, nearest
+			}
+		}
+	}
+	return "", ""
+}
+
+// fieldsOf collects the fields of a struct by their names in JSON.
+func fieldsOf(t reflect.Type, known map[string]reflect.Type) {
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case f.Anonymous && name == "":
+			fieldsOf(f.Type, known)
+		case name != "":
+			known[name] = f.Type
+		}
+	}
+}
+
+// nearestOf returns the name that was most likely meant: one in another case, one with few other
+// letters, or one that is a part of the given name, or the reverse.
+func nearestOf(name string, known []string) string {
+	low := strings.ToLower(name)
+	best, least := "", 1+min(2, len(name)/3)
+	for _, k := range known {
+		if d := distance(low, k); d < least {
+			best, least = k, d
+		}
+	}
+	if best != "" || len(name) < 4 {
+		return best
+	}
+	for _, k := range known {
+		if len(k) >= 4 && (strings.Contains(low, k) || strings.Contains(k, low)) {
+			return k
+		}
+	}
+	return ""
+}
+
+// distance returns how many letters have to be changed, added or removed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := corner
+			if a[i] != b[j] {
+				cost++
+			}
+			corner = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
