@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
@@ -84,6 +85,13 @@ func TestAnExecutorThatLivesAndCannotReportGetsARunTwice(t *testing.T) {
 			w.Errorf("the executor was called %d times", n)
 		}
 		w.wantBegins(id, "", "executor 10-0-0-1-9999 lives, but has no such run any more, and did not report its end within 1m30s; it is begun again")
+		stream, err := w.conn.JS.Stream(w.ctx, "KV_XXLJOB")
+		w.check(err)
+		info, err := stream.Info(w.ctx, jetstream.WithSubjectFilter("$KV.XXLJOB.billing-app.forgotten.*"))
+		w.check(err)
+		if n := len(info.State.Subjects); n != 1 { // where the group's credential may write
+			w.Errorf("the count is at %d keys of the group", n)
+		}
 		next := w.begin(name) // the job is not blocked
 		w.until("the next run is begun", 10*time.Second, func() bool { return w.started(next) })
 	})

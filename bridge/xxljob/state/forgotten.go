@@ -16,7 +16,7 @@ type Forgotten struct {
 }
 
 func forgottenKey(t *bus.Trigger) string {
-	return "forgotten." + t.Job.Group() + "." + string(t.RunID) + "-" + strconv.Itoa(t.Attempt) + "-" + strconv.Itoa(t.Index)
+	return keyOf(t.Job.Group(), "forgotten."+string(t.RunID)+"-"+strconv.Itoa(t.Attempt)+"-"+strconv.Itoa(t.Index))
 }
 
 // PutForgotten stores how often an attempt was forgotten, for as long as its trigger may come again.
