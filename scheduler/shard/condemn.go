@@ -18,7 +18,7 @@ type condemned struct {
 // somebody has cancelled the run, and its executor may report a success all the same. From then on
 // the run is watched. It is so once a batch lists it in Condemned. Condemn returns false for what
 // the machine ends itself, a run in pieces, and for an attempt that is over.
-func (m *Machine) Condemn(t *bus.Trigger, reason string) bool {
+func (m *Machine) Condemn(t *bus.Trigger, why string) bool {
 	_, ok := m.byName[t.Job]
 	a := m.runs.alive[t.RunID]
 	switch {
@@ -29,7 +29,7 @@ func (m *Machine) Condemn(t *bus.Trigger, reason string) bool {
 	case a != nil && (a.stage != triggered || a.pieces != nil || a.attempt != t.Attempt || a.cancelled != ""):
 		return false
 	}
-	m.runs.condemned = append(m.runs.condemned, &condemned{t, reason})
+	m.runs.condemned = append(m.runs.condemned, &condemned{t, why})
 	return true
 }
 

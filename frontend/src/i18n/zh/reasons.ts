@@ -89,7 +89,8 @@ export const reasons: Record<ReasonCode, string> = {
   empty_directory: "在空目录中运行，而不是主目录",
   few_fields: "只有分、时、日、月、星期五个字段中的 {fields:number} 个，并且没有命令",
   not_utf8: "不是 UTF-8 编码；如果程序名也使用该编码，请将文件另存为 UTF-8",
-  mixed_crontab: "无法判断：有些行在命令前写明了常见用户，而这一行不可能是：{line:phrase}。请指定 --system 或 --system=false（API 中为 system）",
+  mixed_crontab:
+    "无法判断：有些行在命令前写明了常见用户，而这一行不可能是：{line:phrase}。请指定 --system 或 --system=false（API 中为 system）",
   no_user_no_command: "没有用户和命令；系统 crontab 在命令前写明用户",
   no_command_after_user: "用户之后没有命令，这是某个用户的 crontab 吗？",
   no_command: "没有命令",
@@ -160,9 +161,12 @@ export const reasons: Record<ReasonCode, string> = {
   not_at_revision: "{what:phrase} 的修订号不是 {revision:number}",
   version_not_kept: "任务 {job:word} 的版本 {version:number} 已不再保留",
   version_of_newer: "任务 {job:word} 的版本 {version:number} 由较新的服务器保存，此服务器无法读取",
-  group_has_jobs: "超出数量上限：分组 {group:word} 已有 {jobs:number} 个任务，请删除部分任务，或调高服务器的 --group-jobs",
-  group_has_documents: "过大：分组 {group:word} 的任务总大小将达 {bytes:number} 字节，上限为 {most:number}：请缩小部分任务，或调高服务器的 --group-jobs-size",
-  group_has_scripts: "超出数量上限：分组 {group:word} 已有 {scripts:number} 个脚本，不再被任何版本使用的脚本会在一天后清除",
+  group_has_jobs:
+    "超出数量上限：分组 {group:word} 已有 {jobs:number} 个任务，请删除部分任务，或调高服务器的 --group-jobs",
+  group_has_documents:
+    "过大：分组 {group:word} 的任务总大小将达 {bytes:number} 字节，上限为 {most:number}：请缩小部分任务，或调高服务器的 --group-jobs-size",
+  group_has_scripts:
+    "超出数量上限：分组 {group:word} 已有 {scripts:number} 个脚本，不再被任何版本使用的脚本会在一天后清除",
   group_has_secrets: "超出数量上限：分组 {group:word} 已有 {secrets:number} 个密钥，请删除部分密钥",
   group_has_credentials: "{group:word} 已有 {credentials:number} 个凭据，达到上限：请吊销部分凭据",
   user_has_tokens: "超出数量上限：用户 {user:word} 已有 {tokens:number} 个 API 令牌，请吊销部分令牌",
@@ -206,7 +210,8 @@ export const reasons: Record<ReasonCode, string> = {
   cursor_of_page: "必须是上一页返回的 next",
   until_for_pause: "仅用于暂停",
   fire_ahead: "{fire_time:instant} 必须至少在 {ahead:duration} 之后",
-  run_id_old: "的时间是 {at:instant}，历史中没有这个标识的运行：请换一个新的，因为超过五分钟的标识可能已经用过",
+  run_id_old:
+    "的时间是 {at:instant}，历史中没有这个标识的运行：请换一个新的，因为超过五分钟的标识可能已经用过",
   run_id_ahead: "的时间是 {at:instant}，比现在晚一分钟以上：请校准产生它的时钟",
   key_twice: "与请求体中的 {field:word} 不一致：两者只能给一个",
   pieces_all: "不分片的运行只能为 all",
@@ -251,8 +256,7 @@ export const reasons: Record<ReasonCode, string> = {
   cancelled_by: "已由 {by:word} 取消",
   cancelled_note: "已取消：{note:free}",
   cancelled_by_note: "已由 {by:word} 取消：{note:free}",
-  executor_forgot:
-    "执行器 {instance:word} 在线，但已没有这次运行，且在 {limit:duration} 内未回调其结果",
+  executor_forgot: "执行器 {instance:word} 在线，但已没有这次运行，且在 {limit:duration} 内未回调其结果",
   executor_restarted: "执行器 {instance:word} 已重启，且在 {limit:duration} 内未回调这次运行的结果",
   executor_unsure:
     "执行器 {instance:word} 在线，但 {limit:duration} 内既未回调这次运行的结果，也未表明仍在执行",
