@@ -61,9 +61,9 @@ func (h *importHandlers) ReadXXLJob(_ context.Context, r ReadXXLJobRequestObject
 }
 
 // ReadCalendarFile answers POST /import/calendar.
-func (h *importHandlers) ReadCalendarFile(_ context.Context, r ReadCalendarFileRequestObject) (ReadCalendarFileResponseObject, error) {
+func (h *importHandlers) ReadCalendarFile(ctx context.Context, r ReadCalendarFileRequestObject) (ReadCalendarFileResponseObject, error) {
 	year := time.Now().UTC().Year()
-	c, err := ical.Import([]byte(r.Body.Text), ical.Options{
+	c, err := ical.Import(ctx, []byte(r.Body.Text), ical.Options{
 		Zone: r.Body.Zone, From: time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC), Years: r.Body.Years,
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package ical
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -78,8 +79,9 @@ type Calendar struct {
 	Until string
 }
 
-// Import reads a file. Its errors are *job.InvalidErrors, joined, whose fields name lines.
-func Import(data []byte, o Options) (*Calendar, error) {
+// Import reads a file. Its errors are *job.InvalidErrors, joined, whose fields name lines, or the cause of
+// ctx, once that is done.
+func Import(ctx context.Context, data []byte, o Options) (*Calendar, error) {
 	if len(data) > MaxFile {
 		return nil, &job.InvalidError{Field: "file", Reason: fmt.Sprintf("has %d bytes; at most %d are read", len(data), MaxFile)}
 	}
@@ -102,6 +104,9 @@ func Import(data []byte, o Options) (*Calendar, error) {
 	from := o.From.UTC().Truncate(day)
 	w := writer{from: from, to: from.AddDate(cmp.Or(o.Years, 5), 0, 0), looks: maxLooks, dates: map[string]bool{}}
 	for _, e := range events {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		c.Events = append(c.Events, w.take(e))
 	}
 	if w.looks <= 0 {

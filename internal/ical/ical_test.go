@@ -1,6 +1,8 @@
 package ical
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,7 +39,7 @@ func story(c *Calendar) string {
 func TestFilesAsGoogleAppleAndOutlookExportThem(t *testing.T) {
 	f := func(file, zone, title string, dates []string, events string) {
 		t.Helper()
-		c, err := Import(fileOf(t, file), Options{From: newYear})
+		c, err := Import(t.Context(), fileOf(t, file), Options{From: newYear})
 		if err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
@@ -81,7 +83,7 @@ func of(lines ...string) []byte {
 func TestWhatRecursStaysARuleWhereACalendarHasOne(t *testing.T) {
 	f := func(dates, windows string, lines ...string) {
 		t.Helper()
-		c, err := Import(of(lines...), Options{From: newYear, Years: 2})
+		c, err := Import(t.Context(), of(lines...), Options{From: newYear, Years: 2})
 		if err != nil {
 			t.Errorf("%v: %v", lines, err)
 			return
@@ -119,11 +121,11 @@ func TestWhatRecursStaysARuleWhereACalendarHasOne(t *testing.T) {
 
 func TestInstantsInUTCAreTakenToTheZone(t *testing.T) {
 	file := of("DTSTART:20260531T220000Z", "DTEND:20260601T220000Z")
-	c, err := Import(file, Options{From: newYear, Zone: "Europe/Berlin"})
+	c, err := Import(t.Context(), file, Options{From: newYear, Zone: "Europe/Berlin"})
 	if err != nil || cmp.Diff([]string{"2026-06-01"}, c.Dates) != "" {
 		t.Errorf("got %v, %v", c, err)
 	}
-	c, err = Import(file, Options{From: newYear})
+	c, err = Import(t.Context(), file, Options{From: newYear})
 	if err != nil || len(c.Dates) != 0 || c.Events[0].Outcome != LeftOut {
 		t.Errorf("without a zone: got %v, %v", c, err)
 	}
@@ -132,7 +134,7 @@ func TestInstantsInUTCAreTakenToTheZone(t *testing.T) {
 func TestABadFileIsRefusedByTheLine(t *testing.T) {
 	f := func(file []byte, want string) {
 		t.Helper()
-		c, err := Import(file, Options{From: newYear})
+		c, err := Import(t.Context(), file, Options{From: newYear})
 		if err == nil {
 			t.Errorf("took %q: %s", file, story(c))
 			return
@@ -170,14 +172,14 @@ func TestABadFileIsRefusedByTheLine(t *testing.T) {
 	f(of(start, "RRULE:FREQ=YEARLY", "RRULE:FREQ=DAILY"), "line 5 is a second rule of one event")
 	f(of(start, "EXRULE:FREQ=YEARLY"), "line 4 has EXRULE, which is not understood")
 	f(of(start, "RECURRENCE-ID;RANGE=THISANDFUTURE;VALUE=DATE:20260101"), "line 4 moves this and all later days")
-	_, err := Import(of(start, "RRULE:FREQ=DAILY"), Options{From: newYear, Years: 6})
+	_, err := Import(t.Context(), of(start, "RRULE:FREQ=DAILY"), Options{From: newYear, Years: 6})
 	if want := "file has 2192 dates from 2026-01-01 on; a calendar keeps at most 2000"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	f([]byte(strings.Repeat("x", MaxFile+1)), "file has 4194305 bytes")
 	// More than one problem is told at once, but not all of a thousand.
 	many := "BEGIN:VCALENDAR\n" + strings.Repeat("BEGIN:VEVENT\nDTSTART:x\nEND:VEVENT\n", 1000) + "END:VCALENDAR\n"
-	_, err = Import([]byte(many), Options{From: newYear})
+	_, err = Import(t.Context(), []byte(many), Options{From: newYear})
 	if n := len(job.Problems(err)); n != maxProblems {
 		t.Errorf("%d problems are told, want %d", n, maxProblems)
 	}
@@ -196,7 +198,7 @@ func FuzzImport(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := Import(data, Options{From: newYear, Years: 1})
+		c, err := Import(t.Context(), data, Options{From: newYear, Years: 1})
 		if err != nil {
 			if len(job.Problems(err)) == 0 {
 				t.Fatalf("%v is no *job.InvalidError", err)
@@ -207,4 +209,13 @@ func FuzzImport(f *testing.F) {
 			t.Fatalf("made a calendar that is refused: %v", err)
 		}
 	})
+}
+
+func TestAnImportEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	over := errors.New("over")
+	cancel(over)
+	if _, err := Import(ctx, of("DTSTART;VALUE=DATE:20260101", "RRULE:FREQ=YEARLY"), Options{From: newYear}); !errors.Is(err, over) {
+		t.Errorf("%v", err)
+	}
 }

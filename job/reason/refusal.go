@@ -64,5 +64,7 @@ var (
 	RunIDOld            = One{define("run_id_old", "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before")}
 	RunIDAhead          = One{define("run_id_ahead", "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from")}
 	KeyTwice            = One{define("key_twice", "contradicts {field:word} of the body: give one of the two")}
+	TooManyCostly       = One{define("too_many_costly", "you have {requests:number} reports, exports, previews or imports under way or waiting, the most at a time: send fewer at once")}
+	CostlyBusy          = None{define("costly_busy", "other reports, exports, previews or imports kept the server busy for too long: try again")}
 	PiecesAll           = None{define("pieces_all", "must be all for a run without pieces")}
 )

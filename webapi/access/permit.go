@@ -22,6 +22,9 @@ type Permit struct {
 	// Each says that the operation changes many things, each as another operation would,
 	// which decides who may and gives it its entry (package bulk).
 	Each bool
+	// Costly says that an answer can take a second of a processor, or read much of the history. Few are
+	// made at once (package guard).
+	Costly bool
 }
 
 // Place says in which executor group a role is needed.
@@ -76,7 +79,7 @@ var Permits = map[string]Permit{
 	"putJob":          {Role: rights.Editor, Where: OfPath, Change: "job {group}/{name}"},
 	"deleteJob":       {Role: rights.Editor, Where: OfPath, Change: "job {group}/{name}"},
 	"listJobVersions": {Role: rights.Viewer, Where: OfPath},
-	"diffJob":         {Role: rights.Viewer, Where: OfPath},
+	"diffJob":         {Role: rights.Viewer, Where: OfPath, Costly: true},
 	"pauseJob":        {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"resumeJob":       {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"skipFire":        {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
@@ -84,19 +87,19 @@ var Permits = map[string]Permit{
 	"runFireEarly":    {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"changeJobs":      {Role: rights.Operator, Where: Somewhere, Each: true},
 	"runJob":          {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
-	"previewJob":      {Role: rights.Viewer, Where: OfPath},
-	"previewSchedule": {Role: rights.Viewer, Where: Somewhere},
-	"readCrontab":     {Role: rights.Viewer, Where: Somewhere}, // these read what they are sent, and nothing else
-	"readXXLJob":      {Role: rights.Viewer, Where: Somewhere},
+	"previewJob":      {Role: rights.Viewer, Where: OfPath, Costly: true},
+	"previewSchedule": {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"readCrontab":     {Role: rights.Viewer, Where: Somewhere, Costly: true}, // these read what they are sent, and nothing else
+	"readXXLJob":      {Role: rights.Viewer, Where: Somewhere, Costly: true},
 
-	"readCalendarFile": {Role: rights.Viewer, Where: Somewhere}, // as those
+	"readCalendarFile": {Role: rights.Viewer, Where: Somewhere, Costly: true}, // as those
 
-	"backfillJob":    {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"backfillJob":    {Role: rights.Operator, Where: OfPath, Change: "job {group, Costly: true}/{name}"},
 	"listBackfills":  {Role: rights.Viewer, Where: OfPath},
 	"cancelBackfill": {Role: rights.Operator, Where: OfPath, Change: "backfill {backfill} of job {group}/{name}"},
 
-	"getJobLedger": {Role: rights.Viewer, Where: OfPath},
-	"verifyLedger": {Role: rights.Viewer, Where: Somewhere},
+	"getJobLedger": {Role: rights.Viewer, Where: OfPath, Costly: true},
+	"verifyLedger": {Role: rights.Viewer, Where: Somewhere, Costly: true},
 
 	"listDiscrepancies": {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees
 
@@ -112,29 +115,29 @@ var Permits = map[string]Permit{
 	"replayDeadLetter": {Role: rights.Admin, Where: Everywhere, Change: "dead letter {sequence}"},
 
 	"getRetention":     {Role: rights.Viewer, Where: Everywhere},
-	"previewRetention": {Role: rights.Viewer, Where: Everywhere},
+	"previewRetention": {Role: rights.Viewer, Where: Everywhere, Costly: true},
 	"putRetention":     {Role: rights.Admin, Where: Everywhere, Change: "retention"},
 
 	"listCalendars":   {Role: rights.Viewer, Where: Somewhere},
 	"getCalendar":     {Role: rights.Viewer, Where: Somewhere},
-	"previewCalendar": {Role: rights.Viewer, Where: Somewhere}, // of jobs that the caller sees
+	"previewCalendar": {Role: rights.Viewer, Where: Somewhere, Costly: true}, // of jobs that the caller sees
 	"putCalendar":     {Role: rights.Editor, Where: Everywhere, Change: "calendar {calendar}"},
 	"deleteCalendar":  {Role: rights.Editor, Where: Everywhere, Change: "calendar {calendar}"},
 
-	"listFires":  {Role: rights.Viewer, Where: Somewhere},
-	"countFires": {Role: rights.Viewer, Where: Somewhere},
+	"listFires":  {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"countFires": {Role: rights.Viewer, Where: Somewhere, Costly: true},
 
-	"suggestOffsets": {Role: rights.Viewer, Where: Somewhere},
+	"suggestOffsets": {Role: rights.Viewer, Where: Somewhere, Costly: true},
 
-	"getOverview":    {Role: rights.Viewer, Where: Somewhere},
-	"reportRuns":     {Role: rights.Viewer, Where: Somewhere},
-	"reportFailures": {Role: rights.Viewer, Where: Somewhere},
+	"getOverview":    {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"reportRuns":     {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"reportFailures": {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"repairReports":  {Role: rights.Operator, Where: Everywhere, Change: "reports {day}"},
 
 	"listRuns":   {Role: rights.Viewer, Where: Somewhere},
-	"exportRuns": {Role: rights.Viewer, Where: Somewhere},
-	"countRuns":  {Role: rights.Viewer, Where: Somewhere},
-	"facetRuns":  {Role: rights.Viewer, Where: Somewhere},
+	"exportRuns": {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"countRuns":  {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"facetRuns":  {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"getRun":     {Role: rights.Viewer, Where: OfRun},
 	"listPieces": {Role: rights.Viewer, Where: OfRun},
 	"cancelRun":  {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
@@ -145,9 +148,9 @@ var Permits = map[string]Permit{
 	"findInLogs": {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
 	"tailLogs":   {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
 
-	"searchLogs": {Role: rights.Viewer, Where: Somewhere}, // of groups whose logs the caller sees
-	"countLogs":  {Role: rights.Viewer, Where: Somewhere}, // of the same
-	"watchLogs":  {Role: rights.Viewer, Where: Somewhere}, // of the same
+	"searchLogs": {Role: rights.Viewer, Where: Somewhere, Costly: true}, // of groups whose logs the caller sees
+	"countLogs":  {Role: rights.Viewer, Where: Somewhere},               // of the same
+	"watchLogs":  {Role: rights.Viewer, Where: Somewhere},               // of the same
 
 	"followEvents": {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees
 
@@ -200,7 +203,7 @@ var Permits = map[string]Permit{
 	"testChannel":         {Role: rights.Admin, Where: Everywhere, Change: "channel {channel} test"},
 
 	"listAuditLog":   {Role: rights.Admin, Where: Everywhere},
-	"exportAuditLog": {Role: rights.Admin, Where: Everywhere},
+	"exportAuditLog": {Role: rights.Admin, Where: Everywhere, Costly: true},
 
 	"listUsers":        {Role: rights.Admin, Where: Everywhere},
 	"getUser":          {Role: rights.Admin, Where: Everywhere},

@@ -28,9 +28,10 @@ type Guard struct {
 	cfg   Config
 	users *auth.Directory
 	log   *slog.Logger
+	slots *slots
 }
 
 // New returns a guard that asks users who somebody is.
 func New(users *auth.Directory, cfg Config, log *slog.Logger) *Guard {
-	return &Guard{cfg: cfg, users: users, log: log}
+	return &Guard{cfg: cfg, users: users, log: log, slots: newSlots()}
 }

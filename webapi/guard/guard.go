@@ -108,6 +108,8 @@ func (g *Guard) Fail(c *fiber.Ctx, err error) error {
 	case http.StatusTooManyRequests:
 		if locked, ok := errors.AsType[*auth.LockedError](err); ok {
 			c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(locked.After.Seconds())+1))
+		} else if errors.Is(err, errBusy) {
+			c.Set(fiber.HeaderRetryAfter, busyRetryAfter)
 		}
 	}
 	return c.Status(p.Status).JSON(p, "application/problem+json")

@@ -33,6 +33,14 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 		if err := p.Allows(by.Who, func() (string, error) { return g.groupOf(c, p) }); err != nil {
 			return err
 		}
+		if !p.Costly {
+			return c.Next()
+		}
+		release, err := g.slots.take(c.UserContext(), by.Who.User)
+		if err != nil {
+			return err
+		}
+		defer release()
 		return c.Next()
 	}
 }

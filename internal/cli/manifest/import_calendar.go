@@ -71,7 +71,7 @@ func newImportCalendarCommand() *cobra.Command {
 		if !r.Output.IsData() {
 			return importCalendar(r, cmd, args[0], data, o)
 		}
-		_, wish, err := o.read(args[0], data, job.Calendar{})
+		_, wish, err := o.read(cmd.Context(), args[0], data, job.Calendar{})
 		if err != nil {
 			return err
 		}
@@ -81,9 +81,9 @@ func newImportCalendarCommand() *cobra.Command {
 }
 
 // read returns what is in the file, and the calendar that was as it is with that.
-func (o calendarOptions) read(file string, data []byte, was job.Calendar) (*ical.Calendar, job.Calendar, error) {
+func (o calendarOptions) read(ctx context.Context, file string, data []byte, was job.Calendar) (*ical.Calendar, job.Calendar, error) {
 	o.Zone = cmp.Or(o.Zone, was.Zone)
-	got, err := ical.Import(data, o.Options)
+	got, err := ical.Import(ctx, data, o.Options)
 	if err != nil {
 		if problems := job.Problems(err); len(problems) > 0 {
 			var all []error
@@ -128,7 +128,7 @@ func importCalendar(r *cli.Remote, cmd *cobra.Command, file string, data []byte,
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return err
 	}
-	got, wish, err := o.read(file, data, was.Definition.Calendar)
+	got, wish, err := o.read(ctx, file, data, was.Definition.Calendar)
 	if err != nil {
 		return countProblems(err)
 	}

@@ -1,0 +1,103 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+)
+
+const (
+	// slotsOfUser is how many costly requests of one user are answered at once, and waitingOfUser how
+	// many more may wait for that.
+	slotsOfUser   = 4
+	waitingOfUser = 16
+	// slotWait is how long one waits.
+	slotWait = 10 * time.Second
+	// busyRetryAfter is when whoever is refused may try again, in seconds.
+	busyRetryAfter = "5"
+)
+
+// errBusy means that costly requests have taken all slots.
+var errBusy = fmt.Errorf("%w costly requests", problem.ErrTooMany)
+
+// slots bounds how many costly requests are answered at once, for each user and in all: four for each core,
+// and at least those of two users. It is safe for concurrent use.
+type slots struct {
+	all chan struct{}
+
+	mu    sync.Mutex
+	users map[string]*userSlots
+}
+
+// userSlots are those of one user, who has a costly request under way or waiting.
+type userSlots struct {
+	busy  chan struct{}
+	count int // of requests under way and waiting
+}
+
+func newSlots() *slots {
+	return &slots{all: make(chan struct{}, max(2*slotsOfUser, 4*runtime.GOMAXPROCS(0))), users: map[string]*userSlots{}}
+}
+
+// take waits for a slot, which release gives back. The error is problem.ErrTooMany if too many wait or it
+// takes too long, or that of ctx.
+func (s *slots) take(ctx context.Context, user string) (release func(), err error) {
+	u := s.enter(user)
+	if u == nil {
+		return nil, problem.Explain(errBusy, reason.TooManyCostly.With(slotsOfUser+waitingOfUser))
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, slotWait, errBusy)
+	defer cancel()
+	for _, slot := range []chan struct{}{u.busy, s.all} {
+		select {
+		case slot <- struct{}{}:
+			continue
+		case <-waiting.Done():
+		}
+		if slot == s.all {
+			<-u.busy
+		}
+		s.leave(user)
+		if err := context.Cause(waiting); !errors.Is(err, errBusy) {
+			return nil, err
+		}
+		return nil, problem.Explain(errBusy, reason.CostlyBusy.String())
+	}
+	return func() {
+		<-s.all
+		<-u.busy
+		s.leave(user)
+	}, nil
+}
+
+// enter counts a request of a user, nil if there are too many.
+func (s *slots) enter(user string) *userSlots {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[user]
+	if u == nil {
+		u = &userSlots{busy: make(chan struct{}, slotsOfUser)}
+		s.users[user] = u
+	}
+	if u.count == slotsOfUser+waitingOfUser {
+		return nil
+	}
+	u.count++
+	return u
+}
+
+func (s *slots) leave(user string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if u := s.users[user]; u.count == 1 {
+		delete(s.users, user)
+	} else {
+		u.count--
+	}
+}
