@@ -121,3 +121,10 @@ def test_a_run_whose_trigger_has_no_trace_has_that_of_its_id():
     run = "019b8be1-f500-746c-9285-f6b4613a1707"
     assert wire.fire_trace(run, 1) == "00-019b8be1f500746c9285f6b4613a1707-71a8b91e65d3980d-01"
     assert wire.fire_trace(run, 12) == "00-019b8be1f500746c9285f6b4613a1707-f54acda7068bb30d-01"
+
+
+@pytest.mark.parametrize("variable", ["CARILLON_SECRET_KEY", "CARILLON_CREDENTIAL"])
+def test_an_empty_key_file_is_no_key(variable, tmp_path):
+    (tmp_path / "key").write_text("\n")
+    with pytest.raises(ConfigurationError, match=f"{variable}_FILE .* is empty"):
+        Settings("g").complete({variable + "_FILE": str(tmp_path / "key")})

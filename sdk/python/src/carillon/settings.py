@@ -63,9 +63,12 @@ def _key(env: Mapping[str, str], variable: str) -> str:
     if file:
         try:
             with open(file, encoding="utf-8") as f:
-                return f.read().strip()
+                text = f.read().strip()
         except OSError as e:
             raise ConfigurationError(f"{variable}_FILE {file!r} cannot be read: {e.strerror}") from e
+        if not text:
+            raise ConfigurationError(f"{variable}_FILE {file!r} is empty: it must have a key")
+        return text
     text = env.get(variable, "").strip()
     if text and isinstance(env, os._Environ):
         del os.environ[variable]
