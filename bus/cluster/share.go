@@ -20,7 +20,7 @@ const countersAtOnce = 16
 // the most first, and none that have no key. It leaves out a bucket that has no more keys than above
 // in all. The error is job.ErrUnavailable; then it returns what it has counted.
 func (c *Conn) Kept(ctx context.Context, groups []string, above func(bus.Share) int) ([]fleet.Kept, error) {
-	var kept []fleet.Kept
+	kept := []fleet.Kept{} // never nil: the API shows it
 	var errs []error
 	for _, share := range bus.Shares() {
 		info, err := c.Info(ctx, bucketPrefix+share.Bucket)
