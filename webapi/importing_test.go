@@ -28,7 +28,7 @@ func TestACrontabIsReadAsJobsAndSavesNothing(t *testing.T) {
 	read(`{"text":"# name: nightly\n0 3 * * * /srv/report\n@reboot /srv/warm-up\n75 * * * * x\n","group":"ops","zone":"Europe/Berlin"}`,
 		"2 imported ops/nightly 0 3 * * * Europe/Berlin /srv/report", "3 skipped", "4 broken")
 	read(`{"text":"MAILTO=ops\n0 3 * * * root /srv/report\n","system":true}`,
-		"1 skipped", "2 imported default/report 0 3 * * * UTC /srv/report")
+		"1 skipped", "2 imported default/report-960173 0 3 * * * UTC /srv/report")
 	want[Problem](w, http.StatusBadRequest, "POST", "/api/v1/import/crontab", `{"text":"","zone":"Mars/Olympus"}`)
 	jobs, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", "")
 	if jobs.Total != 0 {

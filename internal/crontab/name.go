@@ -6,14 +6,14 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// names gives each job of a crontab a name of its own. The same line gets the same
-// name at each import; of several lines with the same words, the first has the plain
-// name and the others a hash of themselves after it.
+// names gives each job of a crontab a name of its own. The same command gets the same
+// name at each import.
 type names struct {
 	line map[string]int // of each name that is taken; 0 when it was derived
 }
@@ -28,22 +28,21 @@ func (n *names) claim(name string, line int) (other int, taken bool) {
 	return other, taken
 }
 
-// derive takes a name made from what the entry runs.
+// derive takes a name made from what the entry runs. It depends neither on other lines nor on the time: what
+// the command says more than the plain name becomes a hash. Of lines that run the same, the second gets -2.
 func (n *names) derive(e entry) string {
 	plain := slugOf(e.command)
+	if strings.ReplaceAll(e.command, " ", "-") != plain || e.stdin != "" {
+		sum := sha256.Sum256([]byte(e.user + "\x00" + e.command + "\x00" + e.stdin))
+		plain += "-" + hex.EncodeToString(sum[:3])
+	}
 	name := plain
-	sum := sha256.Sum256([]byte(e.schedule + "\x00" + e.user + "\x00" + e.command + "\x00" + e.stdin))
-	digits := hex.EncodeToString(sum[:])
-	// Equal lines have equal hashes: then each takes more digits than the one before.
-	for length := 6; ; length++ {
+	for again := 2; ; again++ {
 		if _, taken := n.line[name]; !taken {
 			n.line[name] = 0
 			return name
 		}
-		name = plain + "-" + digits[:min(length, len(digits))]
-		if length > len(digits) {
-			name += strings.Repeat("x", length-len(digits))
-		}
+		name = plain + "-" + strconv.Itoa(again)
 	}
 }
 

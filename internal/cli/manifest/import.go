@@ -3,6 +3,7 @@ package manifest
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/crontab"
 	"github.com/carillon-scheduler/carillon/internal/manifest"
 	"github.com/carillon-scheduler/carillon/job"
@@ -38,6 +41,7 @@ func newImportCommand() *cobra.Command {
 type crontabOptions struct {
 	crontab.Options
 	dryRun bool
+	prune  bool
 }
 
 func newImportCrontabCommand() *cobra.Command {
@@ -47,10 +51,12 @@ func newImportCrontabCommand() *cobra.Command {
 		Short: "Import jobs from a crontab",
 		Long: "Import jobs from a crontab (- for standard input), and print the result for each line. Broken\n" +
 			"lines are reported and left out; the other jobs are saved, and the exit code is 1.\n\n" +
-			"A comment \"# name: NAME\" right above a line names its job; otherwise its command does. Names stay\n" +
-			"the same, so an edited crontab can be imported again. A job runs in the home directory of its\n" +
-			"user, as in cron, but as the user of the executor. After downtime it runs once (misfire policy\n" +
-			"fire_once); cron would wait for the next time.\n\n" +
+			"A comment \"# name: NAME\" right above a line names its job; otherwise its command does. A name\n" +
+			"depends neither on the time nor on other lines, so an edited crontab can be imported again. Jobs of\n" +
+			"an earlier import of the file whose lines are gone are listed; --prune deletes them, if nobody has\n" +
+			"changed them since.\n\n" +
+			"A job runs in the home directory of its user, as in cron, but as the user of the executor. After\n" +
+			"downtime it runs once (misfire policy fire_once); cron would wait for the next time.\n\n" +
 			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
 			"no server is needed.",
 		Example: "  crontab -l | carillon import crontab - --group ops --dry-run\n" +
@@ -64,6 +70,7 @@ func newImportCrontabCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory of jobs if no HOME is set (default: the home of their user)")
 	cmd.Flags().BoolVar(&o.System, "system", false, "each command has a user before it (default: detected)")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each line without saving")
+	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs of an earlier import of this file whose lines are gone")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		data, err := readImport("crontab", args[0], cmd.InOrStdin(), crontab.MaxFile)
 		if err != nil {
@@ -105,7 +112,7 @@ func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab
 	if err != nil {
 		return err
 	}
-	results := map[string]string{}
+	results, left := map[string]string{}, []Change(nil)
 	if len(docs) > 0 {
 		api, err := r.API()
 		if err != nil {
@@ -116,6 +123,19 @@ func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab
 		if err != nil {
 			return countProblems(err)
 		}
+		origin, err := originOf(file)
+		if err != nil {
+			return err
+		}
+		for i := range changes {
+			changes[i].note = origin
+		}
+		if left, err = p.leftOver(cmd.Context(), o.Group, origin, changes); err != nil {
+			return err
+		}
+		if o.prune {
+			changes = append(changes, left...)
+		}
 		if !o.dryRun {
 			if err := carryOut(cmd.Context(), p, changes); err != nil {
 				return err
@@ -125,7 +145,41 @@ func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab
 			results[c.Name] = c.Result
 		}
 	}
-	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawImport(t, lines, results, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawImport(t, lines, results, left, o) })
+}
+
+// originOf returns the note of jobs that are made of a crontab. It tells the crontabs of machines apart, and
+// on standard input those of users.
+func originOf(file string) (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("find the name of this machine: %w", err)
+	}
+	if file == "-" {
+		if u, err := user.Current(); err == nil {
+			host = u.Username + "@" + host
+		}
+		return "crontab " + host + ":-", nil
+	}
+	path, err := absolute(file)
+	return "crontab " + host + ":" + path, err
+}
+
+// leftOver returns the deletion of each job of a group that an earlier import of the same file has made, that
+// nobody has changed since, and that the file makes no more.
+func (p planner) leftOver(ctx context.Context, group, origin string, made []Change) ([]Change, error) {
+	page, err := p.api.Jobs(ctx, client.ListJobsParams{Group: &group, Fires: new(0), Runs: new(0)}, 0)
+	if err != nil {
+		return nil, err
+	}
+	var left []Change
+	for _, item := range page.Items {
+		name := string(item.Definition.Job.Job)
+		if item.Definition.Note == origin && !slices.ContainsFunc(made, func(c Change) bool { return c.Name == name }) {
+			left = append(left, Change{Kind: manifest.Job, Name: name, Result: deleted, revision: item.Revision})
+		}
+	}
+	return left, nil
 }
 
 // imported is a job that was made of something in a file.
@@ -172,7 +226,7 @@ func printJobs(w io.Writer, f cli.Format, jobs []imported) error {
 	return out.Flush()
 }
 
-func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, o crontabOptions) {
+func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, left []Change, o crontabOptions) {
 	t.Row("LINE", "OUTCOME", "JOB", "NOTE")
 	count := map[crontab.Outcome]int{}
 	for _, l := range lines {
@@ -186,6 +240,13 @@ func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, 
 			note = l.Text
 		}
 		t.Row(strconv.Itoa(l.Number), outcome, name, t.Cell(note, 110))
+	}
+	for _, c := range left {
+		if o.prune {
+			t.Row("-", deleted, c.Name, "no line of the file makes it any more")
+			continue
+		}
+		t.Row("-", "left over", c.Name, "no line of the file makes it any more, and it still fires; --prune deletes it")
 	}
 	text := fmt.Sprintf("%s, %s, %d skipped, %d broken; group %s, zone %s",
 		draw.Count(count[crontab.Imported], "job"), draw.Count(count[crontab.Setting], "setting"), count[crontab.Skipped], count[crontab.Broken], o.Group, o.Zone)

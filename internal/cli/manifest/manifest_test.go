@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,6 +71,31 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	}
 }
 
+func TestAnEditedCrontabLeavesNoJobBehindUnnoticed(t *testing.T) {
+	s := clitest.New(t)
+	first := "# name: a\n0 1 * * * /opt/report.sh --a\n# name: b\n0 2 * * * /opt/report.sh --b\n"
+	second := "# name: b\n0 5 * * * /opt/report.sh --b\n"
+	run := func(text string, args []string, parts ...string) {
+		t.Helper()
+		code, out, errOut := s.Run(text, append([]string{"import", "crontab", "-", "--dir", "/x"}, args...)...)
+		for _, part := range parts {
+			if code != 0 || !strings.Contains(out, part) {
+				t.Errorf("exit code %d: no %q in\n%s%s", code, part, out, errOut)
+			}
+		}
+	}
+	run(first, nil, "2 jobs")
+	if code, _, errOut := s.Run("job: default/own\ntask: {shell: x}\n", "apply", "-f", "-"); code != 0 {
+		t.Error(errOut)
+	}
+	run(second, nil, "default/b", "default/a  no line of the file makes it any more, and it still fires")
+	run(second, []string{"--prune", "--dry-run"}, "default/a  no line", "nothing was saved")
+	run(second, []string{"--prune"}, "deleted", "default/a  no line")
+	if code, out, _ := s.Run("", "get", "jobs"); code != 0 || strings.Contains(out, "default/a ") || !strings.Contains(out, "default/b") || !strings.Contains(out, "default/own") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
 func TestTheCrontabOfTheExamplesDoesItsWork(t *testing.T) {
 	s := clitest.New(t)
 	data := t.TempDir()
@@ -83,7 +109,12 @@ func TestTheCrontabOfTheExamplesDoesItsWork(t *testing.T) {
 	if code, out, _ := s.Run("", args...); code != cli.ExitError || strings.Count(out, " unchanged ") != 7 {
 		t.Errorf("the second time: exit code %d: %s", code, out)
 	}
-	for _, name := range []string{"rotate-logs", "backup", "backup-verify", "certificates", "disk-report", "note", "ls"} {
+	names := regexp.MustCompile(`default/\S+`).FindAllString(out, -1)
+	if len(names) != 7 {
+		t.Errorf("names %q", names)
+	}
+	for _, name := range names {
+		name = strings.TrimPrefix(name, "default/")
 		if code, out, errOut := s.Run("", "run", "default/"+name, "--follow"); code != 0 {
 			t.Errorf("%s: exit code %d\n%s%s", name, code, out, errOut)
 		}
