@@ -170,10 +170,30 @@ func (p *Provider) Finish(ctx context.Context, f Flow, code, back string) (*auth
 	if err := id.Claims(&claims); err != nil {
 		return nil, fmt.Errorf("%w: decode ID token: %w", auth.ErrUnauthenticated, err)
 	}
+	if err := checkParties(id, claims, p.cfg.ClientID); err != nil {
+		return nil, err
+	}
 	if err := p.complete(ctx, found, token, id.Subject, claims); err != nil {
 		return nil, err
 	}
 	return p.external(id, claims)
+}
+
+// checkParties returns auth.ErrUnauthenticated unless an ID token names whom it is about, and was
+// issued to this client. OpenID Connect Core, 2 and 3.1.3.7, requires both. Without the first, all
+// people would be one user.
+func checkParties(id *oidc.IDToken, claims map[string]any, clientID string) error {
+	if id.Subject == "" {
+		return fmt.Errorf("%w: the ID token names no subject (sub)", auth.ErrUnauthenticated)
+	}
+	azp, there := claims["azp"]
+	if there && azp != clientID {
+		return fmt.Errorf("%w: the ID token was issued to another client (azp)", auth.ErrUnauthenticated)
+	}
+	if !there && len(id.Audience) > 1 {
+		return fmt.Errorf("%w: the ID token has several audiences (aud), and does not state to whom it was issued (azp)", auth.ErrUnauthenticated)
+	}
+	return nil
 }
 
 // complete adds what the provider tells of a user elsewhere than in the ID token, if
