@@ -146,6 +146,12 @@ func (i *instance) carry(ctx context.Context, r *run) {
 func (i *instance) attend(ctx context.Context, r *run) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	if !i.evidence().saidBusy { // at once: a run may be forgotten within a second
+		r.ask(func() func() bool {
+			_, _, _ = i.idleAt(ctx, r.kept.JobID) // if it fails, that says nothing
+			return carryOn
+		})
+	}
 	limit, cause := r.limit()
 	deadline := time.NewTimer(time.Until(limit))
 	defer deadline.Stop()
