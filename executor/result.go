@@ -58,7 +58,7 @@ func (u unfinished) find(v reflect.Value, place string) (where, what string) {
 		return "", ""
 	}
 	t := v.Type()
-	switch kind := v.Kind(); kind {
+	switch kind := v.Kind(); kind { //nolint:exhaustive // the others have no parts
 	case reflect.Chan:
 		if v.IsNil() {
 			return "", ""
@@ -80,7 +80,6 @@ func (u unfinished) find(v reflect.Value, place string) (where, what string) {
 			return "", ""
 		}
 		u[at] = true
-	default:
 	}
 	if t.Implements(jsonMarshaler) || t.Implements(textMarshaler) {
 		return "", ""
@@ -93,7 +92,7 @@ func (u unfinished) find(v reflect.Value, place string) (where, what string) {
 
 // inside looks at the parts of v.
 func (u unfinished) inside(v reflect.Value, place string) (where, what string) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // the others have no parts
 	case reflect.Pointer:
 		return u.find(v.Elem(), place)
 	case reflect.Map:
@@ -125,7 +124,6 @@ func (u unfinished) inside(v reflect.Value, place string) (where, what string) {
 				return where, what
 			}
 		}
-	default:
 	}
 	return "", ""
 }

@@ -126,7 +126,7 @@ func TestOnAFullStreamRunsAreCancelledAndFiresAreLate(t *testing.T) {
 			}
 			waiting = append(waiting, id)
 		}
-		w.limit(bus.StreamTrig, int64(w.state(bus.StreamTrig).Bytes)+20_000) //nolint:gosec // it is small
+		w.limit(bus.StreamTrig, int64(w.state(bus.StreamTrig).Bytes)+20_000)
 		time.Sleep(20 * time.Second)
 		for name, want := range map[job.Name]string{"g/held": "no room", "alpha/a": "too many runs"} {
 			if _, err := w.trigger(job.NewRunID(time.Now()), name); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), want) {

@@ -68,11 +68,11 @@ func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillReques
 	if err != nil {
 		return nil, err
 	}
-	reason := ""
+	note := ""
 	if r.Body != nil {
-		reason = r.Body.Note
+		note = r.Body.Note
 	}
-	state, err := h.runs.CancelBackfill(ctx, name, r.Backfill, reason)
+	state, err := h.runs.CancelBackfill(ctx, name, r.Backfill, note)
 	return CancelBackfill200JSONResponse(state), err
 }
 

@@ -25,7 +25,7 @@ func TestNothingThatAGroupCausesControlsTheExecutorOfAnother(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
 	w.check(w.conn.SetupGroup(t.Context(), cluster.Group{Group: "alpha"}))
-	victim := w.victim("beta")
+	victim := w.victim()
 	alpha := w.attacker("alpha")
 
 	// Whoever belongs to beta hears what arrives there.
@@ -85,8 +85,9 @@ type victim struct {
 	metrics *prometheus.Registry
 }
 
-func (w *world) victim(group string) *victim {
+func (w *world) victim() *victim {
 	w.Helper()
+	const group = "beta"
 	v := &victim{world: w, run: job.NewRunID(time.Now()), ended: make(chan error, 1), metrics: prometheus.NewRegistry()}
 	_, seed, err := w.users.CreateCredential(w.Context(), group, "victim", "ann", 0)
 	w.check(err)

@@ -28,7 +28,7 @@ func TestAGroupThatKeepsTooMuchIsRefusedAndItsOldestKeysAreRemoved(t *testing.T)
 		t.Run(fmt.Sprintf("%s of %d bytes", flood.bucket, len(flood.value)), func(t *testing.T) {
 			w := newWorld(t)
 			w.serve()
-			victim := w.victim("beta")
+			victim := w.victim()
 			_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
 			w.check(err)
 			cut, heard := cuts()
@@ -94,7 +94,7 @@ func TestEachKeyThatExecutorsWriteHasALifetimeAndItsBucketABound(t *testing.T) {
 func TestAMessageCannotPassItselfOffAsAnotherToAReader(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	w.victim("beta")
+	w.victim()
 	alpha := w.attacker("alpha")
 	forged := nats.Header{"Status": {"404"}, "Nats-Subject": {"$KV.INST.beta.b1"}, "Nats-Num-Pending": {"0"}, "Nats-Sequence": {"1"}, "Nats-Last-Sequence": {"0"}}
 	for n := range 3 {

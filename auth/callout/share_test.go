@@ -23,7 +23,7 @@ const budget = 256 << 10
 func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 	w := newWorld(t)
 	w.serveWith(callout.Config{Budget: budget})
-	victim := w.victim("beta")
+	victim := w.victim()
 	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
 	w.check(err)
 	cut, heard := cuts()
@@ -93,7 +93,7 @@ func (w *world) refused(seed, group string) {
 func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	victim := w.victim("beta")
+	victim := w.victim()
 	alpha := w.attacker("alpha")
 	store := func(subject string, header nats.Header, size int) error {
 		t.Helper()

@@ -244,7 +244,7 @@ func TestCallbacksMayComeTwiceLateOrForNobody(t *testing.T) {
 		name := w.save("billing-app/late", handler("late"))
 		late := w.begin(name)
 		w.until("it is begun", 10*time.Second, func() bool { return w.started(late) })
-		w.cancel(name, late, "ann")
+		w.cancel(name, late)
 		w.wantEnd(late, 30*time.Second, job.StatusCancelled, "did not end it in time")
 		close(release)
 		time.Sleep(time.Minute)

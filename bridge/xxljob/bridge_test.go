@@ -146,7 +146,7 @@ func TestARunIsKilledAndNoOtherOfItsExecutor(t *testing.T) {
 		wait := w.save("billing-app/wait", handler("wait"))
 		killed, other := w.begin(hang), w.begin(wait)
 		w.until("both are begun", 10*time.Second, func() bool { return w.started(killed) && w.started(other) })
-		w.cancel(hang, killed, "ann")
+		w.cancel(hang, killed)
 		w.wantEnd(killed, 15*time.Second, job.StatusCancelled, "the run was cancelled by ann")
 		w.wantEnd(other, 2*time.Minute, job.StatusSucceeded, "")
 	})
@@ -163,7 +163,7 @@ func TestARunWhoseExecutorIgnoresTheKillEndsAllTheSame(t *testing.T) {
 		name := w.save("billing-app/stubborn", handler("stubborn"))
 		id := w.begin(name)
 		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
-		w.cancel(name, id, "ann")
+		w.cancel(name, id)
 		w.wantEnd(id, 20*time.Second, job.StatusCancelled, "did not end it in time")
 		// The next one does not queue behind it, where a kill would end both.
 		next := w.begin(name)
@@ -377,7 +377,7 @@ func TestAnExecutorThatRefusesTheTokenOrIsAwayDoesNotAttach(t *testing.T) {
 			run(t, func(w *world) {
 				w.startBridge("one")
 				e := w.startExecutor("10.0.0.1:9999", handlers, func(c *xxlstandin.Config) {
-					c.Answer = func(w http.ResponseWriter, r *http.Request) bool { answer(w); return true }
+					c.Answer = func(w http.ResponseWriter, _ *http.Request) bool { answer(w); return true }
 				})
 				time.Sleep(time.Minute)
 				if n := len(w.instances()); n != 0 || len(e.Taken()) != 0 {

@@ -230,7 +230,7 @@ func TestARunThatIsEndedIsNoSuccessWhateverItsExecutorReports(t *testing.T) {
 		name := w.save("billing-app/parent", handler("killed"), func(j *job.Job) { j.Children = []job.Child{{Job: child}} })
 		id := w.begin(name)
 		w.until("it is begun", 10*time.Second, func() bool { return w.started(id) })
-		w.cancel(name, id, "ann")
+		w.cancel(name, id)
 		end := w.wantEnd(id, 20*time.Second, job.StatusCancelled, "cancelled by ann")
 		late := w.begin(w.save("billing-app/late", handler("killed"), func(j *job.Job) { j.Timeout = job.Duration(3 * time.Second) }))
 		slow := w.wantEnd(late, 30*time.Second, job.StatusTimedOut, "")

@@ -152,8 +152,7 @@ func (i *instance) probe(ctx context.Context, name job.Name) (fleet.Answer, stri
 		if idle, sure, err = i.idleAt(ctx, id); err == nil && !idle && sure {
 			return fleet.AnswerBusy, "it runs the job already"
 		}
-		var refused *peer.Refusal
-		if errors.As(err, &refused) { // it does not know such questions
+		if _, refused := errors.AsType[*peer.Refusal](err); refused { // it does not know such questions
 			err = nil
 		}
 	}

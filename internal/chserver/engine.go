@@ -37,10 +37,7 @@ func findEngine(ctx context.Context) (engine, error) {
 	if program, err := exec.LookPath("clickhouse"); err == nil && isNewEnough(ctx, program) {
 		return engine{program: program}, nil
 	}
-	dir, err := cacheDir()
-	if err != nil {
-		return engine{}, err
-	}
+	dir := cacheDir()
 	library := filepath.Join(dir, libraryPath)
 	if _, err := os.Stat(library); err != nil {
 		return engine{}, fmt.Errorf("%w: the PATH has no clickhouse of version %d.%d or newer, and %s has not got it either; install it with \"task clickhouse:install\"",

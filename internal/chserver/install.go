@@ -20,12 +20,12 @@ var manifests embed.FS
 
 // cacheDir returns the folder that [Install] fills, in the user's cache: all checkouts share it. Who
 // has no cache has one among the temporary files.
-func cacheDir() (string, error) {
+func cacheDir() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
-	return filepath.Join(cache, "carillon", "clickhouse"), nil
+	return filepath.Join(cache, "carillon", "clickhouse")
 }
 
 // Install fetches ClickHouse into the user's cache with npm, unless a server could be
@@ -34,10 +34,7 @@ func Install(ctx context.Context, log io.Writer) error {
 	if _, err := findEngine(ctx); err == nil {
 		return nil
 	}
-	dir, err := cacheDir()
-	if err != nil {
-		return err
-	}
+	dir := cacheDir()
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("install ClickHouse: %w", err)
 	}

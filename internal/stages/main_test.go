@@ -16,7 +16,7 @@ func fakeTask(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "task")
 	script := "#!/bin/sh\necho \"$1 ran\"\ncase $1 in good*) exit 0;; quiet) exit 3;; esac\n" +
 		"echo 'task: [x] true' >&2\necho 'task: Failed to run task \"'$1'\": task: Failed to run task \"console\": exit status 1' >&2\nexit 201\n"
-	if err := os.WriteFile(path, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return path

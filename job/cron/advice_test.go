@@ -3,6 +3,7 @@ package cron
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"testing"
 )
 
@@ -39,7 +40,7 @@ func TestTheProposalForARangeThatGoesRoundHasItsValues(t *testing.T) {
 						if want != "" {
 							want += ","
 						}
-						want += fmt.Sprint(f.low + (v-f.low)%size)
+						want += strconv.Itoa(f.low + (v-f.low)%size)
 					}
 					fields[at] = m[1]
 					got, err := Parse(fmt.Sprintf("%s %s %s %s %s", fields...), 0)

@@ -61,6 +61,7 @@ func install(t *testing.T, name, from string, commands ...[]string) string {
 // inPython returns the command of a program in clients/python.
 func inPython(program string, arguments ...string) func(*testing.T) []string {
 	return func(t *testing.T) []string {
+		t.Helper()
 		needs(t, "python3")
 		dir := install(t, "python", "clients/python",
 			[]string{"python3", "-m", "venv", "--clear", "../venv"},
@@ -72,6 +73,7 @@ func inPython(program string, arguments ...string) func(*testing.T) []string {
 // inNode returns the command of a program in clients/node.
 func inNode(program string) func(*testing.T) []string {
 	return func(t *testing.T) []string {
+		t.Helper()
 		needs(t, "node", "npm")
 		dir := install(t, "node", "clients/node", []string{"npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"})
 		return []string{"node", filepath.Join(dir, "from", program)}
@@ -81,6 +83,7 @@ func inNode(program string) func(*testing.T) []string {
 // inGo builds the program in goclient with an earlier version of its client.
 func inGo(version string) func(*testing.T) []string {
 	return func(t *testing.T) []string {
+		t.Helper()
 		building.Lock()
 		defer building.Unlock()
 		out := folder(t, "goclient-"+version)
