@@ -214,7 +214,8 @@ export const reasons: Record<ReasonCode, string> = {
     "的时间是 {at:instant}，历史中没有这个标识的运行：请换一个新的，因为超过五分钟的标识可能已经用过",
   run_id_ahead: "的时间是 {at:instant}，比现在晚一分钟以上：请校准产生它的时钟",
   key_twice: "与请求体中的 {field:word} 不一致：两者只能给一个",
-  too_many_costly: "您有 {requests:number} 个报表、导出、预览或导入正在进行或等待，已达上限：请减少同时发出的请求",
+  too_many_costly:
+    "您有 {requests:number} 个报表、导出、预览或导入正在进行或等待，已达上限：请减少同时发出的请求",
   costly_busy: "服务器一直忙于其他报表、导出、预览或导入：请重试",
   pieces_all: "不分片的运行只能为 all",
 
