@@ -321,7 +321,7 @@ func (w *benchWorld) rawRuns(ctx context.Context, n int) (rate, cpu float64, err
 func (w *benchWorld) rawStream(ctx context.Context) (jetstream.Consumer, error) {
 	stream, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30, Replicas: len(w.servers),
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 8 << 30, Replicas: len(w.servers),
 	})
 	if err != nil {
 		return nil, err

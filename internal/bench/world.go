@@ -309,7 +309,7 @@ func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule 
 func (w *benchWorld) rawBatches(ctx context.Context, sample []byte, runFor time.Duration) (float64, error) {
 	_, err := w.conn.JS.CreateStream(ctx, jetstream.StreamConfig{
 		Name: "RAW", Subjects: []string{"raw.*.any.*"}, Retention: jetstream.WorkQueuePolicy, Storage: jetstream.FileStorage,
-		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 16 << 30, Replicas: len(w.servers),
+		AllowAtomicPublish: true, Discard: jetstream.DiscardNew, MaxBytes: 8 << 30, Replicas: len(w.servers),
 	})
 	if err != nil {
 		return 0, err
