@@ -2,6 +2,7 @@ package exact_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/job/exact"
@@ -59,4 +60,23 @@ func TestAnUnknownFieldGetsTheNearest(t *testing.T) {
 	f(`{"schedule":{"timezone":"x"}}`, "schedule.timezone", "zone")
 	f(`{"list":[{},{"zne":"x"}]}`, "list[1].zne", "zone")
 	f(`{"owner":1}`, "owner", "")
+}
+
+func TestDeepValuesAreReadInTheTimeThatTheirLengthTakes(t *testing.T) {
+	for _, open := range []string{"[", `{"a":`} {
+		for _, n := range []int{9_000, 2_000_000} {
+			if at := exact.Twice([]byte(strings.Repeat(open, n))); at != "" {
+				t.Errorf("%d times %s: %.50s", n, open, at)
+			}
+		}
+	}
+	inside := strings.Repeat(`{"a":[`, 4_000) + `{"b":1,"b":2}`
+	if at := exact.Twice([]byte(inside)); len(at) > 230 || !strings.HasPrefix(at, "a[0].a[0]") {
+		t.Errorf("%.300s", at)
+	}
+	if _, nearest := exact.Unknown([]byte(`{"`+strings.Repeat("x", 4_000_000)+`":1}`), &struct {
+		Schedule string `json:"schedule"`
+	}{}); nearest != "" {
+		t.Errorf("nearest %s", nearest)
+	}
 }

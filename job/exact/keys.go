@@ -11,44 +11,79 @@ import (
 	"strings"
 )
 
+// maxDepth is how deep values may be nested whose keys are looked at. encoding/json refuses deeper ones.
+const maxDepth = 10_000
+
 // Twice returns the path of a field that an object has twice, such as "schedule.cron"; "" if there is
-// none. Which of the two counts would be anybody's guess. Text that is not JSON has none.
+// none. Which of the two counts would be anybody's guess. Text that is not JSON, or that is nested more
+// than 10,000 deep, has none.
 func Twice(data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	path, _ := twice(dec, "")
+	var open []level
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		switch delim, _ := token.(json.Delim); {
+		case delim == '{' || delim == '[':
+			if len(open) == maxDepth {
+				return ""
+			}
+			l := level{index: -1}
+			if delim == '{' {
+				l.seen = map[string]bool{}
+			}
+			open = append(open, l)
+		case delim != 0:
+			open = open[:len(open)-1]
+		}
+		if len(open) == 0 {
+			return ""
+		}
+		at := &open[len(open)-1]
+		switch {
+		case !dec.More():
+		case at.seen == nil:
+			at.index++
+		default:
+			if token, err = dec.Token(); err != nil {
+				return ""
+			}
+			at.key, _ = token.(string)
+			if at.seen[at.key] {
+				return pathOf(open)
+			}
+			at.seen[at.key] = true
+		}
+	}
+}
+
+// level is an object or a list that is open, and where in it the reader is.
+type level struct {
+	seen  map[string]bool // the keys of an object; nil for a list
+	key   string
+	index int
+}
+
+func pathOf(open []level) string {
+	path := ""
+	for i := range open {
+		if l := &open[i]; l.seen != nil {
+			path = join(path, l.key)
+		} else {
+			path += fmt.Sprintf("[%d]", l.index)
+		}
+		if len(path) > maxPath {
+			return path
+		}
+	}
 	return path
 }
 
-func twice(dec *json.Decoder, path string) (string, error) {
-	token, err := dec.Token()
-	if err != nil {
-		return "", err
-	}
-	opening, ok := token.(json.Delim)
-	if !ok {
-		return "", nil
-	}
-	seen := map[string]bool{}
-	for i := 0; dec.More(); i++ {
-		at := fmt.Sprintf("%s[%d]", path, i)
-		if opening == '{' {
-			if token, err = dec.Token(); err != nil {
-				return "", err
-			}
-			key, _ := token.(string)
-			if at = join(path, key); seen[key] {
-				return at, nil
-			}
-			seen[key] = true
-		}
-		if found, err := twice(dec, at); found != "" || err != nil {
-			return found, err
-		}
-	}
-	_, err = dec.Token()
-	return "", err
-}
+// maxPath is from which length on a path is not continued.
+const maxPath = 200
 
 // Unknown returns the path of a field that a value like into does not have, spelled as it is, and the
 // known field that was most likely meant; "" if there is none. Types that read themselves are left to
@@ -121,6 +156,9 @@ func fieldsOf(t reflect.Type, known map[string]reflect.Type) {
 // nearestOf returns the name that was most likely meant: one in another case, one with few other
 // letters, or one that is a part of the given name, or the reverse.
 func nearestOf(name string, known []string) string {
+	if len(name) > maxPath {
+		return ""
+	}
 	low := strings.ToLower(name)
 	best, least := "", 1+min(2, len(name)/3)
 	for _, k := range known {
