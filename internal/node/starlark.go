@@ -76,14 +76,18 @@ func starlarkScript(args []string) (star.Script, error) {
 	return s, nil
 }
 
-// runStarlark runs s, and ends the process when it takes too much memory: the language
-// has no bound of its own.
+// maxStack is how many bytes of stack a script may use. Go's own limit is far above it,
+// and would end the process without a reason that people understand.
+const maxStack = 64 << 20
+
+// runStarlark runs s, and ends the process when it takes too much memory or nests too
+// deeply: the language has no bound of its own.
 func runStarlark(cmd *cobra.Command, s star.Script, megabytes int) error {
 	ctx, cancel := context.WithCancel(cmd.Context())
 	defer cancel()
 	go func() {
-		if exceeds(ctx, uint64(max(megabytes, 1))<<20) {
-			cmd.PrintErrf("the script used more than %d MB of memory\n", megabytes)
+		if why := exceeds(ctx, megabytes); why != "" {
+			cmd.PrintErrln(why)
 			os.Exit(cli.ExitError)
 		}
 	}()
@@ -101,19 +105,22 @@ func runStarlark(cmd *cobra.Command, s star.Script, megabytes int) error {
 	return nil
 }
 
-// exceeds returns true when the process has more than most bytes in use, and false when
-// ctx is done.
-func exceeds(ctx context.Context, most uint64) bool {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+// exceeds returns the limit that the process has exceeded, and nothing when ctx is done.
+func exceeds(ctx context.Context, megabytes int) string {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return false
+			return ""
 		case <-tick.C:
-			if metrics.Read(sample); sample[0].Value.Uint64() > most {
-				return true
+			metrics.Read(samples)
+			switch {
+			case samples[1].Value.Uint64() > maxStack:
+				return "the script nests too deeply"
+			case samples[0].Value.Uint64() > uint64(max(megabytes, 1))<<20:
+				return fmt.Sprintf("the script used more than %d MB of memory", megabytes)
 			}
 		}
 	}

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,6 +42,22 @@ func TestAStarlarkScriptRunsFromTheCommandLine(t *testing.T) {
 	runs(`result = params`, []string{"5"}, 0)
 	if got, err := os.ReadFile(result); err != nil || string(got) != `"5"` {
 		t.Errorf("result %q, %v", got, err)
+	}
+}
+
+func TestAScriptThatNestsTooDeeplyIsEnded(t *testing.T) {
+	if file := os.Getenv("CARILLON_TEST_STARLARK"); file != "" { // the process that is to be ended
+		os.Exit(cli.Execute(t.Context(), cli.NewRoot(Commands()...), []string{"starlark", "--memory", "4096", file}, strings.NewReader(""), os.Stdout, os.Stderr))
+	}
+	file := filepath.Join(t.TempDir(), "deep.star")
+	if err := os.WriteFile(file, []byte(`json.decode("[" * 3000000)`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), "CARILLON_TEST_STARLARK="+file)
+	out, err := cmd.CombinedOutput()
+	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.ExitCode() != cli.ExitError || string(out) != "the script nests too deeply\n" {
+		t.Errorf("%v, printed %.300q", err, out)
 	}
 }
 
