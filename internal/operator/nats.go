@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
@@ -13,7 +11,7 @@ func newNATSCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "nats",
 		Short:   "Configure and run NATS for Carillon",
-		Example: "  (umask 077; carillon nats keygen > nats.keys)\n  carillon nats config --keys nats.keys > nats.conf\n  carillon nats serve --config nats.conf",
+		Example: "  carillon nats keygen --file nats.keys\n  carillon nats config --keys nats.keys --file nats.conf\n  carillon nats serve --config nats.conf",
 	}
 	cmd.AddCommand(newNATSKeygenCommand(), newNATSConfigCommand(), newNATSServeCommand())
 	return cmd
@@ -21,6 +19,7 @@ func newNATSCommand() *cobra.Command {
 
 func newNATSKeygenCommand() *cobra.Command {
 	var operator bool
+	var file string
 	cmd := &cobra.Command{
 		Use:   "keygen",
 		Short: "Create the keys that authenticate Carillon servers to NATS",
@@ -28,7 +27,7 @@ func newNATSKeygenCommand() *cobra.Command {
 			"with --nats-keys or " + keyfile.NATSKeysVariable + ". \"carillon nats config\" gives NATS the public halves.\n" +
 			"Anyone with these keys has full access. With --operator it is the key of a NATS administrator,\n" +
 			"for \"nats --nkey FILE server ...\" and \"carillon nats config --operator FILE\".",
-		Example: "  (umask 077; carillon nats keygen > nats.keys)\n  (umask 077; carillon nats keygen --operator > operator.nk)",
+		Example: "  carillon nats keygen --file nats.keys\n  carillon nats keygen --operator --file operator.nk",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if operator {
@@ -36,17 +35,16 @@ func newNATSKeygenCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), seed)
-				return err
+				return handOutKey(cmd, seed, file)
 			}
 			keys, err := callout.NewKeys()
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), keys.Text())
-			return err
+			return handOutKey(cmd, keys.Text(), file)
 		},
 	}
+	keyFileFlag(cmd, &file)
 	cmd.Flags().BoolVar(&operator, "operator", false, "create the key of a NATS administrator, who may report on NATS servers and remove lost ones")
 	return cmd
 }

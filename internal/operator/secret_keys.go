@@ -1,8 +1,6 @@
 package operator
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/bus/seal"
@@ -12,39 +10,42 @@ import (
 )
 
 func newSecretKeygenCommand() *cobra.Command {
-	return &cobra.Command{
+	var file string
+	cmd := &cobra.Command{
 		Use:   "keygen",
 		Short: "Create a master key for the servers",
 		Long: "Create a master key and print it. Pass it to servers with the role api, with --master-key or\n" +
 			keyfile.MasterKeyVariable + ". \"carillon secret key\" derives the keys of executors from it. Anyone with\n" +
 			"the master key can read all secrets.",
-		Example: "  (umask 077; carillon secret keygen > master.key)",
+		Example: "  carillon secret keygen --file master.key",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), seal.NewMaster().Text())
-			return err
+			return handOutKey(cmd, seal.NewMaster().Text(), file)
 		},
 	}
+	keyFileFlag(cmd, &file)
+	return cmd
 }
 
 func newSecretKeyCommand() *cobra.Command {
-	var group, file string
+	var group, masterFile, file string
 	cmd := &cobra.Command{
 		Use:   "key",
 		Short: "Print the secret key of a group",
 		Long: "Print the key that lets the executors of a group read its secrets, and no others. Pass it to them\n" +
 			"with --secret-key or " + keyfile.SecretKeyVariable + ". It is derived from the master key, without a server,\n" +
 			"so you can print it again.",
-		Example: "  (umask 077; carillon secret key -g billing --master-key master.key > billing.key)",
+		Example: "  carillon secret key -g billing --master-key master.key --file billing.key",
 		Args:    cobra.NoArgs,
 	}
 	cli.GroupFlag(cmd, &group)
-	cmd.Flags().StringVar(&file, "master-key", "", "the `file` of the master key (default: from "+keyfile.MasterKeyVariable+")")
+	keyFileFlag(cmd, &file)
+	cmd.Flags().StringVar(&masterFile, "master-key", "", "the `file` of the master key (default: from "+keyfile.MasterKeyVariable+")")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := job.CheckSlug("group", group); err != nil {
 			return cli.Usage(err)
 		}
-		text, err := keyfile.Read(file, keyfile.MasterKeyVariable)
+		text, err := keyfile.Read(masterFile, keyfile.MasterKeyVariable)
 		if err != nil {
 			return err
 		}
@@ -52,8 +53,7 @@ func newSecretKeyCommand() *cobra.Command {
 		if err != nil {
 			return &job.InvalidError{Field: "master-key", Reason: "is " + err.Error()}
 		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), master.Group(group).Text())
-		return err
+		return handOutKey(cmd, master.Group(group).Text(), file)
 	}
 	return cmd
 }

@@ -21,8 +21,8 @@ func newSecretCommand(more []*cobra.Command) *cobra.Command {
 		Long: "A job names the secrets that its runs get (task.secrets). Only the executors of the group can read\n" +
 			"them, and they mask them in logs. To start, create a master key for the servers, and from it a key\n" +
 			"for the executors of each group. \"carillon dev\" does this for you.",
-		Example: "  carillon secret keygen > master.key                                    # once, for the servers: --master-key\n" +
-			"  carillon secret key -g billing --master-key master.key > billing.key   # for executors: --secret-key\n" +
+		Example: "  carillon secret keygen --file master.key                                    # once, for the servers: --master-key\n" +
+			"  carillon secret key -g billing --master-key master.key --file billing.key   # for executors: --secret-key\n" +
 			"  carillon secret set db-password -g billing < password.txt\n" +
 			"  carillon get secrets -g billing",
 	}
