@@ -49,20 +49,24 @@ func (m *Machine) condemn(b *builder) {
 func (m *Machine) condemnOne(b *builder, c *condemned) {
 	a := m.runs.alive[c.RunID]
 	id, ok := m.byName[c.Job]
-	switch {
-	case !ok:
+	if !ok {
 		return // its job is forgotten
+	}
+	// There is no further attempt, which would need the parameters. A full stream has room for the rest.
+	slim := *c.Trigger
+	slim.Params = nil
+	rest, err := aliveOf(id, &slim)
+	switch {
+	case err != nil:
+		return // nobody has stored such a trigger
 	case a == nil:
-		var err error
-		if a, err = aliveOf(id, c.Trigger); err != nil {
-			return // nobody has stored such a trigger
-		}
+		a = rest
 		m.add(a)
 	case a.stage != triggered || a.attempt != c.Attempt || a.cancelled != "":
 		return // it has ended since, or somebody else was faster
 	}
 	m.releaseItem(a.item)
-	a.cancelled = c.reason
+	a.body, a.cancelled = rest.body, c.reason
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
 }
 
