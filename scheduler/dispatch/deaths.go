@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -25,6 +26,8 @@ const (
 	alonePatience = 10 * time.Second
 	// noteWait is how long it may take to note to whom such an attempt was handed.
 	noteWait = 5 * time.Second
+	// backWait is how much later than the next delivery NATS may tell that one was given back.
+	backWait = 250 * time.Millisecond
 )
 
 // countDeath notes that the executor died which had the delivery before this one, if one did. The
@@ -43,7 +46,14 @@ func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
 	case o.t.Delivery == job.AtMostOnce:
 		return false, nil
 	}
-	if death, died := o.deathBefore(deaths); died {
+	death, died := o.deathBefore(deaths)
+	if died { // unless NATS tells of a give-back only now
+		if err := pause.For(ctx, backWait); err != nil {
+			return false, err
+		}
+		death, died = o.deathBefore(deaths)
+	}
+	if died {
 		deaths.Deaths, deaths.Handed = append(deaths.Deaths, death), nil
 		if revision, err = o.g.d.conn.PutDeaths(ctx, o.t, deaths, revision); err != nil {
 			return false, err
