@@ -15,8 +15,9 @@ var update = flag.Bool("update", false, "write the lists of codes anew")
 
 func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
 	for file, want := range map[string]string{
-		"../../frontend/src/i18n/en/reasons.gen.ts": console(),
-		"../../docs/reference/reasons.md":           page(),
+		"../../frontend/src/i18n/en/reasons.gen.ts":  console("reasons", "Reason", "reasons", false),
+		"../../frontend/src/i18n/en/refusals.gen.ts": console("refusals", "Refusal", "refusals and of imports", true),
+		"../../docs/reference/reasons.md":            page(),
 	} {
 		if *update {
 			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
@@ -29,15 +30,18 @@ func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
 	}
 }
 
-// console returns the table for the console, whose other languages are typed by its codes.
-func console() string {
+// console returns a half of the table for the console, whose other languages are typed by its codes. A
+// first visit loads the reasons alone.
+func console(name, kind, of string, refusals bool) string {
 	var b strings.Builder
 	b.WriteString("// The table of package job/reason, as it writes it. Do not edit.\n\n")
-	b.WriteString("/** The English sentences of reasons by their codes, with the parameters in braces. */\nexport const reasons = {\n")
+	fmt.Fprintf(&b, "/** The English sentences of %s by their codes, with the parameters in braces. */\nexport const %s = {\n", of, name)
 	for _, s := range reason.Sentences() {
-		fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(s.Template))
+		if s.Refusal == refusals {
+			fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(s.Template))
+		}
 	}
-	b.WriteString("};\n\nexport type ReasonCode = keyof typeof reasons;\n")
+	fmt.Fprintf(&b, "};\n\nexport type %sCode = keyof typeof %s;\n", kind, name)
 	return b.String()
 }
 

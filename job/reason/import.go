@@ -2,43 +2,43 @@ package reason
 
 // What is said of a schedule, and of what is imported.
 var (
-	NoBoot               = None{define("no_boot", "a cluster does not boot; start such work with the machine's init system")}
-	NotUTF8              = None{define("not_utf8", "is not UTF-8; save the file in that encoding, if the program's name is in it, too")}
-	MixedCrontab         = One{define("mixed_crontab", "cannot be detected: some lines name a well-known user before the command, and this one cannot: {line:phrase}. Choose --system, or --system=false (in the API, system)")}
-	NameTaken            = Two{define("name_taken", `the name "{name:phrase}" is used on line {line:number} already`)}
-	SettingNoName        = None{define("setting_no_name", "has no name before the =")}
-	NoTimeZone           = Two{define("no_time_zone", `"{zone:phrase}" is not a time zone; use an IANA name such as {example:word}`)}
-	NothingMailed        = None{define("nothing_mailed", "nothing is mailed; what a job prints is in its run's log")}
-	MinutesWrong         = Two{define("minutes_wrong", `"{value:phrase}" must be a number of minutes from 0 to {most:number}`)}
-	BecomesSpread        = None{define("becomes_spread", "becomes schedule.spread: a delay that is the same each time")}
-	RunsAsExecutor       = One{define("runs_as_executor", "runs as the executor does, not as {user:word}")}
-	EmptyDirectory       = None{define("empty_directory", "runs in an empty directory, not in a home")}
-	FewFields            = One{define("few_fields", "has {fields:number} of the five fields minute, hour, day of month, month and day of week, and no command")}
-	NoUserNoCommand      = None{define("no_user_no_command", "has no user and no command; a system crontab names a user before the command")}
-	NoCommandAfterUser   = None{define("no_command_after_user", "has no command after the user; is it a user's crontab?")}
-	NoCommand            = None{define("no_command", "has no command")}
-	NoCommandBeforeInput = None{define("no_command_before_input", "has no command before the %")}
-	EventCancelled       = None{define("event_cancelled", "it is cancelled")}
-	EventPartOfDay       = None{define("event_part_of_day", "it lasts part of a day, and a calendar has whole days")}
-	EventOver            = One{define("event_over", "it is over before {date:word}")}
-	EventNoDay           = None{define("event_no_day", "no day of it is left")}
-	EventRecurs          = One{define("event_recurs", "it recurs without end, and is expanded until {date:word}")}
-	NoExecutorRow        = Two{define("no_executor_row", "belongs to executor {executor:word}, which has no row in the dump; dump {table:word} too, or choose a group")}
-	AppNameNoGroup       = Two{define("app_name_no_group", `belongs to executor {executor:word}, whose AppName "{name:phrase}" has no letter or digit for the name of a group; choose a group, and rename the AppName before its executors attach`)}
-	AppNamesOneGroup     = Two{define("app_names_one_group", "the AppNames {names:phrase} all become group {group:word}: rename all but one before their executors attach")}
-	AddressesByHand      = One{define("addresses_by_hand", "the addresses of its executors were entered by hand ({addresses:phrase}): check that they register addresses that the bridge can reach, or use --rewrite")}
-	OwnAccessToken       = One{define("own_access_token", "its executors have an access token of their own: add a line with it for {name:phrase} to --access-token-file of the bridge")}
-	NamesNoHandler       = None{define("names_no_handler", "names no handler")}
-	GlueJava             = None{define("glue_java", "is Java code from XXL-JOB (GLUE): only XXL-JOB executors behind the bridge run it; for other executors, turn it into a handler")}
-	GlueUnknown          = One{define("glue_unknown", `its glue_type "{kind:phrase}" is not known`)}
-	Python2              = None{define("python2", "was written for Python 2")}
-	NoNumber             = Two{define("no_number", `{column:word} "{value:phrase}" is not a number and was left out`)}
-	ValueUnknown         = Two{define("value_unknown", `{column:word} "{value:phrase}" is not known and was left out`)}
-	WasMailed            = One{define("was_mailed", "its failures were mailed to {to:phrase}: create an alert rule for that")}
-	ChildNoJob           = One{define("child_no_job", "its child {child:word} is not among the jobs and was left out")}
-	ChildTooMany         = Two{define("child_too_many", "its child {child:word} is one more than the {most:number} that a job may have and was left out")}
-	ChildLoop            = One{define("child_loop", "its child {child:word} leads back to it and was left out")}
-	ManualOnly           = None{define("manual_only", "the job runs only when somebody starts it")}
-	FollowsEnd           = None{define("follows_end", "each fire follows the end of the previous run")}
-	NoMoreFires          = None{define("no_more_fires", "there are no more fires")}
+	NoBoot               = None{refuse("no_boot", "a cluster does not boot; start such work with the machine's init system")}
+	NotUTF8              = None{refuse("not_utf8", "is not UTF-8; save the file in that encoding, if the program's name is in it, too")}
+	MixedCrontab         = One{refuse("mixed_crontab", "cannot be detected: some lines name a well-known user before the command, and this one cannot: {line:phrase}. Choose --system, or --system=false (in the API, system)")}
+	NameTaken            = Two{refuse("name_taken", `the name "{name:phrase}" is used on line {line:number} already`)}
+	SettingNoName        = None{refuse("setting_no_name", "has no name before the =")}
+	NoTimeZone           = Two{refuse("no_time_zone", `"{zone:phrase}" is not a time zone; use an IANA name such as {example:word}`)}
+	NothingMailed        = None{refuse("nothing_mailed", "nothing is mailed; what a job prints is in its run's log")}
+	MinutesWrong         = Two{refuse("minutes_wrong", `"{value:phrase}" must be a number of minutes from 0 to {most:number}`)}
+	BecomesSpread        = None{refuse("becomes_spread", "becomes schedule.spread: a delay that is the same each time")}
+	RunsAsExecutor       = One{refuse("runs_as_executor", "runs as the executor does, not as {user:word}")}
+	EmptyDirectory       = None{refuse("empty_directory", "runs in an empty directory, not in a home")}
+	FewFields            = One{refuse("few_fields", "has {fields:number} of the five fields minute, hour, day of month, month and day of week, and no command")}
+	NoUserNoCommand      = None{refuse("no_user_no_command", "has no user and no command; a system crontab names a user before the command")}
+	NoCommandAfterUser   = None{refuse("no_command_after_user", "has no command after the user; is it a user's crontab?")}
+	NoCommand            = None{refuse("no_command", "has no command")}
+	NoCommandBeforeInput = None{refuse("no_command_before_input", "has no command before the %")}
+	EventCancelled       = None{refuse("event_cancelled", "it is cancelled")}
+	EventPartOfDay       = None{refuse("event_part_of_day", "it lasts part of a day, and a calendar has whole days")}
+	EventOver            = One{refuse("event_over", "it is over before {date:word}")}
+	EventNoDay           = None{refuse("event_no_day", "no day of it is left")}
+	EventRecurs          = One{refuse("event_recurs", "it recurs without end, and is expanded until {date:word}")}
+	NoExecutorRow        = Two{refuse("no_executor_row", "belongs to executor {executor:word}, which has no row in the dump; dump {table:word} too, or choose a group")}
+	AppNameNoGroup       = Two{refuse("app_name_no_group", `belongs to executor {executor:word}, whose AppName "{name:phrase}" has no letter or digit for the name of a group; choose a group, and rename the AppName before its executors attach`)}
+	AppNamesOneGroup     = Two{refuse("app_names_one_group", "the AppNames {names:phrase} all become group {group:word}: rename all but one before their executors attach")}
+	AddressesByHand      = One{refuse("addresses_by_hand", "the addresses of its executors were entered by hand ({addresses:phrase}): check that they register addresses that the bridge can reach, or use --rewrite")}
+	OwnAccessToken       = One{refuse("own_access_token", "its executors have an access token of their own: add a line with it for {name:phrase} to --access-token-file of the bridge")}
+	NamesNoHandler       = None{refuse("names_no_handler", "names no handler")}
+	GlueJava             = None{refuse("glue_java", "is Java code from XXL-JOB (GLUE): only XXL-JOB executors behind the bridge run it; for other executors, turn it into a handler")}
+	GlueUnknown          = One{refuse("glue_unknown", `its glue_type "{kind:phrase}" is not known`)}
+	Python2              = None{refuse("python2", "was written for Python 2")}
+	NoNumber             = Two{refuse("no_number", `{column:word} "{value:phrase}" is not a number and was left out`)}
+	ValueUnknown         = Two{refuse("value_unknown", `{column:word} "{value:phrase}" is not known and was left out`)}
+	WasMailed            = One{refuse("was_mailed", "its failures were mailed to {to:phrase}: create an alert rule for that")}
+	ChildNoJob           = One{refuse("child_no_job", "its child {child:word} is not among the jobs and was left out")}
+	ChildTooMany         = Two{refuse("child_too_many", "its child {child:word} is one more than the {most:number} that a job may have and was left out")}
+	ChildLoop            = One{refuse("child_loop", "its child {child:word} leads back to it and was left out")}
+	ManualOnly           = None{refuse("manual_only", "the job runs only when somebody starts it")}
+	FollowsEnd           = None{refuse("follows_end", "each fire follows the end of the previous run")}
+	NoMoreFires          = None{refuse("no_more_fires", "there are no more fires")}
 )

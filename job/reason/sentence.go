@@ -19,6 +19,8 @@ type Sentence struct {
 	// Follows says that it stands only after another sentence: alone, its words are too much like
 	// those that others write.
 	Follows bool
+	// Refusal says that it answers a request, and is no word of a run.
+	Refusal bool
 	// Template is the English text, with the parameters in braces.
 	Template string
 	pieces   []string // the words before, between and after the parameters
@@ -62,6 +64,13 @@ var all []*Sentence
 func Sentences() []*Sentence { return slices.Clone(all) }
 
 var slot = regexp.MustCompile(`\{([a-z_]+)(?::([a-z]+)|\|([^|}]*)\|([^|}]*))\}`)
+
+// refuse adds a row to the table that answers a request.
+func refuse(code, template string) *Sentence {
+	s := define(code, template)
+	s.Refusal = true
+	return s
+}
 
 // define adds a row to the table.
 func define(code, template string) *Sentence {

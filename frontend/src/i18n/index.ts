@@ -60,6 +60,11 @@ export function useT(): Messages {
   return messages;
 }
 
+/** The sentences of refusals, once the other texts of a language are loaded. */
+export function refusalsOf(lang: Lang): Partial<Record<string, string>> {
+  return loaded[lang]?.refusals ?? {};
+}
+
 export type AllMessages = Messages & PageMessages;
 
 /** All texts of the language in use. It suspends while they are loaded. */

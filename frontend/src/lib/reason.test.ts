@@ -1,9 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Reason, Run } from "@/api/schema.gen";
+import { loadPages } from "@/i18n";
 import { en } from "@/i18n/en";
+import { pages as enPages } from "@/i18n/en/pages";
 import { zh } from "@/i18n/zh";
+import { pages as zhPages } from "@/i18n/zh/pages";
 import { makeFormat } from "./format";
 import { resultOf, say } from "./reason";
+
+await loadPages("zh");
 
 const inChinese = (r: Reason) => say(r, zh, makeFormat("zh", "Asia/Shanghai"));
 const inEnglish = (r: Reason) => say(r, en, makeFormat("en", "UTC"));
@@ -27,7 +32,7 @@ const samples: Record<string, string> = {
 };
 
 describe("each reason", () => {
-  for (const [code, template] of Object.entries(en.reasons)) {
+  for (const [code, template] of Object.entries({ ...en.reasons, ...enPages.refusals })) {
     const params = Object.fromEntries(
       slots(template)
         .map((s) => s.split(":"))
@@ -35,7 +40,7 @@ describe("each reason", () => {
     );
     const reason: Reason = { text: "in English", code, params };
     it(`${code} has its parameters in both languages`, () => {
-      const chinese: Record<string, string> = zh.reasons;
+      const chinese: Record<string, string> = { ...zh.reasons, ...zhPages.refusals };
       expect(slots(chinese[code] ?? "")).toEqual(slots(template));
       expect(inEnglish(reason)).not.toMatch(/[{}]/);
       expect(inChinese(reason)).toMatch(/[\u4e00-\u9fff]/);

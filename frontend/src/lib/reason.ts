@@ -1,5 +1,5 @@
 import type { Reason, Run } from "@/api/schema.gen";
-import { useT } from "@/i18n";
+import { refusalsOf, useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
 import { formatDuration, parseDuration } from "./duration";
 import { type Format, useFormat } from "./format";
@@ -16,7 +16,7 @@ const slot = /\{([a-z_]+)(?::([a-z]+)|\|([^|}]*)\|([^|}]*))\}/g;
 export function say(reason: Reason | undefined, t: Messages, f: Format): string {
   if (!reason) return "";
   const sentences: Partial<Record<string, string>> = t.reasons;
-  const template = reason.code && sentences[reason.code];
+  const template = reason.code && (sentences[reason.code] ?? refusalsOf(t.lang)[reason.code]);
   if (!template) return reason.text;
   const head = template.replace(
     slot,

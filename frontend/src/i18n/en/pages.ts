@@ -17,6 +17,7 @@ import { logs } from "./logs";
 import { palette, shortcuts } from "./palette";
 import { plan } from "./plan";
 import { policies } from "./policies";
+import { refusals } from "./refusals.gen";
 import { reports } from "./reports";
 import { retention } from "./retention";
 import { run } from "./run";
@@ -48,6 +49,7 @@ export const pages = {
   plan,
   policies,
   remedy,
+  refusals,
   reports,
   retention,
   run,

@@ -18,6 +18,7 @@ import { logs } from "./logs";
 import { palette, shortcuts } from "./palette";
 import { plan } from "./plan";
 import { policies } from "./policies";
+import { refusals } from "./refusals";
 import { reports } from "./reports";
 import { retention } from "./retention";
 import { run } from "./run";
@@ -48,6 +49,7 @@ export const pages: PageMessages = {
   plan,
   policies,
   remedy,
+  refusals,
   reports,
   retention,
   run,
