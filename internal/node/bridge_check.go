@@ -61,11 +61,12 @@ func (o *xxlOptions) checkExecutor(cmd *cobra.Command, address string) error {
 	case err != nil:
 		return fmt.Errorf("the executor would not attach: %w", err)
 	}
-	shown := "not known: its first log will tell"
+	shown, outcome := "not known: its first log will tell", "It would attach. But it does not answer as XXL-JOB's own library does, and some clients in other\nlanguages do not either: make sure that an executor listens there."
 	if dialect != "" {
+		outcome = "It would attach."
 		shown = fmt.Sprintf("%s (XXL-JOB %s)", dialect, dialect.Versions())
 	}
-	cmd.Printf("address   %s\nanswered  in %s\ndialect   %s\ninstance  %s\nIt would attach.\n",
-		clean, time.Since(asked).Round(time.Millisecond), shown, xxljob.InstanceOf(clean))
+	cmd.Printf("address   %s\nanswered  in %s\ndialect   %s\ninstance  %s\n%s\n",
+		clean, time.Since(asked).Round(time.Millisecond), shown, xxljob.InstanceOf(clean), outcome)
 	return nil
 }

@@ -110,12 +110,12 @@ func TestAResultThatCannotBeKeptLeavesTheRunSucceeded(t *testing.T) {
 			e.Handle("h", executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) {
 				return strings.Repeat("x", bus.MaxResult), nil
 			}))
-			e.Handle("chan", executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) {
-				return make(chan int), nil
+			e.Handle("func", executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) {
+				return func() {}, nil
 			}))
 		})
 		large := w.trigger().RunID
-		odd := w.trigger(func(t *bus.Trigger) { t.Task.Handler = "chan" }).RunID
+		odd := w.trigger(func(t *bus.Trigger) { t.Task.Handler = "func" }).RunID
 		time.Sleep(time.Second)
 		w.wantStatus(large, job.StatusSucceeded, "the result has 65538 bytes")
 		w.wantStatus(odd, job.StatusSucceeded, "unsupported type")
