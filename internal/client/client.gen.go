@@ -339,6 +339,7 @@ type CredentialID = api.CredentialID
 type Cursor = api.Cursor
 type DeadLetterSequence = api.DeadLetterSequence
 type GroupName = api.GroupName
+type IdempotencyKey = api.IdempotencyKey
 type IfMatch = api.IfMatch
 type IfNoneMatch = api.IfNoneMatch
 type IncidentID = api.IncidentID
@@ -689,6 +690,9 @@ type ListJobsParams struct {
 type ChangeJobsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // FacetJobsParams defines parameters for FacetJobs.
@@ -819,6 +823,9 @@ type ResumeJobParams struct {
 type RunJobParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RunFireEarlyParams defines parameters for RunFireEarly.
@@ -1073,6 +1080,9 @@ type ListRunsParamsSort = api.ListRunsParamsSort
 type ChangeRunsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CountRunsParams defines parameters for CountRuns.
@@ -1202,6 +1212,9 @@ type ListPiecesParams struct {
 type RerunRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.
@@ -2015,6 +2028,7 @@ func (a *API) ChangeJobsWithBody(ctx context.Context, params *ChangeJobsParams, 
 	r := newRequest(http.MethodPost, "/api/v1/jobs/bulk")
 	if params != nil {
 		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
 	}
 	return a.send(ctx, r, contentType, body, edit)
 }
@@ -2226,6 +2240,7 @@ func (a *API) RunJobWithBody(ctx context.Context, group GroupName, name JobName,
 	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/run", group, name)
 	if params != nil {
 		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
 	}
 	return a.send(ctx, r, contentType, body, edit)
 }
@@ -2565,6 +2580,7 @@ func (a *API) ChangeRunsWithBody(ctx context.Context, params *ChangeRunsParams, 
 	r := newRequest(http.MethodPost, "/api/v1/runs/bulk")
 	if params != nil {
 		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
 	}
 	return a.send(ctx, r, contentType, body, edit)
 }
@@ -2703,6 +2719,7 @@ func (a *API) RerunRunWithBody(ctx context.Context, runID RunID, params *RerunRu
 	r := newRequest(http.MethodPost, "/api/v1/runs/%s/rerun", runID)
 	if params != nil {
 		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
 	}
 	return a.send(ctx, r, contentType, body, edit)
 }
