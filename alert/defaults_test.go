@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -189,17 +190,18 @@ func TestAClockThatIsOutOfLineRaisesAnIncidentByItself(t *testing.T) {
 func TestAnInstanceWithAWrongClockRaisesAnIncident(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
-		beat := func(ahead time.Duration) {
+		beatOf := func(instance string, ahead time.Duration) {
 			w.t.Helper()
-			h := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: "billing", Instance: "w1", State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now().Add(ahead).UTC()}}
+			h := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{Group: "billing", Instance: instance, State: fleet.InstanceOnline, Protocol: fleet.Protocol, At: time.Now().Add(ahead).UTC()}}
 			data, err := json.Marshal(h)
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			if err := w.conn.NC.Publish(bus.SubjectHeartbeat("billing", "w1"), data); err != nil {
+			if err := w.conn.NC.Publish(bus.SubjectHeartbeat("billing", instance), data); err != nil {
 				w.t.Fatal(err)
 			}
 		}
+		beat := func(ahead time.Duration) { beatOf("w1", ahead) }
 		see := func(want ...string) {
 			w.t.Helper()
 			time.Sleep(10 * time.Second)
@@ -214,6 +216,14 @@ func TestAnInstanceWithAWrongClockRaisesAnIncident(t *testing.T) {
 		see("open: " + text)
 		beat(0)
 		see("resolved: " + text)
+		const most = 10
+		for n := range 2 * most {
+			beatOf("flood"+strconv.Itoa(n), time.Hour)
+		}
+		time.Sleep(10 * time.Second)
+		if n := len(w.states("clocks-wrong")); n != 1+most {
+			w.t.Errorf("%d incidents, want %d", n, 1+most)
+		}
 	})
 }
 

@@ -34,6 +34,10 @@ func (s *session) lookClocks(ctx context.Context, r *alerting.Rule, now time.Tim
 	return s.overExcept(ctx, r, wrong, now, alerting.Say("clocks_right"))
 }
 
+// maxWrongClocks bounds for how many instances of a group there are incidents: whoever has the group's
+// credential may write any number of heartbeats.
+const maxWrongClocks = 10
+
 // lookInstanceClocks finds executors whose machine has a wrong clock, by their heartbeats, and adds
 // what the incidents are about to wrong.
 func (s *session) lookInstanceClocks(ctx context.Context, r *alerting.Rule, now time.Time, wrong map[string]bool) error {
@@ -41,11 +45,13 @@ func (s *session) lookInstanceClocks(ctx context.Context, r *alerting.Rule, now 
 	if err != nil {
 		return err
 	}
+	found := map[string]int{} // by group
 	for i := range instances {
 		in := &instances[i]
-		if in.ClockOffset == 0 || !in.Alive() || !r.Match.SelectsGroup(in.Group) {
+		if in.ClockOffset == 0 || !in.Alive() || !r.Match.SelectsGroup(in.Group) || found[in.Group] == maxWrongClocks {
 			continue
 		}
+		found[in.Group]++
 		subject := "clock of instance " + in.Group + "/" + in.Instance
 		wrong[subject] = true
 		apart := job.Duration(in.ClockOffset.Abs()).String()
