@@ -59,6 +59,7 @@ func TestAServerWhoseLogStoreCannotBeOpenedStatesTheReason(t *testing.T) {
 		})
 	}
 	refused("newer schema", func(t *testing.T, dir string) {
+		t.Helper()
 		db, err := sql.Open("sqlite", newStore(t, dir))
 		if err != nil {
 			t.Fatal(err)
@@ -71,9 +72,11 @@ func TestAServerWhoseLogStoreCannotBeOpenedStatesTheReason(t *testing.T) {
 		}
 	}, "has schema version 9999, and this program understands up to")
 	refused("random bytes", func(t *testing.T, dir string) {
+		t.Helper()
 		write(t, filepath.Join(dir, "history.db"), bytes.Repeat([]byte("no database "), 2000))
 	}, "file is not a database")
 	refused("damaged pages", func(t *testing.T, dir string) {
+		t.Helper()
 		path := newStore(t, dir)
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -85,14 +88,17 @@ func TestAServerWhoseLogStoreCannotBeOpenedStatesTheReason(t *testing.T) {
 		write(t, path, data)
 	}, "malformed")
 	refused("file is a folder", func(t *testing.T, dir string) {
+		t.Helper()
 		if err := os.Mkdir(filepath.Join(dir, "history.db"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}, "unable to open database file")
 	refused("folder of lines is a file", func(t *testing.T, dir string) {
+		t.Helper()
 		write(t, filepath.Join(dir, "history-logs"), nil)
 	}, "not a directory")
 	refused("data directory is a file", func(t *testing.T, dir string) {
+		t.Helper()
 		if err := os.Remove(dir); err != nil {
 			t.Fatal(err)
 		}
