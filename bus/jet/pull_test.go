@@ -98,7 +98,7 @@ func TestAPullEndsWithTheMessageThatFillsIt(t *testing.T) {
 		if took := time.Since(begun); took > 0 {
 			w.t.Errorf("the pull took %v", took)
 		}
-		if rest := pull(jet.PullRequest{Batch: 10, NoWait: true}); len(rest) != 1 {
+		if rest := pull(jet.PullRequest{Batch: 10, Expires: time.Second}); len(rest) != 1 {
 			w.t.Errorf("%d messages are left, want 1", len(rest))
 		}
 	})
