@@ -176,6 +176,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 		return
 	}
 	r.hush()
+	o.message = reason.Join(o.message, r.log.note(lines))
 	m, err := e.endMsg(r, o, at, lines)
 	if err != nil {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)

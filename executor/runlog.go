@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const (
@@ -53,6 +54,7 @@ type runLog struct {
 	lines   []bus.LogLine     // not yet in a batch
 	size    int               // of lines
 	dropped int               // since the last batch, just before lines[0]
+	missing int               // dropped in all
 	secrets *strings.Replacer // takes the run's secrets out of its lines; nil when it has none
 	limit   logLimit
 	stalled bool // the stream does not take lines
@@ -127,6 +129,7 @@ func (g *runLog) dropLocked(n int) {
 	clear(g.lines[:n]) // frees the texts
 	g.lines = g.lines[n:]
 	g.dropped += n
+	g.missing += n
 	g.e.count(CountLogLinesDropped, n)
 }
 
@@ -191,6 +194,17 @@ func (g *runLog) shut() int {
 		g.wakeLocked()
 	}
 	return int(g.seq - g.base)
+}
+
+// note says what is wrong with the log of so many lines, for the message of the run; "" if
+// nothing is.
+func (g *runLog) note(lines int) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.missing == 0 {
+		return ""
+	}
+	return reason.LogIncomplete.With(g.missing, lines)
 }
 
 // settle waits until all lines are stored, but for no longer than logLinger: those that are

@@ -21,6 +21,7 @@ var (
 	ResultUnfinished     = Two{define("result_unfinished", "the handler returned unfinished work: {place:phrase} is {what:phrase}; finish it in the handler, and return its value")}
 	ResultCut            = Two{define("result_cut", "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept")}
 	StoreElsewhere       = None{further("store_elsewhere", "store it elsewhere, and return where it is")}
+	LogIncomplete        = Two{define("log_incomplete", "the log is incomplete: NATS did not take {dropped:number} of {lines:number} lines in time")}
 	EndTooLarge          = Two{define("end_too_large", "the run's end event has {bytes|byte|bytes}, but at most {most:number} fit into the max_payload of NATS: the result was left out and the message cut; set max_payload to at least 1MB")}
 	ExitCode             = One{define("exit_code", "exit code {exit_code:number}")}
 	ExitCodeSaid         = Two{define("exit_code_said", "exit code {exit_code:number}: {said:free}")}

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/executor/metrics"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 func TestEverythingThatARunPrintsIsALineInOrder(t *testing.T) {
@@ -181,7 +182,7 @@ func TestWhileTheLogStreamIsAwayTheOldestLinesGoAndAreCounted(t *testing.T) {
 		if last != 50000 || told == 0 || told != 50000-(len(lines)-1) || float64(told) != dropped {
 			t.Errorf("%d lines up to %d, %d told and %v counted as dropped", len(lines), last, told, dropped)
 		}
-		w.wantStatus(tr.RunID, job.StatusSucceeded, "")
+		w.wantStatus(tr.RunID, job.StatusSucceeded, reason.LogIncomplete.With(told, 50000))
 	})
 }
 

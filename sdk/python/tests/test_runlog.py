@@ -1,6 +1,11 @@
 import asyncio
+import logging
+import threading
 
-from carillon import runlog, wire
+import pytest
+
+from carillon import Executor, Run, runlog, wire
+from carillon.testing import run_handler
 
 
 def log_of(send, **options):
@@ -33,17 +38,121 @@ def test_while_nothing_is_stored_the_oldest_lines_go_and_one_counts_them():
             await stored.wait()
             batches.append(lines)
 
-        log = log_of(send)
+        log = log_of(send, room=runlog.Room(1 << 20))
         for _ in range(40):
             log.add("stdout", "info", "x" * 32_000)
         await asyncio.sleep(0)
-        assert log._size <= runlog.ROOM
+        assert log._size <= 1 << 20
         stored.set()
         await log.close()
+        assert log.note() == f"the log is incomplete: NATS did not take {log.dropped} of 40 lines in time"
         lines = [line for batch in batches for line in batch]
         told = [line for line in lines if line["output"] == "system"]
         assert len(told) == 1 and "lines were dropped here" in told[0]["text"]
         assert [line["seq"] for line in lines] == sorted(line["seq"] for line in lines)
+
+    asyncio.run(go())
+
+
+def test_a_burst_of_a_hundred_thousand_lines_is_stored_whole():
+    async def go():
+        stored = []
+
+        async def send(lines):
+            await asyncio.sleep(0)
+            stored.extend(line["text"] for line in lines)
+
+        log = log_of(send)
+        for i in range(100_000):
+            log.add("log", "info", f"line {i + 1}")
+        assert await log.close() == len(stored) == 100_000 and log.note() == ""
+
+    asyncio.run(go())
+
+
+def test_flush_waits_until_the_lines_so_far_are_stored():
+    async def go():
+        stored = []
+
+        async def send(lines):
+            await asyncio.sleep(0)
+            stored.extend(line["text"] for line in lines)
+
+        log = log_of(send, room=runlog.Room(64 << 10))
+        for i in range(50):
+            for j in range(100):
+                log.add("log", "info", f"line {i} {j}")
+            await log.flush()
+            assert len(stored) == 100 * (i + 1)
+        await log.close()
+        assert log.dropped == 0
+
+    asyncio.run(go())
+
+
+def test_flush_does_not_wait_for_a_stream_that_takes_nothing():
+    async def go():
+        async def send(lines):
+            raise ConnectionError("away")
+
+        log = log_of(send)
+        log.add("log", "info", "one")
+        await asyncio.wait_for(log.flush(), 30)
+        log.abandon()
+
+    asyncio.run(go())
+
+
+@pytest.mark.parametrize("logger", ["the run's", "any"])
+def test_a_thread_waits_for_room_while_the_stream_takes_lines(logger):
+    app = Executor(group="billing")
+
+    @app.handler
+    def burst(run: Run):
+        run._log._room = runlog.Room(0)
+        log = run.log if logger == "the run's" else logging.getLogger("burst")
+        for i in range(5000):
+            log.warning("line %d", i)
+
+    end = run_handler(app, "burst")
+    assert end.lines == [f"line {i}" for i in range(5000)] and end.message == ""
+
+
+def test_a_thread_does_not_wait_for_a_loop_that_waits_for_it():
+    async def go():
+        async def send(lines):
+            pass
+
+        log = log_of(send, room=runlog.Room(0))
+
+        def burst():
+            for i in range(1000):
+                log.add("log", "info", str(i))
+
+        thread = threading.Thread(target=burst)
+        thread.start()
+        thread.join()  # it blocks the loop
+        await log.close()
+        assert log.dropped > 0 and log.count == 1000
+
+    asyncio.run(go())
+
+
+def test_runs_share_the_room_and_each_has_some_of_its_own():
+    async def go():
+        async def send(lines):
+            await asyncio.Event().wait()
+
+        room = runlog.Room(1 << 20)
+        first, second = log_of(send, room=room), log_of(send, room=room)
+        for log, lines in ((first, 100), (second, 20)):
+            for _ in range(lines):
+                log.add("log", "info", "x" * 10_000)
+        assert first.dropped == 0 and first._size > 900_000
+        assert 0 < second._size <= (1 << 20) - first._size + runlog.OWN
+        first.abandon()
+        second.abandon()
+        assert room.take(1 << 20, runlog.OWN)
 
     asyncio.run(go())
 

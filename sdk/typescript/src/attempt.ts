@@ -243,7 +243,8 @@ export class Attempt {
       this.runLog.system("error", `the run ended as ${outcome.status}: ${outcome.message}`);
     }
     const lines = await this.runLog.close();
-    const stored = await this.events.finished(outcome, finished, lines);
+    const message = cut([outcome.message, this.runLog.note].filter(Boolean).join("; "));
+    const stored = await this.events.finished({ ...outcome, message }, finished, lines);
     this.giveUpLines();
     if (stored) {
       this.of.bus.publish(this.reply, "+ACK");

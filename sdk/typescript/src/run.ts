@@ -119,6 +119,14 @@ export class Run<Params = unknown> {
     return this.state.fence;
   }
 
+  /**
+   * Wait until the lines logged so far are stored, for as long as NATS takes lines. For handlers that
+   * log thousands of lines at once: what waits has a bound, beyond which the oldest lines are dropped.
+   */
+  async flush(): Promise<void> {
+    await this.state.log.flush();
+  }
+
   /** Why the run has to end; undefined while it need not. */
   get ending(): Ending | undefined {
     return this.signal.aborted ? (this.signal.reason as Ending) : undefined;

@@ -29,9 +29,31 @@ export interface Limits {
 export const BATCH_LINES = 200;
 const BATCH_BYTES = 64 << 10;
 const DELAY = 100; // how old the first line of a batch may get
-export const ROOM = 4 << 20; // bytes of lines that wait: a handler can log this much before the loop turns
+const ROOM = 16 << 20; // bytes of lines that wait, of all runs of the process: so much can be logged before the loop turns
+export const OWN = 64 << 10; // bytes of a run's lines that may wait whatever those of others take
 const COST = 128; // of a line, beside its text
+const STALL = 1000; // how long the stream may take before flush stops waiting for it
 const LINGER = 15_000; // how long the end of a run waits for its lines
+
+/** How many bytes of lines wait, of all runs that share it. */
+export class Room {
+  private used = 0;
+
+  constructor(private readonly most = ROOM) {}
+
+  /** Take room for a line of a run whose lines have so many bytes already. False if there is none. */
+  take(cost: number, own: number): boolean {
+    const fits = this.used + cost <= this.most || own + cost <= OWN || own === 0;
+    this.used += fits ? cost : 0;
+    return fits;
+  }
+
+  give(cost: number): void {
+    this.used -= cost;
+  }
+}
+
+const shared = new Room();
 
 export class RunLog {
   /** How many lines the attempt has logged. */
@@ -52,12 +74,17 @@ export class RunLog {
   private wake: AbortController | undefined; // ends the wait for more lines
   private retry: AbortController | undefined; // ends the wait for another try
   private abandoned = false;
+  private stalled = false; // the stream does not take lines
+  private flushing: (() => void)[] = []; // called when lines are stored, or cannot be
+  private readonly notice: string;
 
   constructor(
     private readonly send: (lines: Line[]) => Promise<void>,
     delivered: number,
     private readonly left: Limits = { lines: 1_000_000, bytes: 64 << 20 },
+    private readonly room = shared,
   ) {
+    this.notice = `the log of this attempt is full: it may have ${left.lines} lines and ${left.bytes} bytes; what follows is counted and dropped`;
     this.seq = (delivered - 1) * 1_000_000_000;
   }
 
@@ -98,14 +125,14 @@ export class RunLog {
     this.over++;
     if (!this.full) {
       this.full = true;
-      this.push({ seq: ++this.seq, at, level: "warn", output: "system", text: "the log of this attempt is full: what follows is counted and dropped" });
+      this.push({ seq: ++this.seq, at, level: "warn", output: "system", text: this.notice });
     }
     return false;
   }
 
   private push(line: Line): void {
     const bytes = Buffer.byteLength(JSON.stringify(line.text)); // which is what a message has of it
-    if (this.size + bytes + COST > ROOM) {
+    while (!this.room.take(bytes + COST, this.size)) {
       this.makeRoom();
     }
     this.lines.push({ line, bytes });
@@ -118,13 +145,21 @@ export class RunLog {
 
   /** Drop the oldest lines, some more than needed: it takes as long for one as for all. */
   private makeRoom(): void {
+    const enough = this.size - this.size / 8;
     let n = 0;
-    for (; this.size > ROOM - ROOM / 8 && n < this.lines.length; n++) {
-      this.size -= (this.lines[n]?.bytes ?? 0) + COST;
+    while (this.size > enough) {
+      this.leave(this.lines[n++]);
     }
     this.lines.splice(0, n);
     this.gap += n;
     this.dropped += n;
+  }
+
+  /** Return the room of a line. */
+  private leave(line: Waiting | undefined): void {
+    const cost = (line?.bytes ?? 0) + COST;
+    this.size -= cost;
+    this.room.give(cost);
   }
 
   /** Send what there is, until nothing is left. */
@@ -140,7 +175,7 @@ export class RunLog {
   }
 
   private async untilDue(): Promise<void> {
-    if (!this.closed && !this.isBatchFull()) {
+    if (!this.closed && !this.isBatchFull() && this.flushing.length === 0) {
       this.wake = new AbortController();
       await pause(DELAY, this.wake.signal);
     }
@@ -154,7 +189,8 @@ export class RunLog {
     const batch: Line[] = [];
     if (this.gap > 0) {
       const seq = (this.lines[0]?.line.seq ?? this.seq + 1) - 1;
-      batch.push(told(seq, `${this.gap} lines were dropped here: the log stream did not take them in time`));
+      const text = this.gap === 1 ? "1 line was dropped here: the log stream did not take it in time" : `${this.gap} lines were dropped here: the log stream did not take them in time`;
+      batch.push(told(seq, text));
       this.gap = 0;
     }
     let n = 0;
@@ -165,24 +201,56 @@ export class RunLog {
       }
     }
     this.sending = n;
-    for (const { line, bytes } of this.lines.splice(0, n)) {
-      this.size -= bytes + COST;
-      batch.push(line);
+    for (const waiting of this.lines.splice(0, n)) {
+      this.leave(waiting);
+      batch.push(waiting.line);
     }
     return batch;
   }
 
   private async publish(batch: Line[]): Promise<void> {
     for (let wait = 250; !this.abandoned; wait = Math.min(2 * wait, 5000)) {
+      const slow = setTimeout(() => this.moved(true), STALL);
       try {
         await this.send(batch);
         this.sending = 0;
+        this.moved(false);
         return;
       } catch {
+        this.moved(true);
         this.retry = new AbortController();
         await pause(wait, this.retry.signal); // whatever it is, the lines are not stored
+      } finally {
+        clearTimeout(slow);
       }
     }
+  }
+
+  /** Lines were stored, or could not be. */
+  private moved(stalled: boolean): void {
+    this.stalled = stalled;
+    for (const look of this.flushing.splice(0)) {
+      look();
+    }
+  }
+
+  /** Wait until the lines so far are stored, for as long as the stream takes lines. */
+  async flush(): Promise<void> {
+    const last = this.seq;
+    while (!this.abandoned && (this.sending > 0 || (this.lines[0]?.line.seq ?? Number.POSITIVE_INFINITY) <= last)) {
+      await new Promise<void>((resolve) => {
+        this.flushing.push(resolve);
+        this.wake?.abort(null);
+      });
+      if (this.stalled) {
+        return;
+      }
+    }
+  }
+
+  /** What is wrong with the log, for the message of the run; "" if nothing is. */
+  get note(): string {
+    return this.dropped > 0 ? `the log is incomplete: NATS did not take ${this.dropped} of ${this.count} lines in time` : "";
   }
 
   /** End the log, wait a while until its lines are stored, and return how many there were. */
@@ -211,9 +279,13 @@ export class RunLog {
   /** Give up lines that are not stored. */
   abandon(): void {
     this.dropped += this.lines.length + this.sending;
+    for (const line of this.lines) {
+      this.leave(line);
+    }
     this.lines = [];
     this.sending = 0;
     this.abandoned = true;
+    this.moved(true);
     this.retry?.abort(null);
   }
 }

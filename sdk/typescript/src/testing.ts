@@ -78,7 +78,7 @@ export async function runHandler(app: Executor, handler: string, params?: unknow
   await log.close();
   return {
     status: outcome.status as Status, // it is never given back: nothing stops
-    message: log.mask(outcome.message),
+    message: [log.mask(outcome.message), log.note].filter(Boolean).join("; "),
     result: outcome.result,
     final: outcome.final ?? false,
     retryAfter: outcome.retryAfter,

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BATCH_LINES, type Line, ROOM, RunLog } from "../src/runlog";
+import { BATCH_LINES, type Line, type Limits, OWN, Room, RunLog } from "../src/runlog";
 
-function kept(delivered = 1, limits?: { lines: number; bytes: number }) {
+function kept(delivered = 1, limits?: Limits, room?: Room) {
   const batches: Line[][] = [];
-  const log = new RunLog(async (lines) => void batches.push(lines), delivered, limits);
+  const log = new RunLog(async (lines) => void batches.push(lines), delivered, limits, room);
   return { log, batches };
 }
 
@@ -44,8 +44,8 @@ test("while nothing is stored the oldest lines go, and one counts them", async (
   const log = new RunLog(async (lines) => {
     await stored;
     batches.push(lines);
-  }, 1);
-  const n = (2 * ROOM) / 32_000;
+  }, 1, undefined, new Room(1 << 20));
+  const n = (2 << 20) / 32_000;
   for (let i = 0; i < n; i++) {
     log.add("stdout", "info", "x".repeat(32_000));
   }
@@ -57,6 +57,64 @@ test("while nothing is stored the oldest lines go, and one counts them", async (
   assert.equal(told.length, 1);
   assert.equal(told[0]?.text, `${log.dropped} lines were dropped here: the log stream did not take them in time`);
   assert.deepEqual(lines.map((l) => l.seq), lines.map((l) => l.seq).sort((a, b) => a - b));
+});
+
+test("a burst of a hundred thousand lines is stored whole", async () => {
+  const { log, batches } = kept();
+  for (let i = 0; i < 100_000; i++) {
+    log.add("log", "info", `line ${i + 1}`);
+  }
+  assert.equal(await log.close(), 100_000);
+  assert.equal(batches.flat().length, 100_000);
+  assert.equal(log.note, "");
+});
+
+test("flush waits until the lines so far are stored", async () => {
+  const { log, batches } = kept(1, undefined, new Room(0));
+  for (let i = 0; i < 50; i++) {
+    for (let j = 0; j < 100; j++) {
+      log.add("log", "info", `line ${i} ${j}`);
+    }
+    await log.flush();
+    assert.equal(batches.flat().length, 100 * (i + 1));
+  }
+  await log.close();
+  assert.equal(log.dropped, 0);
+});
+
+test("flush does not wait for a stream that takes nothing", async () => {
+  const log = new RunLog(async () => {
+    throw new Error("away");
+  }, 1);
+  log.add("log", "info", "one");
+  await log.flush();
+  log.abandon();
+});
+
+test("runs share the room, and each has some of its own", async () => {
+  const room = new Room(1 << 20);
+  const logs = [100, 20].map((lines) => {
+    const log = new RunLog(() => new Promise(() => {}), 1, undefined, room);
+    for (let i = 0; i < lines; i++) {
+      log.add("log", "info", "x".repeat(10_000));
+    }
+    return log;
+  });
+  assert.equal(logs[0]?.dropped, 0);
+  assert.ok((logs[1]?.dropped ?? 0) > 0);
+  assert.match(logs[1]?.note ?? "", /^the log is incomplete: NATS did not take \d+ of 20 lines in time$/);
+  for (const log of logs) {
+    log.abandon();
+  }
+  assert.ok(room.take(1 << 20, OWN));
+});
+
+test("a run may keep one line, whatever its size", async () => {
+  const { log, batches } = kept(1, undefined, new Room(0));
+  log.add("log", "info", "\u0001".repeat(30_000));
+  log.add("log", "info", "\u0001".repeat(30_000));
+  await log.close();
+  assert.deepEqual([log.dropped, batches.flat().length], [1, 2]);
 });
 
 test("lines that are not stored are sent again", async () => {

@@ -21,6 +21,7 @@ export const reasons: Record<ReasonCode, string> = {
   result_left_out: "未保存返回结果：{why:free}",
   result_unfinished:
     "处理器返回了未完成的工作：{place:phrase} 是 {what:phrase}；请在处理器中等待其完成，再返回它的值",
+  log_incomplete: "日志不完整：NATS 未能及时接收 {lines:number} 行中的 {dropped:number} 行",
   result_cut: "返回结果有 {bytes:number} 字节，超过 {most:number}，只保留开头部分",
   store_elsewhere: "请将结果存放在别处，并返回其位置",
   end_too_large:

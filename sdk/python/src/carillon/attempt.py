@@ -199,6 +199,7 @@ class Attempt:
         elif status != "succeeded":
             self._log.system("error", f"the run ended as {status}: {message}")
         lines = self._log.shut()
+        message = wire.cut("; ".join(filter(None, (message, self._log.note()))))
         if give_back:
             await self._settle_log()
             if self.killed is not None:  # meanwhile

@@ -11,7 +11,7 @@ from typing import Any
 
 from . import wire
 from .errors import Ending
-from .runlog import RunLog
+from .runlog import LinesHandler, RunLog, level_of
 
 _making = threading.Lock()  # what runs make when they are asked for it
 
@@ -118,6 +118,14 @@ class Run:
         percent = 0.0 if math.isnan(percent) else min(max(float(percent), 0.0), 100.0)
         self._progress = percent, wire.cut(self._log.mask(text))
 
+    async def flush(self) -> None:
+        """Wait until the lines logged so far are stored, for as long as NATS takes lines.
+
+        For async handlers that log thousands of lines at once: what waits has a bound, beyond which
+        the oldest lines are dropped. In a thread the log waits by itself.
+        """
+        await self._log.flush()
+
     @property
     def ending(self) -> Ending | None:
         """Why the run has to end; None while it need not."""
@@ -136,7 +144,7 @@ class Run:
                     self._cancelled.set()
 
 
-class _Lines(logging.Handler):
+class _Lines(LinesHandler):
     """Makes lines of the records of a run's own logger."""
 
     def __init__(self, log: RunLog) -> None:
@@ -144,6 +152,4 @@ class _Lines(logging.Handler):
         self._to = log
 
     def emit(self, record: logging.LogRecord) -> None:
-        from .runlog import level_of
-
         self._to.add("log", level_of(record.levelno), self.format(record))

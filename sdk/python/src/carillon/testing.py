@@ -88,7 +88,8 @@ async def run_handler_async(app: Executor, handler: str, params: Any = None, *, 
     await log.close()
     after = wire.seconds(o.wishes.get("retry_after", ""))
     result = json.loads(log.mask(json.dumps(o.result, ensure_ascii=False))) if secrets else o.result
-    return End(o.status, log.mask(o.message), result, bool(o.wishes.get("final")), after, lines, said)
+    message = "; ".join(filter(None, (log.mask(o.message), log.note())))
+    return End(o.status, message, result, bool(o.wishes.get("final")), after, lines, said)
 
 
 async def _do(handler: Handler, run: Run, timeout: float, cancel_after: float | None) -> Outcome:
