@@ -197,6 +197,151 @@ func TestAnInvitationWorksOnceAndForADay(t *testing.T) {
 	})
 }
 
+// Whoever finds an older link must not be able to choose the password that its user has chosen.
+func TestANewLinkOrPasswordVoidsTheOlderLinksOfAUser(t *testing.T) {
+	inBubble(t, func(w *world) {
+		const chosen = "another good password"
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
+		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
+		link := func() string {
+			secret, _, err := w.d.Invite(w.Context(), "bob")
+			w.check(err)
+			return secret
+		}
+		void := func(of, secret string) {
+			w.Helper()
+			if _, err := w.d.Invitation(w.Context(), secret); !errors.Is(err, ErrInvitation) {
+				w.Errorf("%s is shown: %v", of, err)
+			}
+			if _, _, err := w.d.Accept(w.Context(), secret, "", "a third good password", here); !errors.Is(err, ErrInvitation) {
+				w.Errorf("%s is accepted: %v", of, err)
+			}
+		}
+		older, newest := link(), link()
+		void("a link before the newest", older)
+		_, _, err := w.d.Accept(w.Context(), newest, "", chosen, here)
+		w.check(err)
+		void("a link before the one that was used", older)
+		unused := link()
+		w.check(w.d.SetPassword(w.Context(), "bob", chosen))
+		void("a link before a change of the password", unused)
+		unused = link()
+		for _, disabled := range []bool{true, false} {
+			_, _, err = w.d.PutUser(w.Context(), "bob", UserEdit{Disabled: disabled})
+			w.check(err)
+		}
+		void("a link from before the user was disabled", unused)
+		recovered, _, err := w.d.Recover(w.Context(), "bob")
+		w.check(err)
+		void("a link before recovery", unused)
+		_, _, err = w.d.Accept(w.Context(), recovered, "", chosen, here)
+		w.check(err)
+		if _, _, err := w.d.SignIn(w.Context(), "bob", chosen, here); err != nil {
+			w.Errorf("the chosen password: %v", err)
+		}
+		kv, err := open(w.Context(), w.d.conn, kindInvitation)
+		w.check(err)
+		keys, err := kv.ListKeysFiltered(w.Context(), kindInvitation+"*")
+		w.check(err)
+		for key := range keys.Keys() {
+			w.Errorf("a void link is kept: %s", key)
+		}
+	})
+}
+
+func TestALinkIsAcceptedAtAServerThatHasNotHeardOfIt(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
+		late := w.run(w.connect("late"))
+		time.Sleep(time.Second)
+		w.broker.Lag("late")
+		older, _, err := w.d.Invite(w.Context(), "ann")
+		w.check(err)
+		newest, _, err := w.d.Invite(w.Context(), "ann")
+		w.check(err)
+		if _, _, err := late.Accept(w.Context(), older, "", password, here); !errors.Is(err, ErrInvitation) {
+			w.Errorf("the older link: %v", err)
+		}
+		if _, _, err := late.Accept(w.Context(), newest, "", password, here); err != nil {
+			w.Errorf("the newest link: %v", err)
+		}
+	})
+}
+
+func TestOfUsesOfLinksAtTheSameTimeOneWins(t *testing.T) {
+	inBubble(t, func(w *world) {
+		other := w.run(w.connect("other"))
+		race := func(what string, secrets []string, name func(int) string) {
+			w.Helper()
+			results := make(chan error)
+			for i, secret := range secrets {
+				go func() {
+					_, _, err := []*Directory{w.d, other}[i%2].Accept(w.Context(), secret, name(i), fmt.Sprintf("good password number %d", i), here)
+					results <- err
+				}()
+			}
+			won := 0
+			for range secrets {
+				switch err := <-results; {
+				case err == nil:
+					won++
+				case !errors.Is(err, ErrInvitation):
+					w.Errorf("%s: %v", what, err)
+				}
+			}
+			if won != 1 {
+				w.Errorf("%s: %d of %d won", what, won, len(secrets))
+			}
+		}
+		links := func(n int, invite func() (string, time.Time, error)) (list []string) {
+			for range n {
+				secret, _, err := invite()
+				w.check(err)
+				list = append(list, secret)
+			}
+			return list
+		}
+		// Each server that starts writes one: any of them works, and only the first that is used.
+		race("links of several servers for the first administrator",
+			links(4, func() (string, time.Time, error) { return w.d.InviteAdministrator(w.Context()) }),
+			func(i int) string { return fmt.Sprintf("admin-%d", i) })
+		users, err := w.d.Users(w.Context())
+		w.check(err)
+		if len(users) != 1 {
+			w.Errorf("%d users", len(users))
+		}
+		invite := func() (string, time.Time, error) { return w.d.Invite(w.Context(), users[0].Name) }
+		nobody := func(int) string { return "" }
+		race("older and newest links of a user", links(4, invite), nobody)
+		one := links(1, invite)
+		race("one link", []string{one[0], one[0], one[0], one[0]}, nobody)
+	})
+}
+
+func TestOnlyTheNewestLinksForTheFirstAdministratorAreKept(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var first, last string
+		for i := range maxAdministratorLinks + 1 {
+			secret, _, err := w.d.InviteAdministrator(w.Context())
+			w.check(err)
+			if i == 0 {
+				first = secret
+			}
+			last = secret
+		}
+		if _, err := w.d.Invitation(w.Context(), first); !errors.Is(err, ErrInvitation) {
+			w.Errorf("the oldest: %v", err)
+		}
+		if _, err := w.d.Invitation(w.Context(), last); err != nil {
+			w.Errorf("the newest: %v", err)
+		}
+		time.Sleep(invitationLife)
+		if _, err := w.d.Invitation(w.Context(), last); !errors.Is(err, ErrInvitation) {
+			w.Errorf("after a day: %v", err)
+		}
+	})
+}
+
 func TestATokenEndsAtItsTime(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -14,8 +15,15 @@ import (
 // invitationLife is how long a one-time link works.
 const invitationLife = 24 * time.Hour
 
+// administratorKey is the key of the links for the first administrator.
+const administratorKey = "administrator"
+
+// maxAdministratorLinks is how many links for the first administrator work at a time:
+// each server that starts without an administrator writes one into its log.
+const maxAdministratorLinks = 16
+
 // Invitation allows the holder of its secret to choose a user's password, once. Its key
-// is the digest of the secret.
+// is the digest of the secret. It is void unless it is its user's newest.
 type Invitation struct {
 	// User is whose password it is; empty for the first administrator, who chooses a
 	// name too.
@@ -24,8 +32,19 @@ type Invitation struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
+// administratorLinks are the links for the first administrator: one record, so that
+// whoever uses one of them removes all.
+type administratorLinks struct {
+	Links []administratorLink `json:"links"` // oldest first
+}
+
+type administratorLink struct {
+	Digest    string    `json:"digest"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
 // ErrInvitation means that an invitation is unknown, used, expired or void.
-var ErrInvitation = errors.New("the link has been used, has expired, or is not whole; ask for a new one")
+var ErrInvitation = errors.New("the link has been used, has been replaced by a newer one, has expired, or is not whole; ask for a new one")
 
 // HasAdministrator reports whether somebody can sign in who may do everything.
 func (d *Directory) HasAdministrator(ctx context.Context) (bool, error) {
@@ -38,24 +57,44 @@ func (d *Directory) HasAdministrator(ctx context.Context) (bool, error) {
 // InviteAdministrator returns the secret of an invitation for the first
 // administrator. It is void once there is one.
 func (d *Directory) InviteAdministrator(ctx context.Context) (secret string, expires time.Time, err error) {
-	return d.invite(ctx, Invitation{})
+	secret, expires = newSecret(), linkExpiry()
+	for {
+		list, revision, err := read[administratorLinks](ctx, d.conn, kindInvitation, administratorKey)
+		if err != nil && !errors.Is(err, job.ErrNotFound) {
+			return "", time.Time{}, err
+		}
+		list.Links = append(list.Links, administratorLink{digest(secret), expires})
+		list.Links = list.Links[max(0, len(list.Links)-maxAdministratorLinks):]
+		if _, err = write(ctx, d.conn, kindInvitation, administratorKey, &list, revision); !errors.Is(err, job.ErrConflict) {
+			return secret, expires, err
+		}
+	}
 }
 
-// Invite returns the secret of an invitation for a user. Errors: job.ErrNotFound,
-// job.ErrUnavailable.
+// Invite returns the secret of an invitation for a user. All older ones of the user are
+// void. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (d *Directory) Invite(ctx context.Context, name string) (secret string, expires time.Time, err error) {
 	user, err := d.User(ctx, name)
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	return d.invite(ctx, Invitation{User: user.Name, UserID: user.ID})
+	secret, expires = newSecret(), linkExpiry()
+	i := Invitation{User: user.Name, UserID: user.ID, ExpiresAt: expires}
+	if _, err := write(ctx, d.conn, kindInvitation, digest(secret), &i, 0); err != nil {
+		return "", time.Time{}, err
+	}
+	_, err = d.edit(ctx, name, 0, func(u *User) error {
+		if u.ID != user.ID {
+			return fmt.Errorf("%w: user %s", job.ErrNotFound, name)
+		}
+		u.Invitation = digest(secret)
+		return nil
+	})
+	return secret, expires, err
 }
 
-func (d *Directory) invite(ctx context.Context, i Invitation) (string, time.Time, error) {
-	secret := newSecret()
-	i.ExpiresAt = time.Now().Add(invitationLife).UTC().Truncate(time.Millisecond)
-	_, err := write(ctx, d.conn, kindInvitation, digest(secret), &i, 0)
-	return secret, i.ExpiresAt, err
+func linkExpiry() time.Time {
+	return time.Now().Add(invitationLife).UTC().Truncate(time.Millisecond)
 }
 
 // Invitation returns what a secret invites to, without using it. The error is
@@ -65,40 +104,64 @@ func (d *Directory) Invitation(ctx context.Context, secret string) (*Invitation,
 	return i, err
 }
 
+// invitation returns the revision of the record too.
 func (d *Directory) invitation(ctx context.Context, secret string) (*Invitation, uint64, error) {
 	i, revision, err := read[Invitation](ctx, d.conn, kindInvitation, digest(secret))
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		return nil, 0, ErrInvitation
+		return d.administratorInvitation(ctx, secret)
 	case err != nil:
 		return nil, 0, err
 	case !time.Now().Before(i.ExpiresAt):
 		return nil, 0, errors.Join(ErrInvitation, remove(ctx, d.conn, kindInvitation, digest(secret), revision))
 	}
-	if i.User == "" {
-		taken, err := d.HasAdministrator(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		if taken {
-			return nil, 0, ErrInvitation
-		}
-		return &i, revision, nil
-	}
-	user, err := d.User(ctx, i.User)
+	// Not from memory: the link may be newer than what this server has heard of its user.
+	user, _, err := read[User](ctx, d.conn, kindUser, userKey(i.User))
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return nil, 0, ErrInvitation
 	case err != nil:
 		return nil, 0, err
-	case user.ID != i.UserID || user.Disabled:
+	}
+	return &i, revision, user.invitedBy(&i, secret)
+}
+
+func (d *Directory) administratorInvitation(ctx context.Context, secret string) (*Invitation, uint64, error) {
+	list, revision, err := read[administratorLinks](ctx, d.conn, kindInvitation, administratorKey)
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return nil, 0, ErrInvitation
+	case err != nil:
+		return nil, 0, err
+	}
+	at := slices.IndexFunc(list.Links, func(l administratorLink) bool {
+		return l.Digest == digest(secret) && time.Now().Before(l.ExpiresAt)
+	})
+	if at < 0 {
 		return nil, 0, ErrInvitation
 	}
-	return &i, revision, nil
+	taken, err := d.HasAdministrator(ctx)
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case taken:
+		return nil, 0, ErrInvitation
+	}
+	return &Invitation{ExpiresAt: list.Links[at].ExpiresAt}, revision, nil
+}
+
+// invitedBy returns [ErrInvitation] unless the invitation of that secret is the user's
+// newest.
+func (u *User) invitedBy(i *Invitation, secret string) error {
+	if u.ID != i.UserID || u.Disabled || u.Invitation != digest(secret) {
+		return ErrInvitation
+	}
+	return nil
 }
 
 // Accept uses an invitation: it gives its user the password, and signs in. name is
-// that of the first administrator; for any other invitation it may be empty. Errors:
+// that of the first administrator; for any other invitation it may be empty. Of
+// several uses at once, of one link or of several of a user, one succeeds. Errors:
 // [ErrInvitation], *job.InvalidError, job.ErrConflict when the name is taken,
 // job.ErrUnavailable.
 func (d *Directory) Accept(ctx context.Context, secret, name, password string, from Client) (*Identity, string, error) {
@@ -121,26 +184,38 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	if err != nil {
 		return nil, "", err
 	}
-	// Whoever removes the invitation has used it: of two at once, one.
-	if err := remove(ctx, d.conn, kindInvitation, digest(secret), revision); err != nil {
-		if errors.Is(err, job.ErrConflict) {
-			return nil, "", ErrInvitation
-		}
-		return nil, "", err
-	}
 	var user *User
 	if i.User == "" {
-		user, err = d.create(ctx, User{Name: name, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}, Password: hash})
+		user, err = d.createAdministrator(ctx, name, hash, revision)
 	} else {
 		user, err = d.edit(ctx, name, 0, func(u *User) error {
-			u.Password, u.Generation = hash, newID()
+			if err := u.invitedBy(i, secret); err != nil {
+				return err
+			}
+			u.setPassword(hash)
 			return nil
 		})
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, job.ErrNotFound): // deleted in between
+		return nil, "", ErrInvitation
+	case err != nil:
 		return nil, "", err
 	}
 	return d.signedIn(ctx, user, from, 0)
+}
+
+// createAdministrator creates the first administrator. Whoever removes the links, at the
+// given revision, has used one of them.
+func (d *Directory) createAdministrator(ctx context.Context, name, hash string, revision uint64) (*User, error) {
+	err := remove(ctx, d.conn, kindInvitation, administratorKey, revision)
+	switch {
+	case errors.Is(err, job.ErrConflict):
+		return nil, ErrInvitation
+	case err != nil:
+		return nil, err
+	}
+	return d.create(ctx, User{Name: name, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}, Password: hash})
 }
 
 // free returns an error unless a user of that name can be made.

@@ -21,7 +21,7 @@ func (d *Directory) Recover(ctx context.Context, name string) (secret string, ex
 		_, err = d.create(ctx, User{Name: name, Access: rights.List{all}})
 	case err == nil:
 		_, err = d.edit(ctx, name, 0, func(u *User) error {
-			u.Disabled = false
+			u.Disabled, u.Invitation = false, ""
 			if !u.Access.May(rights.Admin, rights.Everywhere) {
 				u.Access = append(u.Access, all)
 			}

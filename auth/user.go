@@ -30,6 +30,9 @@ type User struct {
 	// VouchedUntil is when the tokens of such a user begin to rest, until the provider
 	// signs the user in again: it may not know them any more.
 	VouchedUntil time.Time `json:"vouched_until,omitzero"`
+	// Invitation is the digest of the newest one-time link, the only one that works; empty
+	// once the user has a password of a later time.
+	Invitation string `json:"invitation,omitempty"`
 	// Generation changes when all of the user's sessions are to end.
 	Generation string    `json:"generation"`
 	CreatedAt  time.Time `json:"created_at"`

@@ -68,7 +68,7 @@ func (d *Directory) PutUser(ctx context.Context, name string, e UserEdit) (was, 
 	}
 	now, err = d.edit(ctx, name, e.IfRevision, func(u *User) error {
 		if e.Disabled && !u.Disabled {
-			u.Generation = newID()
+			u.Generation, u.Invitation = newID(), ""
 		}
 		u.DisplayName, u.Access, u.Disabled = e.DisplayName, e.Access, e.Disabled
 		return d.keepsAnAdministrator(u)
@@ -93,6 +93,7 @@ func (d *Directory) DeleteUser(ctx context.Context, name string, ifRevision uint
 		return err
 	}
 	d.users.gone(userKey(name))
+	d.forgetInvitation(ctx, user.Invitation)
 	// They are void without their user: this is tidiness.
 	for _, t := range d.tokens.all(func(t *Token) bool { return t.User == name }) {
 		if err := remove(ctx, d.conn, kindToken, t.key, 0); err != nil {
@@ -116,7 +117,8 @@ func (d *Directory) keepsAnAdministrator(u *User) error {
 	return nil
 }
 
-// SetPassword gives a user another password, and ends all of its sessions. Errors:
+// SetPassword gives a user another password. It ends all sessions and voids all
+// invitations of the user. Errors:
 // *job.InvalidError, job.ErrNotFound, job.ErrUnavailable.
 func (d *Directory) SetPassword(ctx context.Context, name, password string) error {
 	if err := checkPassword(password, name); err != nil {
@@ -127,10 +129,16 @@ func (d *Directory) SetPassword(ctx context.Context, name, password string) erro
 		return err
 	}
 	_, err = d.edit(ctx, name, 0, func(u *User) error {
-		u.Password, u.Generation = hash, newID()
+		u.setPassword(hash)
 		return nil
 	})
 	return err
+}
+
+// setPassword gives the user a password. Sessions and invitations from before it are
+// void.
+func (u *User) setPassword(hash string) {
+	u.Password, u.Generation, u.Invitation = hash, newID(), ""
 }
 
 // EndSessions ends all sessions of a user. Errors: job.ErrNotFound,
@@ -169,6 +177,7 @@ func (d *Directory) edit(ctx context.Context, name string, ifRevision uint64, ch
 		if ifRevision != 0 && ifRevision != revision {
 			return nil, fmt.Errorf("%w: user %s: revision %d is no longer the present one", job.ErrConflict, name, ifRevision)
 		}
+		invitation := u.Invitation
 		u.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
 		if err := change(&u); err != nil {
 			return nil, err
@@ -186,6 +195,20 @@ func (d *Directory) edit(ctx context.Context, name string, ifRevision uint64, ch
 		}
 		u.Revision = next
 		d.users.put(userKey(name), &u, next)
+		if u.Invitation != invitation {
+			d.forgetInvitation(ctx, invitation)
+		}
 		return &u, nil
+	}
+}
+
+// forgetInvitation deletes the record of an invitation that is void; none if empty. It
+// is tidiness: if it fails, the record stays, and opens nothing.
+func (d *Directory) forgetInvitation(ctx context.Context, digest string) {
+	if digest == "" {
+		return
+	}
+	if err := remove(ctx, d.conn, kindInvitation, digest, 0); err != nil {
+		d.log.DebugContext(ctx, "void invitation not deleted", "error", err)
 	}
 }

@@ -259,8 +259,8 @@ export interface paths {
         put?: never;
         /**
          * Create a one-time link for a user to choose a password
-         * @description The link is shown only once. The present password stays valid until the link is used;
-         *     using it ends all sessions of the user.
+         * @description The link is shown only once, and voids all older links of the user. The present password
+         *     stays valid until the link is used; using it ends all sessions of the user.
          */
         post: operations["inviteUser"];
         delete?: never;

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Ellipsis, KeyRound, Link2, MonitorSmartphone, Pencil, Plus, Trash2, UserX } from "lucide-react";
 import { useState } from "react";
 import { deleteUser, inviteUser, putUser, usersKey, usersQuery } from "@/api/access";
@@ -149,10 +149,15 @@ function UserRow({ user: u, onEdit, onLink, onRemove }: UserRowProps) {
 
 function useInvite(onLink: UserRowProps["onLink"]) {
   const complain = useComplain();
+  const client = useQueryClient();
   return useMutation({
     mutationFn: (user: string) => inviteUser(user),
     onError: complain,
-    onSuccess: (made, user) => onLink({ user, ...made }),
+    onSuccess: (made, user) => {
+      onLink({ user, ...made });
+      // The link is a part of the user: edits need the new revision.
+      return client.invalidateQueries({ queryKey: usersKey });
+    },
   });
 }
 
