@@ -22,9 +22,9 @@ var stopCases = []Case{
 		if err := t.exec.stop(15 * time.Second); err != nil {
 			t.failf("it ended with %v, want exit code 0", err)
 		}
-		g.want(g.ended(time.Second), job.StatusSucceeded, "")
-		g.answered("+ACK", time.Second)
-		if _, ok := t.await(t.ctx, mark, 1, time.Second, func(h heard) bool { return h.subject == key && h.header.Get("KV-Operation") == "DEL" }); !ok {
+		g.want(g.ended(seconds), job.StatusSucceeded, "")
+		g.answered("+ACK", seconds)
+		if _, ok := t.await(t.ctx, mark, 1, seconds, func(h heard) bool { return h.subject == key && h.header.Get("KV-Operation") == "DEL" }); !ok {
 			t.failf("its heartbeat was not removed")
 		}
 		if n := t.waiting(); n > 0 {
