@@ -35,6 +35,7 @@ final class Attempt {
   private String reply;
   private int delivered;
   private Instant started;
+  private long startedAt; // by nanoTime
   private Work work;
   private long limit = Long.MAX_VALUE; // ns from the beginning on, until the run has to end
   private String limitText;
@@ -69,9 +70,10 @@ final class Attempt {
   /** Calls the handler, in a thread of its own. */
   void start() {
     started = NatsClock.now();
+    startedAt = System.nanoTime();
     Duration timeout = trigger.duration("timeout");
     if (timeout != null) {
-      Duration waited = Duration.ofNanos(System.nanoTime() - began); // for its turn
+      Duration waited = Duration.ofNanos(startedAt - began); // for its turn
       limit(timeout.plus(waited), "took longer than its timeout of " + trigger.raw().get("timeout").asText());
     }
     Instant by = trigger.instant("end_by");
@@ -109,7 +111,7 @@ final class Attempt {
     if (now - began >= limit) {
       end(Ending.TIMED_OUT, limitText);
     }
-    if (now - began >= STARTED_AFTER && work.isOurs()) {
+    if (now - startedAt >= STARTED_AFTER && work.isOurs()) {
       tellStarted();
       tellProgress(now);
     }

@@ -94,6 +94,31 @@ class InstanceTest {
   }
 
   @Test
+  void theSecondAfterWhichAnAttemptSaysThatItHasStartedBeginsWithIt() throws Exception {
+    CountDownLatch free = new CountDownLatch(1);
+    handlers.register("h", Void.class, Void.class, (run, nothing) -> {
+      free.await();
+      return null;
+    });
+    instance(Options.fromEnvironment().group("billing"));
+    Trigger t = Triggers.of("");
+    instance.loop.submit(() -> {
+      Attempt attempt = new Attempt(instance, t, Triggers.REPLY, "");
+      long came = System.nanoTime();
+      long begun = came;
+      while (begun - came < 2_000_000) { // it waits for the loop
+        begun = System.nanoTime();
+      }
+      attempt.start();
+      attempt.look(begun + Duration.ofSeconds(1).toNanos() - 1_000_000);
+      assertEquals(0, nats.count(EVENTS));
+      attempt.look(System.nanoTime() + Duration.ofSeconds(1).toNanos());
+      assertEquals(1, nats.count(EVENTS));
+    }).get();
+    free.countDown();
+  }
+
+  @Test
   void aHandlerWhoseSlotsAreTakenGetsNoMoreRuns() throws Exception {
     CountDownLatch free = new CountDownLatch(1);
     handlers.register("h", Void.class, Void.class, (run, nothing) -> {
@@ -228,7 +253,7 @@ class InstanceTest {
     i.orEnd(() -> {
       throw new NoClassDefFoundError("com/example/Gone");
     });
-    ExecutionException e = assertThrows(ExecutionException.class, () -> i.ended().get(10, TimeUnit.SECONDS));
+    ExecutionException e = assertThrows(ExecutionException.class, () -> i.ended().get(FakeNats.PATIENCE.toSeconds(), TimeUnit.SECONDS));
     assertEquals(NoClassDefFoundError.class, e.getCause().getClass());
   }
 
@@ -518,6 +543,10 @@ class InstanceTest {
 
   /** An instance that is online, with a run that goes on until it has to end, and longer if it is patient. */
   private CompletableFuture<Run> busy(CountDownLatch patience) throws Exception {
+    return busy(patience, Duration.ofSeconds(5));
+  }
+
+  private CompletableFuture<Run> busy(CountDownLatch patience, Duration grace) throws Exception {
     CompletableFuture<Run> begun = new CompletableFuture<>();
     handlers.register("h", Void.class, Void.class, (run, nothing) -> {
       begun.complete(run);
@@ -529,7 +558,7 @@ class InstanceTest {
       }
       return null;
     });
-    instance(Options.fromEnvironment().group("billing").grace(Duration.ofSeconds(5)));
+    instance(Options.fromEnvironment().group("billing").grace(grace));
     instance.loop.submit(instance::opened).get();
     instance.loop.submit(instance::online).get();
     start("");
@@ -626,14 +655,14 @@ class InstanceTest {
 
   @Test
   void aStopGivesLiveRunsNoMoreThanWhatIsLeftOfTheTimeOfADrain() throws Exception {
-    Run run = busy(new CountDownLatch(0)).get(); // its grace is 5 s
-    ask("drain", "{\"within\": \"4s\"}");
+    Run run = busy(new CountDownLatch(0), Duration.ofHours(2)).get();
+    ask("drain", "{\"within\": \"1h\"}");
     instance.stop();
     long now = System.nanoTime();
     tick(now);
     tick(now + Duration.ofMillis(10).toNanos());
     assertNull(run.ending());
-    tick(now + Duration.ofSeconds(4).toNanos());
+    tick(now + Duration.ofHours(1).toNanos());
     assertEquals(Ending.STOPPING, run.ending());
   }
 
