@@ -128,7 +128,7 @@ class HeartbeatTest {
     handlers.register("big", Void.class, Void.class, (run, nothing) -> null).description("x".repeat(20_000));
     handlers.register("small", Void.class, Void.class, (run, nothing) -> null);
     nats.maxPayload = 16 << 10;
-    assertTimeoutPreemptively(Duration.ofSeconds(10), () -> handlers.all().forEach(heartbeat::announce));
+    assertTimeoutPreemptively(FakeNats.PATIENCE, () -> handlers.all().forEach(heartbeat::announce));
     assertEquals(List.of("$KV.HANDLER.billing.c21hbGw"), nats.sent.stream().map(Message::getSubject).toList());
   }
 
