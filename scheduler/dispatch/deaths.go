@@ -74,16 +74,12 @@ func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
 // has pulled it is not known unless it has reported a start.
 func (o *offer) deathBefore(known *bus.Deaths) (bus.Death, bool) {
 	death := bus.Death{Delivery: o.delivery - 1, At: time.Now().UTC().Truncate(time.Millisecond)}
-	if h := known.Handed; h != nil {
+	if h := known.Handed; h != nil && !o.g.naks.gaveBack(o.at, h.Delivery) {
 		death.Delivery, death.Instance, death.Alone = h.Delivery, h.Instance, h.Alone
-	}
-	switch {
-	case o.g.naks.gaveBack(o.at, death.Delivery):
-		return death, false
-	case known.Handed != nil:
 		return death, true
-	case len(known.Deaths) > 0:
-		return death, false // a server died that had it in hand
+	}
+	if o.g.naks.gaveBack(o.at, death.Delivery) || len(known.Deaths) > 0 { // in the latter case a server died that had it in hand
+		return death, false
 	}
 	if death.Instance = o.g.naks.holder(o.at, death.Delivery); death.Instance == "" {
 		death.Instance = o.begunBy

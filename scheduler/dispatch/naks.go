@@ -42,9 +42,12 @@ type handing struct {
 type tally struct {
 	n     int
 	since time.Time // of the first in the present window
-	// Of a trigger, the last of its deliveries that were all given back, from the first on, and the
-	// last that was given back at all.
-	chain, last int
+	// Of a trigger, the last of its deliveries that were all given back, from the first on.
+	chain int
+	// The last delivery of a trigger that was given back, and which of those before it were: bit i
+	// is for delivery last-i.
+	last  int
+	given uint64
 }
 
 // term is a suspension of an instance, or the last one.
@@ -77,10 +80,7 @@ func (n *naks) note(at bus.Position, delivery int, pulled bool, now time.Time) (
 		t = &tally{}
 		n.triggers[at] = t
 	}
-	if delivery == t.chain+1 {
-		t.chain = delivery
-	}
-	t.last = max(t.last, delivery)
+	t.giveBack(delivery)
 	holder, handed := n.holders[handing{at, delivery}]
 	delete(n.holders, handing{at, delivery})
 	switch {
@@ -107,6 +107,18 @@ func (t *tally) add(now time.Time) int {
 	return t.n
 }
 
+// giveBack notes that a delivery of the trigger was given back.
+func (t *tally) giveBack(delivery int) {
+	if delivery == t.chain+1 {
+		t.chain = delivery
+	}
+	if delivery > t.last {
+		t.given <<= min(delivery-t.last, 64)
+		t.last = delivery
+	}
+	t.given |= 1 << (t.last - delivery) // none if it is older than the last 64
+}
+
 // allGivenBack reports whether all deliveries of a trigger before this one were given back:
 // then nobody has its attempt.
 func (n *naks) allGivenBack(at bus.Position, delivery int) bool {
@@ -116,13 +128,12 @@ func (n *naks) allGivenBack(at bus.Position, delivery int) bool {
 	return t != nil && t.chain >= delivery-1
 }
 
-// gaveBack reports whether a delivery of a trigger was given back, if it was the last one but for
-// those that came later and were not.
+// gaveBack reports whether a delivery of a trigger was given back, as far as that is remembered.
 func (n *naks) gaveBack(at bus.Position, delivery int) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	t := n.triggers[at]
-	return t != nil && t.last == delivery
+	return t != nil && (delivery <= t.chain || delivery <= t.last && t.given>>(t.last-delivery)&1 == 1)
 }
 
 // any reports whether a trigger of the group was given back.
