@@ -202,7 +202,8 @@ func (e *Event) encode() ([]byte, error) {
 // it: it is returned as one of an attempt that failed, with a message that says what is wrong.
 // Times that cannot be are corrected, and texts that are too long are cut; the message says
 // so. An executor's word that another attempt follows counts only where the trigger has a
-// rule for that. All readers of a stream get the same event.
+// rule for that. An end after the time limits of the trigger is timed_out, whatever its executor
+// reports. All readers of a stream get the same event.
 func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, stored time.Time, shards int) (*Event, error) {
 	if err := needsKind(header, MessageEvent); err != nil {
 		return nil, err
@@ -239,7 +240,10 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	case damage != nil:
 		e.fail(damage)
 	}
-	e.Retry = e.Retry && !e.Final && (by == server || of.repeats)
+	e.Retry = e.Retry && !e.Final && (by == server || of.terms.repeats)
 	e.correct(stored.UTC().Truncate(time.Millisecond))
+	if by == executor {
+		e.limit(of.terms)
+	}
 	return e, nil
 }

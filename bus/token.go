@@ -29,14 +29,11 @@ import (
 const HeaderToken = "Carillon-Token"
 
 // A token is the id of a key, a dot, and the beginning of an HMAC-SHA256 with that key, in
-// base64url. One of an attempt that others may follow ends in mayRepeat, which the MAC
-// covers.
+// base64url. The terms of its attempt may follow, which the MAC covers.
 const (
 	keyIDSize  = 8 // in hexadecimal digits
 	macSize    = 16
 	secretSize = 32
-
-	mayRepeat = ".r"
 )
 
 // What a token says begins with one of these, so that no token for one thing is a token
@@ -122,7 +119,7 @@ type attempt struct {
 	run     job.RunID
 	attempt int
 	Piece
-	repeats bool // another attempt may follow
+	terms terms
 }
 
 // append appends what a token for the attempt says. Neither a name nor an id has a zero
@@ -134,10 +131,7 @@ func (a *attempt) append(dst []byte) []byte {
 	for _, n := range [...]int{a.attempt, a.Index, a.Total} {
 		dst = append(strconv.AppendInt(dst, int64(n), 10), 0)
 	}
-	if a.repeats {
-		dst = append(dst, mayRepeat...)
-	}
-	return dst
+	return a.terms.append(dst)
 }
 
 // appendServer appends how what a server says begins, of a message of some kind.
@@ -191,14 +185,15 @@ func (t *Tokens) signer(now time.Time) *tokenKey {
 
 // Trigger returns the token of a trigger. Its holder may report about the trigger's
 // attempt, or its piece, and about nothing else. Without repeats, the job has no rule
-// for further attempts, and the holder may not report that one follows.
+// for further attempts, and the holder may not report that one follows. The token has the
+// trigger's time limits, so that every reader of an end knows them.
 func (t *Tokens) Trigger(tr *Trigger, repeats bool, now time.Time) string {
-	a := attempt{tr.Job, tr.RunID, tr.Attempt, tr.Piece, repeats || tr.Split}
+	a := attempt{tr.Job, tr.RunID, tr.Attempt, tr.Piece, termsOf(tr, repeats)}
 	token := t.signer(now).token(a.append, nil)
-	if a.repeats {
-		token += mayRepeat
+	if a.terms == (terms{}) {
+		return token
 	}
-	return token
+	return string(a.terms.append([]byte(token)))
 }
 
 // ServerEvent returns e as a message for EVT that a server says itself. JetStream takes it
@@ -231,7 +226,7 @@ const (
 
 // speaker returns who has sent a message of some kind about an attempt. The error is an
 // *InvalidError for [HeaderToken] if the sender may not: then nothing else in the
-// message can be trusted. It notes in a whether another attempt may follow.
+// message can be trusted. It notes the terms of the attempt in a.
 func (t *Tokens) speaker(header nats.Header, kind string, data []byte, a *attempt) (speaker, error) {
 	token := header.Get(HeaderToken)
 	refuse := func(format string, args ...any) (speaker, error) {
@@ -240,8 +235,10 @@ func (t *Tokens) speaker(header nats.Header, kind string, data []byte, a *attemp
 	if token == "" {
 		return refuse("is missing; whoever was given the attempt sends back the token of its trigger")
 	}
-	token, a.repeats = strings.CutSuffix(token, mayRepeat)
-	id, sum, ok := parseToken(token)
+	id, sum, signed, ok := parseToken(token)
+	if ok {
+		a.terms, ok = parseTerms(signed)
+	}
 	if !ok {
 		return refuse("is no token; whoever was given the attempt sends back that of its trigger, unchanged")
 	}
@@ -275,13 +272,14 @@ func (t *Tokens) key(id string) *tokenKey {
 var canonical = base64.RawURLEncoding.Strict()
 
 // parseToken returns the parts of a token.
-func parseToken(token string) (id string, sum [macSize]byte, ok bool) {
+func parseToken(token string) (id string, sum [macSize]byte, terms string, ok bool) {
 	id, text, found := strings.Cut(token, ".")
-	if !found || len(id) != keyIDSize || strings.Trim(id, "0123456789abcdef") != "" || len(text) != canonical.EncodedLen(macSize) {
-		return "", sum, false
+	length := canonical.EncodedLen(macSize)
+	if !found || len(id) != keyIDSize || strings.Trim(id, "0123456789abcdef") != "" || len(text) < length {
+		return "", sum, "", false
 	}
-	_, err := canonical.Decode(sum[:], []byte(text))
-	return id, sum, err == nil
+	_, err := canonical.Decode(sum[:], []byte(text[:length]))
+	return id, sum, text[length:], err == nil
 }
 
 // storedKeys is the value there. A key stays for as long as a trigger with a token of it

@@ -144,6 +144,7 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	}
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
 	m := bus.NewMessage(subject, bus.MessageTrigger, data)
+	t.Timeout = body.timeout // which the text has
 	m.Header[bus.HeaderToken] = []string{b.m.cfg.Tokens.Trigger(t, body.repeats, b.now)}
 	if b.m.cfg.Traced {
 		m.Header[bus.HeaderTrace] = []string{bus.FireTrace(t.RunID, t.Attempt)}

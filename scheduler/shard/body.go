@@ -18,7 +18,8 @@ type body struct {
 	text     string
 	routed   bool
 	inPieces bool
-	repeats  bool   // another attempt may follow
+	repeats  bool // another attempt may follow
+	timeout  job.Duration
 	timed    bool   // it may have a ${fire_time}
 	zone     string // in which that begins: the schedule's; empty is UTC
 	priority job.Priority
@@ -28,7 +29,7 @@ func encodeBody(b *bus.TriggerBody) (body, error) {
 	text, err := b.Encode()
 	return body{
 		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, repeats: b.Retry.Limit > 0,
-		timed: firetime.In(text), priority: b.Priority,
+		timeout: b.Timeout, timed: firetime.In(text), priority: b.Priority,
 	}, err
 }
 
