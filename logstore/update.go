@@ -2,6 +2,7 @@ package logstore
 
 import (
 	"encoding/json"
+	"hash/fnv"
 	"math"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ import (
 // Update is what one line of a record, or one event, says about one run. Its fire
 // time is that of RunID. Fields that its kind does not speak of are ignored.
 type Update struct {
-	Kind    runlog.Kind // recorded, held, started, progress, finished or marked
+	Kind    runlog.Kind // recorded, held, started, progress, finished, marked or joined
 	RunID   job.RunID
 	Job     job.Name
 	Version int
@@ -40,10 +41,12 @@ type Update struct {
 	// Of marked, which adds to the timeline and changes nothing else.
 	Mark job.Mark
 
-	// Of recorded:
+	// Of recorded, and of joined, which adds it to the timeline and changes nothing else:
 	Parent job.RunID
-	Until  time.Time
-	Count  int // 0 counts as 1
+
+	// Of recorded:
+	Until time.Time
+	Count int // 0 counts as 1
 
 	// Of started, progress and finished. A started update without an instance says that
 	// a piece of the run has begun, and so has the run: the earliest counts.
@@ -79,7 +82,7 @@ func (u *Update) Tells() job.Status {
 		return job.StatusPending
 	case runlog.KindStarted, runlog.KindProgress:
 		return job.StatusRunning
-	case runlog.KindRecorded, runlog.KindFinished, runlog.KindLate, runlog.KindMarked:
+	case runlog.KindRecorded, runlog.KindFinished, runlog.KindLate, runlog.KindMarked, runlog.KindJoined:
 	}
 	return u.Status
 }
@@ -112,6 +115,13 @@ func HeldSlot(instance string, delivery int) int64 {
 		return int64(delivery) | 1<<32
 	}
 	return int64(delivery)
+}
+
+// JoinedSlot returns by what a store tells joined updates of an attempt from each other: the parent.
+func JoinedSlot(parent job.RunID) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(parent))
+	return int64(h.Sum64() >> 1)
 }
 
 // Validate returns an *InvalidError when a store cannot hold u.
@@ -153,10 +163,13 @@ func (u *Update) checkStatus() error {
 			return job.Invalid("status", "%q must be final, and neither succeeded nor skipped, of a run that is marked", u.Status)
 		}
 		return job.CheckMark(u.Mark, u.Reason)
-	case runlog.KindRecorded:
-		if u.Status == job.StatusRunning || !slices.Contains(job.Statuses, u.Status) {
-			return job.Invalid("status", "%q must be one of %v, and not running, in a record", u.Status, job.Statuses)
+	case runlog.KindJoined:
+		if u.Parent == "" || u.Piece != runlog.Whole {
+			return job.Invalid("parent_run_id", "is missing, or broadcast_index is not: a run as a whole joins its parents")
 		}
+		return u.checkRecorded()
+	case runlog.KindRecorded:
+		return u.checkRecorded()
 	case runlog.KindFinished:
 		if !u.Status.Executed() && u.Status != job.StatusMissed {
 			return job.Invalid("status", "%q must be succeeded, failed, timed_out, cancelled, lost or missed of a finished run", u.Status)
@@ -164,7 +177,15 @@ func (u *Update) checkStatus() error {
 	case runlog.KindLate:
 		fallthrough
 	default:
-		return job.Invalid("kind", "%q must be recorded, held, started, progress, finished or marked", u.Kind)
+		return job.Invalid("kind", "%q must be recorded, held, started, progress, finished, marked or joined", u.Kind)
+	}
+	return nil
+}
+
+// checkRecorded returns an *InvalidError unless the status is one that a record can state.
+func (u *Update) checkRecorded() error {
+	if u.Status == job.StatusRunning || !slices.Contains(job.Statuses, u.Status) {
+		return job.Invalid("status", "%q must be one of %v, and not running, in a record", u.Status, job.Statuses)
 	}
 	return nil
 }

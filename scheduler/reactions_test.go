@@ -173,6 +173,11 @@ func TestAChildRunsOnceAfterItsParentWhicheverShardItIsIn(t *testing.T) {
 		}
 		w.wantLines("g/cleanup", "1 pending")
 		w.wantLines("g/join", "1 pending")
+		w.records(func(_ *bus.Record, d bus.Decided) {
+			if d.Job == "g/join" && (len(d.Joined) != 2 || d.Joined[0] == d.Joined[1] || !slices.Contains(d.Joined, d.Parent)) {
+				w.t.Errorf("the run of g/join has the parents %v, the last of them %s; want the two", d.Joined, d.Parent)
+			}
+		})
 		w.wantNothingLeft()
 	})
 }

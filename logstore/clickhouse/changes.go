@@ -35,7 +35,7 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) (
 		all = append(all, rows[i].changes(kept)...)
 	}
 	slices.SortStableFunc(all, func(a, b runlog.Change) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(database.Kinds[a.Kind], database.Kinds[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(database.Kinds[a.Kind], database.Kinds[b.Kind]), cmp.Compare(a.Delivery, b.Delivery), cmp.Compare(a.Parent, b.Parent))
 	})
 	return all, nil
 }

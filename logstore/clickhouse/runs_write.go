@@ -65,7 +65,7 @@ func (s *Store) merge(ctx context.Context, token string, updates []logstore.Upda
 		if foreign.Updates[i] != nil {
 			continue
 		}
-		if u.Kind == runlog.KindMarked { // of the timeline only
+		if u.Kind.TimelineOnly() {
 			e.addIfKept(h.place, u)
 			continue
 		}

@@ -40,7 +40,7 @@ func (c *change) values(args []any) []any {
 // change returns the change that r makes, if it is one to be stored.
 func (r *row) change() (change, bool) {
 	switch {
-	case r.Kind == runlog.KindHeld, r.Kind == runlog.KindStarted && r.Instance != "", r.Kind == runlog.KindProgress, r.Kind == runlog.KindMarked:
+	case r.Kind == runlog.KindHeld, r.Kind == runlog.KindStarted && r.Instance != "", r.Kind == runlog.KindProgress, r.Kind.TimelineOnly():
 		return changeOf(r, r.Kind), true
 	case r.Kind == runlog.KindRecorded && r.Status == job.StatusQueued:
 		return changeOf(r, r.Kind), true
@@ -68,6 +68,8 @@ func changeOf(r *row, kind runlog.Kind) change {
 		c.slot, c.detail = c.at<<5|r.status, r.Message
 	case runlog.KindMarked:
 		c.slot, c.instance, c.delivery, c.detail = c.at, r.By, int(markCodes[r.Mark]), r.Reason
+	case runlog.KindJoined:
+		c.slot, c.instance, c.delivery, c.detail = logstore.JoinedSlot(r.Parent), "", 0, string(r.Parent)
 	case runlog.KindFinished: // follows from the run
 	}
 	return c
@@ -105,6 +107,9 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) (
 		if c.Kind == runlog.KindMarked {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[int64(c.Delivery)], c.Instance, "", 0
 		}
+		if c.Kind == runlog.KindJoined {
+			c.Parent, c.Detail = job.RunID(c.Detail), ""
+		}
 		all = append(all, c)
 	}
 	if err := rows.Err(); err != nil {
@@ -114,7 +119,7 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) (
 		all = append(all, entries[i].changes(all)...)
 	}
 	slices.SortStableFunc(all, func(a, b runlog.Change) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery), cmp.Compare(a.Parent, b.Parent))
 	})
 	return all, nil
 }

@@ -171,7 +171,7 @@ func (w *writer) sort(updates []logstore.Update, foreign *logstore.ForeignError)
 		}
 		end := ends[r.key()]
 		switch {
-		case r.Kind == runlog.KindMarked: // of the timeline only
+		case r.Kind.TimelineOnly():
 		case r.Plain() && end == nil:
 			b.recorded = append(b.recorded, r)
 		case r.Plain():
@@ -266,7 +266,7 @@ func (r *row) other(args []any) []any {
 		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", int64(0), "", "", r.ProgressText, "", "")
 	case runlog.KindFinished:
 		return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", r.Message, string(r.Result))
-	case runlog.KindHeld, runlog.KindStarted, runlog.KindLate, runlog.KindMarked:
+	case runlog.KindHeld, runlog.KindStarted, runlog.KindLate, runlog.KindMarked, runlog.KindJoined:
 	}
 	return append(args, int64(0), int64(1), int64(0), 0.0, "", int64(0), "", "", "", "", "")
 }

@@ -111,6 +111,7 @@ type run struct {
 	startBy  int64 // Unix milliseconds; 0: there is no limit
 	endBy    int64 // the same
 	parent   job.RunID
+	joined   []job.RunID // for the record: the runs of all parents of a job that joins several
 	depth    int
 	split    bool // the attempt lists the run's pieces
 	total    int  // of the pieces; 0: it is not done in pieces, or they are not known yet

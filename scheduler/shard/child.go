@@ -11,9 +11,10 @@ import (
 // arrival is the end of a parent's run, told to a child.
 type arrival struct {
 	*bus.ParentEnd
-	child job.Name
-	word  *bus.Word // nil: the parent's shard is in the same partition
-	item  *item
+	child  job.Name
+	joined []job.RunID // the runs of all parents, of a child that joins several
+	word   *bus.Word   // nil: the parent's shard is in the same partition
+	item   *item
 }
 
 // arrive runs children whose parents have ended, as far as b has room.
@@ -85,7 +86,7 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 		}
 		f = m.admit(b, id, r, body)
 	}
-	r.total = f.total
+	r.total, r.joined = f.total, a.joined
 	b.record.addRun(e.name, r, f.status, f.reason)
 }
 
@@ -107,7 +108,9 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 		together = append(together, waiting[0])
 	}
 	last, unmet := together[0], (*arrival)(nil)
+	var runs []job.RunID
 	for _, t := range together {
+		runs = append(runs, t.RunID)
 		if books.arrivals[t.Job] = books.arrivals[t.Job][1:]; len(books.arrivals[t.Job]) == 0 {
 			delete(books.arrivals, t.Job)
 		}
@@ -123,10 +126,11 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 	if unmet == nil {
 		end := *last.ParentEnd
 		end.Params = resultsOf(together)
-		m.wantChild(b, id, &arrival{ParentEnd: &end, child: last.child, item: last.item})
+		m.wantChild(b, id, &arrival{ParentEnd: &end, child: last.child, joined: runs, item: last.item})
 		return
 	}
 	r := m.childRun(last, e.newest().Version)
+	r.joined = runs
 	b.record.addRun(e.name, r, job.StatusSkipped, reason.ParentEnded.With(unmet.Job, unmet.Status, unmet.RunID))
 }
 

@@ -59,7 +59,7 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 // addRun records what becomes of one run, and returns the outcome that says so.
 func (r *recorder) addRun(name job.Name, of run, s job.Status, reason string) *bus.Outcome {
 	o := bus.Outcome{
-		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Total: of.total,
+		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Joined: of.joined, Total: of.total,
 		Jobs: []string{bus.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.id},
 	}
 	if of.attempt > 1 {
@@ -67,6 +67,9 @@ func (r *recorder) addRun(name job.Name, of run, s job.Status, reason string) *b
 	}
 	r.outcomes = append(r.outcomes, o)
 	r.size += outcomeSize + len(name) + len(of.id) + len(reason)
+	for _, id := range of.joined {
+		r.size += len(id) + refSize
+	}
 	return &r.outcomes[len(r.outcomes)-1]
 }
 

@@ -72,7 +72,7 @@ CREATE TABLE IF NOT EXISTS run_events_local ON CLUSTER main
     group           LowCardinality(String),
     job             LowCardinality(String),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7),
+    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7, 'joined' = 8),
     slot            Int64 CODEC(ZSTD(1)),                                   -- tells events of one kind apart, and repeats not
     at              DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),
@@ -537,9 +537,9 @@ WHERE kind = 'discrepancy';
 
 -- Marks are events too: of what people say of a run that has ended, with which mark in
 -- delivery (1 handled, 2 succeeded, 3 none), and who in instance.
-ALTER TABLE run_events_local ON CLUSTER main MODIFY COLUMN kind Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7);
+ALTER TABLE run_events_local ON CLUSTER main MODIFY COLUMN kind Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7, 'joined' = 8);
 
-ALTER TABLE run_events ON CLUSTER main MODIFY COLUMN kind Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7);
+ALTER TABLE run_events ON CLUSTER main MODIFY COLUMN kind Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7, 'joined' = 8);
 
 CREATE OR REPLACE VIEW v_timeline ON CLUSTER main SQL SECURITY INVOKER AS
 SELECT run_id, job, group, fire_time, attempt, nullIf(broadcast_index, -1) AS broadcast_index, at, kind, status,
