@@ -1741,6 +1741,9 @@ type RunDetail struct {
 	// Params The overrides of the job's parameters
 	Params json.RawMessage `json:"params,omitempty"`
 
+	// Parents The runs that this one follows: several if its job joins several parents, the last to end first
+	Parents []job.RunID `json:"parents,omitempty"`
+
 	// RerunOf The run that was rerun
 	RerunOf job.RunID `json:"rerun_of,omitempty"`
 	RunID   job.RunID `json:"run_id"`

@@ -106,6 +106,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	if newest.Cause == job.CauseRetry {
 		detail.RerunOf = newest.Parent
 	}
+	detail.Parents = parentsOf(newest, changes)
 	return detail, nil
 }
 

@@ -89,29 +89,73 @@ func (rs *Runs) overrides(ctx context.Context, run *runlog.Run) (cluster.Overrid
 	return cluster.Overrides{}, nil
 }
 
-// handedDown returns what a child got from its parent's run: nothing, when the parent
-// passes no result, or is not there any more.
+// handedDown returns what a child got from the runs of its parents: the result of the only one, or an
+// object of the results of several by the names of their jobs. It is nothing when no parent passes a
+// result, or is there any more.
 func (rs *Runs) handedDown(ctx context.Context, child *runlog.Run) (cluster.Overrides, error) {
-	// The parent decided that its result goes to this child, whoever sees the child.
-	parent, err := rs.history.Run(ctx, child.Parent)
-	if errors.Is(err, job.ErrNotFound) {
-		return cluster.Overrides{}, nil
-	}
-	if err != nil {
+	changes, err := rs.history.Changes(ctx, child.RunID, runlog.Whole)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return cluster.Overrides{}, problem.StoreAway(err)
 	}
-	entry, err := rs.conn.GetJob(ctx, parent[0].Job)
-	if errors.Is(err, job.ErrNotFound) {
+	parents, results := parentsOf(child, changes), map[job.Name]json.RawMessage{}
+	for _, id := range parents {
+		parent, result, err := rs.passedOn(ctx, id, child.Job)
+		if err != nil {
+			return cluster.Overrides{}, err
+		}
+		if len(parents) == 1 {
+			return cluster.Overrides{Params: result}, nil
+		}
+		if len(result) > 0 {
+			results[parent] = result
+		}
+	}
+	if len(results) == 0 {
 		return cluster.Overrides{}, nil
+	}
+	params, err := json.Marshal(results)
+	if err != nil {
+		return cluster.Overrides{}, fmt.Errorf("encode results of parents: %w", err)
+	}
+	return cluster.Overrides{Params: params}, nil
+}
+
+// passedOn returns the result that a parent's run passes to a child, with the parent's job. The parent
+// decided that its result goes to this child, whoever sees the child.
+func (rs *Runs) passedOn(ctx context.Context, id job.RunID, child job.Name) (job.Name, json.RawMessage, error) {
+	parent, err := rs.history.Run(ctx, id)
+	if errors.Is(err, job.ErrNotFound) {
+		return "", nil, nil
 	}
 	if err != nil {
-		return cluster.Overrides{}, err
+		return "", nil, problem.StoreAway(err)
 	}
-	passes := slices.ContainsFunc(entry.Children, func(c job.Child) bool { return c.Job == child.Job && c.PassResult })
-	if !passes {
-		return cluster.Overrides{}, nil
+	name := parent[0].Job
+	entry, err := rs.conn.GetJob(ctx, name)
+	if errors.Is(err, job.ErrNotFound) {
+		return name, nil, nil
 	}
-	return cluster.Overrides{Params: parent[0].Result}, nil
+	if err != nil {
+		return name, nil, err
+	}
+	if !slices.ContainsFunc(entry.Children, func(c job.Child) bool { return c.Job == child && c.PassResult }) {
+		return name, nil, nil
+	}
+	return name, parent[0].Result, nil
+}
+
+// parentsOf returns the runs that a run with such a timeline follows, the last to end first.
+func parentsOf(run *runlog.Run, changes []runlog.Change) []job.RunID {
+	if run.Cause != job.CauseParent || run.Parent == "" {
+		return nil
+	}
+	parents := []job.RunID{run.Parent}
+	for i := range changes {
+		if c := &changes[i]; c.Kind == runlog.KindJoined && c.Parent != run.Parent {
+			parents = append(parents, c.Parent)
+		}
+	}
+	return parents
 }
 
 // keepGiven keeps what a run is given, before it is asked for.

@@ -4792,6 +4792,8 @@ export interface components {
             job: string;
             /** @description The status of the run: queued if its newest attempt has ended and another follows */
             status: components["schemas"]["Status"];
+            /** @description The runs that this one follows: several if its job joins several parents, the last to end first */
+            parents?: string[];
             /** @description The run that was rerun */
             rerun_of?: string;
             /** @description The overrides of the job's parameters */
@@ -4833,10 +4835,10 @@ export interface components {
             at: string;
             broadcast_index?: number;
             /**
-             * @description held: no instance took it. late: another end was reported after the first, and changed nothing. marked: somebody marked the run
+             * @description held: no instance took it. late: another end was reported after the first, and changed nothing. marked: somebody marked the run. joined: the run follows parent_run_id, too
              * @enum {string}
              */
-            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked";
+            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked" | "joined";
             status?: components["schemas"]["Status"];
             instance?: string;
             delivery?: number;
@@ -4850,6 +4852,8 @@ export interface components {
             mark?: "handled" | "succeeded" | "none";
             /** @description For marked: the user */
             by?: string;
+            /** @description For joined: another run that this one follows */
+            parent_run_id?: string;
         };
         RerunRequest: {
             /**

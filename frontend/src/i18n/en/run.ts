@@ -30,6 +30,7 @@ export const run = {
   allPieces: "Lines of all pieces, by time",
   lineage: "Lineage",
   parent: "parent",
+  ancestor: "earlier",
   thisRun: "this run",
   after: { success: "after success", failure: "after failure", end: "after any end" },
   title: (id: string) => `Run ${id}`,
@@ -151,6 +152,8 @@ export const run = {
     finished: "Ended",
     late: "Another end, too late: ignored",
     marked: "Marked",
+    held: "No executor takes it",
+    joined: "Follows another parent, too",
   } as Record<string, string>,
   cancelAsk: "Cancel this run?",
   cancelHint:
