@@ -177,8 +177,8 @@ func (s Schedule) validate(name Name) []error {
 	if n := table.timesOfDay(); s.Shift != "" && n > MaxShiftTimes {
 		return []error{Invalid("schedule.shift", "moves fires of schedules with at most %d times of day, and schedule.cron has %d", MaxShiftTimes, n)}
 	}
-	if _, ok := table.Next(math.MinInt64); s.Kind() == KindCron && !ok {
-		return []error{Invalid("schedule.cron", "%q never fires: no date matches it", clip.Text(s.Cron, maxQuoted))}
+	if err := s.checkFires(table); err != nil {
+		return []error{err}
 	}
 	return nil
 }

@@ -55,7 +55,13 @@ var (
 	CalendarUnknown     = One{refuse("calendar_unknown", "names calendar {calendar:word}, which does not exist")}
 	CalendarInUse       = Two{refuse("calendar_in_use", "jobs name calendar {calendar:word}: {jobs:phrase}")}
 	CalendarInUseToo    = Three{refuse("calendar_in_use_too", "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too")}
-	OnceInPast          = One{refuse("once_in_past", "{once:instant} is in the past: the job never fires")}
+	InPast              = One{refuse("in_past", "{at:instant} is in the past: the job never fires")}
+	NoFireLeft          = None{refuse("no_fire_left", "has no fire from now on: the job never fires")}
+	CalendarsExcludeAll = None{refuse("calendars_exclude_all", "excludes every fire: the job never runs")}
+	CalendarsExcludeTo  = One{refuse("calendars_exclude_until", "excludes every fire until {until:instant}")}
+	StepUneven          = Three{refuse("step_uneven", `has "{step:phrase}", which stands for {values:phrase} and starts again each time; use fixed_rate for a fire every {every:duration}`)}
+	DaysNumbered        = Two{refuse("days_numbered", `has "{days:phrase}", which is {names:phrase}, because 1 is Sunday with six fields; write names, such as MON-FRI`)}
+	RateIgnoresZone     = Two{refuse("rate_ignores_zone", "has no effect on when a fixed rate fires: its time of day changes with the clocks of {zone:word}, next at {change:instant}; use cron for a fixed time of day")}
 	MustLieAfter        = One{refuse("must_lie_after", "must be after {field:word}")}
 	TooManyBytes        = Two{refuse("too_many_bytes", "has {bytes|byte|bytes}; at most {most:number} are passed on")}
 	CursorOfPage        = None{refuse("cursor_of_page", "must be the value of next from the previous page")}

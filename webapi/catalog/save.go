@@ -47,8 +47,12 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 	if result.Warnings, err = c.view.CheckJob(ctx, &wish); err != nil {
 		return result, err
 	}
-	if once := wish.Schedule.Once; once != nil && once.Before(edit.At) && (was == nil || !reflect.DeepEqual(was.Schedule.Once, once)) {
-		result.Warnings = append(result.Warnings, api.FieldError{Field: "schedule.once", Reason: reason.Text(reason.OnceInPast.With(*once))})
+	if was == nil || !reflect.DeepEqual(was.Schedule, wish.Schedule) {
+		pitfalls, err := c.pitfalls(ctx, &wish, edit.At, planned)
+		if err != nil {
+			return result, err
+		}
+		result.Warnings = append(result.Warnings, pitfalls...)
 	}
 	if err := c.checkChildren(ctx, was, wish); err != nil {
 		return result, err

@@ -76,6 +76,9 @@ func newNextCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if len(fires) > 0 {
+			a.warn(cmd.ErrOrStderr(), args[0])
+		}
 		return r.Show(cmd.OutOrStdout(), fires, func(t *draw.Table) {
 			for _, f := range fires {
 				t.Line(f)
@@ -169,6 +172,14 @@ func (o *nextOptions) almanac(now time.Time) (*almanac, error) {
 		a.seed = name.Hash()
 	}
 	return a, nil
+}
+
+// warn writes where an expression fires at other times than many people expect.
+func (a *almanac) warn(w io.Writer, expr string) {
+	s := job.Schedule{Cron: strings.TrimSpace(expr), Zone: a.zone.String()}
+	for _, p := range s.Pitfalls("any/job", a.from) {
+		_, _ = fmt.Fprintln(w, "warning: the expression", p.Reason)
+	}
 }
 
 // fires returns the next fires after from, in RFC 3339 with the offset of the zone.

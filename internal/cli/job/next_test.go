@@ -49,6 +49,19 @@ func TestNextAnswersEachLineAsTheOracleDoes(t *testing.T) {
 	}
 }
 
+func TestNextWarnsOfExpressionsThatManyPeopleMeanOtherwise(t *testing.T) {
+	f := func(expr, warning string) {
+		t.Helper()
+		if code, out, errOut := computed(t, "", "next", expr, "-n=1", "--from=2026-03-27T12:00:00Z"); code != 0 || out == "" || errOut != warning {
+			t.Errorf("%q: exit code %d, %s\n got %s\nwant %s", expr, code, out, errOut, warning)
+		}
+	}
+	f("0 30 18 ? * 1-5", "warning: the expression has \"1-5\", which is SUN-THU, because 1 is Sunday with six fields; write names, such as MON-FRI\n")
+	f("*/90 * * * *", "warning: the expression has \"*/90\", which stands for 0 and starts again each time; use fixed_rate for a fire every 90m\n")
+	f("0 30 18 ? * MON-FRI", "")
+	f("@every 90m", "")
+}
+
 func TestNextPrintsFiresForPeople(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()

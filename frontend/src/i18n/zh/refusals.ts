@@ -109,7 +109,16 @@ export const refusals: Record<RefusalCode, string> = {
   calendar_in_use: "有任务正在使用日历 {calendar:word}：{jobs:phrase}",
   calendar_in_use_too:
     "有任务正在使用日历 {calendar:word}：{jobs:phrase}；另有 {others:number} 个你无权查看的分组中的任务",
-  once_in_past: "{once:instant} 已过去，任务不会触发",
+  in_past: "{at:instant} 已过去，任务不会触发",
+  no_fire_left: "此后不再有触发时间，任务不会触发",
+  calendars_exclude_all: "排除了所有触发时间，任务不会运行",
+  calendars_exclude_until: "排除了 {until:instant} 之前的所有触发时间",
+  step_uneven:
+    "包含“{step:phrase}”，它表示 {values:phrase}，且每轮重新计数；要每隔 {every:duration} 触发一次，请使用 fixed_rate",
+  days_numbered:
+    "包含“{days:phrase}”，它表示 {names:phrase}，因为六个字段的表达式中 1 是星期日；请写名称，例如 MON-FRI",
+  rate_ignores_zone:
+    "不影响固定频率的触发：{zone:word} 调整时钟后，触发的当地时间会改变，下一次在 {change:instant}；要固定当地时间，请使用 cron",
   must_lie_after: "必须晚于 {field:word}",
   too_many_bytes: "有 {bytes:number} 字节，最多传递 {most:number} 字节",
   cursor_of_page: "必须是上一页返回的 next",

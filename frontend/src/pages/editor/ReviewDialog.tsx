@@ -102,7 +102,7 @@ export function ReviewDialog({
       )}
       {check.isPending && <Skeleton rows={4} />}
       {check.data?.warnings?.map((w) => (
-        <p key={w.field} className="note warn" role="status">
+        <p key={`${w.field} ${say(w.reason)}`} className="note warn" role="status">
           <TriangleAlert size={15} aria-hidden />
           <span>
             {w.field} {say(w.reason)}
