@@ -318,6 +318,23 @@ func TestOfUsesOfLinksAtTheSameTimeOneWins(t *testing.T) {
 	})
 }
 
+func TestALinkForTheFirstAdministratorIsAcceptedWhileAServerAddsItsOwn(t *testing.T) {
+	inBubble(t, func(w *world) {
+		secret, _, err := w.d.InviteAdministrator(w.Context())
+		w.check(err)
+		_, read, err := w.d.invitation(w.Context(), secret)
+		w.check(err)
+		_, _, err = w.d.InviteAdministrator(w.Context())
+		w.check(err)
+		if _, err := w.d.createAdministrator(w.Context(), secret, "ann", "hash", read); err != nil {
+			t.Error(err)
+		}
+		if _, err := w.d.createAdministrator(w.Context(), secret, "eve", "hash", read); !errors.Is(err, ErrInvitation) {
+			t.Errorf("a second time: %v", err)
+		}
+	})
+}
+
 func TestOnlyTheNewestLinksForTheFirstAdministratorAreKept(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var first, last string

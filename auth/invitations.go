@@ -186,7 +186,7 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	}
 	var user *User
 	if i.User == "" {
-		user, err = d.createAdministrator(ctx, name, hash, revision)
+		user, err = d.createAdministrator(ctx, secret, name, hash, revision)
 	} else {
 		user, err = d.edit(ctx, name, 0, func(u *User) error {
 			if err := u.invitedBy(i, secret); err != nil {
@@ -205,14 +205,17 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	return d.signedIn(ctx, user, from, 0)
 }
 
-// createAdministrator creates the first administrator. Whoever removes the links, at the
-// given revision, has used one of them.
-func (d *Directory) createAdministrator(ctx context.Context, name, hash string, revision uint64) (*User, error) {
+// createAdministrator creates the first administrator. Whoever removes the links, which were
+// read at the given revision, has used one of them. A server that starts may add its link in
+// between: then those that are there now are removed, if this one is still among them.
+func (d *Directory) createAdministrator(ctx context.Context, secret, name, hash string, revision uint64) (*User, error) {
 	err := remove(ctx, d.conn, kindInvitation, administratorKey, revision)
-	switch {
-	case errors.Is(err, job.ErrConflict):
-		return nil, ErrInvitation
-	case err != nil:
+	for errors.Is(err, job.ErrConflict) {
+		if _, revision, err = d.administratorInvitation(ctx, secret); err == nil {
+			err = remove(ctx, d.conn, kindInvitation, administratorKey, revision)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	return d.create(ctx, User{Name: name, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}, Password: hash})
