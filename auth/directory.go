@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,6 +31,8 @@ type Directory struct {
 	tokens      *mirror[Token]
 	credentials *mirror[Credential]
 	sessions    *mirror[Session]
+
+	rights broadcast // of changes of what sessions and tokens are good for
 }
 
 // NewDirectory returns a directory that is empty until Run has loaded it. log may be
@@ -38,12 +41,49 @@ func NewDirectory(conn *cluster.Conn, log *slog.Logger) *Directory {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Directory{
+	d := &Directory{
 		conn: conn, log: log, hasher: newHasher(hashesAtOnce),
 		users:       newMirror[User](kindUser),
 		tokens:      newMirror[Token](kindToken),
 		credentials: newMirror[Credential](kindCredential),
 		sessions:    newMirror[Session](kindSession),
+	}
+	d.users.heard = func(*User) { d.rights.tell() }
+	d.tokens.heard = func(*Token) { d.rights.tell() }
+	d.sessions.heard = func(s *Session) {
+		if s == nil { // of one that goes on, only its use is noted
+			d.rights.tell()
+		}
+	}
+	return d
+}
+
+// Changed returns a channel that is closed when a user or token is changed or a session is
+// ended, here or at another server. Whoever asks [Directory.Refresh] after Changed misses
+// nothing.
+func (d *Directory) Changed() <-chan struct{} { return d.rights.next() }
+
+// broadcast tells all who wait for the next of some events. Its zero value works.
+type broadcast struct {
+	mu     sync.Mutex
+	waited chan struct{} // nil while nobody waits
+}
+
+func (b *broadcast) next() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waited == nil {
+		b.waited = make(chan struct{})
+	}
+	return b.waited
+}
+
+func (b *broadcast) tell() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.waited != nil {
+		close(b.waited)
+		b.waited = nil
 	}
 }
 

@@ -75,6 +75,47 @@ func TestARevocationIsHeardByAllServersAtOnce(t *testing.T) {
 }
 
 // A killed NATS finds again what a deletion has hidden that was forgotten before.
+// Live streams wait for it.
+func TestEachChangeOfWhatASessionOrTokenIsWorthIsHeardByAllServers(t *testing.T) {
+	inBubble(t, func(w *world) {
+		other := w.run(w.connect("other"))
+		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
+		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
+		who, cookie, err := w.d.SignIn(w.Context(), "bob", password, here)
+		w.check(err)
+		token, _, err := w.d.CreateToken(w.Context(), "bob", "t", nil, time.Hour)
+		w.check(err)
+		heard := func(act func()) bool {
+			time.Sleep(time.Second)
+			changed := other.Changed()
+			act()
+			time.Sleep(time.Second)
+			select {
+			case <-changed:
+				return true
+			default:
+				return false
+			}
+		}
+		time.Sleep(seenEvery)
+		if heard(func() { _, err = w.d.ByCookie(w.Context(), cookie); w.check(err) }) {
+			t.Error("a session that goes on is a change")
+		}
+		for what, act := range map[string]func() error{
+			"a user": func() error {
+				_, _, err := w.d.PutUser(w.Context(), "bob", UserEdit{Access: rights.List{}})
+				return err
+			},
+			"the end of a session": func() error { return w.d.EndSession(w.Context(), "bob", who.Session) },
+			"the end of a token":   func() error { return w.d.RevokeToken(w.Context(), token.ID) },
+		} {
+			if !heard(func() { w.check(act()) }) {
+				t.Errorf("%s is not heard of", what)
+			}
+		}
+	})
+}
+
 func TestASessionThatWasEndedStaysSoWhenNATSIsKilled(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})

@@ -19,6 +19,7 @@ type mirror[T any] struct {
 	loaded  chan struct{} // closed when all that there was is in
 	once    sync.Once
 	changed chan struct{} // has a value when something changed that its reader has not heard of
+	heard   func(*T)      // unless nil, is told each version that is taken in; nil is a deletion
 
 	mu      sync.RWMutex
 	records map[string]mirrored[T]
@@ -64,10 +65,13 @@ func (m *mirror[T]) put(key string, value *T, revision uint64) {
 		return
 	}
 	m.records[key] = mirrored[T]{value, revision}
-	m.tell()
+	m.tell(value)
 }
 
-func (m *mirror[T]) tell() {
+func (m *mirror[T]) tell(value *T) {
+	if m.heard != nil {
+		m.heard(value)
+	}
 	select {
 	case m.changed <- struct{}{}:
 	default: // it has one already
@@ -80,7 +84,7 @@ func (m *mirror[T]) gone(key string) {
 	defer m.mu.Unlock()
 	if was, known := m.records[key]; known {
 		m.records[key] = mirrored[T]{nil, was.revision}
-		m.tell()
+		m.tell(nil)
 	}
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/api"
-	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
-// stillAllowed is how often it is looked whether a reader of events still may.
+// stillAllowed is how often a stream looks whether its reader's session or token has ended by
+// the clock. Of changes it hears at once.
 const stillAllowed = 5 * time.Second
 
 // Events returns the handler of GET /events. Streams get "bye" and end when ctx
@@ -30,7 +30,7 @@ func (s *Server) Events(ctx context.Context) fiber.Handler {
 				wanted = append(wanted, topic(q)) // the contract knows them
 			}
 		}
-		lastID, who := c.Get("Last-Event-ID"), access.Who(c.UserContext())
+		lastID, reader := c.Get("Last-Event-ID"), access.NewLasting(c.UserContext(), s.users)
 		// c must not be touched once the handler has returned: see Tail.
 		conn := c.Context().Conn()
 		c.Set(fiber.HeaderContentType, "text/event-stream")
@@ -39,14 +39,14 @@ func (s *Server) Events(ctx context.Context) fiber.Handler {
 		if c.Method() == fiber.MethodHead {
 			return nil
 		}
-		if err := s.open.add(conn, who); err != nil {
+		if err := s.open.add(conn, access.Who(c.UserContext())); err != nil {
 			return err
 		}
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
 			defer s.open.remove(conn)
 			r := s.news.subscribe(wanted, lastID)
 			defer s.news.unsubscribe(r)
-			if err := s.tellEvents(ctx, r, who, events{w, conn}); err != nil {
+			if err := s.tellEvents(ctx, r, reader, events{w, conn}); err != nil {
 				s.log.DebugContext(ctx, "events interrupted", "error", err)
 			}
 		})
@@ -55,7 +55,7 @@ func (s *Server) Events(ctx context.Context) fiber.Handler {
 }
 
 // tellEvents sends r's news until ctx is done, the client is gone, or may not read any more.
-func (s *Server) tellEvents(ctx context.Context, r *reader, who *auth.Identity, out events) error {
+func (s *Server) tellEvents(ctx context.Context, r *reader, theirs *access.Lasting, out events) error {
 	if err := out.comment(); err != nil { // so that the client sees the stream open
 		return err
 	}
@@ -68,15 +68,21 @@ func (s *Server) tellEvents(ctx context.Context, r *reader, who *auth.Identity, 
 		case <-ctx.Done():
 			return out.send("bye", "", struct{}{})
 		case <-r.waked:
-			if err := s.tell(r, who.Access, out); err != nil {
-				return err
-			}
-		case <-check.C:
-			now, err := s.users.Refresh(ctx, who)
+			now, err := theirs.Now(ctx)
 			if err != nil || !now.Access.MaySomewhere(rights.Viewer) {
 				return out.send("bye", "", struct{}{})
 			}
-			who = now
+			if err := s.tell(r, now.Access, out); err != nil {
+				return err
+			}
+		case <-theirs.Changed():
+			if now, err := theirs.Now(ctx); err != nil || !now.Access.MaySomewhere(rights.Viewer) {
+				return out.send("bye", "", struct{}{})
+			}
+		case <-check.C:
+			if _, err := theirs.Check(ctx); err != nil {
+				return out.send("bye", "", struct{}{})
+			}
 		case <-beat.C:
 			if err := out.comment(); err != nil {
 				return err

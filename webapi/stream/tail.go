@@ -13,7 +13,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/api"
-	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
@@ -43,12 +42,12 @@ const (
 type tail struct {
 	*Server
 	followed
-	fixed bool        // there is nothing to follow after the attempt
-	over  *runlog.Run // what is followed has ended, like this
-	job   job.Name
-	heard chan *nats.Msg // log messages and events, from the bus
-	who   *auth.Identity // whoever listens
-	out   events
+	fixed  bool        // there is nothing to follow after the attempt
+	over   *runlog.Run // what is followed has ended, like this
+	job    job.Name
+	heard  chan *nats.Msg // log messages and events, from the bus
+	reader *access.Lasting
+	out    events
 }
 
 // Tail returns the handler of GET /runs/{run_id}/logs/tail. Streams get "bye"
@@ -73,7 +72,7 @@ func (s *Server) Tail(ctx context.Context) fiber.Handler {
 		if err != nil {
 			return err
 		}
-		if err := s.open.add(conn, t.who); err != nil {
+		if err := s.open.add(conn, by.Who); err != nil {
 			subs.stop()
 			return err
 		}
@@ -100,7 +99,7 @@ func (s *Server) newTail(c *fiber.Ctx) (*tail, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tail{Server: s, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, tailQueue)}
+	t := &tail{Server: s, followed: followed{id: id, attempt: c.QueryInt("attempt")}, job: job.Name(c.Query("job")), reader: access.NewLasting(c.UserContext(), s.users), heard: make(chan *nats.Msg, tailQueue)}
 	if c.Query("broadcast_index") != "" {
 		t.piece = runlog.PieceAt(c.QueryInt("broadcast_index"))
 	}
@@ -185,7 +184,7 @@ func (t *tail) subscribe() (subscriptions, error) {
 }
 
 // follow sends lines until what is followed has ended, ctx is done or the client is
-// gone.
+// gone. The error is access.ErrOthers once the reader may not see them any more.
 func (t *tail) follow(ctx context.Context) error {
 	if err := t.out.comment(); err != nil { // so that the client sees the stream open
 		return err
@@ -209,6 +208,9 @@ func (t *tail) follow(ctx context.Context) error {
 			next.Reset(t.pause())
 		}
 		if t.over != nil {
+			if !t.allowed(ctx) {
+				return access.ErrOthers
+			}
 			return t.out.send("end", "", api.LogEnd{Run: *t.over, Missing: t.lost})
 		}
 		select {
@@ -216,20 +218,24 @@ func (t *tail) follow(ctx context.Context) error {
 			return t.out.send("bye", "", struct{}{})
 		case m := <-t.heard:
 			knew := t.gap()
-			if err := t.hear(m); err != nil {
+			if err := t.hear(ctx, m); err != nil {
 				return err
 			}
 			if t.gap() && !knew {
 				next.Reset(lookGap)
 			}
 		case <-next.C:
-			if !t.allowed(ctx) {
-				return t.out.send("bye", "", struct{}{})
+			if _, err := t.reader.Check(ctx); err != nil {
+				return access.ErrOthers
 			}
 			if err := t.lookUp(ctx); err != nil {
 				return err
 			}
 			next.Reset(t.pause())
+		case <-t.reader.Changed():
+			if !t.allowed(ctx) {
+				return access.ErrOthers
+			}
 		case <-beat.C:
 			if err := t.out.comment(); err != nil {
 				return err
@@ -241,7 +247,7 @@ func (t *tail) follow(ctx context.Context) error {
 // endAttempt sends the rest of an attempt that has ended, and continues with the next
 // one, if one follows.
 func (t *tail) endAttempt(ctx context.Context) error {
-	if err := t.lines(t.rest()); err != nil {
+	if err := t.lines(ctx, t.rest()); err != nil {
 		return err
 	}
 	if t.fixed || !t.end.Retrying {
@@ -255,7 +261,7 @@ func (t *tail) endAttempt(ctx context.Context) error {
 // allowed reports whether the reader still has the permission: the session or token may
 // have ended since, and the rights may have changed.
 func (t *tail) allowed(ctx context.Context) bool {
-	who, err := t.users.Refresh(ctx, t.who)
+	who, err := t.reader.Now(ctx)
 	group := t.job.Group()
 	return err == nil && who.Access.May(rights.Viewer, group) && who.Access.Sees(rights.Logs, group)
 }
@@ -269,13 +275,13 @@ func (t *tail) pause() time.Duration {
 
 // hear takes in a message from the bus. What cannot be read is of somebody else's
 // making; ingest counts it.
-func (t *tail) hear(m *nats.Msg) error {
+func (t *tail) hear(ctx context.Context, m *nats.Msg) error {
 	if strings.HasPrefix(m.Subject, "log.") {
 		l, err := t.conn.DecodeLog(m.Subject, m.Header, m.Data)
 		if err != nil || l.RunID != t.id || l.Attempt != t.attempt || pieceIn(l.Piece) != t.piece {
 			return nil //nolint:nilerr // see above
 		}
-		return t.lines(t.live(linesOf(l)))
+		return t.lines(ctx, t.live(linesOf(l)))
 	}
 	e, err := t.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now())
 	if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id {
@@ -295,7 +301,7 @@ func (t *tail) lookUp(ctx context.Context) error {
 			return nil
 		}
 		more = len(stored) == linesPerLook
-		if err := t.lines(t.stored(stored)); err != nil {
+		if err := t.lines(ctx, t.stored(stored)); err != nil {
 			return err
 		}
 	}
@@ -341,9 +347,13 @@ func (t *tail) lookUpEnd(ctx context.Context) error {
 	return nil
 }
 
-// lines sends lines, some of them in each event.
-func (t *tail) lines(lines []runlog.Line) error {
+// lines sends lines, some of them in each event. The error is access.ErrOthers once the reader
+// may not see them any more.
+func (t *tail) lines(ctx context.Context, lines []runlog.Line) error {
 	for len(lines) > 0 {
+		if !t.allowed(ctx) {
+			return access.ErrOthers
+		}
 		n, text := 0, 0
 		for n < min(len(lines), linesPerEvent) && text < textPerEvent {
 			text += len(lines[n].Text)

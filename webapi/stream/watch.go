@@ -39,7 +39,8 @@ type watch struct {
 	*Server
 	filter logstore.SearchFilter
 	terms  logstore.Terms
-	who    *auth.Identity
+	reader *access.Lasting
+	who    *auth.Identity // the reader, by what is known so far
 	heard  chan *nats.Msg
 	subs   subscriptions
 	out    events
@@ -54,7 +55,7 @@ type watch struct {
 // done.
 func (s *Server) Watch(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		w := &watch{Server: s, who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
+		w := &watch{Server: s, reader: access.NewLasting(c.UserContext(), s.users), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
 		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: many(c, "level"), Jobs: runs.Names(many(c, "job")), Group: c.Query("group")}
 		if err := w.filter.Validate(); err != nil {
 			return err
@@ -154,6 +155,9 @@ func (w *watch) follow(ctx context.Context) error {
 		case m := <-w.heard:
 			w.take(m)
 		case <-show.C:
+			if !w.allowed(ctx) {
+				return w.out.send("bye", "", struct{}{})
+			}
 			if err := w.show(); err != nil {
 				return err
 			}
@@ -161,18 +165,34 @@ func (w *watch) follow(ctx context.Context) error {
 			if err := w.tell(); err != nil {
 				return err
 			}
-		case <-check.C:
-			now, err := w.users.Refresh(ctx, w.who)
-			if err != nil || !now.Access.MaySomewhere(rights.Viewer) {
+		case <-w.reader.Changed():
+			if !w.allowed(ctx) {
 				return w.out.send("bye", "", struct{}{})
 			}
-			w.who = now
+		case <-check.C:
+			if _, err := w.reader.Check(ctx); err != nil {
+				return w.out.send("bye", "", struct{}{})
+			}
 		case <-beat.C:
 			if err := w.out.comment(); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// allowed reports whether the reader may still see anything. It drops the lines that the
+// reader may see no more.
+func (w *watch) allowed(ctx context.Context) bool {
+	now, err := w.reader.Now(ctx)
+	if err != nil || !now.Access.MaySomewhere(rights.Viewer) {
+		return false
+	}
+	if now != w.who {
+		w.who = now
+		w.waiting = slices.DeleteFunc(w.waiting, func(l runlog.Line) bool { return !w.wants(l.Job) })
+	}
+	return true
 }
 
 // take looks at the lines of a message. What cannot be read is of somebody else's making;
