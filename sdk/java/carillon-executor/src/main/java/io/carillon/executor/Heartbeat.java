@@ -82,6 +82,7 @@ class Heartbeat {
     of.handlers.all().keySet().forEach(beat.putArray("handlers")::add);
     of.runs.describe(beat);
     of.runs.describeLabels(beat);
+    beat.set("load", HostLoad.of());
     if (refusal != null) {
       beat.put("refused", refused).set("refusal", refusal);
     }
