@@ -9,19 +9,12 @@ import io.nats.client.NKey;
 import io.nats.client.Nats;
 import io.nats.client.Options.Builder;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -68,30 +61,13 @@ final class Connector {
       b.authHandler(new Seed(settings.credential()));
     }
     try {
-      if (settings.caFile() != null) {
-        b.sslContext(trusting(settings.caFile()));
+      SSLContext tls = settings.tls().context();
+      if (tls != null) {
+        b.sslContext(tls);
       }
       return b.build();
     } catch (IllegalArgumentException e) {
       throw new ConfigurationException("CARILLON_NATS " + settings.nats() + " must be URLs such as nats://nats.example.com:4222: " + e.getMessage(), e);
-    }
-  }
-
-  private static SSLContext trusting(Path authorities) {
-    try (InputStream in = Files.newInputStream(authorities)) {
-      KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-      store.load(null, null);
-      int n = 0;
-      for (Certificate c : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-        store.setCertificateEntry("ca" + n++, c);
-      }
-      TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      trust.init(store);
-      SSLContext context = SSLContext.getInstance("TLS");
-      context.init(null, trust.getTrustManagers(), null);
-      return context;
-    } catch (IOException | GeneralSecurityException e) {
-      throw new ConfigurationException("CARILLON_NATS_CA " + authorities + " must be certificates in PEM: " + e, e);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.carillon.executor;
 
+import java.io.PrintStream;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -34,10 +35,28 @@ public final class Executor implements AutoCloseable {
    * Does runs until SIGTERM or SIGINT, or until somebody drains this instance. Then it lets live runs
    * end, for a while, gives the rest back, and returns. A second signal gives them back at once.
    *
-   * @throws ConfigurationException if a setting is wrong
-   * @throws InstanceConflictException if another instance of this name lives
+   * <p>For the main method of a program: if a setting is wrong, or another instance of this name
+   * lives, it says so on standard error, and the program ends with exit code 2.
    */
   public static void run(Options options, Handlers handlers) {
+    int code = serve(options, handlers, System.err);
+    if (code != 0) {
+      System.exit(code);
+    }
+  }
+
+  /** Does what run does, and returns an exit code. */
+  static int serve(Options options, Handlers handlers, PrintStream errors) {
+    try {
+      serve(options, handlers);
+      return 0;
+    } catch (ConfigurationException | InstanceConflictException e) {
+      errors.println("carillon: " + e.getMessage());
+      return 2;
+    }
+  }
+
+  private static void serve(Options options, Handlers handlers) {
     try (Executor executor = connect(options, handlers)) {
       AtomicBoolean stopped = new AtomicBoolean();
       Signals.onStop(() -> {

@@ -13,12 +13,16 @@ public final class Options {
   String nats = "";
   Path credentialFile;
   Path caFile;
+  Path certFile;
+  Path keyFile;
   String instance = "";
   int slots;
   Map<String, String> labels;
   Duration grace;
   Path spool;
   Path secretKeyFile;
+  long maxLogLines;
+  long maxLogBytes;
   String version = "";
 
   private Options() {}
@@ -55,6 +59,18 @@ public final class Options {
     return this;
   }
 
+  /** A client certificate for NATS, in PEM. Defaults to CARILLON_NATS_CERT. */
+  public Options certFile(Path file) {
+    certFile = file;
+    return this;
+  }
+
+  /** The key of the client certificate, in PEM (PKCS #8). Defaults to CARILLON_NATS_KEY. */
+  public Options keyFile(Path file) {
+    keyFile = file;
+    return this;
+  }
+
   /** A name that no other instance of the group has. Defaults to CARILLON_INSTANCE, or a random one. */
   public Options instance(String name) {
     instance = name;
@@ -88,6 +104,18 @@ public final class Options {
   /** The file with what {@code carillon secret key} prints. Defaults to CARILLON_SECRET_KEY_FILE. */
   public Options secretKeyFile(Path file) {
     secretKeyFile = file;
+    return this;
+  }
+
+  /** How many lines an attempt may log. Defaults to CARILLON_MAX_LOG_LINES, and to 1,000,000. */
+  public Options maxLogLines(long most) {
+    maxLogLines = most;
+    return this;
+  }
+
+  /** How many bytes an attempt may log. Defaults to CARILLON_MAX_LOG_BYTES, and to 64 MiB. */
+  public Options maxLogBytes(long most) {
+    maxLogBytes = most;
     return this;
   }
 

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Options that are complete and right. */
-record Settings(String group, String nats, String credential, Path caFile, String instance, int slots,
-    Map<String, String> labels, Duration grace, Path spool, Secrets.Key secretKey, String version) {
+record Settings(String group, String nats, String credential, Tls tls, String instance, int slots,
+    Map<String, String> labels, Duration grace, Path spool, Secrets.Key secretKey, long maxLogLines, long maxLogBytes, String version) {
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -24,7 +24,7 @@ record Settings(String group, String nats, String credential, Path caFile, Strin
   static Settings of(Options o, Map<String, String> env) {
     String group = slug("group", first(o.group, env.get("CARILLON_GROUP")), "set it, or the variable CARILLON_GROUP");
     String instance = slug("instance", first(o.instance, env.get("CARILLON_INSTANCE"), randomInstance()), "");
-    int slots = o.slots != 0 ? o.slots : number(env, "CARILLON_SLOTS", 32);
+    long slots = o.slots != 0 ? o.slots : number(env, "CARILLON_SLOTS", 32);
     if (slots < 1 || slots > 10_000) {
       throw new ConfigurationException("slots " + slots + " must be between 1 and 10000");
     }
@@ -36,10 +36,12 @@ record Settings(String group, String nats, String credential, Path caFile, Strin
     checkSeed(credential);
     String secretKey = key(o.secretKeyFile, env, "CARILLON_SECRET_KEY");
     return new Settings(group, first(o.nats, env.get("CARILLON_NATS"), "nats://127.0.0.1:4222"), credential,
-        o.caFile != null ? o.caFile : path(env, "CARILLON_NATS_CA"), instance, slots,
-        labels, grace,
+        new Tls(o.caFile != null ? o.caFile : path(env, "CARILLON_NATS_CA"), o.certFile != null ? o.certFile : path(env, "CARILLON_NATS_CERT"),
+            o.keyFile != null ? o.keyFile : path(env, "CARILLON_NATS_KEY")),
+        instance, (int) slots, labels, grace,
         o.spool != null ? o.spool : path(env, "CARILLON_SPOOL"),
-        secretKey.isEmpty() ? null : Secrets.Key.of(secretKey, group), o.version);
+        secretKey.isEmpty() ? null : Secrets.Key.of(secretKey, group),
+        limit(o.maxLogLines, env, "CARILLON_MAX_LOG_LINES", 1_000_000), limit(o.maxLogBytes, env, "CARILLON_MAX_LOG_BYTES", 64L << 20), o.version);
   }
 
   private static void fits(String name, int bytes, int most) {
@@ -81,7 +83,11 @@ record Settings(String group, String nats, String credential, Path caFile, Strin
   private static String key(Path option, Map<String, String> env, String variable) {
     Path file = option != null ? option : path(env, variable + "_FILE");
     try {
-      return (file == null ? env.getOrDefault(variable, "") : Files.readString(file)).strip();
+      String text = (file == null ? env.getOrDefault(variable, "") : Files.readString(file)).strip();
+      if (file != null && text.isEmpty()) {
+        throw new ConfigurationException(variable + "_FILE " + file + " is empty");
+      }
+      return text;
     } catch (IOException e) {
       throw new ConfigurationException(variable + "_FILE " + file + " cannot be read: " + e, e);
     }
@@ -92,10 +98,18 @@ record Settings(String group, String nats, String credential, Path caFile, Strin
     return text.isEmpty() ? null : Path.of(text);
   }
 
-  private static int number(Map<String, String> env, String variable, int otherwise) {
+  private static long limit(long option, Map<String, String> env, String variable, long otherwise) {
+    long most = option != 0 ? option : number(env, variable, otherwise);
+    if (most < 1) {
+      throw new ConfigurationException(variable + " " + most + " must be 1 or more");
+    }
+    return most;
+  }
+
+  private static long number(Map<String, String> env, String variable, long otherwise) {
     String text = env.getOrDefault(variable, "");
     try {
-      return text.isEmpty() ? otherwise : Integer.parseInt(text);
+      return text.isEmpty() ? otherwise : Long.parseLong(text);
     } catch (NumberFormatException e) {
       throw new ConfigurationException(variable + " \"" + text + "\" must be a whole number", e);
     }

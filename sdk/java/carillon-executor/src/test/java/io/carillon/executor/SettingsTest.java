@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,7 +23,10 @@ class SettingsTest {
     "CARILLON_GROUP,'',CARILLON_GROUP", "CARILLON_GROUP,Billing!,Billing!", "CARILLON_INSTANCE,Web 1,instance", "CARILLON_SLOTS,many,CARILLON_SLOTS",
     "CARILLON_SLOTS,0x,CARILLON_SLOTS", "CARILLON_SLOTS,20000,10000", "CARILLON_GRACE,30,CARILLON_GRACE", "CARILLON_LABEL,zone,CARILLON_LABEL",
     "CARILLON_CREDENTIAL_FILE,/nowhere,/nowhere", "CARILLON_CREDENTIAL,hunter2,carillon credential create",
-    "CARILLON_SECRET_KEY,carillon-group-1.other.AAAA,carillon secret key -g g", "CARILLON_SECRET_KEY,carillon-group-1.g.*,not whole"
+    "CARILLON_SECRET_KEY,carillon-group-1.other.AAAA,carillon secret key -g g", "CARILLON_SECRET_KEY,carillon-group-1.g.*,not whole",
+    "CARILLON_MAX_LOG_LINES,many,CARILLON_MAX_LOG_LINES", "CARILLON_MAX_LOG_BYTES,0,CARILLON_MAX_LOG_BYTES 0 must be 1 or more",
+    "CARILLON_NATS_CERT,/cert,CARILLON_NATS_CERT and CARILLON_NATS_KEY belong together", "CARILLON_NATS_KEY,/key,belong together",
+    "CARILLON_SECRET_KEY_FILE,/dev/null,CARILLON_SECRET_KEY_FILE /dev/null is empty", "CARILLON_CREDENTIAL_FILE,/dev/null,/dev/null is empty"
   })
   void aWrongSettingIsNamed(String variable, String value, String named) {
     Map<String, String> env = variable.equals("CARILLON_GROUP") ? Map.of(variable, value) : Map.of("CARILLON_GROUP", "g", variable, value);
@@ -45,6 +51,13 @@ class SettingsTest {
     assertEquals(Duration.ofMinutes(1), s.grace());
     assertEquals("nats://127.0.0.1:4222", s.nats());
     assertTrue(Wire.isSlug(s.instance()));
+  }
+
+  @Test
+  void aProgramWithAWrongSettingEndsWithCode2AndWithoutAStackTrace() {
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    assertEquals(2, Executor.serve(Options.fromEnvironment().group("Billing!"), new Handlers(), new PrintStream(said, true, StandardCharsets.UTF_8)));
+    assertEquals("carillon: group \"Billing!\" must be 1 to 63 of a-z 0-9 - _, the first a letter or digit\n", said.toString(StandardCharsets.UTF_8));
   }
 
   @Test
