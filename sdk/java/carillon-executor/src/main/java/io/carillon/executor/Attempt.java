@@ -53,7 +53,7 @@ final class Attempt {
     this.reply = reply;
     this.routeReason = routeReason;
     this.delivered = trigger.delivery().count();
-    this.log = new RunLog(of.clock, delivered, this::sendLines);
+    this.log = new RunLog(of.clock, delivered, this::sendLines, of.settings.maxLogLines(), of.settings.maxLogBytes());
     this.run = new LiveRun(trigger, log, progress::set);
   }
 
@@ -123,7 +123,7 @@ final class Attempt {
     if (endedAt != 0 && now - endedAt > PATIENCE) {
       LOG.warn("run {} ignores that it has to end; it is left behind", trigger.runId());
       of.metrics.count(Metrics.Count.HANDLERS_ABANDONED, 1);
-      finish(Outcome.of(new RunEndedException(run.ending(), ""), run, work.isRepeatable()));
+      finish(Outcome.abandoned(run, Duration.ofNanos(PATIENCE), work.isRepeatable()));
     }
   }
 
@@ -150,23 +150,7 @@ final class Attempt {
       of.runs.settled(this, false);
       return;
     }
-    Outcome outcome;
-    try {
-      outcome = outcomeOf(end);
-    } catch (Throwable t) { // from an exception that cannot say what it is
-      outcome = Outcome.of("failed", "the handler threw " + end.thrown().getClass().getName());
-    }
-    finish(outcome);
-  }
-
-  private Outcome outcomeOf(Work.End end) {
-    if (end.thrown() != null) {
-      if (run.ending() == null && !Outcome.isChosen(end.thrown())) {
-        log.add("stderr", "error", RunLogger.trace(end.thrown()));
-      }
-      return Outcome.of(end.thrown(), run, work.isRepeatable());
-    }
-    return run.ending() == null || run.ending() == Ending.STOPPING ? Outcome.of(end.result()) : Outcome.ended(run, "");
+    finish(Outcome.of(run, end.result(), end.thrown(), work.isRepeatable()));
   }
 
   /** Ends an attempt whatever its handler did, if it was called. */
@@ -213,7 +197,7 @@ final class Attempt {
   /** Tells the end, and completes when it is stored. */
   private CompletableFuture<Void> report(ObjectNode about, Outcome outcome, Instant finished, int lines) {
     return outcome.status().isEmpty() ? CompletableFuture.completedFuture(null)
-        : Report.of(of, trigger, about, outcome, finished, lines, log::masked).store(headers("finished", ""));
+        : Report.of(of, trigger, about, outcome.noting(log.note()), finished, lines, log::masked).store(headers("finished", ""));
   }
 
   private void acknowledge(Outcome outcome) {

@@ -1,7 +1,7 @@
 package io.carillon.executor;
 
 /** Throw it when no attempt may follow, whatever the job's retry rule says. */
-public class FinalException extends RuntimeException {
+public class FinalException extends RunFailedException {
   /** An end with a message, which the run shows. */
   public FinalException(String message) {
     super(message);

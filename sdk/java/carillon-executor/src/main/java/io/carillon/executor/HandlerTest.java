@@ -2,9 +2,9 @@ package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,9 +15,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -31,13 +29,16 @@ import java.util.concurrent.TimeoutException;
  * }</pre>
  */
 public final class HandlerTest {
-  private static final ObjectMapper MAPPER = JsonMapper.builder().findAndAddModules().disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES).build();
+  private static final ObjectMapper MAPPER = Handlers.mapper();
+  private static final long MAX_LOG_LINES = 1_000_000;
+  private static final long MAX_LOG_BYTES = 64L << 20;
   private static final String REPLY = "$JS.ACK.TRIG.any-test.1.1.1.1.0";
 
   private final Handlers handlers;
   private final ObjectNode raw = Json.object();
   private final Map<String, String> secrets = new TreeMap<>();
-  private Duration timeout = Duration.ofHours(1);
+  private Duration timeout;
+  private Duration cancelAfter;
 
   private HandlerTest(Handlers handlers) {
     this.handlers = handlers;
@@ -103,13 +104,34 @@ public final class HandlerTest {
     return this;
   }
 
-  /** How long the run may take. Without, it is an hour. */
+  /** The instant that the schedule named. Without, it is now. */
+  public HandlerTest fireTime(Instant at) {
+    raw.put("fire_time", Wire.instant(at));
+    return this;
+  }
+
+  /** Why the run began: {@code manual}, {@code retry} and so on. Without, it is {@code schedule}. */
+  public HandlerTest cause(String word) {
+    raw.put("cause", word);
+    return this;
+  }
+
+  /** How long the run may take. Without, there is no limit. */
   public HandlerTest timeout(Duration most) {
     timeout = most;
     return this;
   }
 
-  /** Does one run, as an executor would. {@code params} is anything that Jackson writes, or null. */
+  /** Cancels the run so long after it begins. */
+  public HandlerTest cancelAfter(Duration time) {
+    cancelAfter = time;
+    return this;
+  }
+
+  /**
+   * Does one run, as an executor would. {@code params} is anything that Jackson writes, or null. A
+   * run that ignores for 10 s that it has to end is left behind.
+   */
   public End run(String handler, Object params) {
     if (!handlers.all().containsKey(handler)) {
       throw new ConfigurationException("there is no handler \"" + handler + "\"; there are: " + String.join(", ", handlers.all().keySet()));
@@ -119,21 +141,19 @@ public final class HandlerTest {
     trigger.putObject("task").put("handler", handler);
     trigger.set("params", MAPPER.valueToTree(params));
     ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
-    ExecutorService worker = Executors.newSingleThreadExecutor();
     try {
       List<String> lines = new ArrayList<>();
       RunLog log = new RunLog(clock, 1, batch -> {
         batch.forEach(line -> lines.add(line.get("text").asText()));
         return CompletableFuture.completedFuture(null);
-      });
+      }, MAX_LOG_LINES, MAX_LOG_BYTES);
       List<Progress> progress = new CopyOnWriteArrayList<>();
       LiveRun run = new LiveRun(read(trigger), log, p -> progress.add(new Progress(p.percent(), p.text())));
       run.secrets(secrets);
-      Outcome o = call(run, worker);
+      Outcome o = call(run);
       log.close().join();
-      return new End(o.status(), log.masked(o.message()), o.result(), o.isFinal(), o.retryAfter(), List.copyOf(lines), progress);
+      return new End(o.status(), log.masked(o.message()), masked(o.result(), log), o.isFinal(), o.retryAfter(), List.copyOf(lines), progress);
     } finally {
-      worker.shutdownNow();
       clock.shutdownNow();
     }
   }
@@ -146,16 +166,52 @@ public final class HandlerTest {
     }
   }
 
-  private Outcome call(LiveRun run, ExecutorService worker) {
-    Future<Results.Result> result = worker.submit(() -> handlers.call(run));
+  private static JsonNode masked(JsonNode result, RunLog log) {
     try {
-      return Outcome.of(result.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
-    } catch (ExecutionException e) {
-      return Outcome.of(e.getCause(), run, true);
+      return result == null ? null : Json.parse(log.masked(new String(Json.bytes(result), StandardCharsets.UTF_8)).getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      return null; // a secret was a number
+    }
+  }
+
+  private Outcome call(LiveRun run) {
+    CompletableFuture<Work.End> work = new CompletableFuture<>();
+    Thread worker = new Thread(() -> work.complete(did(run)), "carillon-run");
+    worker.setDaemon(true);
+    worker.start();
+    boolean isCancelled = cancelAfter != null && (timeout == null || cancelAfter.compareTo(timeout) < 0);
+    Duration limit = isCancelled ? cancelAfter : timeout;
+    try {
+      return limit == null ? outcome(work, Long.MAX_VALUE, run) : outcome(work, Durations.nanos(limit), run);
     } catch (TimeoutException e) {
-      run.end(Ending.TIMED_OUT, "took longer than its timeout of " + Durations.format(timeout));
-      result.cancel(true);
-      return Outcome.ended(run, "");
+      if (isCancelled) {
+        run.end(Ending.CANCELLED, "the run was cancelled");
+      } else {
+        run.end(Ending.TIMED_OUT, "took longer than its timeout of " + Durations.format(timeout));
+      }
+      worker.interrupt();
+    }
+    try {
+      return outcome(work, Attempt.PATIENCE, run);
+    } catch (TimeoutException e) {
+      return Outcome.abandoned(run, Duration.ofNanos(Attempt.PATIENCE), true);
+    }
+  }
+
+  private Work.End did(LiveRun run) {
+    try {
+      return new Work.End(false, handlers.call(run), null);
+    } catch (Throwable t) { // which may not be able to say what it is
+      return new Work.End(false, null, t);
+    }
+  }
+
+  private static Outcome outcome(CompletableFuture<Work.End> work, long nanos, LiveRun run) throws TimeoutException {
+    try {
+      Work.End end = work.get(nanos, TimeUnit.NANOSECONDS);
+      return Outcome.of(run, end.result(), end.thrown(), true);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("BUG: a run always ends", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("the test was interrupted", e);

@@ -1,6 +1,7 @@
 package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -21,9 +22,14 @@ public final class Handlers {
   private final Map<String, Registration> all = new TreeMap<>();
   private final List<Interceptor> interceptors = new ArrayList<>();
 
-  /** Handlers whose parameters and results are read and written by a mapper with all modules. */
+  /** Handlers whose parameters and results are read and written by a mapper with all modules; instants are texts. */
   public Handlers() {
-    this(JsonMapper.builder().findAndAddModules().disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES).build());
+    this(mapper());
+  }
+
+  static ObjectMapper mapper() {
+    return JsonMapper.builder().findAndAddModules().disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+        .disable(SerializationFeature.WRITE_DATES_AS_TIMESTAMPS, SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS).build();
   }
 
   /** Handlers whose parameters and results are read and written by a mapper of yours. */

@@ -324,8 +324,11 @@ final class Instance {
   /** Its heartbeat is stored. The loop calls it. */
   void online() {
     introduced = true;
+    if (!known) {
+      LOG.info("executor started: group {}, instance {}, {} slots, handlers {}", settings.group(), settings.instance(), runs.slots(),
+          String.join(", ", handlers.all().keySet()));
+    }
     known = true;
-    LOG.info("executor online: group {}, instance {}, handlers {}", settings.group(), settings.instance(), handlers.all().keySet());
     beaten = System.nanoTime();
   }
 

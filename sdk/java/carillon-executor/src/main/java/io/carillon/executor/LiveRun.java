@@ -104,8 +104,14 @@ final class LiveRun implements Run {
     return logger;
   }
 
-  void add(String output, String level, String text) {
-    lines.add(output, level, text);
+  /** Logs a line; see {@link RunLog#write}. */
+  void write(String output, String level, String text) {
+    lines.write(output, level, text);
+  }
+
+  /** Logs what went wrong. It does not wait. */
+  void trace(Throwable thrown) {
+    lines.add("stderr", "error", RunLogger.trace(thrown));
   }
 
   @Override

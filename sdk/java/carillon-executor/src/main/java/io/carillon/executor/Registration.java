@@ -89,13 +89,13 @@ public final class Registration {
         return empty();
       }
       if (Json.isTooLarge(params)) {
-        throw new IllegalArgumentException("params of handler " + name + " have a number that is too large for a double; send it as text");
+        throw new RunFailedException("params of handler " + name + " have a number that is too large for a double; send it as text");
       }
       return mapper.readerFor(paramsType).readValue(params);
     } catch (JsonProcessingException e) {
-      throw new IllegalArgumentException("params of handler " + name + ": " + e.getOriginalMessage(), e);
+      throw new RunFailedException("params of handler " + name + ": " + e.getOriginalMessage(), e);
     } catch (IOException e) {
-      throw new IllegalArgumentException("params of handler " + name + ": " + e.getMessage(), e);
+      throw new RunFailedException("params of handler " + name + ": " + e.getMessage(), e);
     }
   }
 

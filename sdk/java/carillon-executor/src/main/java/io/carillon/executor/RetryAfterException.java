@@ -6,7 +6,7 @@ import java.time.Duration;
  * Throw it when you know when another try makes sense. The job's rule still says whether there is
  * another attempt.
  */
-public class RetryAfterException extends RuntimeException {
+public class RetryAfterException extends RunFailedException {
   private static final Duration MOST = Duration.ofDays(7);
 
   private final Duration delay;

@@ -19,6 +19,7 @@ final class RunLog {
   static final int ROOM = 1 << 20; // bytes of lines that wait
   private static final int COST = 128; // of a line, beside its text
   private static final long DELAY = 100; // ms that a line waits for more of its batch
+  private static final long STALL = TimeUnit.SECONDS.toNanos(1); // how long the stream may take before lines are dropped
   private static final long LINGER = 15; // s that the end of a run waits for its lines
 
   /** A line that waits. */
@@ -44,11 +45,9 @@ final class RunLog {
   private boolean hurried; // a batch is full, and will be sent at once
   private boolean sending;
   private int onTheirWay; // lines of the batch that is sent
+  private long batches; // so far
+  private boolean stalled; // the stream does not take lines
   private boolean closed;
-
-  RunLog(ScheduledExecutorService clock, int delivered, Function<ArrayNode, CompletableFuture<?>> send) {
-    this(clock, delivered, send, 1_000_000, 64L << 20);
-  }
 
   /** A log of at most so many lines and bytes, beside what the executor says. */
   RunLog(ScheduledExecutorService clock, int delivered, Function<ArrayNode, CompletableFuture<?>> send, long maxLines, long maxBytes) {
@@ -67,11 +66,20 @@ final class RunLog {
     return mask.apply(text);
   }
 
-  /** Logs a text, a line for each of its lines. It never throws and never blocks. */
+  /** Logs a text, a line for each of its lines. It never throws and never waits. */
   void add(String output, String level, String text) {
+    add(output, level, text, false);
+  }
+
+  /** Logs a text as {@link #add}, and waits while there is no room and the stream takes lines: for threads of handlers. */
+  void write(String output, String level, String text) {
+    add(output, level, text, true);
+  }
+
+  private void add(String output, String level, String text, boolean waits) {
     String at = Wire.instant(NatsClock.now());
     for (String line : Lines.of(mask.apply(String.valueOf(text)))) {
-      append(output, level, line, at);
+      append(output, level, line, at, waits);
     }
   }
 
@@ -80,7 +88,7 @@ final class RunLog {
     add("system", level, text);
   }
 
-  private synchronized void append(String output, String level, String text, String at) {
+  private synchronized void append(String output, String level, String text, String at, boolean waits) {
     if (closed) {
       return;
     }
@@ -88,14 +96,21 @@ final class RunLog {
     if (!output.equals("system")) {
       if (over > 0 || lines >= maxLines || bytes + n > maxBytes) {
         if (over++ == 0) {
-          append("system", "warn", "the log of this attempt is full: what follows is counted and dropped", at);
+          append("system", "warn", "the log of this attempt is full: it may have " + maxLines + " lines and " + maxBytes
+              + " bytes; what follows is counted and dropped", at, false);
         }
         return;
       }
       lines++;
       bytes += n;
     }
-    while (size + n + COST > ROOM && !waiting.isEmpty()) {
+    if (waits && !hasRoom(n)) {
+      awaitRoom(n);
+    }
+    if (closed) {
+      return;
+    }
+    while (!hasRoom(n) && !waiting.isEmpty()) {
       size -= waiting.poll().bytes() + COST;
       dropped++;
       lost++;
@@ -108,6 +123,30 @@ final class RunLog {
       later(this::pump, 0);
     } else if (waiting.size() == 1) {
       later(this::pump, DELAY);
+    }
+  }
+
+  private boolean hasRoom(int bytes) {
+    return size + bytes + COST <= ROOM;
+  }
+
+  /** Waits until there is room, unless the stream takes no lines. An interrupt, which tells a handler to end, is kept for it. */
+  private void awaitRoom(int bytes) {
+    boolean interrupted = false;
+    while (!hasRoom(bytes) && !stalled && !closed) {
+      long seen = batches;
+      long end = System.nanoTime() + STALL;
+      for (long left = STALL; batches == seen && !stalled && !closed && left > 0; left = end - System.nanoTime()) {
+        try {
+          TimeUnit.NANOSECONDS.timedWait(this, left);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      stalled |= batches == seen && !closed;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -138,6 +177,7 @@ final class RunLog {
       if (error == null) {
         stored(isOver);
       } else if (!isOver) {
+        stalled();
         later(() -> offer(batch, Math.min(2 * pause, 5000)), pause);
       }
     });
@@ -145,10 +185,16 @@ final class RunLog {
 
   private synchronized void stored(boolean isOver) {
     sending = false;
+    stalled = false;
     onTheirWay = 0;
     if (!isOver) {
       later(this::pump, closed || isFull() ? 0 : DELAY);
     }
+  }
+
+  private synchronized void stalled() {
+    stalled = true;
+    notifyAll();
   }
 
   private synchronized ArrayNode batch() {
@@ -156,7 +202,8 @@ final class RunLog {
     if (dropped > 0) {
       long last = waiting.isEmpty() ? seq : waiting.peek().seq() - 1;
       add(batch, new Line(last, Wire.instant(NatsClock.now()), "warn", "system",
-          dropped + " lines were dropped here: the log stream did not take them in time", 0));
+          dropped == 1 ? "1 line was dropped here: the log stream did not take it in time"
+              : dropped + " lines were dropped here: the log stream did not take them in time", 0));
       dropped = 0;
     }
     int n = 0;
@@ -167,6 +214,8 @@ final class RunLog {
       add(batch, line);
       onTheirWay++;
     }
+    batches++;
+    notifyAll();
     return batch;
   }
 
@@ -178,9 +227,10 @@ final class RunLog {
   CompletableFuture<Integer> close() {
     synchronized (this) {
       if (over > 0) {
-        append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(NatsClock.now()));
+        append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(NatsClock.now()), false);
       }
       closed = true;
+      notifyAll();
       if (waiting.isEmpty() && dropped == 0 && !sending) {
         empty.complete(null);
         return CompletableFuture.completedFuture(count);
@@ -189,6 +239,11 @@ final class RunLog {
     later(this::pump, 0);
     empty.completeOnTimeout(null, LINGER, TimeUnit.SECONDS);
     return empty.thenApply(nothing -> counted());
+  }
+
+  /** What is wrong with the log, for the message of the run; "" if nothing is. */
+  synchronized String note() {
+    return lost == 0 ? "" : "the log is incomplete: NATS did not take " + lost + " of " + count + " lines in time";
   }
 
   /** How many lines were given up, once the log has ended. */

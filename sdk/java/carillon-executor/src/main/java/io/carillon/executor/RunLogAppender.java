@@ -5,15 +5,15 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxy;
-import ch.qos.logback.core.AppenderBase;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import org.slf4j.LoggerFactory;
 
 /**
  * Copies what any logger of Logback says during a run to the log of that run. Executors add one to
  * the root logger if there is none. A thread that a handler starts logs to the run if it gets the
- * handler's MDC.
+ * handler's MDC. It has no lock, since a thread that waits until NATS takes its lines must not keep others from logging.
  */
-public class RunLogAppender extends AppenderBase<ILoggingEvent> {
+public class RunLogAppender extends UnsynchronizedAppenderBase<ILoggingEvent> {
   private static final String NAME = "carillon";
 
   /** An appender that is not attached yet. */
@@ -43,7 +43,7 @@ public class RunLogAppender extends AppenderBase<ILoggingEvent> {
     if (event.getThrowableProxy() instanceof ThrowableProxy p) {
       text += "\n" + RunLogger.trace(p.getThrowable());
     }
-    run.add("log", levelOf(event.getLevel()), text);
+    run.write("log", levelOf(event.getLevel()), text);
   }
 
   private static String levelOf(Level level) {

@@ -22,7 +22,7 @@ final class RunLogger extends LegacyAbstractLogger {
   @Override
   protected void handleNormalizedLoggingCall(Level level, Marker marker, String pattern, Object[] arguments, Throwable throwable) {
     String text = MessageFormatter.basicArrayFormat(pattern, arguments);
-    log.add("log", levelOf(level), throwable == null ? text : text + "\n" + trace(throwable));
+    log.write("log", levelOf(level), throwable == null ? text : text + "\n" + trace(throwable));
   }
 
   private static String levelOf(Level level) {

@@ -57,7 +57,7 @@ final class Secrets {
     Map<String, String> values = new TreeMap<>();
     for (Map.Entry<String, JsonNode> wanted : task.path("secrets").properties()) {
       if (settings.secretKey() == null) {
-        throw new IllegalStateException("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE");
+        throw new RunFailedException("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE");
       }
       values.put(wanted.getKey(), fetch(broker, settings, wanted.getValue().asText()));
     }
@@ -69,13 +69,13 @@ final class Secrets {
     try {
       Message m = broker.request("$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET." + group + "." + name, null, new byte[0], Duration.ofSeconds(5));
       if (m.getData() == null || m.getData().length == 0) {
-        throw new IllegalStateException("there is no secret \"" + name + "\" in group " + group + ": create it with `carillon secret set`");
+        throw new RunFailedException("there is no secret \"" + name + "\" in group " + group + ": create it with `carillon secret set`");
       }
       return settings.secretKey().open(name, Json.parse(m.getData()).path("sealed").asText());
     } catch (IOException e) {
-      throw new IllegalStateException("secret \"" + name + "\" cannot be read from NATS: " + e.getMessage(), e);
+      throw new RunFailedException("secret \"" + name + "\" cannot be read from NATS: " + e.getMessage(), e);
     } catch (GeneralSecurityException | IllegalArgumentException e) {
-      throw new IllegalStateException("secret \"" + name + "\" cannot be opened with this executor's key: is CARILLON_SECRET_KEY_FILE the latest?", e);
+      throw new RunFailedException("secret \"" + name + "\" cannot be opened with this executor's key: is CARILLON_SECRET_KEY_FILE the latest?", e);
     }
   }
 }

@@ -49,10 +49,19 @@ final class Tracing implements Interceptor {
     } catch (Exception | Error e) {
       Ending ending = run.ending();
       span.setAttribute("carillon.status", ending == null ? "failed" : ending.name().toLowerCase(Locale.ROOT));
-      span.setStatus(StatusCode.ERROR, String.valueOf(e.getMessage()));
+      span.setStatus(StatusCode.ERROR, said(e));
       throw e;
     } finally {
       span.end();
+    }
+  }
+
+  /** What an exception says, which may not be able to: the run ends by it all the same. */
+  private static String said(Throwable e) {
+    try {
+      return String.valueOf(e.getMessage());
+    } catch (RuntimeException | Error again) {
+      return e.getClass().getName();
     }
   }
 

@@ -25,7 +25,7 @@ import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 
 /** A handler returned something whose code has not run, or not to its end: the run fails. */
-final class Unfinished extends RuntimeException {
+final class Unfinished extends RunFailedException {
   private static final long serialVersionUID = 1;
   private static final List<String> LAZY = List.of("org.reactivestreams.Publisher", "kotlinx.coroutines.flow.Flow");
 

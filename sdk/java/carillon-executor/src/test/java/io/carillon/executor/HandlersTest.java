@@ -11,9 +11,12 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -104,6 +107,85 @@ class HandlersTest {
     var end = HandlerTest.of(handlers()).timeout(Duration.ofMillis(50)).run("slow", null);
     assertEquals("timed_out", end.status());
     assertTrue(end.message().contains("50ms"));
+  }
+
+  private static HandlerTest.End doing(Handler<Void, Object> handler, UnaryOperator<HandlerTest> how) {
+    Handlers h = new Handlers();
+    h.register("h", Void.class, Object.class, handler);
+    return how.apply(HandlerTest.of(h)).run("h", null);
+  }
+
+  @Test
+  void aHandlerThatHasToEndIsToldWhy() {
+    List<Ending> seen = new CopyOnWriteArrayList<>();
+    Handler<Void, Object> handler = (run, nothing) -> {
+      try {
+        Thread.sleep(60_000);
+      } finally {
+        seen.add(run.ending());
+      }
+      return null;
+    };
+    var late = doing(handler, t -> t.timeout(Duration.ofMillis(50)));
+    assertEquals("timed_out: took longer than its timeout of 50ms", late.status() + ": " + late.message());
+    var cancelled = doing(handler, t -> t.timeout(Duration.ofHours(1)).cancelAfter(Duration.ofMillis(50)));
+    assertEquals("cancelled: the run was cancelled", cancelled.status() + ": " + cancelled.message());
+    assertEquals(List.of(Ending.TIMED_OUT, Ending.CANCELLED), seen);
+  }
+
+  @Test
+  void whatAHandlerSaysAtItsEndIsAdded() {
+    var end = doing((run, nothing) -> {
+      try {
+        Thread.sleep(60_000);
+      } catch (InterruptedException e) {
+        throw new IllegalStateException("half is written", e);
+      }
+      return null;
+    }, t -> t.cancelAfter(Duration.ofMillis(50)));
+    assertEquals("the run was cancelled; IllegalStateException: half is written", end.message());
+  }
+
+  @Test
+  void theFireTimeAndTheCauseAreWhatTheTestSays() {
+    Instant at = Instant.parse("2026-01-05T02:00:00Z");
+    var end = doing((run, nothing) -> List.of(run.fireTime(), run.cause()), t -> t.fireTime(at).cause("manual"));
+    assertEquals("[\"2026-01-05T02:00:00Z\",\"manual\"]", end.result().toString());
+  }
+
+  @Test
+  void aSecretInAResultIsMaskedAsInLife() {
+    var end = doing((run, nothing) -> Map.of("token", run.secret("TOKEN")), t -> t.secret("TOKEN", "s3cret-value"));
+    assertEquals("***", end.result().get("token").asText());
+  }
+
+  @Test
+  void aFailureShowsItsClassUnlessItExplainsItself() {
+    var failed = doing((run, nothing) -> {
+      throw new IllegalStateException("a");
+    }, t -> t);
+    assertEquals("IllegalStateException: a", failed.message());
+    assertTrue(failed.logged("java.lang.IllegalStateException: a"), failed.lines().toString());
+    var explained = doing((run, nothing) -> {
+      throw new RunFailedException("no such customer");
+    }, t -> t);
+    assertEquals("no such customer[]", explained.message() + explained.lines());
+  }
+
+  @Test
+  void anExceptionThatCannotSayWhatItIsFailsTheRun() {
+    var end = doing((run, nothing) -> {
+      throw new IllegalStateException() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getMessage() {
+          throw new IllegalStateException("no message");
+        }
+      };
+    }, t -> t);
+    assertEquals("failed", end.status());
+    assertTrue(end.message().startsWith("the handler threw io.carillon.executor.HandlersTest"), end.message());
   }
 
   @Test

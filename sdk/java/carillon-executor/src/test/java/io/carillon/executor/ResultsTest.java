@@ -6,9 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayInputStream;
 import java.io.StringReader;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.FutureTask;
@@ -76,6 +80,14 @@ class ResultsTest {
     assertEquals("failed", end.status(), says);
     assertNull(end.result());
     assertEquals("the handler returned unfinished work: " + says + "; finish it in the handler, and return its value", end.message());
+  }
+
+  record Times(Instant at, LocalDate day, Duration took, Optional<String> note) {}
+
+  @Test
+  void aResultMayHaveTimes() {
+    var end = returning((run, nothing) -> new Times(Instant.parse("2026-01-05T02:00:00Z"), LocalDate.of(2026, 1, 5), Duration.ofSeconds(90), Optional.of("x")));
+    assertEquals("{\"at\":\"2026-01-05T02:00:00Z\",\"day\":\"2026-01-05\",\"took\":\"PT1M30S\",\"note\":\"x\"}", String.valueOf(end.result()), end.message());
   }
 
   @Test

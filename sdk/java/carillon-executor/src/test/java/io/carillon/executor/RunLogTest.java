@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,10 @@ class RunLogTest {
   @AfterEach
   void stop() {
     clock.shutdownNow();
+  }
+
+  private RunLog log(int delivered, Function<ArrayNode, CompletableFuture<?>> send) {
+    return new RunLog(clock, delivered, send, 1_000_000, 64L << 20);
   }
 
   private CompletableFuture<?> keep(ArrayNode batch) {
@@ -42,7 +47,7 @@ class RunLogTest {
 
   @Test
   void linesAreNumberedAndComeInBatches() {
-    RunLog log = new RunLog(clock, 1, this::keep);
+    RunLog log = log(1, this::keep);
     for (int i = 0; i < 1000; i++) {
       log.add("stdout", "info", "line " + i);
     }
@@ -53,7 +58,7 @@ class RunLogTest {
 
   @Test
   void aLaterDeliveryHasNumbersOfItsOwn() {
-    RunLog log = new RunLog(clock, 3, this::keep);
+    RunLog log = log(3, this::keep);
     log.add("log", "info", "x");
     log.close().join();
     assertEquals(2_000_000_001L, lines().get(0).get("seq").asLong());
@@ -63,7 +68,7 @@ class RunLogTest {
   void whileNothingIsStoredTheOldestLinesGoAndOneCountsThem() throws Exception {
     CompletableFuture<Void> stored = new CompletableFuture<>();
     AtomicInteger sent = new AtomicInteger();
-    RunLog log = new RunLog(clock, 1, batch -> {
+    RunLog log = log(1, batch -> {
       sent.incrementAndGet();
       return stored.thenRun(() -> batches.add(batch));
     });
@@ -77,9 +82,43 @@ class RunLogTest {
     List<JsonNode> told = lines().stream().filter(l -> l.get("output").asText().equals("system")).toList();
     assertEquals(1, told.size());
     assertTrue(told.get(0).get("text").asText().contains("lines were dropped here"));
+    assertEquals("the log is incomplete: NATS did not take " + log.lost() + " of 81 lines in time", log.note());
     List<Long> numbers = lines().stream().map(l -> l.get("seq").asLong()).toList();
     assertEquals(numbers.stream().sorted().toList(), numbers);
     assertEquals(81, numbers.get(numbers.size() - 1));
+  }
+
+  @Test
+  void aThreadOfAHandlerWaitsForRoomWhileLinesAreStored() throws Exception {
+    RunLog log = log(1, batch -> CompletableFuture.runAsync(() -> batches.add(batch), clock));
+    for (int i = 0; i < 30_000; i++) {
+      log.write("log", "info", "line " + i);
+    }
+    assertEquals(30_000, log.close().join());
+    assertEquals(0, log.lost());
+    assertEquals("", log.note());
+    assertEquals(LongStream.rangeClosed(1, 30_000).boxed().toList(), lines().stream().map(l -> l.get("seq").asLong()).toList());
+  }
+
+  @Test
+  void nobodyWaitsForAStreamThatTakesNoLines() {
+    RunLog log = log(1, batch -> new CompletableFuture<>());
+    for (int i = 0; i < 80; i++) {
+      log.write("log", "info", "x".repeat(32_000));
+    }
+    assertTrue(log.note().startsWith("the log is incomplete"), log.note());
+  }
+
+  @Test
+  void anInterruptOfAThreadThatWaitsForRoomIsKept() {
+    RunLog log = log(1, batch -> CompletableFuture.runAsync(() -> batches.add(batch), clock));
+    Thread.currentThread().interrupt();
+    for (int i = 0; i < 80; i++) {
+      log.write("log", "info", "x".repeat(32_000));
+    }
+    assertTrue(Thread.interrupted());
+    log.close().join();
+    assertEquals(80, lines().size());
   }
 
   @Test
@@ -96,7 +135,7 @@ class RunLogTest {
   @Test
   void linesThatAreGivenUpAreCountedWithThoseOnTheirWay() throws Exception {
     List<ArrayNode> tries = new CopyOnWriteArrayList<>();
-    RunLog log = new RunLog(clock, 1, batch -> {
+    RunLog log = log(1, batch -> {
       tries.add(batch);
       return CompletableFuture.failedFuture(new IllegalStateException("away"));
     });
@@ -110,7 +149,7 @@ class RunLogTest {
 
   @Test
   void linesThatAreStoredAreNotGivenUp() {
-    RunLog log = new RunLog(clock, 1, this::keep);
+    RunLog log = log(1, this::keep);
     log.add("log", "info", "one");
     log.close().join();
     assertEquals(0, log.lost());
@@ -119,7 +158,7 @@ class RunLogTest {
   @Test
   void aBatchThatIsNotStoredIsSentAgain() {
     List<ArrayNode> tries = new CopyOnWriteArrayList<>();
-    RunLog log = new RunLog(clock, 1, batch -> {
+    RunLog log = log(1, batch -> {
       tries.add(batch);
       return tries.size() == 1 ? CompletableFuture.failedFuture(new IllegalStateException("away")) : keep(batch);
     });

@@ -135,7 +135,7 @@ class CarillonAutoConfigurationTest {
   @Test
   void whatAMethodThrowsIsTheMessage() {
     app.withUserConfiguration(Plain.class).run(context ->
-        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("fail", null).message()).isEqualTo("disk full"));
+        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("fail", null).message()).isEqualTo("IOException: disk full"));
   }
 
   @Test

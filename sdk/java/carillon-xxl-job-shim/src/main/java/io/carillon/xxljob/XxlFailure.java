@@ -1,10 +1,12 @@
 package io.carillon.xxljob;
 
+import io.carillon.executor.RunFailedException;
+
 /** A method has said by XxlJobHelper that its run failed. */
-final class XxlFailure extends Exception {
+final class XxlFailure extends RunFailedException {
   private static final long serialVersionUID = 1;
 
   XxlFailure(String message) {
-    super(message, null, false, false); // its stack tells nothing
+    super(message);
   }
 }

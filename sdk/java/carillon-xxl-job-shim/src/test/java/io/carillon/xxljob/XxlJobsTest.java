@@ -89,7 +89,7 @@ class XxlJobsTest {
     jobs.add(new Jobs());
     var end = HandlerTest.of(handlers).run("throw", null);
     assertEquals("failed", end.status());
-    assertEquals("no table", end.message());
+    assertEquals("IllegalStateException: no table", end.message());
     assertTrue(end.logged("IllegalStateException: first"));
   }
 
