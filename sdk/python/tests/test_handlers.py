@@ -1,4 +1,5 @@
 import asyncio
+import builtins
 import logging
 import math
 import threading
@@ -7,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from carillon import ConfigurationError, Executor, Final, RetryAfter, Run, current_run
-from carillon.testing import run_handler
+from carillon import ConfigurationError, Executor, Final, RetryAfter, Run, TimedOut, current_run
+from carillon.testing import run_handler, run_handler_async
 
 
 @dataclass
@@ -210,3 +211,91 @@ def test_names_of_handlers_that_a_heartbeat_has_no_room_for_are_refused():
         e.handler(f"{n:03}" + "x" * 200)(lambda run: None)
     with pytest.raises(ConfigurationError, match="the names of all handlers have 20601 bytes; a heartbeat has 16384 for them"):
         asyncio.run(e.serve())
+
+
+class Invoices(Exception):
+    pass
+
+
+class Speechless(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(("error", "message"), [
+    (KeyError("region"), "KeyError: 'region'"), (ValueError(), "ValueError"), (Final("no such customer"), "no such customer"),
+    (RetryAfter(90, "busy"), "busy"), (Speechless(), "Speechless"), (asyncio.CancelledError(), "the handler cancelled itself"),
+    (TimedOut("of its own"), "of its own"), (Invoices("a\nb"), "Invoices: a\nb"),
+])
+def test_the_message_of_a_failure_names_its_class(error, message):
+    app = Executor(group="billing")
+
+    @app.handler
+    async def h(run: Run):
+        raise error
+
+    end = run_handler(app, "h")
+    assert (end.status, end.message) == ("failed", message)
+
+
+class Group(Exception):
+    """What Python 3.10 lacks."""
+
+    def __init__(self, message, exceptions):
+        super().__init__(f"{message} ({len(exceptions)} sub-exceptions)")
+        self.exceptions = exceptions
+
+
+def test_the_parts_of_a_group_are_named(monkeypatch):
+    group = getattr(builtins, "ExceptionGroup", Group)
+    monkeypatch.setattr("carillon.outcome.GROUPS", group)
+    app = Executor(group="billing")
+
+    @app.handler
+    async def h(run: Run):
+        raise group("many", [KeyError("a"), group("few", [ValueError("b"), ValueError()])])
+
+    name = group.__name__
+    message = run_handler(app, "h").message
+    assert message == f"{name}: many (2 sub-exceptions): KeyError: 'a'; {name}: few (2 sub-exceptions): ValueError: b; ValueError"
+
+
+def test_what_a_handler_says_after_its_time_follows_the_reason():
+    app = Executor(group="billing")
+
+    @app.handler
+    async def h(run: Run):
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            assert isinstance(run.ending, TimedOut)
+            raise KeyError("region") from None
+
+    assert run_handler(app, "h", timeout=0.05).message == "took longer than its timeout of 50ms; KeyError: 'region'"
+
+
+def test_a_handler_that_ignores_its_end_is_named_in_the_message(monkeypatch):
+    monkeypatch.setattr("carillon.testing.PATIENCE", 0.1)
+    app, over = Executor(group="billing"), threading.Event()
+    app.handler("h")(lambda run: over.wait(60))
+    end = run_handler_then(over, app, "h", timeout=0.05)
+    assert end.message == "took longer than its timeout of 50ms; the handler ignored its context for 0.1s and was abandoned"
+
+
+def run_handler_then(over, app, handler, **options):
+    """Run a handler, and end what it waits for before the loop waits for its thread."""
+    async def go():
+        try:
+            return await run_handler_async(app, handler, **options)
+        finally:
+            over.set()
+
+    return asyncio.run(go())
+
+
+def test_a_result_that_refers_to_itself_is_left_out_with_a_note():
+    app, result = Executor(group="billing"), {}
+    result["self"] = [result]
+    app.handler("h")(lambda run: result)
+    end = run_handler(app, "h")
+    assert (end.status, end.result) == ("succeeded", None) and "left out" in end.message

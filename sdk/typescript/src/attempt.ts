@@ -4,7 +4,7 @@ import { Claim, Dropped } from "./claim";
 import { Cancelled, type Ending, shown, TimedOut, textOf } from "./errors";
 import { Events } from "./events";
 import type { Instance } from "./instance";
-import { type Did, isUnexpected, type Outcome, outcomeOf } from "./outcome";
+import { abandoned, type Did, isUnexpected, type Outcome, outcomeOf } from "./outcome";
 import { type Progress, Run, within } from "./run";
 import { RunLog } from "./runlog";
 import { fetchSecrets, masker } from "./secrets";
@@ -95,7 +95,7 @@ export class Attempt {
     }
     if (this.ending !== undefined && now - this.endedAt > PATIENCE) {
       this.of.leaveBehind(this.trigger);
-      this.finishBy({ error: this.ending });
+      this.finishBy({ error: abandoned(PATIENCE) });
     }
   }
 

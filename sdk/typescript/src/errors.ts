@@ -36,6 +36,11 @@ export class RetryAfter extends Error {
   }
 }
 
+/** Why a run fails, in words that need no class in front. */
+export class Failure extends Error {
+  override name = "Failure";
+}
+
 /** Why a run has to end: the reason of its signal. See the classes below. */
 export class Ending extends Error {
   override name = "Ending";
@@ -60,6 +65,26 @@ export class Stopping extends Ending {
 export function textOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? thrown.message || thrown.name : thrown);
+  } catch {
+    return typeOf(thrown);
+  }
+}
+
+const PARTS = 10; // of an AggregateError that are named
+
+/** What is said of a handler that failed: its error's text with its class in front, and the parts of one that has several. It never throws. */
+export function saidBy(thrown: unknown): string {
+  try {
+    if (!(thrown instanceof Error) || thrown instanceof Final || thrown instanceof RetryAfter || thrown instanceof Ending || thrown instanceof Failure) {
+      return textOf(thrown);
+    }
+    const name = thrown.name === "Error" ? typeOf(thrown) : thrown.name;
+    const said = name === "Error" ? textOf(thrown) : [name, thrown.message].filter(Boolean).join(": ");
+    if (!(thrown instanceof AggregateError)) {
+      return said;
+    }
+    const parts = thrown.errors.slice(0, PARTS).map(saidBy);
+    return `${said}: ${[...parts, ...(thrown.errors.length > PARTS ? ["…"] : [])].join("; ")}`;
   } catch {
     return typeOf(thrown);
   }

@@ -1,6 +1,6 @@
 /** JSON, which holds less than JavaScript does, but for its numbers, of which it holds more. */
 
-import { textOf } from "./errors";
+import { Failure, textOf } from "./errors";
 import { refuseUnfinished } from "./unfinished";
 import { cut, MAX_RESULT } from "./wire";
 
@@ -96,7 +96,7 @@ export function parse(text: string): unknown {
 /** Refuse a value that has a number which is too large for JavaScript, and so has become Infinity. */
 export function checkFinite(value: unknown, name: string): void {
   if (typeof value === "number" && !Number.isFinite(value)) {
-    throw new Error(`${name} is a number that is too large for JavaScript; send it as text`);
+    throw new Failure(`${name} is a number that is too large for JavaScript; send it as text`);
   }
   if (typeof value === "object" && value !== null) {
     for (const [key, part] of Object.entries(value)) {

@@ -1,6 +1,6 @@
 /** What becomes of an attempt. */
 
-import { Ending, Final, RetryAfter, Stopping, TimedOut, textOf } from "./errors";
+import { Ending, Failure, Final, RetryAfter, Stopping, saidBy, TimedOut } from "./errors";
 import { encodeResult } from "./json";
 import { Unfinished } from "./unfinished";
 
@@ -20,16 +20,26 @@ export interface Outcome {
 /** What a handler did: it returned a value, or threw an error. */
 export type Did = { value: unknown } | { error: unknown };
 
+const LOST = "the executor stopped before the run could end, and delivery at_most_once forbids to run it again";
+
+/** What is said of a handler that ignores its signal for so many milliseconds. */
+export function abandoned(patience: number): Failure {
+  return new Failure(`the handler ignored its context for ${patience / 1000}s and was abandoned`);
+}
+
+/** Why a run had to end, and what its handler had to say. */
+function join(why: string, did: Did): string {
+  const said = "error" in did && !isAbort(did.error) ? saidBy(did.error) : "";
+  return said === "" ? why : `${why}; ${said}`;
+}
+
 /** The outcome of what a handler did; ending is why it had to end, if it had to. What is not repeatable is lost instead of given back. */
 export function outcomeOf(did: Did, ending: Ending | undefined, repeatable: boolean, mask: (text: string) => string): Outcome {
   if (ending instanceof Stopping && "error" in did) {
-    return repeatable
-      ? { status: "", message: "" }
-      : { status: "lost", message: "the executor stopped before the run could end, and delivery at_most_once forbids to run it again" };
+    return repeatable ? { status: "", message: "" } : { status: "lost", message: join(LOST, did) };
   }
   if (ending !== undefined && !(ending instanceof Stopping)) {
-    const said = "error" in did && !isAbort(did.error) ? textOf(did.error) : "";
-    return { status: ending instanceof TimedOut ? "timed_out" : "cancelled", message: [ending.message, said].filter(Boolean).join(": ") };
+    return { status: ending instanceof TimedOut ? "timed_out" : "cancelled", message: join(ending.message, did) };
   }
   if ("error" in did) {
     return failure(did.error);
@@ -48,7 +58,7 @@ export function outcomeOf(did: Did, ending: Ending | undefined, repeatable: bool
 function failure(error: unknown): Outcome {
   return {
     status: "failed",
-    message: textOf(error),
+    message: saidBy(error),
     ...(error instanceof Final && { final: true }),
     ...(error instanceof RetryAfter && { retryAfter: error.delay }),
   };
@@ -56,7 +66,7 @@ function failure(error: unknown): Outcome {
 
 /** Whether an error is worth its stack: not what handlers throw on purpose. */
 export function isUnexpected(error: unknown): boolean {
-  return !(error instanceof Final || error instanceof RetryAfter || isAbort(error));
+  return !(error instanceof Final || error instanceof RetryAfter || error instanceof Failure || isAbort(error));
 }
 
 /** Whether an error only says that the signal was aborted. */

@@ -1,5 +1,7 @@
 /** Schemas of parameters and results: zod, or any library that implements Standard Schema. */
 
+import { Failure } from "./errors";
+
 /** What https://standardschema.dev defines, as far as the SDK uses it. */
 export interface Schema<Input = unknown, Output = Input> {
   readonly "~standard": {
@@ -23,13 +25,13 @@ interface Issue {
 /** A JSON Schema (2020-12) as an object. */
 export type JsonSchema = Record<string, unknown>;
 
-/** A value as the schema has it. Throws an Error that says what does not fit, and where. */
+/** A value as the schema has it. Throws a Failure that says what does not fit, and where. */
 export async function validate<Output>(schema: Schema<unknown, Output>, value: unknown, what: string): Promise<Output> {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) {
     return result.value;
   }
-  throw new Error(`${what}: ${result.issues.map(describe).join("; ")}`);
+  throw new Failure(`${what}: ${result.issues.map(describe).join("; ")}`);
 }
 
 function describe(issue: Issue): string {

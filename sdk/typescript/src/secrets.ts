@@ -3,7 +3,7 @@
 import { createDecipheriv } from "node:crypto";
 
 import type { Bus } from "./bus";
-import { ConfigurationError, textOf } from "./errors";
+import { ConfigurationError, Failure, textOf } from "./errors";
 
 const LEAST_MASKED = 4; // shorter ones would make holes in every text
 
@@ -50,7 +50,7 @@ export async function fetchSecrets(bus: Bus, key: Buffer | undefined, group: str
   const secrets: Record<string, string> = {};
   for (const [variable, name] of Object.entries(wanted)) {
     if (key === undefined) {
-      throw new Error("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE");
+      throw new Failure("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE");
     }
     secrets[variable] = await fetchSecret(bus, key, group, name);
   }
@@ -59,14 +59,14 @@ export async function fetchSecrets(bus: Bus, key: Buffer | undefined, group: str
 
 async function fetchSecret(bus: Bus, key: Buffer, group: string, name: string): Promise<string> {
   const m = await bus.request(`$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.${group}.${name}`, "").catch((e: unknown) => {
-    throw new Error(`secret ${JSON.stringify(name)} cannot be read from NATS: ${textOf(e)}`);
+    throw new Failure(`secret ${JSON.stringify(name)} cannot be read from NATS: ${textOf(e)}`);
   });
   if (m.data.length === 0) {
-    throw new Error(`there is no secret ${JSON.stringify(name)} in group ${group}; set it with: carillon secret set ${name} -g ${group}`);
+    throw new Failure(`there is no secret ${JSON.stringify(name)} in group ${group}; set it with: carillon secret set ${name} -g ${group}`);
   }
   try {
     return openSecret(key, group, name, JSON.parse(m.string()).sealed);
   } catch {
-    throw new Error(`secret ${JSON.stringify(name)} does not open with this executor's key: is it that of another master key?`);
+    throw new Failure(`secret ${JSON.stringify(name)} does not open with this executor's key: is it that of another master key?`);
   }
 }

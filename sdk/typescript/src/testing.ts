@@ -7,14 +7,15 @@
 
 import { randomUUID } from "node:crypto";
 
+import { PATIENCE } from "./attempt";
 import { captureConsole } from "./console";
-import { Cancelled, type Ending, TimedOut } from "./errors";
+import { Cancelled, type Ending, shown, TimedOut } from "./errors";
 import type { Executor } from "./executor";
-import { type Did, outcomeOf, type Status } from "./outcome";
+import { abandoned, type Did, isUnexpected, outcomeOf, type Status } from "./outcome";
 import { type Progress, Run, within } from "./run";
 import { RunLog } from "./runlog";
 import { masker } from "./secrets";
-import { milliseconds } from "./time";
+import { milliseconds, pause } from "./time";
 import { Trigger } from "./trigger";
 
 /** What a test may say of the run. */
@@ -27,6 +28,10 @@ export interface TestRun {
   timeout?: string;
   /** Aborts the run's signal with a Cancelled. */
   cancel?: AbortSignal;
+  /** The instant that the schedule named. Defaults to now. */
+  fireTime?: Date;
+  /** Why the run is there. Defaults to "schedule". */
+  cause?: string;
   /** By variable. */
   secrets?: Record<string, string>;
   job?: string;
@@ -47,7 +52,10 @@ export interface End {
   progress: Progress[];
 }
 
-/** Do one run with a handler of the executor, as an instance would. */
+/**
+ * Do one run with a handler of the executor, as an instance would. A handler that ignores its signal
+ * is left behind after 10 s.
+ */
 export async function runHandler(app: Executor, handler: string, params?: unknown, options: TestRun = {}): Promise<End> {
   const h = app.handlers.get(handler);
   if (h === undefined) {
@@ -61,17 +69,23 @@ export async function runHandler(app: Executor, handler: string, params?: unknow
   const controller = new AbortController();
   const trigger = new Trigger(JSON.parse(JSON.stringify(rawOf(handler, params, options))), "");
   const state = { trigger, log, instance: "test", fence: 65_537, signal: () => controller.signal, onProgress: (p: Progress) => void progress.push(p) };
+  const work = async (): Promise<Did> => {
+    try {
+      const run = new Run(state, { params: await h.params(trigger.raw.params), secrets, traceParent: "" });
+      return { value: await within(run, log, () => h.call(run, app.middleware)) };
+    } catch (error) {
+      return { error };
+    }
+  };
+  const patience = new AbortController();
   const end = endings(controller, options);
   const release = captureConsole();
-  let did: Did;
-  try {
-    const run = new Run(state, { params: await h.params(trigger.raw.params), secrets, traceParent: "" });
-    did = { value: await within(run, log, () => h.call(run, app.middleware)) };
-  } catch (error) {
-    did = { error };
-  } finally {
-    release();
-    end();
+  const did = await Promise.race([work(), ignored(controller.signal, patience.signal)]);
+  release();
+  end();
+  patience.abort(null);
+  if ("error" in did && isUnexpected(did.error)) {
+    log.add("stderr", "error", shown(did.error));
   }
   const ending = controller.signal.aborted ? (controller.signal.reason as Ending) : undefined;
   const outcome = outcomeOf(did, ending, true, log.mask);
@@ -95,8 +109,8 @@ function rawOf(handler: string, params: unknown, options: TestRun) {
     version: 1,
     shard: 0,
     attempt: options.attempt ?? 1,
-    cause: "schedule",
-    fire_time: now,
+    cause: options.cause ?? "schedule",
+    fire_time: options.fireTime?.toISOString() ?? now,
     committed_at: now,
     ...(options.piece && { broadcast_index: options.piece.index, broadcast_total: options.piece.total }),
     item: options.item,
@@ -104,6 +118,15 @@ function rawOf(handler: string, params: unknown, options: TestRun) {
     task: { handler },
     params,
   };
+}
+
+/** What is said of a handler that ignores its signal, once it has been for a while. */
+async function ignored(signal: AbortSignal, over: AbortSignal): Promise<Did> {
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  }
+  await pause(PATIENCE, over);
+  return { error: abandoned(PATIENCE) };
 }
 
 /** Abort the run when a test says so, until the returned function is called. */

@@ -1,7 +1,9 @@
 /** Finds work in a handler's result that nobody has waited for. */
 
+import { Failure } from "./errors";
+
 /** A handler returned something whose code has not run, or not to its end. The run fails. */
-export class Unfinished extends Error {
+export class Unfinished extends Failure {
   override name = "Unfinished";
 
   constructor(place: string, what: string) {

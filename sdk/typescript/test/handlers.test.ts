@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { currentRun, Executor, Final, RetryAfter } from "../src/index";
+import { currentRun, Executor, Final, RetryAfter, TimedOut } from "../src/index";
 import { runHandler } from "../src/testing";
 
 const Report = z.object({ region: z.string(), rows: z.number().int().default(0) });
@@ -45,7 +45,7 @@ test("a handler knows its run", async () => {
 });
 
 test("an error says what shall become of the run", async () => {
-  for (const [params, final, retryAfter, message] of [["final", true, undefined, "no such customer"], ["later", false, 90_000, "busy"], ["x", false, undefined, "x"]] as const) {
+  for (const [params, final, retryAfter, message] of [["final", true, undefined, "no such customer"], ["later", false, 90_000, "busy"], ["x", false, undefined, "TypeError: x"]] as const) {
     const end = await runHandler(app(), "broken", params);
     assert.deepEqual([end.status, end.final, end.retryAfter, end.message], ["failed", final, retryAfter, message]);
   }
@@ -60,6 +60,68 @@ test("a result that JSON cannot hold is left out, with the place", async () => {
 test("a timeout and a cancellation abort the run's signal", async () => {
   assert.deepEqual(await runHandler(app(), "slow", undefined, { timeout: "20ms" }).then((e) => [e.status, e.message]), ["timed_out", "took longer than its timeout of 20ms"]);
   assert.equal((await runHandler(app(), "slow", undefined, { cancel: AbortSignal.abort() })).status, "cancelled");
+});
+
+class NotFound extends Error {}
+
+const speechless = new TypeError("x");
+Object.defineProperty(speechless, "message", {
+  get: () => {
+    throw new Error("no words");
+  },
+});
+
+test("the message of a failure names its class", async () => {
+  const cases: [thrown: unknown, message: string][] = [
+    [new Error("plain"), "plain"],
+    [new RangeError("too far"), "RangeError: too far"],
+    [new NotFound("no such row"), "NotFound: no such row"],
+    [new TypeError(), "TypeError"],
+    ["a text", "a text"],
+    [new TimedOut("of its own"), "of its own"],
+    [speechless, "TypeError"],
+    [new AggregateError([new RangeError("a"), new AggregateError(["b"], "few"), new Error("c")], "many"), "AggregateError: many: RangeError: a; AggregateError: few: b; c"],
+  ];
+  for (const [thrown, message] of cases) {
+    const end = await runHandler(new Executor({ group: "g" }).handler("h", () => Promise.reject(thrown)), "h");
+    assert.deepEqual([end.status, end.message], ["failed", message]);
+  }
+});
+
+test("an error that nobody expects is in the log with its stack", async () => {
+  const end = await runHandler(new Executor({ group: "g" }).handler("h", () => Promise.reject(new NotFound("no such row"))), "h");
+  assert.match(end.lines.join("\n"), /no such row\n\s+at .*handlers\.test/);
+});
+
+test("what a handler says after its time follows the reason", async () => {
+  const app = new Executor({ group: "g" }).handler("h", async (run) => {
+    await sleep(30_000, undefined, { signal: run.signal }).catch(() => {});
+    assert.ok(run.ending instanceof TimedOut);
+    throw new RangeError("too far");
+  });
+  assert.equal((await runHandler(app, "h", undefined, { timeout: "20ms" })).message, "took longer than its timeout of 20ms; RangeError: too far");
+});
+
+test("a handler that ignores its signal is left behind, and its message says so", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const end = runHandler(new Executor({ group: "g" }).handler("h", () => new Promise(() => {})), "h", undefined, { cancel: AbortSignal.abort() });
+  await new Promise(setImmediate);
+  t.mock.timers.tick(10_000);
+  assert.equal((await end).message, "cancelled by the test; the handler ignored its context for 10s and was abandoned");
+});
+
+test("a test sets the fire time and the cause", async () => {
+  const app = new Executor({ group: "g" }).handler("h", (run) => [run.fireTime.toISOString(), run.cause]);
+  const end = await runHandler(app, "h", undefined, { fireTime: new Date("2026-01-05T02:00:00Z"), cause: "backfill" });
+  assert.deepEqual(end.result, ["2026-01-05T02:00:00.000Z", "backfill"]);
+});
+
+test("a result that refers to itself is left out with a note", async () => {
+  const result: Record<string, unknown> = {};
+  result.self = [result];
+  const end = await runHandler(new Executor({ group: "g" }).handler("h", () => result), "h");
+  assert.deepEqual([end.status, end.result], ["succeeded", undefined]);
+  assert.match(end.message, /the result was left out: result\.self\[0\] refers back/);
 });
 
 test("parameters and results that do not fit fail the run, with the place", async () => {

@@ -52,6 +52,6 @@ test("numbers of parameters are never changed in silence", () => {
     one: "\x001",
   });
   assert.deepEqual(parse("[0.1000, -0, 1e3, 12345678901234567.5]"), [0.1, -0, 1000, 12345678901234568]);
-  assert.throws(() => checkFinite(parse('{"a":[1,{"b":1e400}]}'), "params"), /^Error: params\.a\[1\]\.b is a number that is too large/);
+  assert.throws(() => checkFinite(parse('{"a":[1,{"b":1e400}]}'), "params"), /^Failure: params\.a\[1\]\.b is a number that is too large/);
   assert.throws(() => parse('{"a":12345678901234567x}'), SyntaxError);
 });

@@ -15,8 +15,8 @@ import nats.errors
 
 from . import secrets as sealed
 from . import wire
-from .errors import Ending, Stopping, TimedOut
-from .outcome import Outcome, outcome_of
+from .errors import Ending, Failure, TimedOut
+from .outcome import Outcome, abandoned, outcome_of
 from .run import Run
 from .runlog import MARK, RunLog
 from .telemetry import NoSpan
@@ -101,9 +101,7 @@ class Attempt:
         if self._ended_at and now - self._ended_at > PATIENCE and not self._over:
             log.warning("run %s ignores that it has to end; it is left behind", self.run.id)
             self.of.telemetry.count("handlers_abandoned")
-            why = self.run.ending
-            assert why is not None
-            self._finish(outcome_of(self.run, why, None))
+            self._finish(outcome_of(self.run, abandoned(PATIENCE), None))
 
     async def _tell_started(self) -> None:
         if not self._told_started:
@@ -172,7 +170,7 @@ class Attempt:
         except asyncio.CancelledError:
             if self.of.over:  # the program ends its loop, and what becomes of the attempt is for a server to say
                 raise
-            error = self.run.ending or RuntimeError("the handler cancelled itself")
+            error = self.run.ending or Failure("the handler cancelled itself")
         except Exception as e:  # noqa: BLE001 - a handler may raise anything
             error = e
         if not self._over:
@@ -331,12 +329,12 @@ class Attempt:
         if not wanted:
             return
         if not self.of.key:
-            raise RuntimeError("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE")
+            raise Failure("the task asks for secrets, and this executor has no key for them: set CARILLON_SECRET_KEY_FILE")
         values = {}
         for variable, name in sorted(wanted.items()):
             m = await self.of.nc.request(f"$JS.API.DIRECT.GET.KV_SECRET.$KV.SECRET.{self.of.group}.{name}", b"", timeout=5)
             if not m.data:
-                raise RuntimeError(f"there is no secret {name!r} in group {self.of.group}")
+                raise Failure(f"there is no secret {name!r} in group {self.of.group}")
             values[variable] = sealed.open_secret(self.of.key, self.of.group, name, json.loads(m.data)["sealed"])
         self.run._secrets, self._log.mask = values, sealed.masker(values)
 

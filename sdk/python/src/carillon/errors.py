@@ -26,6 +26,10 @@ class RetryAfter(Exception):
         self.delay = min(max(seconds, 0.0), 7 * 24 * 3600.0)
 
 
+class Failure(RuntimeError):
+    """Why a run fails, in words that need no class in front."""
+
+
 class Ending(Exception):
     """Why a run has to end. See its subclasses."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import wire
 from .convert import Shape, Unsuitable, shape_of
-from .errors import ConfigurationError
+from .errors import ConfigurationError, Failure
 from .results import awaited, dismiss, is_awaitable, refuse_unfinished
 from .run import Run, _current
 
@@ -74,8 +74,11 @@ class Handler:
                              "import what it names outside of TYPE_CHECKING, and define it before the handler") from None
 
     def arguments(self, run: Run) -> tuple[Any, ...]:
-        """What the function is called with. Parameters that do not fit are a ValueError."""
-        wire.check_finite(run.params, "params")
+        """What the function is called with. Parameters that do not fit are a Failure, or an error of pydantic."""
+        try:
+            wire.check_finite(run.params, "params")
+        except ValueError as e:
+            raise Failure(str(e)) from None
         if not self.takes_params:
             return (run,)
         raw, shape = run.params, self._shape
@@ -86,7 +89,7 @@ class Handler:
         except ValueError as e:
             if type(e) is not ValueError:  # pydantic's says more
                 raise
-            raise ValueError(f"params of handler {self.name}: {e}") from None
+            raise Failure(f"params of handler {self.name}: {e}") from None
 
     async def call(self, run: Run) -> Any:
         """Call the function: an async one in this loop, any other in a thread. What it returns is awaited if it can be.
@@ -145,9 +148,9 @@ class _OnlyExceptions:
 
     def __exit__(self, _: object, e: BaseException | None, __: object) -> None:
         if isinstance(e, (StopIteration, StopAsyncIteration)):
-            raise RuntimeError(f"the handler raised {e!r}") from e
+            raise Failure(f"the handler raised {e!r}") from e
         if e is not None and not isinstance(e, (Exception, asyncio.CancelledError)):
-            raise RuntimeError(f"the handler raised {e!r}, which ends its run, not the executor") from e
+            raise Failure(f"the handler raised {e!r}, which ends its run, not the executor") from e
 
 
 @functools.cache

@@ -15,9 +15,10 @@ from collections.abc import AsyncIterable, Callable, Iterator, Mapping
 from typing import Any
 
 from . import wire
+from .errors import Failure
 
 
-class Unfinished(Exception):
+class Unfinished(Failure):
     """A handler returned something whose code has not run, or not to its end."""
 
     def __init__(self, place: str, what: str) -> None:

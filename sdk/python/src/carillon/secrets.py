@@ -7,6 +7,8 @@ import json
 import urllib.parse
 from collections.abc import Callable
 
+from .errors import Failure
+
 
 def key_of(text: str, group: str) -> bytes:
     """The key in what `carillon secret key` prints."""
@@ -22,7 +24,7 @@ def open_secret(key: bytes, group: str, name: str, sealed: str) -> str:
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError:
-        raise RuntimeError("secrets need the package cryptography: pip install 'carillon-executor[secrets]'") from None
+        raise Failure("secrets need the package cryptography: pip install 'carillon-executor[secrets]'") from None
     data = base64.b64decode(sealed)
     return AESGCM(key).decrypt(data[:12], data[12:], f"{group}/{name}".encode()).decode()
 

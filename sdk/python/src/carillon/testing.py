@@ -16,10 +16,10 @@ from typing import Any
 
 from . import wire
 from .attempt import PATIENCE
-from .errors import Cancelled, ConfigurationError, Ending, TimedOut
+from .errors import Cancelled, ConfigurationError, Ending, Failure, TimedOut
 from .executor import Executor
 from .handlers import Handler
-from .outcome import Outcome, outcome_of
+from .outcome import Outcome, abandoned, outcome_of
 from .run import Run
 from .runlog import CaptureHandler, RunLog
 from .secrets import masker
@@ -116,8 +116,8 @@ async def _do(handler: Handler, run: Run, timeout: float, cancel_after: float | 
     for limit in limits:
         limit.cancel()
     if not work.done():
-        return outcome_of(run, run.ending, None)
+        return outcome_of(run, abandoned(PATIENCE), None)
     if work.cancelled():
-        return outcome_of(run, run.ending or RuntimeError("the handler cancelled itself"), None)
+        return outcome_of(run, run.ending or Failure("the handler cancelled itself"), None)
     error = work.exception()
     return outcome_of(run, error, None if error else work.result())
