@@ -8,6 +8,7 @@ import pytest
 from test_instance import REPLY, given, instance, until
 
 from carillon import Executor, attempt, executor, wire
+from carillon.connection import Errors
 from carillon.executor import Conflict, Refused
 
 
@@ -103,6 +104,40 @@ def test_an_instance_that_finds_its_name_taken_gives_its_runs_back_and_leaves_th
         assert (REPLY, b'-NAK {"delay": 1000000000}') in i.nc.sent
         assert not [s for s, _ in i.nc.sent if s.startswith("$KV.INST.")]
         assert str(i._conflict) == "another lives"
+
+    asyncio.run(go())
+
+
+def test_an_executor_has_started_once_its_heartbeat_is_stored(caplog):
+    async def go():
+        i, stored = instance(Executor()), asyncio.Event()
+        i._introduce = stored.wait
+        await i._turn()
+        await asyncio.sleep(0)
+        assert "executor started" not in caplog.text
+        stored.set()
+        await until(lambda: i._introduced)
+        assert caplog.text.count("executor started: group g, instance i, 32 slots") == 1
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(go())
+
+
+def test_a_heartbeat_that_a_credential_may_not_store_is_said_to_need_another(caplog):
+    async def go():
+        i = instance(Executor())
+        i._errors = Errors(i.settings)
+        i._errors.connected()
+        await i._errors.hear(nats.errors.Error('nats: permissions violation for publish to "$kv.inst.g.i"'))
+        i.stored = denied
+        introducing = asyncio.ensure_future(i._introduce())
+        while "the heartbeat is not stored" not in caplog.text:
+            await asyncio.sleep(0.01)
+        introducing.cancel()
+        assert "is the credential for group g? Each is for one group" in caplog.text and "is a Carillon server" not in caplog.text
+
+    async def denied(*_, **__):
+        raise nats.errors.TimeoutError
 
     asyncio.run(go())
 

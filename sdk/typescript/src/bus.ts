@@ -26,6 +26,7 @@ export class Bus {
   /** Called after each reconnection. */
   onReconnect = (): void => {};
   private closing = false;
+  private denied = false; // something was, to this credential
   private errors = 0;
 
   constructor(
@@ -49,6 +50,11 @@ export class Bus {
       }
     }
     return undefined;
+  }
+
+  /** What to look at when a message is not stored. */
+  ask(): string {
+    return this.denied ? `is the credential for group ${this.settings.group}? Each is for one group` : "is a Carillon server running on this NATS?";
   }
 
   subscribe(subject: string, hear: (m: Msg) => void): Subscription {
@@ -141,6 +147,7 @@ export class Bus {
         this.onReconnect();
       } else if (status.type === "error") {
         this.errors++;
+        this.denied ||= isDenial(status.error);
         if (isDoubling(this.errors)) {
           this.log.warn(`NATS: ${explain(status.error, this.settings)}`);
         }
@@ -194,11 +201,15 @@ export function whyNot(e: unknown, settings: Settings): string {
 /** An error of a connection, and what to do. */
 export function explain(e: Error, settings: Settings): string {
   const text = textOf(e);
-  if (/permissions violation/i.test(text)) {
+  if (isDenial(e)) {
     const subject = text.replace(/-[0-9a-f]{40}/, "-…"); // which is the secret of this instance
     return `${subject}; each credential is for one group: check that this one is for group ${settings.group}`;
   }
   return /authorization|authentication/i.test(text) ? `it ${aboutCredential(settings)} (${text})` : text;
+}
+
+function isDenial(e: Error): boolean {
+  return /permissions violation/i.test(textOf(e));
 }
 
 function aboutCredential(settings: Settings): string {

@@ -86,7 +86,7 @@ export function saidBy(thrown: unknown): string {
     const parts = thrown.errors.slice(0, PARTS).map(saidBy);
     return `${said}: ${[...parts, ...(thrown.errors.length > PARTS ? ["…"] : [])].join("; ")}`;
   } catch {
-    return typeOf(thrown);
+    return textOf(thrown);
   }
 }
 

@@ -137,7 +137,7 @@ export class Heart {
 
   private sayNotStored(failures: number, e: unknown): void {
     if (isDoubling(failures)) {
-      this.of.log.warn(`the heartbeat is not stored (${textOf(e)}): is a Carillon server running on this NATS? (trying again)`);
+      this.of.log.warn(`the heartbeat is not stored (${textOf(e)}): ${this.of.bus.ask()} (trying again)`);
     }
   }
 

@@ -90,6 +90,7 @@ export class Instance {
   // --- life
 
   async serve(): Promise<void> {
+    await this.spool.open();
     const bus = await Bus.connect(this.settings, this.log, this.stop);
     if (bus === undefined) {
       return;

@@ -1,8 +1,10 @@
 /** The settings of an executor: options first, then the variables that `carillon executor` reads. */
 
-import { randomInt } from "node:crypto";
+import { createPrivateKey, randomInt, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+
+import { nkeys } from "@nats-io/transport-node";
 
 import { ConfigurationError, textOf } from "./errors";
 import { keyOf } from "./secrets";
@@ -67,17 +69,17 @@ type Env = Record<string, string | undefined>;
 /** Fill what is not set from the environment, and check everything. */
 export function complete(options: Options, env: Env = process.env): Settings {
   const group = slug("group", options.group ?? env.CARILLON_GROUP ?? "", "CARILLON_GROUP");
-  const tls = {
+  const tls = tlsOf({
     ...optional("caFile", options.caFile ?? env.CARILLON_NATS_CA),
     ...optional("certFile", options.certFile ?? env.CARILLON_NATS_CERT),
     ...optional("keyFile", options.keyFile ?? env.CARILLON_NATS_KEY),
-  };
+  });
   const secretKey = options.secretKey ?? key(env, "CARILLON_SECRET_KEY");
   return {
     group,
     servers: (options.nats || env.CARILLON_NATS || "nats://127.0.0.1:4222").split(",").map((server) => server.trim()),
     credential: seed(options.credential ?? key(env, "CARILLON_CREDENTIAL")),
-    tls: Object.keys(tls).length > 0 ? tls : undefined,
+    tls,
     instance: slug("instance", options.instance || env.CARILLON_INSTANCE || madeUpName(), "CARILLON_INSTANCE"),
     slots: whole(options.slots, env, "CARILLON_SLOTS", 32, 10_000),
     labels: fits("labels", options.labels ?? labels(env.CARILLON_LABEL ?? ""), MAX_LABELS),
@@ -121,22 +123,67 @@ function slug(name: string, text: string, variable: string): string {
 function key(env: Env, variable: string): string {
   const file = env[`${variable}_FILE`];
   if (file) {
-    try {
-      return readFileSync(file, "utf8").trim();
-    } catch (e) {
-      throw new ConfigurationError(`${variable}_FILE ${JSON.stringify(file)} cannot be read: ${textOf(e)}`);
+    const text = readText(file, `${variable}_FILE`).trim();
+    if (text === "") {
+      throw new ConfigurationError(`${variable}_FILE ${JSON.stringify(file)} is empty: it must have a key`);
     }
+    return text;
   }
   const text = (env[variable] ?? "").trim();
   delete env[variable];
   return text;
 }
 
+function readText(file: string, name: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (e) {
+    throw new ConfigurationError(`${name} ${JSON.stringify(file)} cannot be read: ${textOf(e)}`);
+  }
+}
+
+/** Files for TLS, which are looked at now: NATS' client would fail at each try. */
+function tlsOf(files: { caFile?: string; certFile?: string; keyFile?: string }): Settings["tls"] {
+  const { caFile, certFile, keyFile } = files;
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    throw new ConfigurationError("CARILLON_NATS_CERT and CARILLON_NATS_KEY belong together: set both, or neither");
+  }
+  if (caFile !== undefined) {
+    pem("CARILLON_NATS_CA", caFile, "certificates", (text) => new X509Certificate(text));
+  }
+  if (certFile !== undefined && keyFile !== undefined) {
+    const key = pem("CARILLON_NATS_KEY", keyFile, "a private key", createPrivateKey);
+    const certificate = pem("CARILLON_NATS_CERT", certFile, "a certificate", (text) => new X509Certificate(text));
+    if (!certificate.checkPrivateKey(key)) {
+      throw new ConfigurationError(`CARILLON_NATS_KEY ${JSON.stringify(keyFile)} must have the key of the certificate in ${JSON.stringify(certFile)}`);
+    }
+  }
+  return Object.keys(files).length > 0 ? files : undefined;
+}
+
+function pem<T>(variable: string, file: string, what: string, read: (text: string) => T): T {
+  const text = readText(file, variable);
+  try {
+    return read(text);
+  } catch (e) {
+    throw new ConfigurationError(`${variable} ${JSON.stringify(file)} must be a file of ${what} in PEM: ${textOf(e)}`);
+  }
+}
+
 function seed(text: string): string {
-  if (text !== "" && !/^SU[A-Z2-7]{56}$/.test(text.trim())) {
+  if (text.trim() !== "" && !isSeed(text.trim())) {
     throw new ConfigurationError("the credential is not the seed of an nkey (SU…): take the file that `carillon credential create` writes");
   }
   return text.trim();
+}
+
+function isSeed(text: string): boolean {
+  try {
+    nkeys.fromSeed(Buffer.from(text));
+    return text.startsWith("SU");
+  } catch {
+    return false;
+  }
 }
 
 function whole(given: number | undefined, env: Env, variable: string, otherwise: number, most = Number.MAX_SAFE_INTEGER): number {

@@ -5,7 +5,7 @@ import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/pr
 import { join } from "node:path";
 
 import type { Bus, Headers } from "./bus";
-import { textOf } from "./errors";
+import { ConfigurationError, textOf } from "./errors";
 import { fitted } from "./events";
 import type { Logger } from "./log";
 import { isObject } from "./trigger";
@@ -23,6 +23,21 @@ export class Spool {
     private readonly most: number,
     private readonly log: Logger,
   ) {}
+
+  /** Make the folder, and see that it can be written to. Throws a ConfigurationError. */
+  async open(): Promise<void> {
+    if (this.folder === "") {
+      return;
+    }
+    const path = join(this.folder, `${randomBytes(12).toString("hex")}.new`);
+    try {
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      await writeSynced(path, "");
+      await unlink(path);
+    } catch (e) {
+      throw new ConfigurationError(`spool ${JSON.stringify(this.folder)} (CARILLON_SPOOL) must be a folder that this program can make and write to: ${textOf(e)}`);
+    }
+  }
 
   /** Keep a message until the returned function is called. Only its owner may read it: it has a token. */
   async keep(subject: string, data: string, headers: Headers): Promise<() => Promise<void>> {

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { nkeys } from "@nats-io/transport-node";
+
 import { explain, whyNot } from "../src/bus";
 import { complete } from "../src/settings";
 
 const AT = { group: "billing", nats: "nats://n1:4222" };
 const WITHOUT = complete(AT, {});
-const WITH = complete(AT, { CARILLON_CREDENTIAL: `SU${"A".repeat(56)}` });
+const WITH = complete(AT, { CARILLON_CREDENTIAL: Buffer.from(nkeys.createUser().getSeed()).toString() });
 
 test("why there is no connection says what to do", () => {
   const cases: Array<[name: string, settings: typeof WITH, error: unknown, says: string]> = [

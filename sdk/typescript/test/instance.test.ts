@@ -126,7 +126,7 @@ test("an error that cannot say what it is fails its run, and does not keep it", 
       throw new Error("no");
     }
   }
-  for (const [what, message] of [["inspect", "boom"], ["message", "Mute"], ["name", "boom"], ["stack", "boom"]] as const) {
+  for (const [what, message] of [["inspect", "Mute: boom"], ["message", "Mute"], ["name", "boom"], ["stack", "Mute: boom"]] as const) {
     const { instance, nats } = instanceOf(new Executor().handler("h", () => Promise.reject(new Mute(what))));
     instance.attempts.start(trigger(), REPLY);
     await nats.until((s) => s.subject === REPLY && s.data === "+ACK");

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { NatsConnection } from "@nats-io/transport-node";
 
 import { Bus } from "../src/bus";
-import { Executor } from "../src/index";
+import { ConfigurationError, Executor } from "../src/index";
 import { Spool } from "../src/spool";
 import { FakeNats, instanceOf, quiet, REPLY, settings, trigger } from "./nats";
 
@@ -49,6 +49,17 @@ test("an end of an earlier process that NATS does not take is made shorter", asy
   assert.deepEqual([end.run_id, end.status, end.result], ["r", "succeeded", undefined]);
   assert.match(end.message, /set max_payload to at least 1MB/);
   assert.deepEqual(readdirSync(spool), []);
+});
+
+test("a spool that cannot be made or written is refused at the start", async () => {
+  const parent = folder();
+  writeFileSync(join(parent, "file"), "");
+  for (const spool of [join(parent, "file"), join(parent, "file", "below"), "/proc"]) {
+    const app = new Executor({ group: "g", nats: "nats://127.0.0.1:9", spool });
+    await assert.rejects(app.serve(), (e) => e instanceof ConfigurationError && /^spool ".*" \(CARILLON_SPOOL\) must be a folder/.test(e.message));
+  }
+  await new Spool(join(parent, "a", "b"), 1, quiet).open();
+  assert.deepEqual(readdirSync(join(parent, "a", "b")), []);
 });
 
 test("an end that is stored leaves nothing on disk", async () => {

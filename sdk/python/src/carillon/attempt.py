@@ -60,7 +60,7 @@ class Attempt:
         self._reason = route_reason
         self.came = wire.now()
         self.started: datetime | None = None
-        self._log = RunLog(asyncio.get_running_loop(), self._send_lines, trigger.delivered)
+        self._log = RunLog(asyncio.get_running_loop(), self._send_lines, trigger.delivered, of.settings.max_log_lines, of.settings.max_log_bytes)
         fence = wire.delivery(reply)[1] << 16 | min(trigger.delivered, 65535)
         self.run = Run(trigger, self._log, of.instance, fence)
         self._span = NoSpan(trigger)

@@ -38,12 +38,20 @@ class Errors:
         self._settings, self._warnings = settings, Warnings()
         self.connecting = True
         self.last: BaseException | None = None  # while connecting
+        self._denied = False  # something was, to this credential
 
     async def hear(self, e: Exception) -> None:
+        self._denied = self._denied or _is_denial(e)
         if self.connecting:
             self.last = e
         else:
             self._warnings.warn(f"NATS: {explain(e, self._settings)}")
+
+    def ask(self) -> str:
+        """What to look at when a message is not stored."""
+        if self._denied:
+            return f"is the credential for group {self._settings.group}? Each is for one group"
+        return "is a Carillon server running on this NATS?"
 
     def connected(self) -> None:
         self.connecting = False
@@ -59,12 +67,24 @@ def options(settings: Settings, errors: Errors) -> dict[str, Any]:
     }
     if settings.credential:
         given["nkeys_seed_str"] = settings.credential
-    if settings.ca_file:
-        try:
-            given["tls"] = ssl.create_default_context(cafile=settings.ca_file)
-        except OSError as e:  # an ssl.SSLError is one
-            raise ConfigurationError(f"CARILLON_NATS_CA {settings.ca_file!r} must be a file of certificates in PEM: {e}") from e
+    if settings.ca_file or settings.cert_file:
+        given["tls"] = _tls(settings)
     return given
+
+
+def _tls(settings: Settings) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=settings.ca_file or None)
+    except OSError as e:  # an ssl.SSLError is one
+        raise ConfigurationError(f"CARILLON_NATS_CA {settings.ca_file!r} must be a file of certificates in PEM: {e}") from e
+    try:
+        if settings.cert_file:
+            context.load_cert_chain(settings.cert_file, settings.key_file, password="")  # it would ask for one at the terminal
+    except (OSError, ValueError) as e:
+        raise ConfigurationError(
+            f"CARILLON_NATS_CERT {settings.cert_file!r} and CARILLON_NATS_KEY {settings.key_file!r} must be files of a certificate and its key in PEM: {e}"
+        ) from e
+    return context
 
 
 def keep(nc: Any) -> None:
@@ -88,9 +108,13 @@ def explain(e: BaseException, settings: Settings) -> str:
     """An error of a connection, and what to do."""
     # NATS quotes subjects in its errors, and that of requests has the secret of this instance.
     text = re.sub(r'\bexec\.([^.\s"]+)\.[^\s"]+', r"exec.\1.…", str(e) or type(e).__name__, flags=re.IGNORECASE)
-    if "permissions violation" in text.lower():
+    if _is_denial(e):
         return f"{text}; each credential is for one group: check that this one is for group {settings.group}"
     return f"it {_about_credential(settings)} ({text})" if _is_refusal(e) else text
+
+
+def _is_denial(e: BaseException) -> bool:
+    return "permissions violation" in str(e).lower()
 
 
 def _is_refusal(e: BaseException) -> bool:

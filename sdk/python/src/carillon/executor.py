@@ -28,6 +28,7 @@ from .blocked import Blocked
 from .connection import Errors, Warnings
 from .errors import Cancelled, ConfigurationError, Stopping
 from .handlers import Handler, at_work
+from .load import load
 from .pull import Puller
 from .recent import Recent
 from .requests import Requests
@@ -70,8 +71,11 @@ class Executor:
     """
 
     def __init__(self, group: str = "", *, nats: str = "", credential: str = "", ca_file: str = "", instance: str = "", slots: int = 0,
-                 labels: dict[str, str] | None = None, grace: float = -1.0, spool: str = "", secret_key: str = "", version: str = "") -> None:
-        self._given = Settings(group, nats, credential, ca_file, instance, slots, labels, grace, spool, secret_key, version)
+                 labels: dict[str, str] | None = None, grace: float = -1.0, spool: str = "", secret_key: str = "", version: str = "",
+                 cert_file: str = "", key_file: str = "", spool_bytes: int = 0, max_log_lines: int = 0, max_log_bytes: int = 0) -> None:
+        self._given = Settings(group=group, nats=nats, credential=credential, ca_file=ca_file, cert_file=cert_file, key_file=key_file, instance=instance,
+                               slots=slots, labels=labels, grace=grace, spool=spool, spool_bytes=spool_bytes, secret_key=secret_key,
+                               max_log_lines=max_log_lines, max_log_bytes=max_log_bytes, version=version)
         self.handlers: dict[str, Handler] = {}
         self._stop: asyncio.Event | None = None
         self._hurry: asyncio.Event | None = None
@@ -138,17 +142,34 @@ class Executor:
         if (size := len(wire.dumps(sorted(self.handlers)))) > wire.MAX_HANDLER_NAMES:
             raise ConfigurationError(f"the names of all handlers have {size} bytes; a heartbeat has {wire.MAX_HANDLER_NAMES} for them: use shorter names, or several groups")
         self._stop, self._hurry = asyncio.Event(), asyncio.Event()
-        loop = asyncio.get_running_loop()
-        for s in signals:
-            loop.add_signal_handler(s, self.stop)
+        release = _on_signals(signals, self.stop)
         capture = CaptureHandler()
         logging.getLogger().addHandler(capture)
         try:
             await Instance(settings, self.handlers, self._stop, self._hurry).serve()
         finally:
             logging.getLogger().removeHandler(capture)
-            for s in signals:
+            release()
+
+
+def _on_signals(signals: tuple[signal.Signals, ...], stop: Callable[[], None]) -> Callable[[], None]:
+    """Call stop in the loop at each signal, until the returned function is called."""
+    loop = asyncio.get_running_loop()
+    before = {}
+    for s in signals:
+        try:
+            loop.add_signal_handler(s, stop)
+        except NotImplementedError:  # on Windows
+            before[s] = signal.signal(s, lambda *_: loop.call_soon_threadsafe(stop) and None)
+
+    def release() -> None:
+        for s in signals:
+            if s in before:
+                signal.signal(s, before[s])
+            else:
                 loop.remove_signal_handler(s)
+
+    return release
 
 
 def _names_around() -> dict[str, Any]:
@@ -181,6 +202,7 @@ class Instance:
         self._changed = asyncio.Event()
         self._introduced = False  # a heartbeat of this connection is stored: nothing is pulled before
         self._introducing: asyncio.Task[None] | None = None
+        self._started = False  # it was introduced once
         self._conflict: Conflict | None = None
         self._known = False  # the heartbeat that is stored may be ours
         self.over = False  # nothing is said any more
@@ -191,13 +213,13 @@ class Instance:
         self._beaten = 0.0
         self._compared = time.monotonic()  # when the clock was compared with NATS'
         self._blocked = Blocked(self._tell_live)
+        self._errors = Errors(settings)
         self.telemetry = Telemetry(self.group, self.instance, lambda: (self.slots, len(self.live)))
-        self.spool = Spool(settings.spool)
+        self.spool = Spool(settings.spool, settings.spool_bytes)
         self.puller = Puller(self)
         self.requests = Requests(self)
 
     nc: Client
-    _errors: Errors
 
     # --- life
 
@@ -209,7 +231,6 @@ class Instance:
             if not await self._unless_stopped(self._report_spooled()):
                 return
             await self.requests.listen()
-            log.info("executor started: group %s, instance %s, %d slots, handlers %s", self.group, self.instance, self.slots, ", ".join(sorted(self.handlers)))
             self._blocked.start()
             await self._work()
             await self._leave()
@@ -504,6 +525,7 @@ class Instance:
             "running": len(self.live), "labels": self.labels, "protocol": PROTOCOL, "version": self.settings.version, "sdk": SDK, "host": platform.node() or "host",
             "pid": os.getpid(), "started_at": wire.instant(self.began), "at": wire.instant(at or wire.CLOCK.own()), "control_secret": self.secret,
         }
+        beat["load"] = load()
         if "zone" in self.labels:
             beat["zone"] = self.labels["zone"]
         if self.drain_by:
@@ -521,6 +543,9 @@ class Instance:
             if self._introducing is ours:  # the connection is still the same
                 self._introduced = True
                 self.changed()  # it may have taken a while
+                if not self._started:
+                    self._started = True
+                    log.info("executor started: group %s, instance %s, %d slots, handlers %s", self.group, self.instance, self.slots, ", ".join(sorted(self.handlers)))
         except Conflict as e:
             self._conflict, self._known = e, False
         finally:
@@ -545,7 +570,7 @@ class Instance:
                 return
             except (Refused, nats.errors.Error, asyncio.TimeoutError, ValueError, OSError) as e:
                 if not isinstance(e, Refused) or e.code != 10071:
-                    warnings.warn(f"the heartbeat is not stored ({e or type(e).__name__}): is a Carillon server running on this NATS? (trying again)")
+                    warnings.warn(f"the heartbeat is not stored ({e or type(e).__name__}): {self._errors.ask()} (trying again)")
                     await asyncio.sleep(0.5)
                     expected, heard = 0, time.monotonic()  # meanwhile another may have come
                     continue

@@ -7,16 +7,21 @@ import json
 import urllib.parse
 from collections.abc import Callable
 
-from .errors import Failure
+from .errors import ConfigurationError, Failure
 
 
 def key_of(text: str, group: str) -> bytes:
     """The key in what `carillon secret key` prints."""
-    form, _, rest = text.partition(".")
-    name, _, key = rest.partition(".")
-    if form != "carillon-group-1" or name != group:
-        raise ValueError(f"the key for secrets is not one of group {group}")
-    return base64.urlsafe_b64decode(key + "=" * (-len(key) % 4))
+    form, of, key = (text.split(".") + ["", ""])[:3]
+    try:
+        data = base64.b64decode(key + "=" * (-len(key) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        data = b""
+    if form != "carillon-group-1" or text.count(".") != 2 or len(data) != 32:
+        raise ConfigurationError("the key for secrets is none: take what `carillon secret key` prints")
+    if of != group:
+        raise ConfigurationError(f"the key for secrets is that of group {of}, not of {group}: run carillon secret key -g {group}")
+    return data
 
 
 def open_secret(key: bytes, group: str, name: str, sealed: str) -> str:

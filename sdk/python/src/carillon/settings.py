@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 import secrets
 import socket
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import nkeys  # type: ignore[import-untyped]
+
 from . import wire
 from .errors import ConfigurationError
+from .secrets import key_of
 
 
 @dataclass
@@ -19,12 +24,17 @@ class Settings:
     nats: str = ""
     credential: str = field(default="", repr=False)
     ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
     instance: str = ""
     slots: int = 0
     labels: dict[str, str] | None = None
     grace: float = -1.0
     spool: str = ""
+    spool_bytes: int = 0
     secret_key: str = field(default="", repr=False)
+    max_log_lines: int = 0
+    max_log_bytes: int = 0
     version: str = ""
 
     def complete(self, env: dict[str, str] | os._Environ[str] | None = None) -> Settings:
@@ -33,9 +43,14 @@ class Settings:
         self.group = self.group or env.get("CARILLON_GROUP", "")
         self.nats = self.nats or env.get("CARILLON_NATS", "") or "nats://127.0.0.1:4222"
         self.ca_file = self.ca_file or env.get("CARILLON_NATS_CA", "")
+        self.cert_file = self.cert_file or env.get("CARILLON_NATS_CERT", "")
+        self.key_file = self.key_file or env.get("CARILLON_NATS_KEY", "")
         self.instance = self.instance or env.get("CARILLON_INSTANCE", "") or _instance()
         self.spool = self.spool or env.get("CARILLON_SPOOL", "")
-        self.slots = self.slots or _number(env, "CARILLON_SLOTS", 32)
+        self.spool_bytes = _number(self.spool_bytes, env, "CARILLON_SPOOL_BYTES", 64 << 20)
+        self.slots = _number(self.slots, env, "CARILLON_SLOTS", 32, 10_000)
+        self.max_log_lines = _number(self.max_log_lines, env, "CARILLON_MAX_LOG_LINES", 1_000_000)
+        self.max_log_bytes = _number(self.max_log_bytes, env, "CARILLON_MAX_LOG_BYTES", 64 << 20)
         if self.grace < 0:
             self.grace = _duration(env, "CARILLON_GRACE", 30.0)
         if self.labels is None:
@@ -47,8 +62,11 @@ class Settings:
         for name in ("group", "instance"):
             if not wire.SLUG.fullmatch(getattr(self, name)):
                 raise ConfigurationError(f"{name} {getattr(self, name)!r} must be 1 to 63 of a-z 0-9 - _, the first a letter or digit")
-        if not 1 <= self.slots <= 10_000:
-            raise ConfigurationError(f"slots {self.slots} must be between 1 and 10000")
+        _check_seed(self.credential)
+        if self.secret_key:
+            key_of(self.secret_key, self.group)
+        if bool(self.cert_file) != bool(self.key_file):
+            raise ConfigurationError("CARILLON_NATS_CERT and CARILLON_NATS_KEY belong together: set both, or neither")
         if (size := len(wire.dumps(self.labels))) > wire.MAX_LABELS:
             raise ConfigurationError(f"labels have {size} bytes; at most {wire.MAX_LABELS} are allowed")
         if (size := len(self.version.encode())) > wire.MAX_VERSION:
@@ -75,11 +93,22 @@ def _key(env: Mapping[str, str], variable: str) -> str:
     return text
 
 
-def _number(env: Mapping[str, str], name: str, default: int) -> int:
-    try:
-        return int(env.get(name, "") or default)
-    except ValueError:
-        raise ConfigurationError(f"{name} {env[name]!r} must be a whole number") from None
+def _check_seed(text: str) -> None:
+    """Refuse what is not the seed of a user; without one there is nothing to refuse."""
+    if not text:
+        return
+    data = base64.b32decode(text + "=" * (-len(text) % 8)) if re.fullmatch("SU[A-Z2-7]{56}", text) else b""
+    if not data or bytes(nkeys.crc16_checksum(data[:-2])) != data[-2:]:
+        raise ConfigurationError("the credential is not the seed of an nkey (SU…): take the file that `carillon credential create` writes")
+
+
+def _number(given: int, env: Mapping[str, str], name: str, default: int, most: int = 0) -> int:
+    """What is given, or the variable, or the default. Without most it may be any number from 1."""
+    text = str(given) if given else env.get(name, "") or str(default)
+    limit = f"between 1 and {most}" if most else "of at least 1"
+    if not re.fullmatch("[+-]?[0-9]{1,18}", text) or int(text) < 1 or most and int(text) > most:
+        raise ConfigurationError(f"{name} {text!r} must be a whole number {limit}")
+    return int(text)
 
 
 def _duration(env: Mapping[str, str], name: str, default: float) -> float:

@@ -17,8 +17,9 @@ log = logging.getLogger("carillon.executor")
 class Spool:
     """A folder with a file for each end that NATS has not stored. Without a folder it keeps nothing."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = Path(folder) if folder else None
+    def __init__(self, folder: str, most: int = 64 << 20) -> None:
+        """It holds at most so many bytes."""
+        self._folder, self._most = Path(folder) if folder else None, most
         if self._folder is None:
             return
         try:
@@ -31,7 +32,10 @@ class Spool:
         if self._folder is None:
             return None
         try:
-            new = self._write(random.token_hex(12), json.dumps({"subject": subject, "headers": headers, "data": data.decode()}).encode())
+            text = json.dumps({"subject": subject, "headers": headers, "data": data.decode()}).encode()
+            if sum(path.stat().st_size for path in self.paths()) + len(text) > self._most:
+                raise OSError(f"it has no room for more: {self._most} bytes (CARILLON_SPOOL_BYTES)")
+            new = self._write(random.token_hex(12), text)
             path = new.with_suffix(".json")
             new.rename(path)
             return path

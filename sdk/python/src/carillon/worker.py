@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 
+from .errors import ConfigurationError
 from .executor import Executor
 
 
@@ -18,7 +19,7 @@ def main(argv: list[str] | None = None) -> int:
     sys.path.insert(0, os.getcwd())
     try:
         app = getattr(importlib.import_module(module), name or "app")
-    except (ImportError, AttributeError) as e:
+    except (ImportError, AttributeError, ConfigurationError) as e:
         print(f"carillon-worker: {args.app}: {e}", file=sys.stderr)
         return 2
     if not isinstance(app, Executor):
