@@ -30,7 +30,7 @@ var eventCases = []Case{
 			}
 		}
 	}},
-	{Name: "event-unanswered", Passage: "Events", Slow: true, Rule: "while an event is not answered the run keeps its slot, the executor says +WPI, and sends the event again", run: func(t *test) {
+	{Name: "event-unanswered", Passage: "Events", Level: Robust, Slow: true, Rule: "while an event is not answered the run keeps its slot, the executor says +WPI, and sends the event again", run: func(t *test) {
 		g := t.trigger("echo", nil)
 		t.do(func() { t.event = func(heard, int) eventAnswer { return ignore } })
 		g.pulled(1)

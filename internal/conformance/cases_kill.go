@@ -31,12 +31,25 @@ var killCases = []Case{
 		}
 		g.answered("+ACK", seconds)
 	}},
-	{Name: "kill-stubborn", Passage: "Kill", Slow: true, Rule: "a run that ignores its cancellation is reported cancelled all the same", run: func(t *test) {
+	{Name: "kill-stubborn", Passage: "Kill", Level: Robust, Slow: true, Rule: "a run that ignores its cancellation is reported cancelled all the same", run: func(t *test) {
 		g := t.trigger("stubborn", map[string]any{"seconds": 60}).pulled(1)
 		t.wait(500 * time.Millisecond)
 		g.kill()
 		g.want(g.ended(20*time.Second), job.StatusCancelled, "")
 		g.answered("+ACK", seconds)
+	}},
+	{Name: "kill-then-success", Passage: "Kill", Rule: "a run that succeeds after a kill was accepted is reported cancelled, once", run: func(t *test) {
+		g := t.trigger("stubborn", map[string]any{"seconds": 1.2}).pulled(1)
+		t.wait(300 * time.Millisecond)
+		if reply := g.kill(); reply.Answer != fleet.AnswerAccepted {
+			t.failf("kill is answered with %s", reply.Answer)
+		}
+		g.want(g.ended(2*seconds), job.StatusCancelled, "")
+		g.answered("+ACK", seconds)
+		t.wait(1500 * time.Millisecond) // the handler has returned by then
+		if n := len(g.events(bus.EventFinished)); n != 1 {
+			g.failf("%d finished events, want 1", n)
+		}
 	}},
 	{Name: "kill-pieces", Passage: "Kill", Rule: "in a run with pieces the answer lists those that are here, and all of them end", run: func(t *test) {
 		t.firstPull()

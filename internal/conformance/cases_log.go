@@ -48,7 +48,7 @@ var logCases = []Case{
 			}
 		}
 	}},
-	{Name: "lines-of-redelivery", Passage: "Log lines", Rule: "of a trigger that was delivered for the second time, lines are numbered from 1,000,000,001", run: func(t *test) {
+	{Name: "lines-of-redelivery", Passage: "Log lines", Level: Robust, Rule: "of a trigger that was delivered for the second time, lines are numbered from 1,000,000,001", run: func(t *test) {
 		g := t.trigger("lines", map[string]any{"count": 3})
 		g.offered(2)
 		if e := g.ended(seconds); e.Delivery != 2 || e.LogLines != 3 {
@@ -59,7 +59,7 @@ var logCases = []Case{
 			g.failf("lines are %+v", lines)
 		}
 	}},
-	{Name: "long-line", Passage: "Log lines", Rule: "a text has at most 32 KiB; a longer line becomes several", run: func(t *test) {
+	{Name: "long-line", Passage: "Log lines", Level: Robust, Rule: "a text has at most 32 KiB; a longer line becomes several", run: func(t *test) {
 		g := t.trigger("long", nil).pulled(1)
 		g.ended(2 * seconds)
 		n := 0
@@ -73,7 +73,7 @@ var logCases = []Case{
 			g.failf("%d of 100,000 characters came", n)
 		}
 	}},
-	{Name: "lines-small-payload", Passage: "Log lines", Payload: 12 << 10, Rule: "lines that do not fit into one message that NATS takes come in several; a line that does not fit into one is cut", run: func(t *test) {
+	{Name: "lines-small-payload", Passage: "Log lines", Level: Robust, Payload: 12 << 10, Rule: "lines that do not fit into one message that NATS takes come in several; a line that does not fit into one is cut", run: func(t *test) {
 		for handler, count := range map[string]int{"lines": 1000, "long": 1} {
 			g := t.trigger(handler, map[string]any{"count": count}).pulled(1)
 			g.want(g.ended(seconds), job.StatusSucceeded, "")
@@ -88,7 +88,7 @@ var logCases = []Case{
 			}
 		}
 	}},
-	{Name: "log-unanswered", Passage: "Log lines", Slow: true, Rule: "while no lines are stored, memory is bounded, and the finished event comes within 15 s of the end", run: func(t *test) {
+	{Name: "log-unanswered", Passage: "Log lines", Level: Robust, Slow: true, Rule: "while no lines are stored, memory is bounded, and the finished event comes within 15 s of the end", run: func(t *test) {
 		g := t.trigger("lines", map[string]any{"count": 50_000})
 		t.do(func() { t.silentLog = true })
 		g.pulled(1)
@@ -98,7 +98,7 @@ var logCases = []Case{
 		}
 		g.answered("+ACK", 30*time.Second) // lines may be offered for a while longer
 	}},
-	{Name: "lines-dropped", Passage: "Log lines", Rule: "one `system` line takes the place of lines that were dropped: it says how many, and has the number of the last of them", run: func(t *test) {
+	{Name: "lines-dropped", Passage: "Log lines", Level: Robust, Rule: "one `system` line takes the place of lines that were dropped: it says how many, and has the number of the last of them", run: func(t *test) {
 		const count = 50_000
 		t.do(func() { t.silentLog = true })
 		g := t.trigger("lines", map[string]any{"count": count}).pulled(1)

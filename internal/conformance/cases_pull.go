@@ -52,7 +52,7 @@ var pullCases = []Case{
 			}
 		}
 	}},
-	{Name: "silent-request", Passage: "Pulling", Slow: true, Rule: "after two silent intervals an executor gives up a request and its subscription, and makes another", run: func(t *test) {
+	{Name: "silent-request", Passage: "Pulling", Level: Robust, Slow: true, Rule: "after two silent intervals an executor gives up a request and its subscription, and makes another", run: func(t *test) {
 		r := t.firstPull()
 		before := t.pullsSoFar()
 		t.do(func() { t.pulls = nil }) // no heartbeats any more
@@ -81,7 +81,7 @@ var pullCases = []Case{
 		g := t.trigger("echo", nil).pulled(1)
 		g.ended(seconds)
 	}},
-	{Name: "consumers", Passage: "Consumers", Rule: "an executor pulls from all consumers on its list, and answers each trigger where it came from; a consumer that is taken off the list is not asked any more", run: func(t *test) {
+	{Name: "consumers", Passage: "Consumers", Level: Partitions, Rule: "an executor pulls from all consumers on its list, and answers each trigger where it came from; a consumer that is taken off the list is not asked any more", run: func(t *test) {
 		t.firstPull()
 		first, second := bus.ConsumersOf(group)[0], bus.Consumer{Stream: "TRIG2", Consumer: "any-" + group}
 		t.pullFrom(first, second)
@@ -94,7 +94,7 @@ var pullCases = []Case{
 		t.untilWaiting("at the first consumer, which is not on the list", func(at map[bus.Consumer]int) bool { return at[first] == 0 && at[second] > 0 })
 		t.triggerFrom(second).ended(seconds)
 	}},
-	{Name: "busy-consumer", Passage: "Consumers", Rule: "the consumer that brought the last trigger is asked for all the slots that the others leave, and each of the others for one", run: func(t *test) {
+	{Name: "busy-consumer", Passage: "Consumers", Level: Partitions, Rule: "the consumer that brought the last trigger is asked for all the slots that the others leave, and each of the others for one", run: func(t *test) {
 		t.firstPull()
 		slots := t.instance().Slots
 		busy, calm := bus.Consumer{Stream: "TRIG2", Consumer: "any-" + group}, bus.ConsumersOf(group)[0]
@@ -106,7 +106,7 @@ var pullCases = []Case{
 			busy, calm = calm, busy
 		}
 	}},
-	{Name: "consumers-take-turns", Passage: "Consumers", Rule: "with fewer slots than consumers, each has its turn", run: func(t *test) {
+	{Name: "consumers-take-turns", Passage: "Consumers", Level: Partitions, Rule: "with fewer slots than consumers, each has its turn", run: func(t *test) {
 		t.firstPull()
 		t.ask(bus.VerbSet, nil, `{"slots": 1}`)
 		all := []bus.Consumer{bus.ConsumersOf(group)[0], {Stream: "TRIG2", Consumer: "any-" + group}, {Stream: "TRIG3", Consumer: "any-" + group}}

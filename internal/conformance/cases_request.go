@@ -53,7 +53,7 @@ var requestCases = []Case{
 			g.ended(2 * seconds)
 		}
 	}},
-	{Name: "resume-unknown", Passage: "Requests", Rule: "a run with Carillon-Resume that is not here is answered with gone", run: func(t *test) {
+	{Name: "resume-unknown", Passage: "Requests", Level: Robust, Rule: "a run with Carillon-Resume that is not here is answered with gone", run: func(t *test) {
 		if reply := t.trigger("echo", nil).offer(2, nats.Header{bus.HeaderResume: {"1"}}); reply.Answer != fleet.AnswerGone {
 			t.failf("the answer is %s, want gone", reply.Answer)
 		}
@@ -72,7 +72,7 @@ var requestCases = []Case{
 			t.failf("the answer is %s, want unknown_kind", reply.Answer)
 		}
 	}},
-	{Name: "route-reason", Passage: "Requests", Rule: "a route reason is copied to a started event, which is sent at once", run: func(t *test) {
+	{Name: "route-reason", Passage: "Requests", Level: Robust, Rule: "a route reason is copied to a started event, which is sent at once", run: func(t *test) {
 		g := t.trigger("sleep", map[string]any{"seconds": 0.7})
 		if reply := g.offer(1, nats.Header{bus.HeaderRouteReason: {"the first choice is busy"}}); reply.Answer != fleet.AnswerAccepted {
 			t.failf("the answer is %s, want accepted", reply.Answer)
@@ -100,7 +100,7 @@ var requestCases = []Case{
 			t.failf("it is %s", h.State)
 		}
 	}},
-	{Name: "cordon", Passage: "Requests", Rule: "cordon and uncordon change the state at once, in answer and heartbeat; a cordoned instance takes no run", run: func(t *test) {
+	{Name: "cordon", Passage: "Requests", Level: Robust, Rule: "cordon and uncordon change the state at once, in answer and heartbeat; a cordoned instance takes no run", run: func(t *test) {
 		t.firstPull()
 		if reply := t.ask(bus.VerbCordon, nil, ""); reply.Answer != fleet.AnswerAccepted || reply.State != fleet.InstanceCordoned {
 			t.failf("cordon: %+v", reply)
@@ -118,7 +118,7 @@ var requestCases = []Case{
 		g := t.trigger("echo", nil).pulled(1)
 		g.ended(seconds)
 	}},
-	{Name: "set", Passage: "Requests", Rule: "set changes slots and labels, in answer and heartbeat", run: func(t *test) {
+	{Name: "set", Passage: "Requests", Level: Robust, Rule: "set changes slots and labels, in answer and heartbeat", run: func(t *test) {
 		if reply := t.ask(bus.VerbSet, nil, `{"slots": 2, "labels": {"zone": "eu"}}`); reply.Answer != fleet.AnswerAccepted || reply.Slots != 2 {
 			t.failf("set: %+v", reply)
 		}
@@ -126,7 +126,7 @@ var requestCases = []Case{
 			return h.Slots == 2 && h.Labels["zone"] == "eu" && h.Zone == "eu"
 		})
 	}},
-	{Name: "refused", Passage: "Requests", Rule: "a refusal is counted, and a heartbeat at once says how many there were and the last", run: func(t *test) {
+	{Name: "refused", Passage: "Requests", Level: Robust, Rule: "a refusal is counted, and a heartbeat at once says how many there were and the last", run: func(t *test) {
 		for n, reason := range []string{"attempt: 0 must be 1 or more", "status: \"ok\" is none"} {
 			r := fleet.Refusal{Stream: "EVT", Sequence: uint64(n) + 7, Subject: "evt.1." + group, Reason: reason, At: time.Now().UTC().Truncate(time.Millisecond)}
 			body, err := json.Marshal(r)
@@ -141,7 +141,7 @@ var requestCases = []Case{
 			})
 		}
 	}},
-	{Name: "wrong-requests", Passage: "Requests", Rule: "a request that makes no sense is answered with a fault of kind invalid", run: func(t *test) {
+	{Name: "wrong-requests", Passage: "Requests", Level: Robust, Rule: "a request that makes no sense is answered with a fault of kind invalid", run: func(t *test) {
 		for _, c := range []struct{ verb, body string }{{bus.VerbSet, "no json"}, {bus.VerbSet, `{"slots": -1}`}, {bus.VerbConsumers, `{"consumers": []}`}, {bus.VerbConsumers, `{"consumers": [{"stream": "TRIG.*", "consumer": "x"}]}`}, {bus.VerbRefused, "no json"}, {bus.VerbRefused, "{}"}, {"dance", ""}} {
 			t.notef("request %s: %s", c.verb, c.body)
 			m, err := t.nc.RequestMsg(bus.NewRequest(t.instance().Address(), c.verb, nil, []byte(c.body)), time.Second)
@@ -174,7 +174,7 @@ func (g *given) offer(n int, more nats.Header) *fleet.InstanceReply {
 	header := nats.Header{bus.HeaderToken: m.Header[bus.HeaderToken]}
 	g.mu.Lock()
 	g.stage.seq++
-	g.ack = ackSubject(bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerRoute(group)}, n, g.seq, g.stage.seq)
+	g.ack = g.ackSubject(bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerRoute(group)}, n, g.seq, g.stage.seq)
 	g.mu.Unlock()
 	header[bus.HeaderAck] = []string{g.ack}
 	maps.Copy(header, more)

@@ -34,7 +34,7 @@ var runCases = []Case{
 			g.failf("it answered +ACK before its finished event was stored: the first was refused")
 		}
 	}},
-	{Name: "short-run", Passage: "Events", Rule: "an attempt of less than a second has no started event", run: func(t *test) {
+	{Name: "short-run", Passage: "Events", Level: Robust, Rule: "an attempt of less than a second has no started event", run: func(t *test) {
 		for range 5 { // on a busy machine an attempt may take longer than its handler wants
 			g := t.trigger("sleep", map[string]any{"seconds": 0.2}).pulled(1)
 			e := g.ended(seconds)
@@ -49,7 +49,7 @@ var runCases = []Case{
 		}
 		t.failf("five attempts that sleep for 0.2 s took a second each")
 	}},
-	{Name: "long-run", Passage: "Events", Rule: "an attempt of more than a second has one started event; progress comes at most once a second", run: func(t *test) {
+	{Name: "long-run", Passage: "Events", Level: Robust, Rule: "an attempt of more than a second has one started event; progress comes at most once a second", run: func(t *test) {
 		began := time.Now()
 		g := t.trigger("sleep", map[string]any{"seconds": 3.5}).pulled(1)
 		g.want(g.ended(2*seconds), job.StatusSucceeded, "")
@@ -77,7 +77,7 @@ var runCases = []Case{
 		g.want(g.ended(seconds), job.StatusFailed, "the customer is unknown")
 		g.answered("+ACK", seconds)
 	}},
-	{Name: "long-message", Passage: "Events", Rule: "a message has at most 16 KiB, cut at a character", run: func(t *test) {
+	{Name: "long-message", Passage: "Events", Level: Robust, Rule: "a message has at most 16 KiB, cut at a character", run: func(t *test) {
 		g := t.trigger("fail", map[string]any{"message": strings.Repeat("ü", 20_000)}).pulled(1)
 		e := g.ended(seconds)
 		g.want(e, job.StatusFailed, "ü")
@@ -86,7 +86,7 @@ var runCases = []Case{
 			g.failf("the message has %d bytes, at most %d (%v)", len(raw.Message), bus.MaxMessage, err)
 		}
 	}},
-	{Name: "large-result", Passage: "Events", Rule: "a result has at most 64 KiB; a larger one does not make the run fail, and its message says what to do. The text of progress has at most 16 KiB", run: func(t *test) {
+	{Name: "large-result", Passage: "Events", Level: Robust, Rule: "a result has at most 64 KiB; a larger one does not make the run fail, and its message says what to do. The text of progress has at most 16 KiB", run: func(t *test) {
 		whole := t.trigger("large", map[string]any{"bytes": bus.MaxResult - 2, "seconds": 0}).pulled(1)
 		if e := whole.ended(seconds); e.Status != job.StatusSucceeded || e.Message != "" || len(e.Result) != bus.MaxResult {
 			whole.failf("with a result of 65,536 bytes it ended as %s, %q, with %d bytes", e.Status, e.Message, len(e.Result))
@@ -106,12 +106,12 @@ var runCases = []Case{
 			}
 		}
 	}},
-	{Name: "small-payload", Passage: "Events", Payload: 24 << 10, Rule: "an end that is larger than NATS takes is reported without its result, and its message says what to do", run: func(t *test) {
+	{Name: "small-payload", Passage: "Events", Level: Robust, Payload: 24 << 10, Rule: "an end that is larger than NATS takes is reported without its result, and its message says what to do", run: func(t *test) {
 		g := t.trigger("large", map[string]any{"bytes": bus.MaxResult - 2, "seconds": 0}).pulled(1)
 		g.want(g.ended(seconds), job.StatusSucceeded, "max_payload")
 		g.answered("+ACK", seconds)
 	}},
-	{Name: "nan", Passage: "Events", Rule: "a result that JSON has no form for does not make the event unreadable", run: func(t *test) {
+	{Name: "nan", Passage: "Events", Level: Robust, Rule: "a result that JSON has no form for does not make the event unreadable", run: func(t *test) {
 		g := t.trigger("nan", nil).pulled(1)
 		e := g.ended(seconds)
 		if e.Message == "" && e.Status == job.StatusSucceeded {
@@ -140,7 +140,7 @@ var runCases = []Case{
 		g := t.trigger("echo", nil).pulled(2)
 		g.handedOver()
 	}},
-	{Name: "redelivered-by-domain", Passage: "Pulling", Rule: "with 11 tokens or more, token 7 of the reply subject is the number of deliveries", run: func(t *test) {
+	{Name: "redelivered-by-domain", Passage: "Pulling", Level: Robust, Rule: "with 11 tokens or more, token 7 of the reply subject is the number of deliveries", run: func(t *test) {
 		t.firstPull()
 		g := t.trigger("echo", nil)
 		g.mark = t.mark()

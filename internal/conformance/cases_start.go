@@ -46,7 +46,7 @@ var startCases = []Case{
 			t.failf("it pulled before its first heartbeat")
 		}
 	}},
-	{Name: "handlers-announced", Passage: "Handlers", Rule: "an executor announces each handler under its name in unpadded base64url; a schema is a valid one", run: func(t *test) {
+	{Name: "handlers-announced", Passage: "Handlers", Level: Robust, Rule: "an executor announces each handler under its name in unpadded base64url; a schema is a valid one", run: func(t *test) {
 		key := "$KV." + bus.BucketHandler + "." + group + "." + base64.RawURLEncoding.EncodeToString([]byte("echo"))
 		found, ok := t.await(t.ctx, 0, 1, seconds, func(h heard) bool { return h.subject == key })
 		if !ok {

@@ -31,7 +31,7 @@ var stopCases = []Case{
 			t.failf("%d triggers are still asked for", n)
 		}
 	}},
-	{Name: "stop-gives-back", Passage: "Stopping", Slow: true, Rule: "a run that does not end in time is given back with a delay, without an event", run: func(t *test) {
+	{Name: "stop-gives-back", Passage: "Stopping", Level: Robust, Slow: true, Rule: "a run that does not end in time is given back with a delay, without an event", run: func(t *test) {
 		g := t.trigger("sleep", map[string]any{"seconds": 300}).pulled(1)
 		t.wait(1500 * time.Millisecond)
 		t.notef("request drain within 1s")
@@ -66,7 +66,7 @@ var stopCases = []Case{
 			}
 		}
 	}},
-	{Name: "drain-limit", Passage: "Requests", Rule: "a drain with a time says until when, in answer and heartbeat; each request sets it again or removes it, and uncordon ends the drain", run: func(t *test) {
+	{Name: "drain-limit", Passage: "Requests", Level: Robust, Rule: "a drain with a time says until when, in answer and heartbeat; each request sets it again or removes it, and uncordon ends the drain", run: func(t *test) {
 		g := t.trigger("sleep", map[string]any{"seconds": 4}).pulled(1)
 		t.wait(300 * time.Millisecond)
 		for _, within := range []time.Duration{time.Hour, 30 * time.Minute, 0} {
@@ -92,7 +92,7 @@ var stopCases = []Case{
 		next := t.trigger("echo", nil).pulled(1)
 		next.want(next.ended(seconds), job.StatusSucceeded, "")
 	}},
-	{Name: "connection-cut", Passage: "Heartbeats", Slow: true, Rule: "an executor that was cut off connects again, says so by a heartbeat, and reports what has ended meanwhile", run: func(t *test) {
+	{Name: "connection-cut", Passage: "Heartbeats", Level: Robust, Slow: true, Rule: "an executor that was cut off connects again, says so by a heartbeat, and reports what has ended meanwhile", run: func(t *test) {
 		g := t.trigger("sleep", map[string]any{"seconds": 1.5}).pulled(1)
 		t.wait(500 * time.Millisecond)
 		t.notef("the connection is cut for 4 s")
@@ -138,7 +138,7 @@ var stopCases = []Case{
 			g.failf("it claimed the attempt: %s", got[0])
 		}
 	}},
-	{Name: "at-most-once-in-flight", Passage: "Claims", Rule: "a claim that is refused with error 10164 is sent again, and the attempt starts once it is stored", run: func(t *test) {
+	{Name: "at-most-once-in-flight", Passage: "Claims", Level: Robust, Rule: "a claim that is refused with error 10164 is sent again, and the attempt starts once it is stored", run: func(t *test) {
 		t.do(func() {
 			t.claim = func(n int) claimAnswer {
 				if n <= 2 {
@@ -151,7 +151,7 @@ var stopCases = []Case{
 		g.want(g.ended(20*time.Second), job.StatusSucceeded, "")
 		g.answered("+ACK", 2*seconds)
 	}},
-	{Name: "at-most-once-unanswered", Passage: "Claims", Rule: "an instance whose claim is stored, though its answer was lost, starts the attempt; a replica that lags behind is asked for the claim again", run: func(t *test) {
+	{Name: "at-most-once-unanswered", Passage: "Claims", Level: Robust, Rule: "an instance whose claim is stored, though its answer was lost, starts the attempt; a replica that lags behind is asked for the claim again", run: func(t *test) {
 		t.do(func() {
 			t.claim = func(n int) claimAnswer {
 				if n == 1 {
@@ -172,7 +172,7 @@ var stopCases = []Case{
 		t.wait(2 * time.Second)
 		g.dropped()
 	}},
-	{Name: "at-most-once-unanswered-taken", Passage: "Claims", Rule: "a claim without an answer is repeated; if that of another instance is stored, the trigger is dropped without an answer", run: func(t *test) {
+	{Name: "at-most-once-unanswered-taken", Passage: "Claims", Level: Robust, Rule: "a claim without an answer is repeated; if that of another instance is stored, the trigger is dropped without an answer", run: func(t *test) {
 		t.do(func() {
 			t.claim = func(n int) claimAnswer {
 				if n == 1 {

@@ -22,7 +22,10 @@ func Commands() []*cobra.Command {
 		Long: "Test an executor of any language against the protocol. The command starts NATS and the executor, and\n" +
 			"acts as the server. It prints for each case whether it passed; for a failed one, also what was sent,\n" +
 			"what came back, and the section of docs/reference/protocol.md with the rule. The executor reads\n" +
-			"CARILLON_NATS and CARILLON_GROUP, and needs these handlers:\n\n" + handlerList(),
+			"CARILLON_NATS and CARILLON_GROUP, and needs these handlers:\n\n" + handlerList() + "\n\n" +
+			"--list shows each case with its level. required: without it, runs are lost, done twice or never done.\n" +
+			"robust: for production, where things are large, slow, wrong, or away. partitions: for clusters with several\n" +
+			"partitions.",
 		Example: "  carillon conformance -- python worker.py\n  carillon conformance --case kill -- ./worker\n  carillon conformance --slow -o junit -- node worker.js > report.xml",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -30,7 +33,7 @@ func Commands() []*cobra.Command {
 			switch {
 			case list:
 				for _, c := range Cases() {
-					if _, err := fmt.Fprintf(out, "%-24s %s: %s\n", c.Name, c.Passage, c.Rule); err != nil {
+					if _, err := fmt.Fprintf(out, "%-30s %-10s %s: %s\n", c.Name, c.Level, c.Passage, c.Rule); err != nil {
 						return err
 					}
 				}
@@ -52,7 +55,7 @@ func Commands() []*cobra.Command {
 	f.IntVar(&o.AtOnce, "at-once", 4, "maximum `number` of cases that run at once, each with its own NATS and executor")
 	f.BoolVar(&o.Slow, "slow", false, "also run cases that take more than ten seconds")
 	f.StringVarP(&format, "output", "o", "text", "output `format`: text or junit")
-	f.BoolVar(&list, "list", false, "list the cases and the rules that they check")
+	f.BoolVar(&list, "list", false, "list the cases, their levels and the rules that they check")
 	f.BoolVarP(&verbose, "verbose", "v", false, "show what the executor prints")
 	return []*cobra.Command{cmd}
 }

@@ -2,9 +2,11 @@ package conformance
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,7 +91,7 @@ func TestAMistakeOfACaseIsNoPass(t *testing.T) {
 			t.Error("the case passed")
 		}
 	}()
-	s, err := newStage(t.Context(), 0)
+	s, err := newStage(t.Context(), Case{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,4 +108,40 @@ func build(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return file
+}
+
+// The page shows one call, whose cases and numbers are those of the program.
+func TestThePageShowsTheCasesThatThereAre(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "$ carillon conformance --case kill -- ./worker\n")
+	block, _, _ = strings.Cut(block, "\n```")
+	var want []string
+	passed, left := 0, 0
+	for _, c := range Cases() {
+		switch {
+		case !strings.Contains(c.Name, "kill"):
+			continue
+		case c.Slow:
+			left++
+		default:
+			passed++
+		}
+		want = append(want, c.Name)
+	}
+	want = append(want, fmt.Sprintf("%d passed, 0 failed, %d left out", passed, left))
+	var got []string
+	for line := range strings.SplitSeq(block, "\n") {
+		for _, how := range []string{"passed    ", "left out  "} {
+			if rest, ok := strings.CutPrefix(line, how); ok {
+				line = strings.Fields(rest)[0]
+			}
+		}
+		got = append(got, line)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s shows %q, want %q", page, got, want)
+	}
 }

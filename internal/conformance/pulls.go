@@ -71,7 +71,7 @@ func (s *stage) deliver(m *nats.Msg, from bus.Consumer, seq uint64, delivered in
 		}
 		p.left--
 		s.seq++
-		ack = ackSubject(from, delivered, seq, s.seq)
+		ack = s.ackSubject(from, delivered, seq, s.seq)
 		out := &nats.Msg{Subject: p.reply, Reply: forStage(ack), Header: m.Header, Data: m.Data}
 		if s.nc.PublishMsg(out) != nil {
 			return ""
@@ -107,6 +107,6 @@ func (s *stage) waitingAt() map[bus.Consumer]int {
 func forStage(ack string) string { return stagePrefix + strings.TrimPrefix(ack, ackPrefix) }
 
 // ackSubject returns the subject on which a delivery is answered.
-func ackSubject(from bus.Consumer, delivered int, seq, consumerSeq uint64) string {
-	return fmt.Sprintf("$JS.ACK.%s.%s.%d.%d.%d.%d.0", from.Stream, from.Consumer, delivered, seq, consumerSeq, time.Now().UnixNano())
+func (s *stage) ackSubject(from bus.Consumer, delivered int, seq, consumerSeq uint64) string {
+	return fmt.Sprintf("$JS.ACK.%s.%s.%d.%d.%d.%d.0", from.Stream, from.Consumer, delivered, seq, consumerSeq, s.now().UnixNano())
 }

@@ -16,20 +16,20 @@ const page = "docs/reference/protocol.md"
 func (o Outcome) Text(w io.Writer) error {
 	switch {
 	case o.LeftOut:
-		_, err := fmt.Fprintf(w, "left out  %-24s it is slow; add --slow\n", o.Name)
+		_, err := fmt.Fprintf(w, "left out  %-30s it is slow; add --slow\n", o.Name)
 		return err
 	case o.Failed == "":
-		_, err := fmt.Fprintf(w, "passed    %-24s %s\n", o.Name, o.Took.Round(10*time.Millisecond))
+		_, err := fmt.Fprintf(w, "passed    %-30s %s\n", o.Name, o.Took.Round(10*time.Millisecond))
 		return err
 	}
-	_, err := fmt.Fprintf(w, "FAILED    %-24s %s\n%s", o.Name, o.Took.Round(10*time.Millisecond), o.details())
+	_, err := fmt.Fprintf(w, "FAILED    %-30s %s\n%s", o.Name, o.Took.Round(10*time.Millisecond), o.details())
 	return err
 }
 
 // details says what there is to know of a case that failed.
 func (o Outcome) details() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "    why:   %s\n    rule:  %s\n    page:  %s#%s\n", o.Failed, o.Rule, page, anchor(o.Passage))
+	fmt.Fprintf(&b, "    why:   %s\n    rule:  %s (%s)\n    page:  %s#%s\n", o.Failed, o.Rule, o.Level, page, anchor(o.Passage))
 	for _, part := range []struct {
 		name  string
 		lines []string

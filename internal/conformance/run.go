@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options, told func(Outcome)) error {
 // one runs a case on a stage and an executor of its own.
 func one(ctx context.Context, o Options, c Case) (_ Outcome, err error) {
 	began := time.Now()
-	s, err := newStage(ctx, c.Payload)
+	s, err := newStage(ctx, c)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -56,6 +56,7 @@ type pull struct {
 type stage struct {
 	*broker
 	tokens *bus.Tokens
+	ahead  time.Duration // of NATS' clock, before the machine's
 
 	mu    sync.Mutex
 	more  chan struct{} // closed by the next message, which makes a new one
@@ -112,12 +113,12 @@ const (
 	ignore             // nothing
 )
 
-func newStage(ctx context.Context, payload int32) (*stage, error) {
-	b, err := startBroker(ctx, payload)
+func newStage(ctx context.Context, c Case) (*stage, error) {
+	b, err := startBroker(ctx, c.Payload)
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{broker: b, tokens: bus.NewTokens(), more: make(chan struct{}), kept: map[string]entry{}, ids: map[string]uint64{}, tries: map[string]int{}}
+	s := &stage{broker: b, ahead: c.Ahead, tokens: bus.NewTokens(), more: make(chan struct{}), kept: map[string]entry{}, ids: map[string]uint64{}, tries: map[string]int{}}
 	// One channel, so that messages are heard in the order in which they were sent.
 	in := make(chan *nats.Msg, 64<<10)
 	for _, subject := range []string{"$JS.API.CONSUMER.MSG.NEXT.*.*", "$JS.API.DIRECT.GET.>", "$JS.ACK.>", "$KV.>", "evt.*.*", "log.*.*", "hand.*"} {
@@ -138,6 +139,9 @@ func newStage(ctx context.Context, payload int32) (*stage, error) {
 	}()
 	return s, b.nc.Flush()
 }
+
+// now returns the time by NATS' clock.
+func (s *stage) now() time.Time { return time.Now().Add(s.ahead).UTC().Truncate(time.Millisecond) }
 
 // hear keeps a message, wakes who waits for one, and answers it.
 func (s *stage) hear(m *nats.Msg) {
@@ -346,6 +350,6 @@ func (s *stage) onGet(m *nats.Msg) {
 	answer.Header.Set("Nats-Stream", "KV_"+bucket)
 	answer.Header.Set("Nats-Subject", key)
 	answer.Header.Set("Nats-Sequence", strconv.FormatUint(e.seq, 10))
-	answer.Header.Set("Nats-Time-Stamp", e.at.UTC().Format(time.RFC3339Nano))
+	answer.Header.Set("Nats-Time-Stamp", e.at.Add(s.ahead).UTC().Format(time.RFC3339Nano))
 	_ = s.nc.PublishMsg(answer) // who does not get it asks again, or the case fails
 }
