@@ -98,7 +98,7 @@ it("a job's page tells how thirty days and each version went, and how its schedu
   await program.job("default/history", "true", { schedule: second });
   await program.run("default/history");
   const { page, faults, close } = await open("/jobs/default/history");
-  await page.getByText("30 days, 2 runs").waitFor();
+  await page.getByText("30 days, of 2 runs").waitFor();
   const days = page.getByRole("img", { name: "1 of the last 30 days had failures" });
   await days.waitFor();
   expect(await days.locator("i").count()).toBe(30);

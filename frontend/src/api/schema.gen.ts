@@ -2917,7 +2917,7 @@ export interface components {
              * @example 99.5
              */
             success_rate?: number;
-            /** @description 95 % of these runs must start within this time after their fire time; at most 7 days */
+            /** @description How long runs may wait: 95 % of these runs must start within this time after their fire time; at most 7 days */
             start_delay?: components["schemas"]["Duration"];
         };
         /** @description Splits a run into pieces for the executors of the group. Either pieces or split is set. */
@@ -3725,7 +3725,7 @@ export interface components {
             met: boolean;
             /** @description The success rate of the target, in percent */
             success_rate?: number;
-            /** @description The start delay of the target */
+            /** @description How long 95 % of the runs may wait from the fire time to the start */
             start_delay?: components["schemas"]["Duration"];
             /** @description How many more runs of the range could have failed. Negative: how many too many failed */
             error_budget: number;

@@ -29,12 +29,12 @@ it("says by how much a target is missed", () => {
   expect(said(undefined)).toBeUndefined();
   expect(said({ met: true, success_rate: 99, error_budget: 2 })).toBe("Met");
   expect(said({ met: false, success_rate: 99, error_budget: -1 })).toBe("Missed by 1 run");
-  expect(said({ met: false, start_delay: "1m", error_budget: 0 })).toBe("Starts 40 s too late");
+  expect(said({ met: false, start_delay: "1m", error_budget: 0 })).toBe("Waits 40 s too long");
   const barely = { met: false, start_delay: "100s", error_budget: 0 };
-  expect(said(barely)).toBe("Starts 1 ms too late");
+  expect(said(barely)).toBe("Waits 1 ms too long");
   const both = { met: false, success_rate: 99, start_delay: "1m", error_budget: -3 };
-  expect(said(both)).toBe("Missed by 3 runs, starts 40 s too late");
-  expect(said(both, chinese)).toBe("未达标，多失败 3 次，启动延迟超出 40 s");
+  expect(said(both)).toBe("Missed by 3 runs, waits 40 s too long");
+  expect(said(both, chinese)).toBe("未达标，多失败 3 次，等待超出 40 s");
   expect(lateBy(aRow({ target: { met: true, start_delay: "2m", error_budget: 0 } }))).toBe(0);
 });
 

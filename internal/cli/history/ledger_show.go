@@ -76,7 +76,7 @@ func newLedgerShowCommand() *cobra.Command {
 
 func drawLedger(t *draw.Table, page client.LedgerPage) {
 	if len(page.Items) > 0 {
-		t.Row("FIRE TIME", "OUTCOME", "STATUS", "LATE", "TOOK", "VERSION", "RUN", "REASON")
+		t.Row("FIRE TIME", "OUTCOME", "STATUS", "FIRED LATE", "TOOK", "VERSION", "RUN", "REASON")
 	}
 	for i := range page.Items {
 		e := &page.Items[i]

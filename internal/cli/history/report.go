@@ -212,7 +212,7 @@ func rowName(r *runlog.ReportRow) string {
 }
 
 func drawRows(t *draw.Table, title string, rows []runlog.ReportRow, name func(*runlog.ReportRow) string) {
-	heads := []string{title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "FAIL %", "SUCCESS %", "P50", "P95", "MAX", "LATE P50", "LATE P95"}
+	heads := []string{title, "RUNS", "SUCCEEDED", "FAILED", "NOT RUN", "SUCCESS", "P50", "P95", "MAX", "WAITED P50", "WAITED P95"}
 	judged := slices.ContainsFunc(rows, func(r runlog.ReportRow) bool { return r.Target != nil })
 	if judged {
 		heads = append(heads, "TARGET")
@@ -222,7 +222,7 @@ func drawRows(t *draw.Table, title string, rows []runlog.ReportRow, name func(*r
 		r := &rows[i]
 		cells := []string{
 			t.Cell(name(r), draw.NoteWidth), strconv.Itoa(r.Runs), strconv.Itoa(r.Statuses[job.StatusSucceeded]), strconv.Itoa(r.Failed()),
-			strconv.Itoa(r.Statuses[job.StatusSkipped] + r.Statuses[job.StatusMissed]), strconv.FormatFloat(100*r.FailureRatio, 'f', 1, 64), successOf(r),
+			strconv.Itoa(r.Statuses[job.StatusSkipped] + r.Statuses[job.StatusMissed]), successOf(r),
 			lasted(r.Duration, r.Duration.P50), lasted(r.Duration, r.Duration.P95), lasted(r.Duration, r.Duration.Max), lasted(r.Started, r.Started.P50), lasted(r.Started, r.Started.P95),
 		}
 		if judged {
@@ -232,11 +232,17 @@ func drawRows(t *draw.Table, title string, rows []runlog.ReportRow, name func(*r
 	}
 }
 
+// successOf writes the success rate, and of which runs it is: those of the schedule, or all if the
+// schedule asked for none.
 func successOf(r *runlog.ReportRow) string {
 	if r.SuccessRate == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(100**r.SuccessRate, 'f', 1, 64)
+	rate := strconv.FormatFloat(100**r.SuccessRate, 'f', 1, 64) + " % of "
+	if r.Scheduled > 0 {
+		return rate + strconv.Itoa(r.Scheduled) + " scheduled"
+	}
+	return rate + strconv.Itoa(r.Statuses[job.StatusSucceeded]+r.Failed()+r.Statuses[job.StatusMissed])
 }
 
 // verdictOf tells whether the target of a job is met, or by how much it is missed.
@@ -255,7 +261,7 @@ func verdictOf(r *runlog.ReportRow) string {
 		missed = append(missed, draw.Count(-v.Budget, "run"))
 	}
 	if late := r.Started.P95 - v.StartDelay.Std(); v.StartDelay > 0 && late > 0 {
-		missed = append(missed, lasted(r.Started, late)+" start delay")
+		missed = append(missed, lasted(r.Started, late)+" of waiting")
 	}
 	return "missed by " + strings.Join(missed, " and ")
 }

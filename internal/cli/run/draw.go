@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
@@ -68,22 +67,23 @@ func runNote(t *draw.Table, run client.Run) string {
 	return strings.Join(notes, "; ")
 }
 
-// latenessOf tells how long after the fire time the stages of a first attempt were, as far
-// as they are known.
-func latenessOf(run client.Run) string {
+// drawClocks shows the two clocks of a first attempt: how late the scheduler fired, and how long the run
+// waited from its fire time until it started.
+func drawClocks(t *draw.Table, run client.Run) {
 	if run.Attempt != 1 {
-		return ""
+		return
 	}
-	var stages []string
-	for _, s := range []struct {
-		at    time.Time
-		stage string
-	}{{run.CommittedAt, "to commit"}, {run.DeliveredAt, "to deliver"}, {run.StartedAt, "to start"}} {
-		if !s.at.IsZero() {
-			stages = append(stages, draw.Took(run.FireTime, s.at)+" "+s.stage)
-		}
+	if !run.CommittedAt.IsZero() {
+		t.Row("fired late", draw.Took(run.FireTime, run.CommittedAt))
 	}
-	return strings.Join(stages, ", ")
+	if run.StartedAt.IsZero() {
+		return
+	}
+	waited := draw.Took(run.FireTime, run.StartedAt)
+	if !run.DeliveredAt.IsZero() {
+		waited += ", " + draw.Took(run.FireTime, run.DeliveredAt) + " of it for an executor"
+	}
+	t.Row("waited", waited)
 }
 
 func drawRun(t *draw.Table, run client.RunDetail, k kin) {
@@ -110,9 +110,7 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 		t.Row("started", t.Instant(a.StartedAt))
 		t.Row("finished", t.Instant(a.FinishedAt))
 		t.Row("took", draw.Took(a.StartedAt, a.FinishedAt))
-		if late := latenessOf(a); late != "" {
-			t.Row("late by", late)
-		}
+		drawClocks(t, a)
 		t.Row("instance", t.Cell(a.Instance, 100))
 		if a.Delivery > 1 {
 			t.Row("delivery", fmt.Sprintf("taken %d times", a.Delivery))

@@ -46,7 +46,7 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 	if code, out, _ := s.Run("", "logs", "default/broken"); code != 0 || !strings.HasPrefix(out, "oh\n") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if code, out, _ := s.Run("", "get", "run", run.RunID); code != 0 || !strings.Contains(out, "exit code  3\n") {
+	if code, out, _ := s.Run("", "get", "run", run.RunID); code != 0 || !strings.Contains(out, "exit code   3\n") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	if code, out, _ := s.Run("", "get", "runs", "--status", "failed,lost", "--since", "1h"); code != 0 || strings.Count(out, "\n") != 2 {

@@ -25,7 +25,7 @@ func (v *topView) frame(width, height int) string {
 	runs := func(s job.Status) string { return v.orUnknown(partRuns(s), strconv.Itoa(v.Alive[s])) }
 	head.Line(fmt.Sprintf("%s  %s fires/s  %s running  %s pending  %s queued", v.orUnknown(partJobs, draw.Count(v.Jobs, "job")),
 		v.orUnknown(partFires, strconv.FormatFloat(v.FiresPerSecond, 'f', 1, 64)), runs(job.StatusRunning), runs(job.StatusPending), runs(job.StatusQueued)))
-	head.Line(fmt.Sprintf("late by       p50 %s  p99 %s to commit   p50 %s  p99 %s to begin   (5 min)",
+	head.Line(fmt.Sprintf("fired late    p50 %s  p99 %s   waited p50 %s  p99 %s   (5 min)",
 		millis(v.Lateness.Committed, v.Lateness.Committed.P50), millis(v.Lateness.Committed, v.Lateness.Committed.P99),
 		millis(v.Lateness.Started, v.Lateness.Started.P50), millis(v.Lateness.Started, v.Lateness.Started.P99)))
 	head.Line("history       " + v.shownHistory())

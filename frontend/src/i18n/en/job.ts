@@ -35,7 +35,8 @@ export const job = {
   noFires: "No more fires",
   reliability: "Reliability",
   lastN: (n: number) => `last ${count(n, "run", "runs")}`,
-  lastDays: (days: number, n: number) => `${days} days, ${count(n, "run", "runs")}`,
+  lastDays: (days: number, n: number, scheduled: boolean) =>
+    `${days} days, of ${scheduled ? count(n, "scheduled run", "scheduled runs") : count(n, "run", "runs")}`,
   dayOf: (day: string, runs: number, failed: number) =>
     runs === 0 ? `${day}: no runs` : `${day}: ${count(runs, "run", "runs")}, ${failed} failed`,
   daysLabel: (days: number, bad: number) =>

@@ -35,8 +35,8 @@ export const reports = {
   target: "Target",
   targetMet: "Met",
   missedRuns: (n: number, late?: string) =>
-    `Missed by ${count(n, "run", "runs")}${late ? `, starts ${late} too late` : ""}`,
-  missedDelay: (over: string) => `Starts ${over} too late`,
+    `Missed by ${count(n, "run", "runs")}${late ? `, waits ${late} too long` : ""}`,
+  missedDelay: (over: string) => `Waits ${over} too long`,
   p50: "p50",
   p95: "p95",
   longest: "Longest",

@@ -35,7 +35,7 @@ export const job: PageMessages["job"] = {
   noFires: "没有更多触发",
   reliability: "可靠性",
   lastN: (n) => `最近 ${n} 次运行`,
-  lastDays: (days, n) => `${days} 天，${n} 次运行`,
+  lastDays: (days, n, scheduled) => `${days} 天，按 ${n} 次${scheduled ? "调度" : ""}运行计算`,
   dayOf: (day, runs, failed) =>
     runs === 0 ? `${day}：没有运行` : `${day}：${runs} 次运行，${failed} 次失败`,
   daysLabel: (days, bad) => (bad === 0 ? `最近 ${days} 天没有失败` : `最近 ${days} 天中有 ${bad} 天出现失败`),

@@ -44,7 +44,11 @@ export function Reliability({ job, runs }: { job: string; runs: Run[] }) {
   return (
     <Card
       title={t.job.reliability}
-      aside={<span className="mut">{judged ? t.job.lastDays(days, ended) : t.job.lastN(h.ended)}</span>}
+      aside={
+        <span className="mut">
+          {judged ? t.job.lastDays(days, ended, (all?.scheduled ?? 0) > 0) : t.job.lastN(h.ended)}
+        </span>
+      }
     >
       <div className="b">
         <p className="kpi-v">{f.percent(success)}</p>
