@@ -20,8 +20,9 @@ app.handler<{ seconds: number }>("sleep", async (run) => {
 });
 
 app.handler<{ count: number }>("lines", (run) => {
+  const width = run.params.count === 50_000 ? 1000 : 0; // more than waits, for the case whose lines are dropped
   for (let i = 1; i <= run.params.count; i++) {
-    run.log.info(`line ${i}`);
+    run.log.info(`line ${i}`.padEnd(width));
   }
 });
 

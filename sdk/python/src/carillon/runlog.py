@@ -28,12 +28,12 @@ class Room:
     """How many bytes of lines wait, of all runs that share it. It may be used from any thread."""
 
     def __init__(self, most: int = ROOM) -> None:
-        self._most, self._used, self._lock = most, 0, threading.Lock()
+        self.most, self._used, self._lock = most, 0, threading.Lock()
 
     def take(self, cost: int, own: int) -> bool:
         """Take room for a line of a run whose lines have so many bytes already. False if there is none."""
         with self._lock:
-            if self._used + cost > self._most and own + cost > OWN and own > 0:
+            if self._used + cost > self.most and own + cost > OWN and own > 0:
                 return False
             self._used += cost
             return True
@@ -43,14 +43,14 @@ class Room:
             self._used -= cost
 
 
-_room = Room()
+shared = Room()
 
 
 class RunLog:
     """Lines of one attempt. `add` may be called from any thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Send, delivered: int, max_lines: int = 1_000_000, max_bytes: int = 64 << 20,
-                 room: Room = _room) -> None:
+                 room: Room = shared) -> None:
         self._loop, self._send, self._room = loop, send, room
         self._thread = threading.get_ident()  # of the loop, which must not wait
         self._lock = threading.Lock()
