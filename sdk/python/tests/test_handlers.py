@@ -299,3 +299,112 @@ def test_a_result_that_refers_to_itself_is_left_out_with_a_note():
     app.handler("h")(lambda run: result)
     end = run_handler(app, "h")
     assert (end.status, end.result) == ("succeeded", None) and "left out" in end.message
+
+
+@pytest.mark.parametrize("kind", ["async", "plain"])
+def test_middleware_is_called_around_handlers_the_first_one_outermost(kind):
+    app, order = Executor(group="billing"), []
+
+    def around(name):
+        async def middleware(run, call):
+            assert current_run() is run
+            order.append(f"{name} in")
+            result = await call()
+            order.append(f"{name} out")
+            return {name: result}
+
+        return middleware
+
+    app.use(around("a"))
+    app.use(lambda run, call: call())
+    app.use(around("b"))
+
+    @app.handler("async")
+    async def asynchronous(run: Run):
+        return 7
+
+    app.handler("plain")(lambda run: 7)
+    assert run_handler(app, kind).result == {"a": {"b": 7}}
+    assert order == ["a in", "b in", "b out", "a out"]
+
+
+def test_middleware_sees_what_handlers_raise_and_can_fail_their_runs():
+    app, seen = Executor(group="billing"), []
+
+    @app.use
+    async def watch(run, call):
+        try:
+            return await call()
+        except KeyError as e:
+            seen.append(e)
+            raise SystemExit(3) from e
+
+    @app.handler
+    async def h(run: Run):
+        raise KeyError("region")
+
+    end = run_handler(app, "h")
+    assert end.status == "failed" and "SystemExit(3)" in end.message and len(seen) == 1
+
+
+def test_what_handlers_share_is_opened_before_the_first_run_and_closed_after_the_last(monkeypatch):
+    order = []
+
+    async def serve(self):
+        order.append("serves")
+
+    monkeypatch.setattr("carillon.executor.Instance.serve", serve)
+    app = Executor(group="billing")
+
+    def pool(name):
+        async def opened():
+            order.append(f"{name} opened")
+            yield
+            order.append(f"{name} closed")
+
+        return opened
+
+    app.setup(pool("a"))
+    app.setup(pool("b"))
+    asyncio.run(app.serve())
+    assert order == ["a opened", "b opened", "serves", "b closed", "a closed"]
+
+
+def test_a_set_up_that_fails_ends_the_executor_and_what_was_opened_is_closed():
+    app, order = Executor(group="billing"), []
+
+    @app.setup
+    async def pool():
+        yield
+        order.append("closed")
+
+    @app.setup
+    async def broken():
+        raise OSError("no database")
+        yield
+
+    with pytest.raises(OSError, match="no database"):
+        asyncio.run(app.serve())
+    assert order == ["closed"]
+    with pytest.raises(ConfigurationError, match="setup 'late' must be an async function that yields once"):
+        async def late():
+            pass
+
+        app.setup(late)
+
+
+@pytest.mark.parametrize("times", [0, 2])
+def test_a_set_up_that_does_not_yield_once_is_refused(times, monkeypatch):
+    async def serve(self):
+        pass
+
+    monkeypatch.setattr("carillon.executor.Instance.serve", serve)
+    app = Executor(group="billing")
+
+    @app.setup
+    async def often():
+        for _ in range(times):
+            yield
+
+    with pytest.raises(ConfigurationError, match="setup 'often' must be an async function that yields once"):
+        asyncio.run(app.serve())

@@ -15,6 +15,25 @@ export interface ExecutorOptions extends Options {
   logger?: Logger;
 }
 
+type Close = () => unknown;
+
+/** Opens what handlers share, and may return what closes it. */
+export type Setup = () => Close | void | Promise<Close | void>;
+
+/** Do work while all is open that is set up, and close it in the reverse order. */
+async function within(setups: readonly Setup[], work: () => Promise<void>): Promise<void> {
+  const [first, ...rest] = setups;
+  if (first === undefined) {
+    return await work();
+  }
+  const close = await first();
+  try {
+    await within(rest, work);
+  } finally {
+    await close?.();
+  }
+}
+
 /**
  * Does the runs of one executor group. What its options leave out is read from the environment, from
  * the variables of `carillon executor`.
@@ -24,6 +43,7 @@ export class Executor {
   readonly handlers = new Map<string, Handler>();
   /** @internal */
   readonly middleware: Middleware[] = [];
+  private readonly setups: Setup[] = [];
   private readonly stopping = new AbortController();
   private readonly hurrying = new AbortController(); // live runs are given back at once
   private leftBehind = 0;
@@ -45,6 +65,15 @@ export class Executor {
   /** Have each handler called within a function, the first one outermost. */
   use(middleware: Middleware): this {
     this.middleware.push(middleware);
+    return this;
+  }
+
+  /**
+   * Open what handlers share. It is called before the first run. What it returns is called after the
+   * last one, in the reverse order. If it throws, so does run.
+   */
+  setup(open: Setup): this {
+    this.setups.push(open);
     return this;
   }
 
@@ -83,7 +112,7 @@ export class Executor {
     const instance = new Instance(complete(this.options), { handlers: this.handlers, middleware: this.middleware, log: this.log }, { stop: this.stopping.signal, hurry: this.hurrying.signal });
     const release = this.options.console === false ? () => {} : captureConsole();
     try {
-      await instance.serve();
+      await within(this.setups, () => instance.serve());
     } finally {
       release();
       this.leftBehind = instance.leftBehind;

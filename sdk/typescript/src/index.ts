@@ -10,7 +10,7 @@
  */
 
 export { Cancelled, ConfigurationError, ConflictError, Ending, Final, RetryAfter, Stopping, TimedOut } from "./errors";
-export { Executor, type ExecutorOptions } from "./executor";
+export { Executor, type ExecutorOptions, type Setup } from "./executor";
 export type { HandlerOptions, Middleware, Work } from "./handler";
 export { type Fields, type Level, Logger } from "./log";
 export { currentRun, type Run } from "./run";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { z } from "zod";
 
-import { currentRun, Executor, Final, RetryAfter, TimedOut } from "../src/index";
+import { currentRun, Executor, Final, Logger, RetryAfter, TimedOut } from "../src/index";
 import { runHandler } from "../src/testing";
 
 const Report = z.object({ region: z.string(), rows: z.number().int().default(0) });
@@ -154,6 +154,28 @@ test("middleware is called around handlers, the first one outermost", async () =
   const end = await runHandler(new Executor({ group: "g" }).use(around("a")).use(around("b")).handler("h", () => 7), "h");
   assert.deepEqual(end.result, { a: { b: 7 } });
   assert.deepEqual(order, ["a in", "b in", "b out", "a out"]);
+});
+
+test("what handlers share is opened before the first run, and closed after the last", async () => {
+  const order: string[] = [];
+  const pool = (name: string) => async () => {
+    order.push(`${name} opened`);
+    return async () => void order.push(`${name} closed`);
+  };
+  const app = new Executor({ group: "g", nats: "nats://127.0.0.1:9", logger: new Logger(() => order.push("serves")) }).setup(pool("a")).setup(() => {}).setup(pool("b"));
+  app.stop();
+  await app.serve();
+  assert.deepEqual(order, ["a opened", "b opened", "b closed", "a closed"]);
+});
+
+test("a set-up that fails ends the executor, and what was opened is closed", async () => {
+  let closed = false;
+  const app = new Executor({ group: "g", nats: "nats://127.0.0.1:9" }).setup(() => () => {
+    closed = true;
+  });
+  app.setup(() => Promise.reject(new Error("no database")));
+  await assert.rejects(app.serve(), /no database/);
+  assert.ok(closed);
 });
 
 test("a wrong handler is refused", () => {

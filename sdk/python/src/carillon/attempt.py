@@ -162,7 +162,7 @@ class Attempt:
             self._span = self.of.telemetry.span(self.trigger)
             self.run._trace_parent = self._span.trace_parent
             with self._span.current():
-                result = await self.of.handlers[self.trigger.handler or ""].call(self.run)
+                result = await self.of.handlers[self.trigger.handler or ""].call(self.run, self.of.middleware)
         except Dropped:
             self._over = True
             await self.of.settled(self, known=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import inspect
 import json
 import logging
 import os
@@ -13,7 +14,7 @@ import secrets as random
 import signal
 import sys
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar, overload
 
@@ -27,7 +28,7 @@ from .attempt import Attempt, fitted
 from .blocked import Blocked
 from .connection import Errors, Warnings
 from .errors import Cancelled, ConfigurationError, Stopping
-from .handlers import Handler, at_work
+from .handlers import Handler, Middleware, at_work
 from .load import load
 from .pull import Puller
 from .recent import Recent
@@ -51,6 +52,8 @@ LAST_WORDS = 2  # how long a stopping executor waits for answers from NATS
 PATIENCE = 10.0  # how long a run may take to end once it is told to
 
 F = TypeVar("F", bound=Callable[..., Any])
+M = TypeVar("M", bound=Middleware)
+S = TypeVar("S", bound=Callable[[], AsyncGenerator[Any, None]])
 log = logging.getLogger("carillon.executor")
 
 
@@ -77,6 +80,8 @@ class Executor:
                                slots=slots, labels=labels, grace=grace, spool=spool, spool_bytes=spool_bytes, secret_key=secret_key,
                                max_log_lines=max_log_lines, max_log_bytes=max_log_bytes, version=version)
         self.handlers: dict[str, Handler] = {}
+        self.middleware: list[Middleware] = []
+        self._setups: list[Callable[[], AsyncGenerator[Any, None]]] = []
         self._stop: asyncio.Event | None = None
         self._hurry: asyncio.Event | None = None
 
@@ -107,6 +112,25 @@ class Executor:
             return function
 
         return register
+
+    def use(self, middleware: M) -> M:
+        """Have each handler called within a function, the first one outermost.
+
+        It takes the run, and what it awaits to call the handler. It returns what that returns, or something else.
+        """
+        self.middleware.append(middleware)
+        return middleware
+
+    def setup(self, function: S) -> S:
+        """Open what handlers share: an async generator that yields once.
+
+        What is before its yield is done before the first run, and what is behind it after the last
+        one, in the reverse order. If it raises, so does `run`.
+        """
+        if not inspect.isasyncgenfunction(function):
+            raise _wrong_setup(function)
+        self._setups.append(function)
+        return function
 
     def run(self) -> None:
         """Do runs until SIGTERM or SIGINT; then let live runs end, for a while, and return. A second signal gives them back at once.
@@ -146,10 +170,40 @@ class Executor:
         capture = CaptureHandler()
         logging.getLogger().addHandler(capture)
         try:
-            await Instance(settings, self.handlers, self._stop, self._hurry).serve()
+            async with contextlib.AsyncExitStack() as stack:
+                for function in self._setups:
+                    await stack.enter_async_context(_opened(function))
+                await Instance(settings, self.handlers, self._stop, self._hurry, self.middleware).serve()
         finally:
             logging.getLogger().removeHandler(capture)
             release()
+
+
+@contextlib.asynccontextmanager
+async def _opened(function: Callable[[], AsyncGenerator[Any, None]]) -> AsyncGenerator[None, None]:
+    """Do what is before the yield of a generator, and what is behind it at the end, however that comes."""
+    generator = function()
+    if not await _goes_on(generator):
+        raise _wrong_setup(function)
+    try:
+        yield
+    finally:
+        if await _goes_on(generator):
+            await generator.aclose()
+            raise _wrong_setup(function)
+
+
+async def _goes_on(generator: AsyncGenerator[Any, None]) -> bool:
+    """Whether a generator comes to another yield."""
+    try:
+        await anext(generator)
+    except StopAsyncIteration:
+        return False
+    return True
+
+
+def _wrong_setup(function: Any) -> ConfigurationError:
+    return ConfigurationError(f"setup {getattr(function, '__name__', function)!r} must be an async function that yields once")
 
 
 def _on_signals(signals: tuple[signal.Signals, ...], stop: Callable[[], None]) -> Callable[[], None]:
@@ -183,8 +237,9 @@ def _names_around() -> dict[str, Any]:
 class Instance:
     """One life of an executor: from its connection to its last acknowledgement."""
 
-    def __init__(self, settings: Settings, handlers: dict[str, Handler], stop: asyncio.Event, hurry: asyncio.Event | None = None) -> None:
-        self.settings, self.handlers, self._stop = settings, handlers, stop
+    def __init__(self, settings: Settings, handlers: dict[str, Handler], stop: asyncio.Event, hurry: asyncio.Event | None = None,
+                 middleware: Sequence[Middleware] = ()) -> None:
+        self.settings, self.handlers, self._stop, self.middleware = settings, handlers, stop, middleware
         self._hurry = hurry or asyncio.Event()  # live runs are given back at once
         self.group, self.instance, self.slots = settings.group, settings.instance, settings.slots
         self.labels = dict(settings.labels or {})

@@ -9,7 +9,7 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from . import wire
@@ -17,6 +17,10 @@ from .convert import Shape, Unsuitable, shape_of
 from .errors import ConfigurationError, Failure
 from .results import awaited, dismiss, is_awaitable, refuse_unfinished
 from .run import Run, _current
+
+
+Next = Callable[[], Awaitable[Any]]
+Middleware = Callable[[Run, Next], Any]
 
 
 @dataclasses.dataclass
@@ -91,30 +95,41 @@ class Handler:
                 raise
             raise Failure(f"params of handler {self.name}: {e}") from None
 
-    async def call(self, run: Run) -> Any:
-        """Call the function: an async one in this loop, any other in a thread. What it returns is awaited if it can be.
+    async def call(self, run: Run, around: Sequence[Middleware] = ()) -> Any:
+        """Call the function within what is around it: an async one in this loop, any other in a thread. What it returns is awaited if it can be.
 
         It raises an Exception, or that the caller is cancelled, and nothing else.
         """
         token = _current.set(run)
         try:
             with _OnlyExceptions():
-                arguments = self.arguments(run)
-                if self.is_async:
-                    run._called = run._awaits = True
-                    result = await self.function(*arguments)
-                else:
-                    context = contextvars.copy_context()
-                    loop = asyncio.get_running_loop()
-                    result = await loop.run_in_executor(_threads(), functools.partial(context.run, _call, run, self.function, arguments))
-                if is_awaitable(result):  # as of a plain decorator around an async function
-                    _refuse_to_wait(run, result)
-                    run._awaits = True
-                    result = await awaited(result)
+                step: Next = functools.partial(self._call, run)
+                for layer in reversed(around):
+                    step = functools.partial(_within, layer, run, step)
+                result = await step()
                 refuse_unfinished(result)
                 return result
         finally:
             _current.reset(token)
+
+    async def _call(self, run: Run) -> Any:
+        arguments = self.arguments(run)
+        if self.is_async:
+            run._called = run._awaits = True
+            result = await self.function(*arguments)
+        else:
+            context = contextvars.copy_context()
+            loop = asyncio.get_running_loop()
+            result = await loop.run_in_executor(_threads(), functools.partial(context.run, _call, run, self.function, arguments))
+        if is_awaitable(result):  # as of a plain decorator around an async function
+            _refuse_to_wait(run, result)
+            run._awaits = True
+            result = await awaited(result)
+        return result
+
+
+async def _within(layer: Middleware, run: Run, step: Next) -> Any:
+    return await awaited(layer(run, step))
 
 
 def _refuse_to_wait(run: Run, result: Any) -> None:

@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import uuid
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,7 +19,6 @@ from . import wire
 from .attempt import PATIENCE
 from .errors import Cancelled, ConfigurationError, Ending, Failure, TimedOut
 from .executor import Executor
-from .handlers import Handler
 from .outcome import Outcome, abandoned, outcome_of
 from .run import Run
 from .runlog import CaptureHandler, RunLog
@@ -82,7 +82,7 @@ async def run_handler_async(app: Executor, handler: str, params: Any = None, *, 
     capture = CaptureHandler()
     logging.getLogger().addHandler(capture)
     try:
-        o = await _do(app.handlers[handler], run, timeout, cancel_after)
+        o = await _do(app.handlers[handler].call(run, app.middleware), run, app.handlers[handler].is_async, timeout, cancel_after)
     finally:
         logging.getLogger().removeHandler(capture)
     await log.close()
@@ -92,11 +92,11 @@ async def run_handler_async(app: Executor, handler: str, params: Any = None, *, 
     return End(o.status, message, result, bool(o.wishes.get("final")), after, lines, said)
 
 
-async def _do(handler: Handler, run: Run, timeout: float, cancel_after: float | None) -> Outcome:
+async def _do(call: Coroutine[Any, Any, Any], run: Run, awaits: bool, timeout: float, cancel_after: float | None) -> Outcome:
     """Call a handler, end its run when it has to, and leave it behind if it ignores that."""
     loop = asyncio.get_running_loop()
-    run._awaits = handler.is_async
-    work = asyncio.ensure_future(handler.call(run))
+    run._awaits = awaits
+    work = asyncio.ensure_future(call)
     told = asyncio.Event()
 
     def end(why: Ending) -> None:
