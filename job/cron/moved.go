@@ -21,6 +21,10 @@ const (
 // beginning of 1970 on the wall. It asks for no more than that: that e fires at at is
 // the caller's word.
 func (e *Expr) Moved(at int64, z *Zone, p Policy) (m Move, wall int64) {
+	return moved(e, at, z, p)
+}
+
+func moved(e Pattern, at int64, z *Zone, p Policy) (m Move, wall int64) {
 	i := z.at(at)
 	wall = at + z.periods[i].offset
 	if p.rules(e).fireAfterGap && z.gapEndsAt(i, at) {
@@ -56,7 +60,7 @@ func (z *Zone) NextChange(after int64) (Change, bool) {
 
 // Gap returns what becomes of fires of e that a gap skips, as a policy's text names
 // it: "skip" or "fire".
-func (p Policy) Gap(e *Expr) string {
+func (p Policy) Gap(e Pattern) string {
 	if p.rules(e).fireAfterGap {
 		return "fire"
 	}
@@ -65,7 +69,7 @@ func (p Policy) Gap(e *Expr) string {
 
 // Overlap returns in which pass of repeated times e fires, as a policy's text names
 // it: "first", "last" or "both".
-func (p Policy) Overlap(e *Expr) string {
+func (p Policy) Overlap(e Pattern) string {
 	switch p.rules(e).pass {
 	case lastPass:
 		return "last"

@@ -22,8 +22,28 @@ func (e *Expr) Next(after time.Time, z *Zone, p Policy) (time.Time, bool) {
 	return time.Unix(u, 0).UTC(), true
 }
 
+// Pattern is what fires at times on the wall: an [Expr] or an [Interval].
+type Pattern interface {
+	// NextUnix returns the first fire after an instant, both in seconds since
+	// 1970-01-01T00:00Z; false when there is none. It does not allocate.
+	NextUnix(after int64, z *Zone, p Policy) (int64, bool)
+	// Moved returns what a moved clock has to do with a fire; see [Expr.Moved].
+	Moved(at int64, z *Zone, p Policy) (m Move, wall int64)
+	// HasDay reports whether a day, counted from 1970-01-01, is one that matches, not one around it.
+	HasDay(day int64) bool
+	// TimesOfDay returns the number of fires on a day on which no clock is moved.
+	TimesOfDay() int
+
+	nextLocal(local int64) (int64, bool)
+	elapsed(p Policy) bool // it follows elapsed time when clocks are moved
+}
+
 // NextUnix is [Expr.Next] in seconds since 1970-01-01T00:00Z. It does not allocate.
 func (e *Expr) NextUnix(after int64, z *Zone, p Policy) (int64, bool) {
+	return nextUnix(e, after, z, p)
+}
+
+func nextUnix(e Pattern, after int64, z *Zone, p Policy) (int64, bool) {
 	if after >= maxUnix {
 		return 0, false
 	}
@@ -32,13 +52,13 @@ func (e *Expr) NextUnix(after int64, z *Zone, p Policy) (int64, bool) {
 		local, ok := e.nextLocal(t + z.periods[0].offset)
 		return local - z.periods[0].offset, ok
 	}
-	return e.nextMoving(t, z, p.rules(e))
+	return nextMoving(e, t, z, p.rules(e))
 }
 
 // nextMoving returns the first fire at or after t in a zone whose clocks are moved.
 // It asks the zoneless clock of each period in turn, and corrects the answer where
 // the period's beginning repeats times, or its end skips or announces repeated ones.
-func (e *Expr) nextMoving(t int64, z *Zone, r rules) (int64, bool) {
+func nextMoving(e Pattern, t int64, z *Zone, r rules) (int64, bool) {
 	i := z.at(t)
 	if r.fireAfterGap && z.gapEndsAt(i, t) {
 		// The caller asked from the instant before the gap, so what was due in it is due now.

@@ -112,18 +112,15 @@ func (p Policy) String() string {
 	return strings.Join(parts, ",")
 }
 
-// rules is a policy applied to one expression: nothing is left to decide.
+// rules is a policy applied to one pattern: nothing is left to decide.
 type rules struct {
 	fireAfterGap bool
 	pass         pass // never passAuto
 }
 
 // rules decides what p leaves open by what e is: elapsed time or times on the wall.
-func (p Policy) rules(e *Expr) rules {
-	elapsed := e.flags&everyHour != 0
-	if p.vixie {
-		elapsed = e.flags&starClock != 0
-	}
+func (p Policy) rules(e Pattern) rules {
+	elapsed := e.elapsed(p)
 	r := rules{fireAfterGap: p.gap == gapFire || p.gap == gapAuto && !elapsed, pass: p.pass}
 	if r.pass == passAuto {
 		r.pass = firstPass
@@ -132,4 +129,11 @@ func (p Policy) rules(e *Expr) rules {
 		}
 	}
 	return r
+}
+
+func (e *Expr) elapsed(p Policy) bool {
+	if p.vixie {
+		return e.flags&starClock != 0
+	}
+	return e.flags&everyHour != 0
 }

@@ -9,6 +9,12 @@ import (
 // in steps, which must divide every fire, looks at the clock on the wall, and returns
 // the fires in (after, until]. It shares no arithmetic with Next.
 func slowFires(e *Expr, location *time.Location, p Policy, after, until, step int64) []int64 {
+	day := slowDay{e: e}
+	return slowFiresOf(day.matches, p.rules(e), location, after, until, step)
+}
+
+// slowFiresOf is slowFires of what matches on the wall.
+func slowFiresOf(matches func(wall int64) bool, r rules, location *time.Location, after, until, step int64) []int64 {
 	const margin = 4 * 60 * 60 // no clock goes back by more
 	var walls []int64
 	start := (after - margin) / step * step
@@ -22,20 +28,18 @@ func slowFires(e *Expr, location *time.Location, p Policy, after, until, step in
 		repeats[i] = wall >= earliest
 		earliest = min(earliest, wall)
 	}
-	day := slowDay{e: e}
-	r := p.rules(e)
 	latest := walls[0]
 	var fires []int64
 	for i, wall := range walls {
 		if i == 0 {
 			continue
 		}
-		fire := day.matches(wall)
+		fire := matches(wall)
 		if r.pass == firstPass && wall <= latest || r.pass == lastPass && repeats[i] {
 			fire = false
 		}
 		for skipped := walls[i-1] + step; skipped < wall && r.fireAfterGap; skipped += step {
-			fire = fire || day.matches(skipped)
+			fire = fire || matches(skipped)
 		}
 		latest = max(latest, wall)
 		if u := start + int64(i)*step; fire && u > after && u <= until {
