@@ -662,6 +662,11 @@ type DrainRequest = fleet.DrainRequest
 // Duration Examples: 5m
 type Duration = job.Duration
 
+// Every An interval of the calendar, such as every second Tuesday at nine. Exactly one of days,
+// weeks, months and years is set. Times are those of the schedule's zone, and `dst` says what
+// happens when clocks change.
+type Every = job.Every
+
 // FacetValue defines model for FacetValue.
 type FacetValue = runlog.FacetValue
 
@@ -1454,7 +1459,7 @@ type PieceList struct {
 
 // Preview defines model for Preview.
 type Preview struct {
-	// Clock For a cron expression: the next clock change of its zone. Absent if there is none
+	// Clock For cron and every: the next clock change of the zone. Absent if there is none
 	Clock *ClockChange `json:"clock,omitempty"`
 
 	// Fires Fewer than requested if there are no more
@@ -1842,8 +1847,8 @@ type SQLRequest struct {
 // SQLRequestFormat defines model for SQLRequest.Format.
 type SQLRequestFormat string
 
-// Schedule When a job fires. At most one of cron, fixed_rate, fixed_delay and once is set; without
-// any, the job runs only on request.
+// Schedule When a job fires. At most one of cron, every, fixed_rate, fixed_delay and once is set;
+// without any, the job runs only on request.
 type Schedule = job.Schedule
 
 // ScriptTask A script. Its arguments are the parameters of the run, and the index and total of its piece. Either source or digest is set.

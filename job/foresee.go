@@ -7,14 +7,14 @@ import (
 )
 
 // Moved returns what a moved clock has to do with a fire of the plan, an instant in
-// Unix milliseconds, and which time of day its expression names. Only fires of cron
-// expressions follow the clock on the wall.
+// Unix milliseconds, and which time of day its schedule names. Only fires of cron
+// expressions and of intervals of the calendar follow the clock on the wall.
 func (p *Plan) Moved(at int64) (cron.Move, time.Duration) {
-	if p.Kind != KindCron {
+	if !p.Kind.OnWall() {
 		return cron.NotMoved, 0
 	}
 	t := p.table
-	move, wall := t.expr.Moved(floorDiv(at, 1000), t.zone, t.policy)
+	move, wall := t.pattern.Moved(floorDiv(at, 1000), t.zone, t.policy)
 	const day = 24 * 60 * 60
 	return move, time.Duration(wall-floorDiv(wall, day)*day) * time.Second
 }
@@ -32,7 +32,7 @@ type ClockChange struct {
 // NextClockChange returns the next change after an instant of the clocks that the plan
 // follows; false when there is none.
 func (p *Plan) NextClockChange(after time.Time) (ClockChange, bool) {
-	if p.Kind != KindCron {
+	if !p.Kind.OnWall() {
 		return ClockChange{}, false
 	}
 	t := p.table
@@ -43,7 +43,7 @@ func (p *Plan) NextClockChange(after time.Time) (ClockChange, bool) {
 	return ClockChange{
 		At:     time.Unix(next.At, 0).UTC(),
 		Before: time.Duration(next.Before) * time.Second, After: time.Duration(next.After) * time.Second,
-		Gap: t.policy.Gap(t.expr), Overlap: t.policy.Overlap(t.expr),
+		Gap: t.policy.Gap(t.pattern), Overlap: t.policy.Overlap(t.pattern),
 	}, true
 }
 

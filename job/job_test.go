@@ -91,7 +91,7 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(with(`{"cron":"@at tomorrow"}`), "schedule.cron", "RFC 3339")
 	wrong(with(`{"cron":"* * * * *","zone":"Mars/Olympus"}`), "schedule.zone", "IANA")
 	wrong(with(`{"cron":"* * * * *","dst":"never"}`), "schedule.dst", "")
-	wrong(with(`{"fixed_rate":"5m","dst":"quartz"}`), "schedule.dst", "cron only")
+	wrong(with(`{"fixed_rate":"5m","dst":"quartz"}`), "schedule.dst", "cron and every only")
 	wrong(with(`{"fixed_rate":"-5m"}`), "schedule.fixed_rate", "between 100ms")
 	wrong(with(`{"fixed_rate":"1500us"}`), "schedule.fixed_rate", "whole milliseconds")
 	wrong(with(`{"fixed_delay":"367d"}`), "schedule.fixed_delay", "between 100ms")

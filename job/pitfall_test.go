@@ -58,7 +58,7 @@ func TestASchedulesPitfallsAreNamed(t *testing.T) {
 	}
 	f(job.Schedule{Cron: "0 30 18 ? * 1-5"}, `schedule.cron has "1-5", which is SUN-THU, because 1 is Sunday with six fields; write names, such as MON-FRI`)
 	f(job.Schedule{Cron: "*/90 * * * *"}, `schedule.cron has "*/90", which stands for 0 and starts again each time; use fixed_rate for a fire every 90m`)
-	const drift = "schedule.zone has no effect on when a fixed rate fires: its time of day changes with the clocks of Europe/Brussels, next at 2026-03-29T01:00:00Z; use cron for a fixed time of day"
+	const drift = "schedule.zone has no effect on when a fixed rate fires: its time of day changes with the clocks of Europe/Brussels, next at 2026-03-29T01:00:00Z; use cron or every for a fixed time of day"
 	f(job.Schedule{FixedRate: job.Duration(168 * time.Hour), Zone: "Europe/Brussels"}, drift)
 	f(job.Schedule{Cron: "@every 12h", Zone: "Europe/Brussels"}, drift)
 	f(job.Schedule{FixedRate: job.Duration(time.Hour), Zone: "Europe/Brussels"})

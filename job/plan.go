@@ -165,6 +165,11 @@ func rulesKey(v *Version) string {
 		}
 		b.WriteByte('|')
 	}
+	if s.Every != nil {
+		text, _ := json.Marshal(s.Every) // never fails: it was read from JSON
+		b.Write(text)
+		b.WriteByte('|')
+	}
 	if !strings.HasPrefix(s.Cron, "@") && strings.ContainsAny(s.Cron, "Hh") {
 		b.WriteString(string(v.Job.Job))
 	}

@@ -20,7 +20,7 @@ func randomHistory(rng *rand.Rand, p *Planner, start time.Time) ([]*Version, His
 	for n := range 1 + rng.IntN(4) {
 		v := &Version{Version: n + 1, EffectiveFrom: from}
 		v.Job.Job = "g/a"
-		switch rng.IntN(6) {
+		switch rng.IntN(7) {
 		case 0, 1:
 			v.Schedule.Cron, v.Schedule.Zone = crons[rng.IntN(len(crons))], "Europe/Berlin"
 		case 2:
@@ -28,6 +28,9 @@ func randomHistory(rng *rand.Rand, p *Planner, start time.Time) ([]*Version, His
 			v.Schedule.Once = &once
 		case 3:
 			v.Deleted = true
+		case 4:
+			v.Schedule.Every = &Every{Days: 1 + rng.IntN(2), At: OneOrMore{"00:30", "02:30", "13:07"}, From: start.Format(time.DateOnly)}
+			v.Schedule.Zone = "Europe/Berlin"
 		default:
 			v.Schedule.FixedRate = Duration(time.Duration(1+rng.IntN(50)) * time.Minute)
 		}
@@ -136,6 +139,9 @@ func TestPlansWithTheSameRulesShareThem(t *testing.T) {
 	shares(true, "g/a", func(v *Version) { v.Paused, v.Version, v.Schedule.Spread = true, 2, Duration(time.Hour) })
 	shares(false, "g/a", func(v *Version) { v.Schedule.Cron = "0 4 * * *" })
 	shares(false, "g/a", func(v *Version) { v.Schedule.Zone = "Europe/Berlin" })
+	shares(false, "g/a", func(v *Version) {
+		v.Schedule.Cron, v.Schedule.Every = "", &Every{Days: 2, At: OneOrMore{"03:00"}, From: "2026-01-01"}
+	})
 	shares(false, "g/a", func(v *Version) { v.Schedule.DST = "quartz" })
 	shares(false, "g/a", func(v *Version) { v.Schedule.Only = []string{"c"} })
 	shares(false, "g/a", func(v *Version) { v.Schedule.Except = []string{"c"} })

@@ -18,13 +18,15 @@ const (
 	MaxCalendars  = 16
 )
 
-// Schedule says when a job fires. At most one of Cron, FixedRate, FixedDelay and
+// Schedule says when a job fires. At most one of Cron, Every, FixedRate, FixedDelay and
 // Once is set; a job with none of them runs only when somebody asks.
 type Schedule struct {
 	// Cron is kept as typed. Five fields are Unix cron, six or seven are Quartz;
 	// "@daily" and the like, "@every 90s" (a fixed rate) and "@at 2026-03-01T09:00:00Z"
 	// (once) are understood, and H stands for a value chosen by a hash of the job.
 	Cron string `json:"cron,omitempty"`
+	// Every is an interval of the calendar, such as every second Tuesday at nine.
+	Every *Every `json:"every,omitempty"`
 	// FixedRate fires at Anchor + n*FixedRate, whatever restarts in between.
 	FixedRate Duration `json:"fixed_rate,omitempty"`
 	// FixedDelay fires this long after the end of the run before. The first fire
@@ -35,7 +37,7 @@ type Schedule struct {
 
 	// Zone is an IANA time zone. Defaults to UTC.
 	Zone string `json:"zone,omitempty"`
-	// DST chooses what happens to Cron when clocks change: "auto", "quartz",
+	// DST chooses what happens to Cron and Every when clocks change: "auto", "quartz",
 	// "vixie", or "gap=…,overlap=…" as package cron describes. Defaults to auto.
 	DST string `json:"dst,omitempty"`
 	// Anchor fixes the phase of FixedRate. Defaults to From, else to the Unix epoch.
@@ -60,11 +62,15 @@ type ScheduleKind string
 // The kinds of schedule.
 const (
 	KindCron       ScheduleKind = "cron"
+	KindEvery      ScheduleKind = "every"
 	KindFixedRate  ScheduleKind = "fixed_rate"
 	KindFixedDelay ScheduleKind = "fixed_delay"
 	KindOnce       ScheduleKind = "once"
 	KindManual     ScheduleKind = "manual"
 )
+
+// OnWall reports whether schedules of the kind name times on the wall, in a zone.
+func (k ScheduleKind) OnWall() bool { return k == KindCron || k == KindEvery }
 
 // Kind returns what kind of schedule s is. "@every" is a fixed rate, "@at" is once.
 func (s Schedule) Kind() ScheduleKind {
@@ -75,6 +81,8 @@ func (s Schedule) Kind() ScheduleKind {
 		return KindOnce
 	case s.Cron != "":
 		return KindCron
+	case s.Every != nil:
+		return KindEvery
 	case s.FixedRate != 0:
 		return KindFixedRate
 	case s.FixedDelay != 0:
@@ -95,6 +103,8 @@ func (s Schedule) String() string {
 	switch {
 	case s.Cron != "":
 		return s.Cron + zone
+	case s.Every != nil:
+		return s.Every.String() + zone
 	case s.FixedRate != 0:
 		return "every " + s.FixedRate.String()
 	case s.FixedDelay != 0:
@@ -117,13 +127,13 @@ func (s Schedule) withDefaults() Schedule {
 func (s Schedule) validate(name Name) []error {
 	var errs []error
 	set := 0
-	for _, isSet := range []bool{s.Cron != "", s.FixedRate != 0, s.FixedDelay != 0, s.Once != nil} {
+	for _, isSet := range []bool{s.Cron != "", s.Every != nil, s.FixedRate != 0, s.FixedDelay != 0, s.Once != nil} {
 		if isSet {
 			set++
 		}
 	}
 	if set > 1 {
-		errs = append(errs, Invalid("schedule", "has more than one of cron, fixed_rate, fixed_delay and once"))
+		errs = append(errs, Invalid("schedule", "has more than one of cron, every, fixed_rate, fixed_delay and once"))
 	}
 	interval := func(field string, d Duration, least time.Duration) {
 		if d != 0 && (d.Std() < least || d.Std() > MaxInterval || d.Std()%time.Millisecond != 0) {
@@ -150,8 +160,8 @@ func (s Schedule) validate(name Name) []error {
 	if s.Anchor != nil && s.Kind() != KindFixedRate {
 		errs = append(errs, Invalid("schedule.anchor", "belongs to fixed_rate only"))
 	}
-	if s.DST != "" && s.Kind() != KindCron {
-		errs = append(errs, Invalid("schedule.dst", "belongs to cron only"))
+	if s.DST != "" && !s.Kind().OnWall() {
+		errs = append(errs, Invalid("schedule.dst", "belongs to cron and every only"))
 	}
 	if len(s.Only)+len(s.Except) > MaxCalendars {
 		errs = append(errs, Invalid("schedule.only", "and schedule.except name more than %d calendars", MaxCalendars))
@@ -186,14 +196,14 @@ func (s Schedule) validate(name Name) []error {
 // Timetable is a schedule made ready to compute fires. It is immutable and may be
 // shared.
 type Timetable struct {
-	kind   ScheduleKind
-	expr   *cron.Expr
-	zone   *cron.Zone
-	policy cron.Policy
-	every  int64 // fixed rate
-	anchor int64 // fixed rate; once: the only fire
-	from   int64 // first instant at which it may fire
-	until  int64 // last instant at which it may fire
+	kind    ScheduleKind
+	pattern cron.Pattern // cron and every
+	zone    *cron.Zone
+	policy  cron.Policy
+	every   int64 // fixed rate
+	anchor  int64 // fixed rate; once: the only fire
+	from    int64 // first instant at which it may fire
+	until   int64 // last instant at which it may fire
 }
 
 // Next returns the first fire after the given instant, both in Unix milliseconds,
@@ -203,8 +213,8 @@ func (t *Timetable) Next(after int64) (int64, bool) {
 	after = max(after, t.from-1)
 	var at int64
 	switch t.kind {
-	case KindCron:
-		s, ok := t.expr.NextUnix(floorDiv(after, 1000), t.zone, t.policy)
+	case KindCron, KindEvery:
+		s, ok := t.pattern.NextUnix(floorDiv(after, 1000), t.zone, t.policy)
 		if !ok {
 			return 0, false
 		}
@@ -245,19 +255,13 @@ func (s Schedule) Compile(name Name) (*Timetable, error) {
 		t.until = s.Until.UnixMilli()
 	}
 	switch t.kind {
-	case KindCron:
+	case KindCron, KindEvery:
 		t.zone = zone
 		if t.policy, err = cron.ParsePolicy(s.DST); err != nil {
 			return nil, Invalid("schedule.dst", "%s", err)
 		}
-		if t.expr, err = cron.Parse(s.Cron, name.Hash()); err != nil {
-			return nil, Invalid("schedule.cron", "%q: %s", clip.Text(s.Cron, maxQuoted), err)
-		}
-		switch s.Shift {
-		case ShiftNext:
-			t.expr = t.expr.Around(0, MaxShift)
-		case ShiftPrevious:
-			t.expr = t.expr.Around(MaxShift, 0)
+		if t.pattern, err = s.pattern(name); err != nil {
+			return nil, err
 		}
 	case KindFixedRate:
 		every := s.FixedRate.Std()
@@ -287,6 +291,30 @@ func (s Schedule) Compile(name Name) (*Timetable, error) {
 	case KindFixedDelay, KindManual:
 	}
 	return t, nil
+}
+
+// pattern returns what s fires by on the wall, with the days to which fires could be moved. The
+// error is an *InvalidError.
+func (s Schedule) pattern(name Name) (cron.Pattern, error) {
+	var before, after uint8
+	switch s.Shift {
+	case ShiftNext:
+		after = MaxShift
+	case ShiftPrevious:
+		before = MaxShift
+	}
+	if s.Kind() == KindEvery {
+		interval, err := s.Every.compile()
+		if err != nil {
+			return nil, err
+		}
+		return interval.Around(before, after), nil
+	}
+	expr, err := cron.Parse(s.Cron, name.Hash())
+	if err != nil {
+		return nil, Invalid("schedule.cron", "%q: %s", clip.Text(s.Cron, maxQuoted), err)
+	}
+	return expr.Around(before, after), nil
 }
 
 // Offset returns how long after its fire time a run of the named job is due, because of the

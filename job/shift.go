@@ -30,8 +30,8 @@ func (s Schedule) validateShift() []error {
 		return nil
 	case !slices.Contains(Shifts, s.Shift):
 		return []error{Invalid("schedule.shift", "%q must be next or previous", string(s.Shift))}
-	case s.Kind() != KindCron:
-		return []error{Invalid("schedule.shift", "belongs to cron only")}
+	case !s.Kind().OnWall():
+		return []error{Invalid("schedule.shift", "belongs to cron and every only")}
 	case len(s.Only)+len(s.Except) == 0:
 		return []error{Invalid("schedule.shift", "needs calendars in schedule.only or schedule.except, which say what days to move fires from")}
 	}
@@ -60,7 +60,7 @@ func (p *Plan) Nominal(at int64) bool {
 		return true
 	}
 	day, _ := p.table.wall(at)
-	return p.table.expr.HasDay(day)
+	return p.table.pattern.HasDay(day)
 }
 
 // Lands returns what becomes of an instant of the plan, in Unix milliseconds, and from which
@@ -76,7 +76,7 @@ func (p *Plan) Lands(at int64, allows func(at int64) bool) (l Landing, from int6
 		return LandsElse, at
 	}
 	day, second := p.table.wall(at)
-	switch nominal := p.table.expr.HasDay(day); {
+	switch nominal := p.table.pattern.HasDay(day); {
 	case !here && nominal:
 		return LandsElse, at
 	case !here:
@@ -90,7 +90,7 @@ func (p *Plan) Lands(at int64, allows func(at int64) bool) (l Landing, from int6
 		switch {
 		case allows(from): // a fire of that day, or beyond, is not moved past it
 			return LandsNone, at
-		case p.table.expr.HasDay(other) && p.table.has(from):
+		case p.table.pattern.HasDay(other) && p.table.has(from):
 			return LandsFrom, from
 		}
 	}
@@ -131,18 +131,18 @@ func (p *Plan) instant(day, second int64) int64 {
 // has reports whether an instant is within the period in which the schedule fires.
 func (t *Timetable) has(at int64) bool { return t.from <= at && at <= t.until }
 
-// timesOfDay returns how often a cron expression fires a day, and 0 for other schedules.
+// timesOfDay returns how often a schedule fires a day at times on the wall, and 0 for other schedules.
 func (t *Timetable) timesOfDay() int {
-	if t.kind != KindCron {
+	if !t.kind.OnWall() {
 		return 0
 	}
-	return t.expr.TimesOfDay()
+	return t.pattern.TimesOfDay()
 }
 
 // wall returns the day, counted from 1970, and the second of it that the expression of a schedule
 // names for an instant in Unix milliseconds.
 func (t *Timetable) wall(at int64) (day, second int64) {
-	_, wall := t.expr.Moved(floorDiv(at, 1000), t.zone, t.policy)
+	_, wall := t.pattern.Moved(floorDiv(at, 1000), t.zone, t.policy)
 	day = floorDiv(wall, secondsOfDay)
 	return day, wall - day*secondsOfDay
 }

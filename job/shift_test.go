@@ -202,7 +202,7 @@ func TestAShiftIsForCronWithCalendars(t *testing.T) {
 	}
 	wrong(Schedule{Cron: "0 9 * * *", Except: []string{"c"}, Shift: "later"}, `schedule.shift "later" must be next or previous`)
 	wrong(Schedule{Cron: "0 9 * * *", Shift: ShiftNext}, "schedule.shift needs calendars")
-	wrong(Schedule{Cron: "@every 5m", Only: []string{"c"}, Shift: ShiftNext}, "schedule.shift belongs to cron only")
+	wrong(Schedule{Cron: "@every 5m", Only: []string{"c"}, Shift: ShiftNext}, "schedule.shift belongs to cron and every only")
 	wrong(Schedule{Cron: "0 9 * * *", Except: []string{"c"}, Shift: ShiftPrevious}, "<nil>")
 	wrong(Schedule{Cron: "0 * * * *", Except: []string{"c"}, Shift: ShiftPrevious}, "<nil>")
 	wrong(Schedule{Cron: "0,30 8-20 * * *", Except: []string{"c"}, Shift: ShiftNext}, "schedule.shift moves fires of schedules with at most 24 times of day, and schedule.cron has 26")

@@ -157,6 +157,7 @@ type Discrepancy = api.Discrepancy
 type DiscrepancyPage = api.DiscrepancyPage
 type DrainRequest = api.DrainRequest
 type Duration = api.Duration
+type Every = api.Every
 type FacetValue = api.FacetValue
 type Failure = api.Failure
 type FailureList = api.FailureList

@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -46,6 +48,44 @@ func TestAPreviewHasTheNextFires(t *testing.T) {
 	preview(`{"schedule":{"cron":"@daily","spread":"1h"},"job":"billing/x","from":"2026-01-05T12:00:00Z","n":1}`, "", "2026-01-06T00:00:00Z due later")
 	preview(`{"schedule":{"fixed_delay":"90s"}}`, "each fire follows the end of the previous run")
 	preview(`{"schedule":{}}`, "the job runs only when somebody starts it")
+}
+
+func TestAnIntervalOfTheCalendarIsSavedAndForeseen(t *testing.T) {
+	w := newWorld(t)
+	const schedule = `{"zone":"Europe/Berlin","every":{"months":3,"on":[31,"last fri"],"at":"02:30","from":"2026-01-01"}}`
+	body := `{"job":"billing/x","schedule":` + schedule + `,"task":{"handler":"h"}}`
+	saved, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", body)
+	every := &job.Every{Months: 3, On: job.OneOrMore{"31", "last fri"}, At: job.OneOrMore{"02:30"}, From: "2026-01-01"}
+	if d := cmp.Diff(every, saved.Definition.Schedule.Every); d != "" {
+		t.Error(d)
+	}
+	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x", nil)
+	if d := cmp.Diff(every, item.Definition.Schedule.Every); d != "" {
+		t.Error(d)
+	}
+	again, err := json.Marshal(item.Definition.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, _ := want[PutJobResult](w, http.StatusOK, "PUT", "/api/v1/jobs/billing/x", string(again)); same.Result != "unchanged" {
+		t.Errorf("what was read is %s when it is saved: %+v", same.Result, same.Changes)
+	}
+	p, _ := want[Preview](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x/preview?n=3&from=2026-01-05T12:00:00Z", nil)
+	if d := cmp.Diff([]string{"2026-01-30T01:30:00Z", "2026-01-31T01:30:00Z", "2026-04-24T00:30:00Z"}, told(p)); d != "" || p.Kind != job.KindEvery {
+		t.Error(p.Kind, d)
+	}
+	if p.Schedule != "every 3 months on 31, last fri at 02:30 from 2026-01-01 Europe/Berlin" || p.Clock == nil || p.Clock.Gap != "fire" || p.PerYear != 6 {
+		t.Errorf("the preview is %+v", p)
+	}
+	p, _ = want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", `{"schedule":{"zone":"Europe/Berlin","every":{"weeks":2,"at":["02:30"],"from":"2026-03-01"}},"from":"2026-03-16T12:00:00Z","n":2}`)
+	if d := cmp.Diff([]string{"2026-03-29T01:00:00Z after_gap of 02:30:00", "2026-04-12T00:30:00Z"}, told(p)); d != "" {
+		t.Error(d)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "PUT", "/api/v1/jobs/billing/y", `{"job":"billing/y","schedule":{"every":{"weeks":2,"at":["9"],"from":"2026-01-06"}},"task":{"handler":"h"}}`, "schedule.every.at")
+	list, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs?where=schedule:every", nil)
+	if len(list.Items) != 1 {
+		t.Errorf("%d jobs by an interval of the calendar, want 1", len(list.Items))
+	}
 }
 
 func TestAPreviewTellsWhatMovedClocksDoAndHowOftenItFires(t *testing.T) {

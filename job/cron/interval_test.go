@@ -58,9 +58,11 @@ func (s slowInterval) hasDate(t time.Time) bool {
 
 // matches reports whether the interval fires at a second on the wall.
 func (s slowInterval) matches(wall int64) bool {
-	t := time.Unix(wall, 0).UTC()
-	clock := t.Format(time.TimeOnly)
-	return slices.ContainsFunc(s.At, func(at string) bool { return at == clock || at+":00" == clock }) && s.hasDate(t)
+	second := (wall%daySeconds + daySeconds) % daySeconds
+	return slices.ContainsFunc(s.At, func(at string) bool {
+		clock, _ := time.Parse("15:04", at)
+		return int64(clock.Hour()*3600+clock.Minute()*60) == second
+	}) && s.hasDate(time.Unix(wall, 0).UTC())
 }
 
 // fires returns the fires whose dates on the wall are within some days from a date on, by the
@@ -73,11 +75,12 @@ func (s slowInterval) fires(location *time.Location, first time.Time, days int) 
 	var fires []int64
 	for day := range days {
 		date := first.AddDate(0, 0, day)
-		for second := range int64(24 * 60) {
-			wall := date.Unix() + second*60
-			if !slices.Contains(s.At, time.Unix(wall, 0).UTC().Format("15:04")) || !s.matches(wall) {
-				continue
-			}
+		if !s.hasDate(date) {
+			continue
+		}
+		for _, at := range s.At {
+			clock, _ := time.Parse("15:04", at)
+			wall := date.Unix() + int64(clock.Hour()*3600+clock.Minute()*60)
 			u := int64(-1)
 			for back := int64(-48); back <= 48 && u < 0; back++ { // the greatest offset is the first pass
 				if o := offset(wall - back*3600); offset(wall-o) == o {

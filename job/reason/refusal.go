@@ -61,7 +61,7 @@ var (
 	CalendarsExcludeTo  = One{refuse("calendars_exclude_until", "excludes every fire until {until:instant}")}
 	StepUneven          = Three{refuse("step_uneven", `has "{step:phrase}", which stands for {values:phrase} and starts again each time; use fixed_rate for a fire every {every:duration}`)}
 	DaysNumbered        = Two{refuse("days_numbered", `has "{days:phrase}", which is {names:phrase}, because 1 is Sunday with six fields; write names, such as MON-FRI`)}
-	RateIgnoresZone     = Two{refuse("rate_ignores_zone", "has no effect on when a fixed rate fires: its time of day changes with the clocks of {zone:word}, next at {change:instant}; use cron for a fixed time of day")}
+	RateIgnoresZone     = Two{refuse("rate_ignores_zone", "has no effect on when a fixed rate fires: its time of day changes with the clocks of {zone:word}, next at {change:instant}; use cron or every for a fixed time of day")}
 	MustLieAfter        = One{refuse("must_lie_after", "must be after {field:word}")}
 	TooManyBytes        = Two{refuse("too_many_bytes", "has {bytes|byte|bytes}; at most {most:number} are passed on")}
 	CursorOfPage        = None{refuse("cursor_of_page", "must be the value of next from the previous page")}

@@ -253,7 +253,10 @@ func (w *world) randomJob(name job.Name) job.Job {
 	case 5:
 		at := instant(w.clock + w.rng.Int64N(100*w.scale.unit.Milliseconds()))
 		s.Once = &at
-	case 6: // manual
+	case 6:
+		if w.chance(60) {
+			s.Every, s.Zone = w.every(), []string{"", "Asia/Kolkata"}[w.rng.IntN(2)]
+		} // else manual
 	default:
 		s.FixedDelay = rate
 	}
@@ -287,6 +290,24 @@ func (w *world) randomJob(name job.Name) job.Job {
 		}
 	}
 	return j
+}
+
+// every makes an interval of the calendar that is not too rare. Its clocks are never moved, as
+// the oracle knows no zones: package cron tries it on those nights.
+func (w *world) every() *job.Every {
+	e := &job.Every{From: instant(w.start).AddDate(0, 0, -w.rng.IntN(40)).Format(time.DateOnly)}
+	for hour := range 24 {
+		if len(e.At) == 0 || w.chance(30) {
+			e.At = append(e.At, fmt.Sprintf("%02d:%02d", hour, w.rng.IntN(60)))
+		}
+	}
+	switch w.rng.IntN(3) {
+	case 0:
+		e.Weeks, e.On = 1+w.rng.IntN(2), job.OneOrMore{"mon", "tue", "sat", "sun"}
+	default:
+		e.Days = 1 + w.rng.IntN(3)
+	}
+	return e
 }
 
 // saveTerms changes a calendar, or pauses or resumes a group or everything.

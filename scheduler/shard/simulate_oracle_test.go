@@ -101,6 +101,8 @@ func (o *oracle) fires(v *job.Version, lo, hi int64) []int64 {
 		}
 	case job.KindCron:
 		all = o.cron(v, lo, hi)
+	case job.KindEvery:
+		all = everyFires(s, lo, hi)
 	}
 	var in []int64
 	for _, at := range all {
@@ -109,6 +111,39 @@ func (o *oracle) fires(v *job.Version, lo, hi int64) []int64 {
 		}
 	}
 	return in
+}
+
+// everyFires returns the instants in (lo, hi] of an interval of days or weeks, by asking each date.
+func everyFires(s job.Schedule, lo, hi int64) (at []int64) {
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		fail("%s: %v", s, err)
+	}
+	from, err := time.ParseInLocation(time.DateOnly, s.Every.From, zone)
+	if err != nil {
+		fail("%s: %v", s, err)
+	}
+	begin := instant(lo).In(zone).AddDate(0, 0, -1)
+	for day := max(0, int(begin.Sub(from)/(24*time.Hour))); ; day++ {
+		date := from.AddDate(0, 0, day)
+		if date.UnixMilli() > hi {
+			return at
+		}
+		matches := s.Every.Days > 0 && day%s.Every.Days == 0
+		if s.Every.Weeks > 0 {
+			week := (day + int(from.Weekday()+6)%7) / 7
+			matches = week%s.Every.Weeks == 0 && slices.Contains(s.Every.On, strings.ToLower(date.Format("Mon")))
+		}
+		for _, text := range s.Every.At {
+			clock, err := time.Parse("15:04", text)
+			if err != nil {
+				fail("%s: %v", s, err)
+			}
+			if fire := date.Add(clock.Sub(clock.Truncate(24 * time.Hour))).UnixMilli(); matches && fire > lo && fire <= hi {
+				at = append(at, fire)
+			}
+		}
+	}
 }
 
 func (o *oracle) cron(v *job.Version, lo, hi int64) []int64 {

@@ -96,7 +96,7 @@ func valuesOf(field jobField) []string {
 	case fieldType:
 		return job.TaskKinds
 	case fieldSchedule:
-		return []string{string(job.KindCron), string(job.KindFixedRate), string(job.KindFixedDelay), string(job.KindOnce), string(job.KindManual)}
+		return []string{string(job.KindCron), string(job.KindEvery), string(job.KindFixedRate), string(job.KindFixedDelay), string(job.KindOnce), string(job.KindManual)}
 	case fieldState:
 		return []string{stateActive, statePaused, stateGaveUp, stateManual, stateEnded}
 	case fieldLast:

@@ -92,7 +92,7 @@ func (c *crowding) add(e *bus.JobEntry) error {
 	}
 	next := crowded{entry: e, fires: fires}
 	kind := e.Schedule.Kind()
-	if e.Schedule.Spread == 0 && (kind == job.KindCron || kind == job.KindFixedRate) && gap >= leastGap {
+	if e.Schedule.Spread == 0 && (kind.OnWall() || kind == job.KindFixedRate) && gap >= leastGap {
 		next.spread = spreads[slices.IndexFunc(spreads, func(s time.Duration) bool { return s <= gap/4 })]
 		spread := *e
 		spread.Schedule.Spread = job.Duration(next.spread)

@@ -2837,8 +2837,8 @@ export interface components {
         /** @enum {string} */
         Level: "debug" | "info" | "warn" | "error";
         /**
-         * @description When a job fires. At most one of cron, fixed_rate, fixed_delay and once is set; without
-         *     any, the job runs only on request.
+         * @description When a job fires. At most one of cron, every, fixed_rate, fixed_delay and once is set;
+         *     without any, the job runs only on request.
          */
         Schedule: {
             /**
@@ -2846,6 +2846,7 @@ export interface components {
              * @example 0 3 * * *
              */
             cron?: string;
+            every?: components["schemas"]["Every"];
             fixed_rate?: components["schemas"]["Duration"];
             fixed_delay?: components["schemas"]["Duration"];
             /** Format: date-time */
@@ -2876,10 +2877,58 @@ export interface components {
             /** @description Calendars; fires that one of them contains are skipped */
             except?: string[];
             /**
-             * @description For cron with calendars: a fire on an excluded day moves to the next allowed day, or to the last allowed day before, at the same time of day and by at most 31 days. The expression can have at most 24 times of day
+             * @description For cron and every, with calendars: a fire on an excluded day moves to the next allowed day, or to the last allowed day before, at the same time of day and by at most 31 days. The schedule can have at most 24 times of day
              * @enum {string}
              */
             shift?: "next" | "previous";
+        };
+        /**
+         * @description An interval of the calendar, such as every second Tuesday at nine. Exactly one of days,
+         *     weeks, months and years is set. Times are those of the schedule's zone, and `dst` says what
+         *     happens when clocks change.
+         */
+        Every: {
+            days?: number;
+            /** @description From Monday to Sunday */
+            weeks?: number;
+            months?: number;
+            /** @description Fires in the month of `from` */
+            years?: number;
+            /**
+             * @description The days of each such week, `mon` to `sun`, or month: `1` to `31`, `last day`, `1st mon`
+             *     to `5th sun`, or `last fri`. Months without such a day are left out. Defaults to the
+             *     weekday, or the day of the month, of `from`. In a request, it can be one text, and days
+             *     of the month can be numbers.
+             * @example [
+             *       "mon",
+             *       "thu"
+             *     ]
+             * @example [
+             *       "31"
+             *     ]
+             * @example [
+             *       "last day"
+             *     ]
+             * @example [
+             *       "2nd tue",
+             *       "last fri"
+             *     ]
+             */
+            on?: string[];
+            /**
+             * @description Times of day, with or without seconds. In a request, it can be one text
+             * @example [
+             *       "09:00",
+             *       "17:30"
+             *     ]
+             */
+            at: string[];
+            /**
+             * Format: date
+             * @description The first date that can match. Days, weeks and months are counted from it
+             * @example 2026-01-06
+             */
+            from: string;
         };
         /** @description What happens to fires that are noticed more than `grace` late. In a request it can be the policy alone, as text. */
         Misfire: {
@@ -3476,7 +3525,7 @@ export interface components {
             /** @description The schedule in a few words */
             schedule: string;
             /** @enum {string} */
-            kind: "cron" | "fixed_rate" | "fixed_delay" | "once" | "manual";
+            kind: "cron" | "every" | "fixed_rate" | "fixed_delay" | "once" | "manual";
             /** @description Fewer than requested if there are no more */
             fires: components["schemas"]["Fire"][];
             /** @description Why there are no fires, or why they will not run */
@@ -3485,7 +3534,7 @@ export interface components {
             per_day?: number;
             /** @description Number of fires within 365 days; above 100,000, an estimate */
             per_year?: number;
-            /** @description For a cron expression: the next clock change of its zone. Absent if there is none */
+            /** @description For cron and every: the next clock change of the zone. Absent if there is none */
             clock?: components["schemas"]["ClockChange"];
         };
         ClockChange: {
@@ -5552,6 +5601,7 @@ export type Cause = components['schemas']['Cause'];
 export type Reason = components['schemas']['Reason'];
 export type Level = components['schemas']['Level'];
 export type Schedule = components['schemas']['Schedule'];
+export type Every = components['schemas']['Every'];
 export type Misfire = components['schemas']['Misfire'];
 export type Overlap = components['schemas']['Overlap'];
 export type Target = components['schemas']['Target'];

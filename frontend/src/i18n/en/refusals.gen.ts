@@ -100,7 +100,7 @@ export const refusals = {
   calendars_exclude_until: "excludes every fire until {until:instant}",
   step_uneven: "has \"{step:phrase}\", which stands for {values:phrase} and starts again each time; use fixed_rate for a fire every {every:duration}",
   days_numbered: "has \"{days:phrase}\", which is {names:phrase}, because 1 is Sunday with six fields; write names, such as MON-FRI",
-  rate_ignores_zone: "has no effect on when a fixed rate fires: its time of day changes with the clocks of {zone:word}, next at {change:instant}; use cron for a fixed time of day",
+  rate_ignores_zone: "has no effect on when a fixed rate fires: its time of day changes with the clocks of {zone:word}, next at {change:instant}; use cron or every for a fixed time of day",
   must_lie_after: "must be after {field:word}",
   too_many_bytes: "has {bytes|byte|bytes}; at most {most:number} are passed on",
   cursor_of_page: "must be the value of next from the previous page",

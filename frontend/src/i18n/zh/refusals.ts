@@ -118,7 +118,7 @@ export const refusals: Record<RefusalCode, string> = {
   days_numbered:
     "包含“{days:phrase}”，它表示 {names:phrase}，因为六个字段的表达式中 1 是星期日；请写名称，例如 MON-FRI",
   rate_ignores_zone:
-    "不影响固定频率的触发：{zone:word} 调整时钟后，触发的当地时间会改变，下一次在 {change:instant}；要固定当地时间，请使用 cron",
+    "不影响固定频率的触发：{zone:word} 调整时钟后，触发的当地时间会改变，下一次在 {change:instant}；要固定当地时间，请使用 cron 或 every",
   must_lie_after: "必须晚于 {field:word}",
   too_many_bytes: "有 {bytes:number} 字节，最多传递 {most:number} 字节",
   cursor_of_page: "必须是上一页返回的 next",
