@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,10 +26,12 @@ final class Connector {
   private final Settings settings;
   private final CountDownLatch stopping;
   private final ConnectionListener listener;
+  private final Consumer<String> trouble;
   private final io.nats.client.Options options;
 
-  /** The listener hears what becomes of connections; the latch opens when there shall be none. */
-  Connector(Settings settings, CountDownLatch stopping, ConnectionListener listener) {
+  /** The listener hears what becomes of connections, and trouble why there is none; the latch opens when there shall be none. */
+  Connector(Settings settings, CountDownLatch stopping, ConnectionListener listener, Consumer<String> trouble) {
+    this.trouble = trouble;
     this.settings = settings;
     this.stopping = stopping;
     this.listener = listener;
@@ -43,8 +46,10 @@ final class Connector {
       try {
         return Nats.connect(options);
       } catch (AuthenticationException e) {
+        trouble.accept("NATS at " + settings.nats() + " " + refusal(settings));
         tries.warn("NATS at {} {} (trying again)", settings.nats(), refusal(settings));
       } catch (IOException e) {
+        trouble.accept("cannot connect to NATS at " + settings.nats() + ": " + e.getMessage());
         tries.warn("cannot connect to NATS at {}: {}; is CARILLON_NATS right, and NATS there? trying again", settings.nats(), e.getMessage());
       }
       pause = Math.min(2 * pause, 5000);

@@ -86,6 +86,21 @@ public final class Executor implements AutoCloseable {
     }
   }
 
+  /**
+   * How an executor is.
+   *
+   * @param state online, draining, cordoned or stopped
+   * @param problem why no runs come here, such as a NATS that is away or refuses the credential; "" if nothing is wrong
+   * @param slots how many runs there may be at once
+   * @param running how many there are
+   */
+  public record Status(String state, String problem, int slots, int running) {}
+
+  /** How the executor is now. Any thread may ask. */
+  public Status status() {
+    return instance.status();
+  }
+
   /** Lets live runs end, for a while, gives the rest back, and returns. */
   @Override
   public void close() {

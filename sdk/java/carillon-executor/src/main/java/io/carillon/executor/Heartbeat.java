@@ -55,7 +55,7 @@ class Heartbeat {
     try {
       Instant sent = Instant.now();
       long began = System.nanoTime();
-      of.broker.stored(subject, null, of.loop.submit(() -> beat(sent)).get());
+      acknowledged(of.loop.submit(() -> beat(sent)).get());
       boolean isSlow = System.nanoTime() - began > COMPARE_WITHIN.toNanos(); // nobody knows when it was sent
       Message m = of.broker.request("$JS.API.DIRECT.GET.KV_INST." + subject, null, new byte[0], COMPARE_WITHIN);
       String stored = Trigger.header(m.getHeaders(), "Nats-Time-Stamp");
@@ -69,6 +69,16 @@ class Heartbeat {
       }
     } catch (IOException | ExecutionException | RejectedExecutionException | DateTimeParseException e) {
       LOG.debug("clocks not compared: {}", e.toString());
+    }
+  }
+
+  private void acknowledged(byte[] beat) throws IOException, InterruptedException {
+    try {
+      of.broker.stored(subject, null, beat);
+      of.trouble("");
+    } catch (IOException e) {
+      of.trouble("the heartbeat is not stored: " + e.getMessage());
+      throw e;
     }
   }
 
@@ -114,6 +124,7 @@ class Heartbeat {
         throw new IllegalStateException("make a heartbeat", e.getCause());
       } catch (IOException e) {
         if (!(e instanceof Refused r && r.isPresent())) {
+          of.trouble("the heartbeat is not stored: " + e.getMessage());
           tries.warn("the heartbeat is not stored ({}): is a Carillon server running on this NATS? (trying again)", e.getMessage());
           pause(500);
           expected = 0; // meanwhile another may have come

@@ -57,6 +57,7 @@ final class Instance {
   /** That another instance has the name, which this one has found while it leaves. */
   volatile InstanceConflictException conflict;
 
+  private volatile String trouble = "connecting to NATS"; // why it does no runs; "" if it does
   private volatile boolean hurried; // live runs are given back at once
 
   // Only the loop uses these.
@@ -75,11 +76,11 @@ final class Instance {
     this.handlers = handlers;
     this.runs = new Runs(this);
     this.spool = new Spool(settings.spool());
-    this.metrics = Metrics.of(settings.group(), settings.instance(), runs::slots, runs::running);
+    this.metrics = settings.metrics().make(settings.group(), settings.instance(), runs::slots, runs::running);
     this.puller = new Puller(this);
     this.requests = new Requests(this, secret);
     this.heartbeat = new Heartbeat(this, secret);
-    this.connector = new Connector(settings, stopping, this::heard);
+    this.connector = new Connector(settings, stopping, this::heard, this::trouble);
   }
 
   private static Thread daemon(Runnable work, String name) {
@@ -104,6 +105,16 @@ final class Instance {
   /** Has an instance that leaves give its runs back at once. */
   void hurry() {
     hurried = true;
+  }
+
+  /** Keeps why no runs come here; "" if nothing is wrong. */
+  void trouble(String what) {
+    trouble = what;
+  }
+
+  /** How it is. Any thread may ask. */
+  Executor.Status status() {
+    return new Executor.Status(ended.isDone() ? "stopped" : runs.state().word(), trouble, runs.slots(), runs.running());
   }
 
   /** Completes when it is gone, or with why it cannot be. */
@@ -158,6 +169,7 @@ final class Instance {
       return;
     }
     if (event == Events.DISCONNECTED && stopping.getCount() > 0) {
+      trouble("disconnected from NATS");
       outage.warn("disconnected from NATS; trying to connect again");
     } else if (event == Events.RESUBSCRIBED) {
       onLoop(this::reconnected);
@@ -329,6 +341,7 @@ final class Instance {
           String.join(", ", handlers.all().keySet()));
     }
     known = true;
+    trouble("");
     beaten = System.nanoTime();
   }
 
@@ -388,6 +401,7 @@ final class Instance {
   }
 
   private void gone(Throwable why) {
+    trouble(why == null ? "the executor has stopped" : String.valueOf(why.getMessage()));
     phase = Phase.GONE;
     stop();
     try {

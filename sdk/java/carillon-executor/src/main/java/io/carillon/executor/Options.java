@@ -1,5 +1,6 @@
 package io.carillon.executor;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -24,6 +25,7 @@ public final class Options {
   long maxLogLines;
   long maxLogBytes;
   String version = "";
+  Metrics.Maker metrics;
 
   private Options() {}
 
@@ -116,6 +118,12 @@ public final class Options {
   /** How many bytes an attempt may log. Defaults to CARILLON_MAX_LOG_BYTES, and to 64 MiB. */
   public Options maxLogBytes(long most) {
     maxLogBytes = most;
+    return this;
+  }
+
+  /** Where metrics of the executor are registered, in the place of OpenTelemetry. Needs micrometer-core. */
+  public Options meterRegistry(MeterRegistry registry) {
+    metrics = (group, name, slots, inUse) -> new MicrometerMeters(registry, group, name, slots, inUse);
     return this;
   }
 

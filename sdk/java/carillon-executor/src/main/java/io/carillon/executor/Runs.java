@@ -24,7 +24,7 @@ final class Runs {
   private final Recent<String> reserved = new Recent<>(Duration.ofSeconds(2)); // by reply subject: handed over; a server may offer it back
   private Trigger.Key aloneKey; // of the attempt beside which none may begin, until an instant of nanoTime
   private long aloneUntil;
-  private State state = State.ONLINE;
+  private volatile State state = State.ONLINE; // others may ask
   private boolean closed;
   private Instant drainBy;
   private volatile int slots; // metrics read these two

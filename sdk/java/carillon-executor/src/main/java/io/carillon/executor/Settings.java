@@ -16,7 +16,7 @@ import java.util.TreeMap;
 
 /** Options that are complete and right. */
 record Settings(String group, String nats, String credential, Tls tls, String instance, int slots,
-    Map<String, String> labels, Duration grace, Path spool, Secrets.Key secretKey, long maxLogLines, long maxLogBytes, String version) {
+    Map<String, String> labels, Duration grace, Path spool, Secrets.Key secretKey, long maxLogLines, long maxLogBytes, String version, Metrics.Maker metrics) {
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -41,7 +41,8 @@ record Settings(String group, String nats, String credential, Tls tls, String in
         instance, (int) slots, labels, grace,
         o.spool != null ? o.spool : path(env, "CARILLON_SPOOL"),
         secretKey.isEmpty() ? null : Secrets.Key.of(secretKey, group),
-        limit(o.maxLogLines, env, "CARILLON_MAX_LOG_LINES", 1_000_000), limit(o.maxLogBytes, env, "CARILLON_MAX_LOG_BYTES", 64L << 20), o.version);
+        limit(o.maxLogLines, env, "CARILLON_MAX_LOG_LINES", 1_000_000), limit(o.maxLogBytes, env, "CARILLON_MAX_LOG_BYTES", 64L << 20), o.version,
+        o.metrics != null ? o.metrics : Metrics::of);
   }
 
   private static void fits(String name, int bytes, int most) {

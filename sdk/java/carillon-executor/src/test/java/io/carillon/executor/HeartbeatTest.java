@@ -123,6 +123,18 @@ class HeartbeatTest {
   }
 
   @Test
+  void aHeartbeatThatIsNotAcknowledgedIsAProblemUntilOneIs() throws Exception {
+    instance.loop.submit(instance::online).get();
+    assertEquals(new Executor.Status("online", "", 32, 0), instance.status());
+    nats.answer = m -> null;
+    heartbeat.compareClocks();
+    assertEquals("the heartbeat is not stored: no answer", instance.status().problem());
+    nats.answer = m -> STORED;
+    heartbeat.compareClocks();
+    assertEquals("", instance.status().problem());
+  }
+
+  @Test
   void anAnnouncementThatNatsDoesNotTakeIsGivenUp() {
     Handlers handlers = new Handlers();
     handlers.register("big", Void.class, Void.class, (run, nothing) -> null).description("x".repeat(20_000));

@@ -3,14 +3,18 @@ package io.carillon.executor;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.sdk.metrics.data.HistogramPointData;
 import io.opentelemetry.sdk.metrics.data.LongPointData;
 import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.testing.junit5.OpenTelemetryExtension;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -65,5 +69,26 @@ class MetricsTest {
       instance.clock.shutdownNow();
       instance.loop.shutdownNow();
     }
+  }
+
+  @Test
+  void aRegistryOfMicrometerHasTheSameMetrics() throws Exception {
+    SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    Metrics metrics = Settings.of(Options.fromEnvironment().group("billing").meterRegistry(registry), Map.of()).metrics().make("billing", "i", () -> 7, () -> 1);
+    Trigger t = Triggers.of("");
+    Instant came = t.instant("committed_at").plusMillis(20);
+    metrics.ended(t, "failed", came, came.plusMillis(1), came.plusSeconds(2));
+    metrics.ended(t, "", came, came, came); // given back
+    metrics.count(Metrics.Count.RUNS_GIVEN_BACK, 1);
+    Tags tags = Tags.of("executor_group", "billing", "instance_name", "i");
+    assertEquals(1, registry.get("carillon.executor.runs").tags(tags.and("status", "failed")).counter().count());
+    assertEquals(1, registry.get("carillon.executor.runs_given_back").tags(tags).counter().count());
+    assertEquals(7, registry.get("carillon.executor.slots").tags(tags).gauge().value());
+    assertEquals(1, registry.get("carillon.executor.slots_in_use").tags(tags).gauge().value());
+    assertEquals(0.02, registry.get("carillon.executor.delivery_delay").tags(tags).timer().totalTime(TimeUnit.SECONDS), 1e-9);
+    assertEquals(0.001, registry.get("carillon.executor.start_delay").tags(tags).timer().totalTime(TimeUnit.SECONDS), 1e-9);
+    assertEquals(1.999, registry.get("carillon.executor.run").tags(tags).timer().totalTime(TimeUnit.SECONDS), 1e-9);
+    metrics.close();
+    assertTrue(registry.getMeters().isEmpty());
   }
 }
