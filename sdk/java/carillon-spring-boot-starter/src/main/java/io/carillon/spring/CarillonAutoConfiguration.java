@@ -32,7 +32,7 @@ class CarillonAutoConfiguration {
 
   @Bean
   @ConditionalOnProperty(name = "carillon.enabled", matchIfMissing = true)
-  CarillonLifecycle carillonLifecycle(CarillonProperties properties, Handlers handlers) {
-    return new CarillonLifecycle(properties, handlers);
+  CarillonLifecycle carillonLifecycle(CarillonProperties properties, Handlers handlers, ObjectProvider<OptionsCustomizer> customizers) {
+    return new CarillonLifecycle(properties, handlers, customizers.orderedStream().toList());
   }
 }

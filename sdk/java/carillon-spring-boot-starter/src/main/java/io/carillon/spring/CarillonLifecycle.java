@@ -3,6 +3,8 @@ package io.carillon.spring;
 import io.carillon.executor.Executor;
 import io.carillon.executor.Handlers;
 import io.carillon.executor.InstanceConflictException;
+import io.carillon.executor.Options;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
@@ -16,16 +18,20 @@ final class CarillonLifecycle implements SmartLifecycle {
 
   private final CarillonProperties properties;
   private final Handlers handlers;
+  private final List<OptionsCustomizer> customizers;
   private volatile Executor executor;
 
-  CarillonLifecycle(CarillonProperties properties, Handlers handlers) {
+  CarillonLifecycle(CarillonProperties properties, Handlers handlers, List<OptionsCustomizer> customizers) {
     this.properties = properties;
     this.handlers = handlers;
+    this.customizers = customizers;
   }
 
   @Override
   public void start() {
-    Executor started = Executor.connect(properties.options(), handlers);
+    Options options = properties.options();
+    customizers.forEach(c -> c.customize(options));
+    Executor started = Executor.connect(options, handlers);
     executor = started;
     Thread watch = new Thread(() -> watch(started), "carillon-watch");
     watch.setDaemon(true);
@@ -50,6 +56,12 @@ final class CarillonLifecycle implements SmartLifecycle {
     Executor stopped = executor;
     executor = null;
     stopped.close();
+  }
+
+  /** How the executor is. */
+  Executor.Status status() {
+    Executor now = executor;
+    return now == null ? new Executor.Status("stopped", "the executor is not started", 0, 0) : now.status();
   }
 
   @Override

@@ -2,22 +2,32 @@ package io.carillon.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.executor.Executor;
 import io.carillon.executor.HandlerTest;
 import io.carillon.executor.Handlers;
 import io.carillon.executor.Interceptor;
 import io.carillon.executor.Run;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.apache.commons.logging.LogFactory;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.boot.actuate.health.HealthIndicator;
+import org.springframework.boot.actuate.health.Status;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 
@@ -193,5 +203,51 @@ class CarillonAutoConfigurationTest {
           context.getBean(CarillonLifecycle.class).stop();
           assertThat(context.getBean(CarillonLifecycle.class).isRunning()).isFalse();
         });
+  }
+
+  @Test
+  void aWrongSettingIsExplainedWithoutAStack() {
+    app.withPropertyValues("carillon.enabled=true", "carillon.group=Billing!").run(context -> {
+      var analysis = new CarillonFailureAnalyzer().analyze(context.getStartupFailure());
+      assertThat(analysis.getDescription()).contains("group \"Billing!\" must be 1 to 63 of a-z 0-9");
+      assertThat(analysis.getAction()).contains("carillon.*").contains("CARILLON_*");
+      assertThat(SpringFactoriesLoader.forDefaultResourceLocation().load(FailureAnalyzer.class, FailureHandler.logging(LogFactory.getLog(getClass()))))
+          .anyMatch(CarillonFailureAnalyzer.class::isInstance);
+    });
+  }
+
+  private ApplicationContextRunner away() {
+    return app.withPropertyValues("carillon.enabled=true", "carillon.group=billing", "carillon.instance=i", "carillon.nats=nats://127.0.0.1:1", "carillon.grace=1s")
+        .withConfiguration(AutoConfigurations.of(CarillonHealthAutoConfiguration.class, CarillonMetricsAutoConfiguration.class));
+  }
+
+  @Test
+  void healthIsDownWhileNatsIsAway() {
+    away().run(context -> {
+      var health = context.getBean(HealthIndicator.class).health();
+      assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+      assertThat(health.getDetails().get("problem").toString()).contains("NATS");
+    });
+  }
+
+  @Test
+  void healthTellsWhatIsWrongOrThatTheExecutorTakesNoRuns() {
+    assertThat(CarillonHealth.of(new Executor.Status("online", "", 32, 1))).isEqualTo(new CarillonHealth("UP", Map.of("state", "online", "slots", 32, "running", 1)));
+    assertThat(CarillonHealth.of(new Executor.Status("cordoned", "", 32, 1)).code()).isEqualTo("OUT_OF_SERVICE");
+    assertThat(CarillonHealth.of(new Executor.Status("online", "disconnected from NATS", 32, 1)).code()).isEqualTo("DOWN");
+  }
+
+  @Test
+  void metricsAreInTheRegistryOfTheApplicationWhileItRuns() {
+    SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    away().withBean(MeterRegistry.class, () -> registry).run(context ->
+        assertThat(registry.get("carillon.executor.slots").tags("executor_group", "billing", "instance_name", "i").gauge().value()).isEqualTo(32));
+    assertThat(registry.getMeters()).isEmpty();
+  }
+
+  @Test
+  void withoutHealthAndMicrometerTheExecutorStarts() {
+    away().withClassLoader(new FilteredClassLoader("io.micrometer", "org.springframework.boot.actuate", "org.springframework.boot.health"))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(OptionsCustomizer.class));
   }
 }
