@@ -46,10 +46,6 @@ func Defaults() []alerting.Rule {
 			Description: alerting.Say("rule_groups_over_budget").English(),
 		},
 		{
-			Alert: "instances-suspended", Severity: alerting.Warning, When: alerting.Condition{InstancesSuspended: true}, GroupBy: alerting.ByGroup,
-			Description: alerting.Say("rule_instances_suspended").English(),
-		},
-		{
 			Alert: "runs-lost", Severity: alerting.Warning, When: alerting.Condition{Ends: []job.Status{job.StatusLost}}, GroupBy: alerting.ByJob,
 			Description: alerting.Say("rule_runs_lost").English(),
 		},

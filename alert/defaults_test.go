@@ -314,33 +314,3 @@ func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNex
 		w.wantSent("opened billing/report failed")
 	})
 }
-
-func TestASuspendedInstanceRaisesAnIncidentByItself(t *testing.T) {
-	run(t, func(w *world) {
-		w.start("a")
-		suspend := func(list ...bus.Suspension) {
-			w.t.Helper()
-			if err := w.conn.PutSuspensions(w.t.Context(), "n1", list); err != nil {
-				w.t.Fatal(err)
-			}
-			time.Sleep(10 * time.Second)
-		}
-		want := func(n int, state alerting.State, summary string) {
-			w.t.Helper()
-			all := w.defaultIncidents("instances-suspended")
-			if len(all) != n || n > 0 && (all[0].State != state || all[0].Group != "billing" || !strings.Contains(all[0].Summary, summary)) {
-				w.t.Errorf("%+v, want %d, the newest %s with %q", all, n, state, summary)
-			}
-		}
-		want(0, "", "")
-		until := time.Now().Add(time.Hour)
-		suspend(bus.Suspension{Group: "billing", Instance: "web1", Reason: "it gave back 21 triggers", Until: until})
-		want(1, alerting.Open, "instance web1 of group billing is suspended: it gave back 21 triggers; suspended until 2026-")
-		suspend()
-		want(1, alerting.Resolved, "")
-		suspend(bus.Suspension{Group: "billing", Reason: "one trigger was given back", Until: until})
-		want(2, alerting.Open, "an instance of group billing is suspended: one trigger was given back")
-		time.Sleep(2 * time.Minute) // the node that said so is gone
-		want(2, alerting.Resolved, "")
-	})
-}

@@ -98,7 +98,10 @@ func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Ti
 		subject := "group " + f.Group
 		over[subject] = true
 		summary := alerting.Say("over_budget", "group", f.Group, "until", instant(f.Until))
-		if k := f.Kept; k != nil {
+		switch k := f.Kept; {
+		case f.GaveBack > 0:
+			summary = alerting.Say("gives_back_too_fast", "group", f.Group, "times", strconv.Itoa(f.GaveBack), "until", instant(f.Until))
+		case k != nil:
 			summary = alerting.Say("keeps_too_much", "group", f.Group, "bucket", k.Bucket, "keys", strconv.FormatUint(k.Keys, 10), "max", strconv.Itoa(k.MaxKeys), "until", instant(f.Until))
 		}
 		if err := s.stands(ctx, r, subject, f.Group, now, summary); err != nil {

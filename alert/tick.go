@@ -46,8 +46,6 @@ func (s *session) tick(ctx context.Context, jobs *jobsView) error {
 			errs = append(errs, s.lookBudgets(ctx, r, now))
 		case when.TargetMissed:
 			errs = append(errs, s.lookTargets(ctx, r, now, jobs))
-		case when.InstancesSuspended:
-			errs = append(errs, s.lookSuspended(ctx, r, now))
 		}
 	}
 	errs = append(errs, s.passEvents(ctx), s.lookDead(ctx), s.closeOrphans(ctx, now), s.remind(ctx, now))

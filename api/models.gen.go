@@ -793,9 +793,6 @@ type Group struct {
 	// State empty: no live instance, so its triggers wait. draining: no instance takes new runs
 	State GroupState `json:"state"`
 
-	// Suspended Why servers also pull its triggers and hand them out. Absent unless an executor keeps giving triggers back
-	Suspended string `json:"suspended,omitempty"`
-
 	// Waiting For a dispatched group: number of runs that wait for the dispatcher
 	Waiting int `json:"waiting,omitempty"`
 

@@ -8,7 +8,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // Bounds of what a group may send.
@@ -43,7 +42,7 @@ type account struct {
 	at    time.Time // when spent was right
 	until time.Time // the group is refused until then
 	again time.Duration
-	kept  *fleet.Kept // of what it has too much, so that it is refused; nil: it sends too much
+	why   cluster.Refusal // the last
 }
 
 type connection struct {
@@ -83,28 +82,28 @@ func (b *budgets) charge(group string, c connection, bytes, messages int64, now 
 	if a.spent <= burst*b.normal || now.Before(a.until) {
 		return false, a.until
 	}
-	a.refuse(nil, now)
+	a.refuse(cluster.Refusal{}, now)
 	return true, a.until
 }
 
-// refuse has the group refused from now on.
-func (a *account) refuse(kept *fleet.Kept, now time.Time) {
+// refuse refuses the group from now on.
+func (a *account) refuse(why cluster.Refusal, now time.Time) {
 	if a.again = min(max(2*a.again, refusedFor), maxRefusedFor); now.Sub(a.until) > maxRefusedFor {
 		a.again = refusedFor
 	}
-	a.until, a.spent, a.kept = now.Add(a.again), 0, kept
+	a.until, a.spent, a.why = now.Add(a.again), 0, why
 }
 
-// keeps takes in that a group has too many keys. It reports whether that has the group refused,
-// which it may be already, and until when.
-func (b *budgets) keeps(kept fleet.Kept, now time.Time) (over bool, until time.Time) {
+// found refuses a group for what it keeps or gives back, unless it is refused already. It reports
+// whether it was not, and until when it is.
+func (b *budgets) found(why cluster.Refusal, now time.Time) (over bool, until time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a := b.accountLocked(kept.Group, now)
+	a := b.accountLocked(why.Group, now)
 	if now.Before(a.until) {
 		return false, a.until
 	}
-	a.refuse(&kept, now)
+	a.refuse(why, now)
 	return true, a.until
 }
 
@@ -126,13 +125,13 @@ func (b *budgets) ended(group string, c connection, bytes, messages int64, now t
 	return over, until
 }
 
-// refuse has a group refused that another server has found to send or keep too much.
+// refuse refuses a group as another server does.
 func (b *budgets) refuse(r cluster.Refusal, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.accountLocked(r.Group, now)
 	if until := earlier(r.Until, now.Add(maxRefusedFor)); until.After(a.until) {
-		a.until, a.spent, a.kept = until, 0, r.Kept
+		a.until, a.spent, a.why = until, 0, r
 	}
 }
 
@@ -153,8 +152,11 @@ func (b *budgets) check(groups []string, now time.Time) error {
 			continue
 		}
 		until := a.until.UTC().Format(time.RFC3339)
-		if a.kept != nil {
-			return fmt.Errorf("group %s had %d keys in the bucket %s, of at most %d, and is refused until %s", group, a.kept.Keys, a.kept.Bucket, a.kept.MaxKeys, until)
+		if kept := a.why.Kept; kept != nil {
+			return fmt.Errorf("group %s had %d keys in the bucket %s, of at most %d, and is refused until %s", group, kept.Keys, kept.Bucket, kept.MaxKeys, until)
+		}
+		if a.why.GaveBack > 0 {
+			return fmt.Errorf("group %s gave triggers back without a delay, %d times within %s, and is refused until %s", group, a.why.GaveBack, hastyWindow, until)
 		}
 		return fmt.Errorf("group %s sent more than its budget of %s/s and is refused until %s", group, humanize.IBytes(uint64(b.normal)), until)
 	}

@@ -89,11 +89,11 @@ func TestWhatOtherServersFindHoldsHere(t *testing.T) {
 func TestAGroupThatKeepsTooMuchIsRefusedLongerEachTime(t *testing.T) {
 	b := newBudgets(0)
 	kept := fleet.Kept{Group: "g", Bucket: "INST", Keys: 5000, MaxKeys: 1000}
-	over, until := b.keeps(kept, noon)
+	over, until := b.found(cluster.Refusal{Group: kept.Group, Kept: &kept}, noon)
 	if want := noon.Add(refusedFor); !over || !until.Equal(want) {
 		t.Errorf("refused: %v until %s, want %s", over, until, want)
 	}
-	if over, _ := b.keeps(kept, noon.Add(time.Second)); over {
+	if over, _ := b.found(cluster.Refusal{Group: kept.Group, Kept: &kept}, noon.Add(time.Second)); over {
 		t.Error("it is refused a second time meanwhile")
 	}
 	const want = "group g had 5000 keys in the bucket INST, of at most 1000, and is refused until 2026-03-01T12:01:00Z"
@@ -105,7 +105,7 @@ func TestAGroupThatKeepsTooMuchIsRefusedLongerEachTime(t *testing.T) {
 	if err := b.check([]string{"f"}, noon); err != nil {
 		t.Error(err)
 	}
-	if _, until := b.keeps(kept, noon.Add(refusedFor)); !until.Equal(noon.Add(3 * refusedFor)) {
+	if _, until := b.found(cluster.Refusal{Group: kept.Group, Kept: &kept}, noon.Add(refusedFor)); !until.Equal(noon.Add(3 * refusedFor)) {
 		t.Errorf("the second time it is refused until %s", until)
 	}
 }

@@ -43,16 +43,17 @@ type Config struct {
 // Service answers NATS. Several may run on the same servers, each in a process of its
 // own: one of them gets a question, and any of them cuts off who is to go.
 type Service struct {
-	users   *auth.Directory
-	conn    *cluster.Conn
-	system  *nats.Conn
-	budgets *budgets
-	crowds  *crowds
-	issuer  nkeys.KeyPair
-	log     *slog.Logger
-	metrics *metrics
-	refused map[string]int // how often each key was turned away in a row; the handler's own
-	served  []string       // groups that credentials act for, or did; the sweeps' own
+	users     *auth.Directory
+	conn      *cluster.Conn
+	system    *nats.Conn
+	budgets   *budgets
+	giveBacks giveBacks
+	crowds    *crowds
+	issuer    nkeys.KeyPair
+	log       *slog.Logger
+	metrics   *metrics
+	refused   map[string]int // how often each key was turned away in a row; the handler's own
+	served    []string       // groups that credentials act for, or did; the sweeps' own
 
 	evts []*jetstream.StreamInfo // the streams of events as they last were; nil: not known. lookAtRoom's own
 }
@@ -72,7 +73,7 @@ func New(conn *cluster.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service
 		return nil, err
 	}
 	return &Service{
-		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), crowds: newCrowds(cfg.Connections), issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
+		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), giveBacks: giveBacks{groups: map[string]*giver{}}, crowds: newCrowds(cfg.Connections), issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
 	}, nil
 }
 

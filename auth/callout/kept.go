@@ -34,7 +34,7 @@ func (s *Service) sweepKept(ctx context.Context, listed map[connection]member) {
 // keepsTooMuch acts on a group that has too many keys in a bucket.
 func (s *Service) keepsTooMuch(ctx context.Context, k fleet.Kept, listed map[connection]member) {
 	now := time.Now()
-	if over, until := s.budgets.keeps(k, now); over {
+	if over, until := s.budgets.found(cluster.Refusal{Group: k.Group, Kept: &k}, now); over {
 		s.log.WarnContext(ctx, "group refused, as it keeps too much in a bucket", "executor_group", k.Group, "bucket", k.Bucket, "keys", k.Keys, "max_keys", k.MaxKeys, "until", until)
 		s.refuse(ctx, cluster.Refusal{Group: k.Group, Until: until, Kept: &k})
 	}

@@ -29,7 +29,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 			Name: "carillon_nats_cut_off_total", Help: "Connections of executors that this server had closed, as their credential had ended, or their group is refused or has too many.",
 		}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "carillon_nats_groups_refused_total", Help: "How often this server refused a group for a while, by cause: budget, as it sent more than that, or the bucket in which it kept too many keys.",
+			Name: "carillon_nats_groups_refused_total", Help: "How often this server refused a group for a while, by cause: budget, as it sent more than that, give_backs, as it gave triggers back without a delay, or the bucket in which it kept too many keys.",
 		}, []string{"executor_group", "cause"}),
 	}
 	for _, result := range []string{resultAdmitted, resultRefused, resultTooMany} {

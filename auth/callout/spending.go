@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
@@ -38,7 +39,21 @@ func (s *Service) hearSpending(ctx context.Context) (stop func(), err error) {
 		_ = told.Unsubscribe()
 		return nil, fmt.Errorf("subscribe to ends of connections: %w", err)
 	}
-	return func() { _ = told.Unsubscribe(); _ = ended.Unsubscribe() }, nil
+	subs := []*nats.Subscription{told, ended}
+	stop = func() {
+		for _, sub := range subs {
+			_ = sub.Unsubscribe()
+		}
+	}
+	for _, stream := range s.conn.Trigs() {
+		given, err := s.conn.NC.Subscribe(bus.NakAdvisories(stream), func(m *nats.Msg) { s.hearGiveBack(ctx, m) })
+		if err != nil {
+			stop()
+			return nil, fmt.Errorf("subscribe to triggers that are given back: %w", err)
+		}
+		subs = append(subs, given)
+	}
+	return stop, nil
 }
 
 // hearEnd takes in that a connection has ended.
@@ -79,8 +94,11 @@ func (s *Service) overspent(ctx context.Context, group string, until time.Time) 
 // refuse has all servers refuse a group, and alerters know of it.
 func (s *Service) refuse(ctx context.Context, r cluster.Refusal) {
 	group, cause := r.Group, "budget"
-	if r.Kept != nil {
+	switch {
+	case r.Kept != nil:
 		cause = r.Kept.Bucket
+	case r.GaveBack > 0:
+		cause = "give_backs"
 	}
 	s.metrics.refused.WithLabelValues(group, cause).Inc()
 	data, err := json.Marshal(r)

@@ -84,6 +84,7 @@ func (s *Service) sweep(ctx context.Context) error {
 		m, err := next(ctx, sub)
 		if errors.Is(err, context.DeadlineExceeded) && answers > 0 {
 			s.budgets.forget(listed, time.Now())
+			s.giveBacks.forget(time.Now())
 			for conn, full := range s.crowds.listed(listed, began) {
 				s.kick(ctx, conn, full.Error(), "executor_group", full.group)
 			}

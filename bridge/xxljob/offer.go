@@ -118,7 +118,7 @@ func (i *instance) willing() fleet.Answer {
 		return fleet.AnswerDraining
 	case fleet.InstanceCordoned:
 		return fleet.AnswerCordoned
-	case fleet.InstanceOnline, fleet.InstanceLost, fleet.InstanceSuspended, fleet.InstanceIncompatible:
+	case fleet.InstanceOnline, fleet.InstanceLost, fleet.InstanceIncompatible:
 	}
 	return fleet.AnswerAccepted
 }

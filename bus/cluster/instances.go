@@ -89,16 +89,14 @@ func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
 	if err != nil {
 		return Fleet{}, fmt.Errorf("list instances: %w", err)
 	}
-	suspended, err := c.Suspensions(ctx, now)
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		for _, h := range groups[group] {
 			h.Judge(now.Sub(h.at))
 			h.JudgeClock(h.at)
-			suspend(&h.Instance, suspended)
 			f.Instances = append(f.Instances, h.Instance)
 		}
 	}
-	return f, err
+	return f, nil
 }
 
 // WatchInstances follows all heartbeats: what there is, a nil entry, then every one.

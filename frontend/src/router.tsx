@@ -50,14 +50,7 @@ export const alertTabs = [
   "channels",
   "silences",
 ] as const;
-export const instanceStates = [
-  "online",
-  "draining",
-  "cordoned",
-  "lost",
-  "suspended",
-  "incompatible",
-] as const;
+export const instanceStates = ["online", "draining", "cordoned", "lost", "incompatible"] as const;
 /** Jobs that fire more often than this can be hidden. */
 export const paces = ["1m", "5m", "15m", "1h"] as const;
 export const levels = ["debug", "info", "warn", "error"] as const;

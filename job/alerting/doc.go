@@ -8,3 +8,5 @@
 //
 // Nothing here sends, stores or reads the clock. Package alert does, by what these say.
 package alerting
+
+//go:generate go test -run ^TestTheConsoleHasTheSameSentences$ . -update

@@ -72,11 +72,9 @@ type Condition struct {
 	// ClockWrong is that the clock of a server is out of line, so that it fires nothing, or that
 	// of NATS.
 	ClockWrong bool `json:"clock_wrong,omitempty"`
-	// OverBudget is that an executor group sends more than it may, and is cut off for a while.
+	// OverBudget is that an executor group has more than its share: it sends or keeps more than it may,
+	// or gives triggers back without a delay, and is cut off for a while; or too many of its runs wait.
 	OverBudget bool `json:"over_budget,omitempty"`
-	// InstancesSuspended is that an instance gives triggers back again and again, and gets none
-	// for a while.
-	InstancesSuspended bool `json:"instances_suspended,omitempty"`
 	// TargetMissed is that a job misses its target, over [job.TargetWindow].
 	TargetMissed bool `json:"target_missed,omitempty"`
 }
@@ -135,7 +133,7 @@ func (r Rule) WithDefaults() Rule {
 // OfRuns reports whether it is the ends of runs that the condition is about, or how long
 // they take.
 func (c *Condition) OfRuns() bool {
-	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked && !c.ClockWrong && !c.OverBudget && !c.InstancesSuspended && !c.TargetMissed
+	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked && !c.ClockWrong && !c.OverBudget && !c.TargetMissed
 }
 
 // Remembers reports whether it depends on the runs of the job before.
@@ -144,7 +142,7 @@ func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 }
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
 	n := 0
-	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy, c.DeadLetters, c.ShardsParked, c.ClockWrong, c.OverBudget, c.InstancesSuspended, c.TargetMissed} {
+	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy, c.DeadLetters, c.ShardsParked, c.ClockWrong, c.OverBudget, c.TargetMissed} {
 		if set {
 			n++
 		}
@@ -181,7 +179,7 @@ func (r *Rule) Validate() error {
 
 func (c *Condition) validate() error {
 	if c.kinds() != 1 {
-		return job.Invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget, instances_suspended and target_missed")
+		return job.Invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget and target_missed")
 	}
 	var errs []error
 	for i, s := range c.Ends {

@@ -37,7 +37,6 @@ const (
 	InstanceDraining     InstanceState = "draining"     // finishes what it has, takes no more, then leaves
 	InstanceCordoned     InstanceState = "cordoned"     // takes no more, and stays
 	InstanceLost         InstanceState = "lost"         // its heartbeat has ceased
-	InstanceSuspended    InstanceState = "suspended"    // gives triggers back again and again: servers offer it none for a while
 	InstanceIncompatible InstanceState = "incompatible" // speaks a protocol that is too old for routed runs: it only pulls
 )
 
@@ -51,7 +50,7 @@ type Instance struct {
 	Slots     int           `json:"slots"`
 	Running   int           `json:"running"`
 	DrainBy   time.Time     `json:"drain_by,omitzero"` // of one that drains: when it ends at the latest; zero: when it has no runs
-	Reason    reason.Text   `json:"reason,omitempty"`  // of one that is suspended: why, and until when
+	Reason    reason.Text   `json:"reason,omitempty"`  // if something is wrong with it: what
 	Labels    job.Labels    `json:"labels,omitempty"`
 	Zone      string        `json:"zone,omitempty"` // the label zone, if it has one
 	Load      *HostLoad     `json:"load,omitempty"`

@@ -78,7 +78,4 @@ var (
 	WaitsForLimits       = Three{define("waits_for_limits", "waits for its turn: group {group:word} runs at most {limit:number} at once and starts at most {rate:word} per second")}
 	InstanceClockAhead   = One{define("instance_clock_ahead", "the clock of its machine is {apart:duration} ahead of NATS' clock; check NTP there")}
 	InstanceClockBehind  = One{define("instance_clock_behind", "the clock of its machine is {apart:duration} behind NATS' clock; check NTP there")}
-	SuspendedUntil       = One{further("suspended_until", "suspended until {until:instant}")}
-	GaveBackMany         = None{define("gave_back_many", "it gave back more than 20 triggers within 10s")}
-	GaveBackOne          = None{define("gave_back_one", "an instance of the group gave one trigger back more than 20 times within 10s; servers pull the group's triggers too, and hand them out")}
 )

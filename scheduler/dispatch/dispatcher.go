@@ -48,12 +48,6 @@ type Dispatcher struct {
 	unhanded rejections   // messages that were to hand over a trigger
 	rejected rejections   // triggers
 
-	// Which suspensions this node has shown last, and when; used by look alone.
-	said   []string
-	saidAt time.Time
-	saying atomic.Bool
-	spun   chan struct{} // wakes Run when a group whose executors pull needs service
-
 	mu     sync.Mutex
 	groups map[string]*group        // that have a live instance, or had one that gave something back
 	live   int                      // how many have one
@@ -69,7 +63,7 @@ func New(conn *cluster.Conn, cfg Config) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, spun: make(chan struct{}, 1), groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
+	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
 }
 
 // Run hands triggers over until ctx is done; then it hands back what it has. Every
@@ -88,14 +82,10 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	} else {
 		defer func() { _ = backs.Unsubscribe() }()
 	}
-	hearers := map[string]nats.MsgHandler{bus.SubjectSuspended: d.hearSuspended}
 	for _, stream := range d.conn.Trigs() {
-		hearers[bus.NakAdvisories(stream)] = d.hearNak
-	}
-	for subject, hear := range hearers {
-		sub, err := d.conn.NC.Subscribe(subject, hear)
+		sub, err := d.conn.NC.Subscribe(bus.NakAdvisories(stream), d.hearNak)
 		if err != nil {
-			d.log.WarnContext(ctx, "instances that give triggers back are not suspended", "error", err)
+			d.log.WarnContext(ctx, "triggers that are given back not heard of", "stream", stream, "error", err)
 			continue
 		}
 		defer func() { _ = sub.Unsubscribe() }()
@@ -141,8 +131,6 @@ func (d *Dispatcher) Run(ctx context.Context) {
 			d.hear(ctx, e, heard)
 		case m := <-handed:
 			d.takeHanded(ctx, m)
-		case <-d.spun:
-			d.tick(ctx, time.Now())
 		case now := <-tick.C:
 			d.probe(ctx)
 			d.tick(ctx, now)
@@ -238,15 +226,12 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 	d.settleLocked(ctx, g)
 }
 
-// tick drops instances whose heartbeat has ceased, and suspends those that give triggers back
-// again and again.
+// tick drops instances whose heartbeat has ceased.
 func (d *Dispatcher) tick(ctx context.Context, now time.Time) {
-	d.saySuspensions(ctx, now)
 	since, current := d.presence.sinceWhen()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, g := range d.groups {
-		g.judgeNaks(now)
 		if current { // else a heartbeat that is missing says nothing
 			g.expire(now, since)
 		}
@@ -260,10 +245,6 @@ func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 	if !g.as.Routed() {
 		open = 0 // its executors pull all that it has
 	}
-	standing := g.naks.standing(time.Now())
-	if _, pulls := standing[""]; pulls && !g.as.Governed() {
-		open++ // what the group's executors pull is pulled here, too
-	}
 	if g.stop != nil && (open == 0 || g.as.Routed() != g.served.Routed() || g.as.Governed() != g.served.Governed() || g.as.GroupLimits != g.served.GroupLimits) {
 		g.stop()
 		g.stop = nil
@@ -271,8 +252,7 @@ func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 	if open > 0 && g.stop == nil {
 		serving, stop := context.WithCancel(ctx)
 		g.stop, g.served = stop, g.as
-		routed := g.as.Routed()
-		serve := func(ctx context.Context) { g.serve(ctx, routed) }
+		serve := g.serve
 		if limits := g.as.GroupLimits; g.as.Governed() {
 			serve = func(ctx context.Context) { g.govern(ctx, limits) }
 		}
@@ -286,7 +266,7 @@ func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 		}
 		d.metrics.groups.Set(float64(d.live))
 	}
-	if known == 0 && open == 0 && len(standing) == 0 && !g.naks.any() { // what was given back must not count as a death
+	if known == 0 && open == 0 && !g.naks.any() { // what was given back must not count as a death
 		delete(d.groups, g.name)
 	}
 }

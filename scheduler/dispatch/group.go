@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -23,20 +22,14 @@ type group struct {
 	name   string
 	// Of the dispatcher's mutex: stop ends serve or govern, nil while nobody serves; as is
 	// what is known of the group, and as which it is served.
-	stop context.CancelFunc
-	as   cluster.Group
-	// pulled wakes serve when it is to pull what executors pull.
-	pulled chan struct{}
-	// How many instances were suspended when it was looked last.
-	barring int
-	live    bool // it has an instance
-	served  cluster.Group
+	stop   context.CancelFunc
+	as     cluster.Group
+	live   bool // it has an instance
+	served cluster.Group
 }
 
 func newGroup(d *Dispatcher, name string) *group {
-	g := &group{d: d, name: name, pulled: make(chan struct{}, 1), roster: roster{members: map[string]*member{}}}
-	g.barred = func(instance string) bool { return g.naks.suspended(instance, time.Now()) }
-	return g
+	return &group{d: d, name: name, roster: roster{members: map[string]*member{}}}
 }
 
 // direct tells an instance, once each time that it starts, from which consumers it is to pull:

@@ -12,11 +12,7 @@ import (
 type metrics struct {
 	groups   prometheus.Gauge       // that have an instance
 	outcomes *prometheus.CounterVec // of deliveries of routed triggers
-
-	deaths *prometheus.CounterVec // of executors that had an attempt, by group
-
-	suspended   prometheus.Gauge       // instances, at present
-	suspensions *prometheus.CounterVec // by group
+	deaths   *prometheus.CounterVec // of executors that had an attempt, by group
 }
 
 // What became of a delivery.
@@ -44,12 +40,6 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		deaths: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: "carillon", Name: "executor_deaths_total", Help: "How often this server has found that an executor died, or was cut off, while it had an attempt.",
 		}, []string{"executor_group"}),
-		suspended: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: "carillon", Name: "instances_suspended", Help: "Instances that get no triggers for a while, as they give them back again and again; each server says so of all.",
-		}),
-		suspensions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: "carillon", Name: "suspensions_total", Help: "How often this server has found that an instance gives triggers back again and again.",
-		}, []string{"executor_group"}),
 	}
 	for _, o := range outcomes {
 		m.outcomes.WithLabelValues(o)
@@ -57,7 +47,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	if r == nil {
 		return m, nil
 	}
-	return m, errors.Join(r.Register(m.groups), r.Register(m.outcomes), r.Register(m.deaths), r.Register(m.suspended), r.Register(m.suspensions))
+	return m, errors.Join(r.Register(m.groups), r.Register(m.outcomes), r.Register(m.deaths))
 }
 
 func (m *metrics) outcome(what string) { m.outcomes.WithLabelValues(what).Inc() }

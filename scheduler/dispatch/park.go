@@ -30,10 +30,6 @@ func (s *server) resume(ctx context.Context) {
 // been so for long.
 func (s *server) tick(ctx context.Context, now time.Time) {
 	s.puller.Look(now)
-	s.along.Look(now)
-	if !s.g.naks.suspended("", now) {
-		s.along.Release()
-	}
 	for number, q := range s.asked {
 		if now.Sub(q.at) > runWait {
 			delete(s.asked, number)

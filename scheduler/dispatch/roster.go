@@ -28,8 +28,6 @@ type roster struct {
 	pools   map[poolKey]*pool // emptied when what they are made of changes
 	memory  route.Memory
 	closed  time.Time // until then all members are known to be busy
-	// barred reports whether an instance is suspended.
-	barred func(instance string) bool
 }
 
 // member is an instance that is live, or was not long ago. The roster's mutex guards
@@ -145,21 +143,6 @@ func (r *roster) count() (known, open int) {
 	return len(r.members), open
 }
 
-// drop forgets which instances may get runs of a kind.
-func (r *roster) drop() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.pools = nil
-}
-
-// takesWork reports whether an instance is there and takes routed runs.
-func (r *roster) takesWork(instance string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	m := r.members[instance]
-	return m != nil && m.open()
-}
-
 // open reports whether the instance takes routed runs.
 func (m *member) open() bool {
 	return m.info.Routable()
@@ -201,7 +184,7 @@ func (r *roster) poolLocked(t *bus.Trigger) *pool {
 	p := &pool{}
 	for _, name := range slices.Sorted(maps.Keys(r.members)) {
 		m := r.members[name]
-		if !m.open() || r.barred(name) || !m.info.Suits(t.Labels) {
+		if !m.open() || !m.info.Suits(t.Labels) {
 			continue
 		}
 		p.matched++
@@ -289,7 +272,7 @@ func (r *roster) closeLocked(now time.Time) {
 	var until time.Time
 	for _, m := range r.members {
 		switch {
-		case !m.open(), r.barred(m.name):
+		case !m.open():
 		case !m.shunUntil.After(now):
 			return
 		case until.IsZero() || m.shunUntil.Before(until):

@@ -29,7 +29,6 @@ const (
 type server struct {
 	g      *group
 	puller *jet.Puller
-	along  *jet.Puller          // of what executors pull; asked while one of them gives it back again and again
 	asker  *jet.Asker           // nil: all is for workers
 	asked  map[uint64]*question // by their number
 	parked []*offer             // while all instances are busy, in the order of compareAge
@@ -50,12 +49,11 @@ type question struct {
 	at time.Time
 }
 
-// serve pulls the group's triggers and hands them out until ctx is done; then it hands back
-// what it has. Without routed ones, it pulls only what executors give back again and again.
-func (g *group) serve(ctx context.Context, routed bool) {
+// serve pulls the group's routed triggers and hands them out until ctx is done; then it hands back
+// what it has.
+func (g *group) serve(ctx context.Context) {
 	s := &server{
 		g: g, puller: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerRoute(g.name))...),
-		along: g.d.conn.NewPuller(maxOffers, g.d.log.With("executor_group", g.name), g.d.consumers(bus.ConsumerAny(g.name))...),
 		asked: map[uint64]*question{}, triggers: make(chan *offer, 2*maxOffers), ended: make(chan *offer, 2*maxOffers),
 	}
 	defer s.wait.Wait()
@@ -77,24 +75,18 @@ func (g *group) serve(ctx context.Context, routed bool) {
 			opens.Reset(closed)
 		case len(s.parked) > 0:
 			s.resume(ctx)
-		case routed:
+		default:
 			s.puller.Ask(maxOffers - s.inHand)
-		}
-		if g.naks.suspended("", time.Now()) {
-			s.along.Ask(maxOffers)
 		}
 		select {
 		case <-ctx.Done():
 		case m := <-s.puller.Inbox():
-			s.begin(ctx, s.puller, m)
-		case m := <-s.along.Inbox():
-			s.begin(ctx, s.along, m)
+			s.begin(ctx, m)
 		case m := <-answers:
 			s.hear(ctx, m)
 		case o := <-s.ended:
 			s.end(o)
 		case <-opens.C:
-		case <-g.pulled:
 		case now := <-tick.C:
 			s.tick(ctx, now)
 		}
@@ -103,8 +95,8 @@ func (g *group) serve(ctx context.Context, routed bool) {
 }
 
 // begin takes a trigger in.
-func (s *server) begin(ctx context.Context, from *jet.Puller, m *nats.Msg) {
-	if !from.Take(m) {
+func (s *server) begin(ctx context.Context, m *nats.Msg) {
+	if !s.puller.Take(m) {
 		return
 	}
 	o := s.g.newOffer(ctx, m)
@@ -199,11 +191,9 @@ func (s *server) stop(ctx context.Context, answers <-chan *nats.Msg) {
 	// The group's context is done, but what is on its way would be missing for AckWait.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
-	for _, p := range []*jet.Puller{s.puller, s.along} {
-		for _, m := range p.Drain(last) {
-			if p.Take(m) {
-				s.g.answer(m, bus.NakAfter(holdMin))
-			}
+	for _, m := range s.puller.Drain(last) {
+		if s.puller.Take(m) {
+			s.g.answer(m, bus.NakAfter(holdMin))
 		}
 	}
 	patience := time.NewTimer(runWait)

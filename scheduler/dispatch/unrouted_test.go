@@ -69,20 +69,3 @@ func TestADispatcherPullsRoutedTriggersFromTheFirstOneOn(t *testing.T) {
 		w.wantTriggers(0)
 	})
 }
-
-func TestTriggersThatAPullerOfAnUnroutedGroupGivesBackAreHandedToOthers(t *testing.T) {
-	run(t, func(w *world) {
-		w.unrouted()
-		asked := w.askedUntil()
-		w.dispatcher("n1")
-		s := w.wantGivenBackHandedOver()
-		if n := asked(); n > 0 {
-			w.t.Errorf("it has asked %d times for triggers that there are none of", n)
-		}
-		w.routed()
-		w.trigger(job.RouteFirst)
-		time.Sleep(3 * time.Second)
-		w.wantBegan("b job") // though what executors pull is still pulled here, too
-		s.stop()
-	})
-}

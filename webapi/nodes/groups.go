@@ -47,21 +47,12 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 		return nil, err
 	}
 	groups := groupsOf(known, all)
-	suspended, err := v.conn.Suspensions(ctx, time.Now())
-	if err != nil {
-		return nil, err
-	}
 	pauses, err := v.conn.GroupPauses(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range groups {
 		groups[i].Pause = Paused(pauses[groups[i].ExecutorGroup], time.Now())
-		for _, s := range suspended {
-			if s.Group == groups[i].ExecutorGroup && s.Instance == "" {
-				groups[i].Suspended = s.Text()
-			}
-		}
 	}
 	if visible := access.Seen(ctx); visible != nil {
 		groups = slices.DeleteFunc(groups, func(g api.Group) bool { return !visible[g.ExecutorGroup] })
@@ -110,7 +101,7 @@ func groupsOf(known []cluster.Group, all cluster.Fleet) []api.Group {
 		switch i.State {
 		case fleet.InstanceOnline, fleet.InstanceIncompatible: // the latter takes what any instance may
 			g.State = api.GroupStateOnline
-		case fleet.InstanceDraining, fleet.InstanceCordoned, fleet.InstanceSuspended:
+		case fleet.InstanceDraining, fleet.InstanceCordoned:
 			if g.State == api.GroupStateEmpty {
 				g.State = api.GroupStateDraining
 			}

@@ -4442,12 +4442,10 @@ export interface components {
                 shards_parked?: boolean;
                 /** @description The clock of a server is wrong, so it fires nothing; or the clock of NATS is */
                 clock_wrong?: boolean;
-                /** @description An executor group has more than its share: it sends more than its budget or keeps too much in a bucket, and is disconnected for a while; or too many of its runs wait, and further fires are missed */
+                /** @description An executor group has more than its share: it sends more than its budget, keeps too much in a bucket or gives triggers back without a delay, and is disconnected for a while; or too many of its runs wait, and further fires are missed */
                 over_budget?: boolean;
                 /** @description A job misses its 30-day target */
                 target_missed?: boolean;
-                /** @description An instance keeps giving triggers back, and gets no new ones for a while */
-                instances_suspended?: boolean;
             };
             /**
              * @description Which incidents are combined into one
@@ -5199,12 +5197,11 @@ export interface components {
             instance: string;
             /**
              * @description draining: finishes its runs, then stops. cordoned: takes no new runs, and keeps
-             *     running. lost: no heartbeat. suspended: it keeps giving triggers back, so servers
-             *     send it none for a while. incompatible: its SDK is too old for routed runs
+             *     running. lost: no heartbeat. incompatible: its SDK is too old for routed runs
              * @enum {string}
              */
-            state: "online" | "draining" | "cordoned" | "lost" | "suspended" | "incompatible";
-            /** @description For suspended: why, and until when */
+            state: "online" | "draining" | "cordoned" | "lost" | "incompatible";
+            /** @description What is wrong with the instance, such as its clock */
             reason?: components["schemas"]["Reason"];
             kinds?: string[] | null;
             handlers?: string[];
@@ -5317,8 +5314,6 @@ export interface components {
             state: "online" | "draining" | "empty";
             /** @description For a paused group: since when, until when, by whom and why */
             pause?: components["schemas"]["Pause"];
-            /** @description Why servers also pull its triggers and hand them out. Absent unless an executor keeps giving triggers back */
-            suspended?: string;
             /** @description At most 1,000: those whose heartbeat is newest */
             instances: components["schemas"]["Instance"][];
             /** @description Number of instances that are not listed. Servers refuse a group that has more than 1,000 */

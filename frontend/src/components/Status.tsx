@@ -67,7 +67,6 @@ const instanceLooks = {
   draining: ["warn", Hourglass],
   cordoned: ["idle", CircleSlash2],
   lost: ["lost", Unplug],
-  suspended: ["bad", TriangleAlert],
   incompatible: ["bad", TriangleAlert],
   empty: ["lost", CircleSlash2],
 } as const;

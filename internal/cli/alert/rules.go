@@ -53,8 +53,6 @@ func shownCondition(r *client.Alert) string {
 		return "a message about a run is refused"
 	case w.TargetMissed:
 		return "a job misses its target"
-	case w.InstancesSuspended:
-		return "an instance is suspended"
 	case w.ShardsParked:
 		return "NATS refuses what a shard is to store"
 	case w.ClockWrong:

@@ -59,9 +59,6 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 		if g.Pause != nil {
 			drawGroupPause(t, g)
 		}
-		if g.Suspended != "" {
-			t.Line(fmt.Sprintf("group %s: %s", g.ExecutorGroup, g.Suspended))
-		}
 		if g.Limit > 0 || g.Rate > 0 {
 			t.Line("group " + g.ExecutorGroup + " " + groupLimits(g))
 		}

@@ -8,7 +8,6 @@ export const executors = {
     draining: "Draining",
     cordoned: "Cordoned",
     lost: "Lost",
-    suspended: "Suspended",
     incompatible: "Incompatible",
     empty: "Empty",
   } as Record<string, string>,

@@ -9,7 +9,6 @@ export const executors: Messages["executors"] = {
     draining: "排空中",
     cordoned: "已隔离",
     lost: "失联",
-    suspended: "已暂停派发",
     incompatible: "不兼容",
     empty: "无执行器",
   },

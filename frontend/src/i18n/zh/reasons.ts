@@ -175,7 +175,4 @@ export const reasons: Record<ReasonCode, string> = {
     "等待轮到它：分组 {group:word} 最多同时运行 {limit:number} 次，每秒最多开始 {rate:word} 次",
   instance_clock_ahead: "该机器的时钟比 NATS 的时钟快 {apart:duration}，请检查其 NTP",
   instance_clock_behind: "该机器的时钟比 NATS 的时钟慢 {apart:duration}，请检查其 NTP",
-  suspended_until: "暂停派发至 {until:instant}",
-  gave_back_many: "它在 10 秒内退回了 20 个以上的触发",
-  gave_back_one: "该分组的某个执行器在 10 秒内把同一触发退回了 20 次以上；该分组的触发也会由服务器领取并派发",
 };

@@ -15,7 +15,6 @@ export const kinds = [
   "shards_parked",
   "clock_wrong",
   "over_budget",
-  "instances_suspended",
   "target_missed",
 ] as const;
 export type Kind = (typeof kinds)[number];
@@ -49,7 +48,6 @@ export function fresh(kind: Kind): When {
     case "shards_parked":
     case "clock_wrong":
     case "over_budget":
-    case "instances_suspended":
     case "target_missed":
       return { [kind]: true };
   }
@@ -86,8 +84,6 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
       return w.clock_wrong;
     case "over_budget":
       return w.over_budget;
-    case "instances_suspended":
-      return w.instances_suspended;
     case "target_missed":
       return w.target_missed;
   }

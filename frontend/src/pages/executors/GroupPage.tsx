@@ -147,12 +147,6 @@ function Limits({ group: g }: { group: Group }) {
         <dd>{f.number(slots)}</dd>
         <dt>{t.fleet.howBegun}</dt>
         <dd>{g.dispatched ? t.fleet.dispatched : t.fleet.pulled}</dd>
-        {g.suspended && (
-          <>
-            <dt>{t.executors.states.suspended}</dt>
-            <dd className="c-warn">{g.suspended}</dd>
-          </>
-        )}
         {g.dispatched && (
           <>
             <dt>{t.fleet.waitingNow}</dt>

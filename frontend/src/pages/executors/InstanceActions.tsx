@@ -27,7 +27,7 @@ export function InstanceActions({ instance: i }: { instance: Instance }) {
   return (
     <span className="row g1 end">
       {alive &&
-        (i.state === "online" || i.state === "suspended" || i.state === "incompatible" ? (
+        (i.state === "online" || i.state === "incompatible" ? (
           <Button small look="ghost" may={operates} onClick={() => setDialog("drain")}>
             {t.fleet.drain}
           </Button>

@@ -27,7 +27,7 @@ export function movesOf(
   return imported
     .map(({ value: group, count: jobs }) => {
       const known = groups.find((g) => g.executor_group === group);
-      const online = known?.instances.filter((i) => i.state !== "lost" && i.state !== "suspended") ?? [];
+      const online = known?.instances.filter((i) => i.state !== "lost") ?? [];
       const attached = [...new Set(online.map((i) => [i.sdk, i.version].filter(Boolean).join(" ")))].sort();
       const held = everything || known?.pause?.paused === true;
       const move = { group, jobs, paused: held ? jobs : (stopped.get(group) ?? 0), attached };
