@@ -49,10 +49,10 @@ func newApplyCommand() *cobra.Command {
 		}
 		docs, err := manifest.Read(o.files, cmd.InOrStdin())
 		if err != nil {
-			return err
+			return nothingChanged(err)
 		}
 		if len(docs) == 0 {
-			return cli.ExitWith(cli.ExitError, fmt.Errorf("no documents in %s", strings.Join(o.files, ", ")))
+			return nothingChanged(cli.ExitWith(cli.ExitError, fmt.Errorf("no documents in %s", strings.Join(o.files, ", "))))
 		}
 		return apply(r, cmd, docs, o)
 	}
@@ -61,24 +61,9 @@ func newApplyCommand() *cobra.Command {
 
 // apply saves documents, and shows what changed.
 func apply(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document, o applyOptions) error {
-	api, err := r.API()
+	p, changes, err := o.plan(r, cmd, docs)
 	if err != nil {
-		return err
-	}
-	p := planner{api: api}
-	changes, err := p.plan(cmd.Context(), docs)
-	if err != nil {
-		return countProblems(err)
-	}
-	if o.prune {
-		deletions, err := p.prune(cmd.Context(), changes)
-		if err != nil {
-			return err
-		}
-		if err := o.confirm(cmd, deletions); err != nil {
-			return err
-		}
-		changes = append(changes, deletions...)
+		return nothingChanged(err)
 	}
 	if !o.dryRun {
 		if err := carryOut(cmd.Context(), p, changes); err != nil {
@@ -88,13 +73,31 @@ func apply(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document, o applyO
 	return r.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { DrawChanges(t, changes, o.dryRun) })
 }
 
+// plan returns what apply would change, with the deletions that a person has confirmed.
+func (o applyOptions) plan(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document) (planner, []Change, error) {
+	api, err := r.API()
+	if err != nil {
+		return planner{}, nil, err
+	}
+	p := planner{api: api}
+	changes, err := p.plan(cmd.Context(), docs)
+	if err != nil || !o.prune {
+		return p, changes, err
+	}
+	deletions, err := p.prune(cmd.Context(), changes)
+	if err != nil {
+		return p, nil, err
+	}
+	return p, append(changes, deletions...), o.confirm(cmd, deletions)
+}
+
 // applied is the answer of apply.
 type applied struct {
 	DryRun bool     `json:"dry_run"`
 	Items  []Change `json:"items"`
 }
 
-// carryOut makes the changes, and says how far it came when that was not to the end.
+// carryOut makes the changes. Its error states how many were made.
 func carryOut(ctx context.Context, p planner, changes []Change) error {
 	made, err := p.carryOut(ctx, changes)
 	if err == nil {
@@ -107,12 +110,23 @@ func carryOut(ctx context.Context, p planner, changes []Change) error {
 	return fmt.Errorf("%w\n%s made before that; %s", err, draw.Count(made, "change"), hint)
 }
 
-// countProblems says after a list of problems that they kept everything back.
-func countProblems(err error) error {
-	if !errors.Is(err, job.ErrInvalid) {
+// nothingChanged adds to an error that no document was saved.
+func nothingChanged(err error) error {
+	const words = "nothing was changed"
+	if err == nil || strings.HasSuffix(err.Error(), words) {
 		return err
 	}
-	return fmt.Errorf("%w\nnothing was changed", err)
+	return fmt.Errorf("%w\n"+words, err)
+}
+
+// unlessChanged is [nothingChanged] of an error beside which no job has such a result.
+func unlessChanged[Name comparable](results map[Name]string, err error) error {
+	for _, result := range results {
+		if result == created || result == changed || result == deleted {
+			return err
+		}
+	}
+	return nothingChanged(err)
 }
 
 // confirm asks a person before jobs are deleted.
@@ -126,7 +140,7 @@ func (o applyOptions) confirm(cmd *cobra.Command, deletions []Change) error {
 		_, _ = fmt.Fprintln(out, "  "+d.Name)
 	}
 	if slices.Contains(o.files, "-") || !cli.IsTerminal(cmd.InOrStdin()) {
-		return cli.Usage(errors.New("--prune would delete jobs; confirm with --yes. Nothing was changed"))
+		return cli.Usage(errors.New("--prune would delete jobs; confirm with --yes"))
 	}
 	return cli.Confirm(cmd, "Delete them?")
 }

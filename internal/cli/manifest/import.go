@@ -72,28 +72,13 @@ func newImportCrontabCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each line without saving")
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs of an earlier import of this file whose lines are gone")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		data, err := readImport("crontab", args[0], cmd.InOrStdin(), crontab.MaxFile)
+		lines, err := o.read(cmd, args[0])
 		if err != nil {
-			return err
+			return nothingChanged(err)
 		}
-		if !cmd.Flags().Changed("system") {
-			if o.System, err = crontab.IsSystem(args[0], data); err != nil {
-				return cli.Usage(err)
-			}
-		}
-		if o.Zone == "" {
-			o.Zone = cli.LocalZone()
-		}
-		if o.Dir, err = absolute(o.Dir); err != nil {
-			return err
-		}
-		o.Home = homeOf
-		lines, err := crontab.Import(data, o.Options)
-		if err != nil {
-			return cli.Usage(err)
-		}
+		results := map[string]string{}
 		if !r.Output.IsData() {
-			err = importLines(r, cmd, args[0], lines, o)
+			err = importLines(r, cmd, args[0], lines, results, o)
 		} else {
 			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOf(lines))
 			drawBroken(cmd.ErrOrStderr(), lines)
@@ -101,39 +86,42 @@ func newImportCrontabCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return brokenLines(lines)
+		return unlessChanged(results, brokenLines(lines))
 	}
 	return cmd
 }
 
-// importLines saves the jobs, and shows what became of each line.
-func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab.Line, o crontabOptions) error {
-	docs, err := documentsOf(file, jobsOf(lines))
+// read returns what each line of a crontab is, and completes the options.
+func (o *crontabOptions) read(cmd *cobra.Command, file string) ([]crontab.Line, error) {
+	data, err := readImport("crontab", file, cmd.InOrStdin(), crontab.MaxFile)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	results, left := map[string]string{}, []Change(nil)
-	if len(docs) > 0 {
-		api, err := r.API()
+	if !cmd.Flags().Changed("system") {
+		if o.System, err = crontab.IsSystem(file, data); err != nil {
+			return nil, cli.Usage(err)
+		}
+	}
+	if o.Zone == "" {
+		o.Zone = cli.LocalZone()
+	}
+	if o.Dir, err = absolute(o.Dir); err != nil {
+		return nil, err
+	}
+	o.Home = homeOf
+	lines, err := crontab.Import(data, o.Options)
+	return lines, cli.Usage(err)
+}
+
+// importLines saves the jobs, and shows what became of each line. It adds the results by job.
+func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab.Line, results map[string]string, o crontabOptions) error {
+	var left []Change
+	if jobs := jobsOf(lines); len(jobs) > 0 {
+		p, changes, leftOver, err := planImport(r, cmd, file, jobs, o)
 		if err != nil {
-			return err
+			return nothingChanged(err)
 		}
-		p := planner{api: api}
-		changes, err := p.plan(cmd.Context(), docs)
-		if err != nil {
-			return countProblems(err)
-		}
-		origin, err := originOf(file)
-		if err != nil {
-			return err
-		}
-		for i := range changes {
-			changes[i].note = origin
-		}
-		if left, err = p.leftOver(cmd.Context(), o.Group, origin, changes); err != nil {
-			return err
-		}
-		if o.prune {
+		if left = leftOver; o.prune {
 			changes = append(changes, left...)
 		}
 		if !o.dryRun {
@@ -146,6 +134,29 @@ func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab
 		}
 	}
 	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawImport(t, lines, results, left, o) })
+}
+
+// planImport returns what the jobs of a crontab would change, and the jobs that an earlier import left.
+func planImport(r *cli.Remote, cmd *cobra.Command, file string, jobs []imported, o crontabOptions) (p planner, changes, left []Change, err error) {
+	docs, err := documentsOf(file, jobs)
+	if err != nil {
+		return p, nil, nil, err
+	}
+	if p.api, err = r.API(); err != nil {
+		return p, nil, nil, err
+	}
+	if changes, err = p.plan(cmd.Context(), docs); err != nil {
+		return p, nil, nil, err
+	}
+	origin, err := originOf(file)
+	if err != nil {
+		return p, nil, nil, err
+	}
+	for i := range changes {
+		changes[i].note = origin
+	}
+	left, err = p.leftOver(cmd.Context(), o.Group, origin, changes)
+	return p, changes, left, err
 }
 
 // originOf returns the note of jobs that are made of a crontab. It tells the crontabs of machines apart, and

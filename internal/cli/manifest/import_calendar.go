@@ -65,7 +65,7 @@ func newImportCalendarCommand() *cobra.Command {
 		}
 		data, err := readImport("calendar", args[0], cmd.InOrStdin(), ical.MaxFile)
 		if err != nil {
-			return err
+			return nothingChanged(err)
 		}
 		o.From = time.Date(time.Now().UTC().Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
 		if !r.Output.IsData() {
@@ -73,7 +73,7 @@ func newImportCalendarCommand() *cobra.Command {
 		}
 		_, wish, err := o.read(cmd.Context(), args[0], data, job.Calendar{})
 		if err != nil {
-			return err
+			return nothingChanged(err)
 		}
 		return r.Show(cmd.OutOrStdout(), wish, nil)
 	}
@@ -121,29 +121,29 @@ func joinDates(a, b []string) []string {
 func importCalendar(r *cli.Remote, cmd *cobra.Command, file string, data []byte, o calendarOptions) error {
 	api, err := r.API()
 	if err != nil {
-		return err
+		return nothingChanged(err)
 	}
 	ctx := cmd.Context()
 	was, err := client.Read[client.CalendarItem](api.GetCalendar(ctx, o.name))
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
-		return err
+		return nothingChanged(err)
 	}
 	got, wish, err := o.read(ctx, file, data, was.Definition.Calendar)
 	if err != nil {
-		return countProblems(err)
+		return nothingChanged(err)
 	}
 	text, err := json.Marshal(wish)
 	if err != nil {
-		return fmt.Errorf("encode calendar %s: %w", o.name, err)
+		return nothingChanged(fmt.Errorf("encode calendar %s: %w", o.name, err))
 	}
 	fires, err := previewCalendar(ctx, api, o.name, text)
 	if err != nil {
-		return err
+		return nothingChanged(err)
 	}
 	p := planner{api: api}
 	changes, err := p.plan(ctx, []manifest.Document{{Kind: manifest.Calendar, Name: o.name, JSON: text, File: file, Line: 1}})
 	if err != nil {
-		return countProblems(err)
+		return nothingChanged(err)
 	}
 	if !o.dryRun {
 		if err := carryOut(ctx, p, changes); err != nil {

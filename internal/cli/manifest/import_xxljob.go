@@ -56,14 +56,14 @@ func newImportXXLJobCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		data, err := readImport("dump", args[0], cmd.InOrStdin(), xxljob.MaxDump)
 		if err != nil {
-			return err
+			return nothingChanged(err)
 		}
 		if o.Zone == "" {
 			o.Zone = cli.LocalZone()
 		}
 		entries, err := xxljob.Import(data, o.Options)
 		if err != nil {
-			return cli.Usage(err)
+			return nothingChanged(cli.Usage(err))
 		}
 		results := map[job.Name]string{}
 		if !r.Output.IsData() {
@@ -75,7 +75,7 @@ func newImportXXLJobCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return leftOut(entries, results)
+		return unlessChanged(results, leftOut(entries, results))
 	}
 	return cmd
 }
@@ -89,15 +89,15 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 	if len(docs) > 0 {
 		api, err := r.API()
 		if err != nil {
-			return err
+			return nothingChanged(err)
 		}
 		p := planner{api: api}
 		changes, err := p.plan(cmd.Context(), docs)
 		if err != nil {
-			return countProblems(err)
+			return nothingChanged(err)
 		}
 		if err := p.findConflicts(cmd.Context(), changes, entries, o.overwrite); err != nil {
-			return err
+			return nothingChanged(err)
 		}
 		for _, c := range changes {
 			results[job.Name(c.Name)] = c.Result

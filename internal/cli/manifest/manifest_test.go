@@ -36,6 +36,43 @@ func TestNothingIsHalfApplied(t *testing.T) {
 	s.Want("no calendars\n", "", "get", "calendars")
 }
 
+func TestARefusedApplyOrImportSaysThatNothingWasChanged(t *testing.T) {
+	s := clitest.New(t)
+	const job = "job: a/one\ntask: {shell: x}\n"
+	f := func(stdin string, args ...string) {
+		t.Helper()
+		code, out, errOut := s.Run(stdin, args...)
+		if code == 0 || !strings.Contains(errOut, "\nnothing was changed\n") || strings.Count(errOut, "nothing was changed") != 1 {
+			t.Errorf("%q: exit code %d\n%s%s", args, code, out, errOut)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, stdin := range []string{
+		"", job + "shedule: {}\n", job + "---\n" + job, job + "timeout: \"x\n", job + "---\nkind: CronJob\n", job + "timeout: -5s\n",
+		job + "---\ncalendar: days\ndates: [02-30]\n", job + "\xe9\n", job + "schedule: {cron: '0 9 * * *', except: [typo]}\n",
+	} {
+		f(stdin, "apply", "-f", "-")
+		f(stdin, "apply", "-f", "-", "--dry-run")
+	}
+	f("", "apply", "-f", missing)
+	f("0 1 * * * caf\xe9\n", "import", "crontab", "-")
+	f("", "import", "crontab", missing)
+	f("0 1 * * * root x\n0 1 * * * /bin/x\n", "import", "crontab", "-")
+	f("0 1 * * * x\n", "import", "crontab", "-", "--group", "Bad Group")
+	f("", "import", "xxl-job", missing)
+	f("no dump", "import", "xxl-job", "-")
+	f("no calendar", "import", "calendar", "-", "--name", "days")
+	f("", "import", "calendar", missing, "--name", "days")
+	s.Want("no jobs\n", "", "get", "jobs")
+
+	s.Want("created  job  a/one\n"+lonely+"1 created\n", job, "apply", "-f", "-")
+	const half = "0 1 * * * x\nbroken\n"
+	if code, _, errOut := s.Run(half, "import", "crontab", "-", "--group", "a"); code != cli.ExitError || strings.Contains(errOut, "nothing was changed") {
+		t.Errorf("an import that saves one of two lines: exit code %d: %s", code, errOut)
+	}
+	f(half, "import", "crontab", "-", "--group", "a") // its job is as it was
+}
+
 // lonely is what is said of a job of group a while that has no executor.
 const lonely = "    warning: job is in group a, which has no executor; its runs wait until one is started\n"
 
@@ -62,7 +99,7 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	three := "job: a/one\ntask: {shell: x}\n---\njob: a/two\ntask: {shell: x}\n---\njob: b/three\ntask: {shell: x}\n"
 	one := "job: a/one\ntask: {shell: x}\n"
 	s.Want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"created  job  b/three\n"+strings.Replace(lonely, "group a", "group b", 1)+"3 created\n", three, "apply", "-f", "-")
-	s.WantError(cli.ExitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; confirm with --yes. Nothing was changed", one, "apply", "-f", "-", "--prune")
+	s.WantError(cli.ExitUsage, "1 job not in the files, to be deleted:\n  a/two\ncarillon: --prune would delete jobs; confirm with --yes\nnothing was changed", one, "apply", "-f", "-", "--prune")
 	s.Want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
 	s.Want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
 	s.Want("unchanged  job  a/one\n"+lonely+"1 unchanged\n", one, "apply", "-f", "-", "--prune")
