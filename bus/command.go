@@ -47,12 +47,12 @@ func (r *TriggerRequest) Validate() error {
 	switch r.Cause { //nolint:exhaustive // nobody asks for the others
 	case job.CauseManual, job.CauseAPI:
 		if r.RetryOf != "" || r.Body != nil || r.Pieces != nil {
-			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause retry"}
+			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause rerun"}
 		}
 		return nil
-	case job.CauseRetry:
+	case job.CauseRerun:
 	default:
-		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api or retry", r.Cause)}
+		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api or rerun", r.Cause)}
 	}
 	if _, err := job.ParseRunID(string(r.RetryOf)); err != nil {
 		return &job.InvalidError{Field: "retry_of", Reason: fmt.Sprintf("%q must be the id of the run that is to be done again", r.RetryOf)}

@@ -45,7 +45,7 @@ func ChildRunID(name Name, parent RunID, at int64) RunID {
 // It has that run's fire time, and is a pure function of it and of key, by which asking
 // twice makes no second run.
 func RetryRunID(of RunID, key string) RunID {
-	sum := sha256.Sum256([]byte(string(of) + "\x00" + key + "\x00" + string(CauseRetry)))
+	sum := sha256.Sum256([]byte(string(of) + "\x00" + key + "\x00" + string(CauseRerun)))
 	return uuidv7(of.Time().UnixMilli(), sum[:10])
 }
 
@@ -172,7 +172,7 @@ const (
 	CauseManual   Cause = "manual"   // a person
 	CauseAPI      Cause = "api"      // a program
 	CauseParent   Cause = "parent"   // another job's run
-	CauseRetry    Cause = "retry"    // a person's retry of a final run
+	CauseRerun    Cause = "rerun"    // a new run like a finished one, which somebody asked for
 )
 
 // ScheduledCauses are the causes of runs that the schedule asked for: such a run is late or not by its
@@ -183,4 +183,4 @@ var ScheduledCauses = []Cause{CauseSchedule, CauseMisfire}
 func (c Cause) Scheduled() bool { return slices.Contains(ScheduledCauses, c) }
 
 // Causes lists every cause.
-var Causes = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRetry}
+var Causes = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRerun}

@@ -248,7 +248,7 @@ func TestManyRunsAreCancelledRetriedAndMarked(t *testing.T) {
 		t.Errorf("nothing was run again, and yet %+v", looked.Items[1])
 	}
 	again := begun("billing/x", failed.RunID.Time())
-	again.RunID, again.Cause, again.Parent = r.Items[1].RerunRunID, job.CauseRetry, failed.RunID
+	again.RunID, again.Cause, again.Parent = r.Items[1].RerunRunID, job.CauseRerun, failed.RunID
 	w.history(again)
 	if looked, _ := w.changeRuns(names, look); looked.Items[1].ReranAs != again.RunID || looked.Items[2].ReranAs != "" {
 		t.Errorf("after one was run again: %+v", looked.Items)

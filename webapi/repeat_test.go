@@ -57,7 +57,7 @@ func TestARerunUnderAKeyIsMadeOnceHoweverLateItComesAgain(t *testing.T) {
 	asked := pendingOwner(w)
 	of := begun("billing/x", time.Now().Add(-time.Hour).Truncate(time.Millisecond))
 	again := of
-	again.RunID, again.Cause, again.Parent = job.RetryRunID(of.RunID, "order 42"), job.CauseRetry, of.RunID
+	again.RunID, again.Cause, again.Parent = job.RetryRunID(of.RunID, "order 42"), job.CauseRerun, of.RunID
 	w.history(of, finished(of, job.StatusFailed, 0, of.At.Add(time.Second)), again, finished(again, job.StatusSucceeded, 0, of.At.Add(time.Minute)))
 	accepted, _ := want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(of.RunID)+"/rerun", nil, header{"Idempotency-Key", "order 42"})
 	if accepted.RunID != again.RunID || accepted.Status != job.StatusSucceeded || len(*asked) != 0 {

@@ -52,7 +52,7 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 		t.Helper()
 		a, _ := want[RunAccepted](w, http.StatusAccepted, "POST", retry, body, header{"Carillon-User", "ann"})
 		got := (*asked)[len(*asked)-1]
-		if got.RunID != a.RunID || got.RetryOf != manual.RunID || got.Cause != job.CauseRetry || got.By != "ann" || !got.RunID.Time().Equal(noon) {
+		if got.RunID != a.RunID || got.RetryOf != manual.RunID || got.Cause != job.CauseRerun || got.By != "ann" || !got.RunID.Time().Equal(noon) {
 			t.Errorf("%s asks for %+v", body, got)
 		}
 		return got
@@ -86,7 +86,7 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 
 	// The history of a retry, as the owner and the executors write it, and its own retry.
 	r := begun("billing/x", noon)
-	r.RunID, r.Cause, r.Parent = accept(`{"params":[1]}`).RunID, job.CauseRetry, manual.RunID
+	r.RunID, r.Cause, r.Parent = accept(`{"params":[1]}`).RunID, job.CauseRerun, manual.RunID
 	w.history(r, finished(r, job.StatusFailed, 0, noon.Add(time.Minute)))
 	detail, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(r.RunID), nil)
 	if detail.RerunOf != manual.RunID || string(detail.Params) != `[1]` {
@@ -187,7 +187,7 @@ func TestARetryMayBeOfTheFailedPiecesOnly(t *testing.T) {
 
 	// Of the retry the history has the pieces that it has done, and no list.
 	r := whole
-	r.RunID, r.Cause, r.Parent, r.Attempt = first.RunID, job.CauseRetry, list.RunID, 1
+	r.RunID, r.Cause, r.Parent, r.Attempt = first.RunID, job.CauseRerun, list.RunID, 1
 	w.history(r, piece(r, 1, job.StatusSucceeded), piece(r, 2, job.StatusFailed), ended(r))
 	second := failed(r.RunID)
 	if d := cmp.Diff(&bus.Pieces{States: "ssw", Items: items}, second.Pieces); d != "" {

@@ -103,7 +103,7 @@ it("all runs that match are run again, after a look at what that does", async ()
   await dialog.getByRole("link").filter({ hasText: "Succeeded" }).nth(1).waitFor();
   expect(await axe(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Close" }).last().click();
-  await page.goto(page.url().replace("&status=succeeded", "&cause=retry"));
+  await page.goto(page.url().replace("&status=succeeded", "&cause=rerun"));
   await rows.nth(1).waitFor();
   expect(faults).toEqual([]);
   await close();

@@ -112,7 +112,7 @@ func (w *wishes) check(wrong differences, runs []client.Run) {
 	}
 	for i := range runs {
 		r := &runs[i]
-		if _, ok := w.asked[r.RunID]; !ok && (r.Cause == job.CauseBackfill || r.Cause == job.CauseRetry) {
+		if _, ok := w.asked[r.RunID]; !ok && (r.Cause == job.CauseBackfill || r.Cause == job.CauseRerun) {
 			wrong.add("backfills and retries that nobody asked for", "%s of %s", r.RunID, r.Job)
 		}
 	}

@@ -198,7 +198,7 @@ func fill(t *testing.T, s logstore.Store) {
 
 	tried := runAt(monday, 1)
 	second := tried
-	second.Attempt, second.At, second.CommittedAt, second.Cause = 2, tried.At.Add(2*time.Minute), tried.At.Add(2*time.Minute), job.CauseRetry
+	second.Attempt, second.At, second.CommittedAt, second.Cause = 2, tried.At.Add(2*time.Minute), tried.At.Add(2*time.Minute), job.CauseRerun
 	updates = append(updates, tried,
 		with(tried, runlog.KindFinished, time.Minute, func(u *logstore.Update) {
 			ended(job.StatusFailed)(u)

@@ -59,7 +59,7 @@ func TestARetryIsDoneByTheVersionThatItAsksFor(t *testing.T) {
 	of := job.FireRunID("g/a", noon.Add(-time.Hour).UnixMilli(), job.CauseSchedule)
 	again := func(key string, change func(*bus.TriggerRequest)) *bus.Trigger {
 		t.Helper()
-		r := bus.TriggerRequest{RunID: job.RetryRunID(of, key), Job: "g/a", Cause: job.CauseRetry, RetryOf: of, By: "ada"}
+		r := bus.TriggerRequest{RunID: job.RetryRunID(of, key), Job: "g/a", Cause: job.CauseRerun, RetryOf: of, By: "ada"}
 		change(&r)
 		if _, err := b.m.Submit(r); err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestARetryOfFailedPiecesCountsTheOthersAsDone(t *testing.T) {
 	})
 	of := job.FireRunID("g/a", noon.Add(-time.Hour).UnixMilli(), job.CauseSchedule)
 	r := bus.TriggerRequest{
-		RunID: job.RetryRunID(of, "1"), Job: "g/a", Cause: job.CauseRetry, RetryOf: of,
+		RunID: job.RetryRunID(of, "1"), Job: "g/a", Cause: job.CauseRerun, RetryOf: of,
 		Pieces: &bus.Pieces{States: "swsw", Items: []json.RawMessage{[]byte(`10`), []byte(`11`), []byte(`12`), []byte(`13`)}},
 	}
 	blocker := r

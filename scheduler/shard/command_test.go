@@ -31,7 +31,7 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: json.RawMessage("{")}, job.ErrInvalid, "params")
 	refused(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Labels: job.Labels{"": "x"}}, job.ErrInvalid, "labels")
 	of := job.NewRunID(noon.Add(-time.Hour))
-	retry := bus.TriggerRequest{RunID: job.RetryRunID(of, "1"), Job: "g/a", Cause: job.CauseRetry, RetryOf: of}
+	retry := bus.TriggerRequest{RunID: job.RetryRunID(of, "1"), Job: "g/a", Cause: job.CauseRerun, RetryOf: of}
 	bad := func(field string, change func(*bus.TriggerRequest)) {
 		t.Helper()
 		r := retry

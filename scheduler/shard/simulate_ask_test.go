@@ -66,7 +66,7 @@ func (w *world) retryOf(name job.Name) bus.TriggerRequest {
 	}
 	slices.Sort(ended)
 	of := ended[w.rng.IntN(len(ended))]
-	r := bus.TriggerRequest{RunID: job.RetryRunID(of, strconv.Itoa(len(w.asked))), Job: name, Cause: job.CauseRetry, RetryOf: of}
+	r := bus.TriggerRequest{RunID: job.RetryRunID(of, strconv.Itoa(len(w.asked))), Job: name, Cause: job.CauseRerun, RetryOf: of}
 	if w.chance(50) {
 		if v := w.someVersion(name); v != nil {
 			body := bus.BodyOf(v)

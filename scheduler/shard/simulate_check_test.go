@@ -131,7 +131,7 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	for _, l := range lines {
 		switch {
 		case l.Cause == job.CauseParent:
-		case l.Cause == job.CauseManual, l.Cause == job.CauseRetry:
+		case l.Cause == job.CauseManual, l.Cause == job.CauseRerun:
 			if _, ok := w.asked[l.RunID]; !ok {
 				fail("run %s of %s, which nobody asked for", l.RunID, name)
 			}

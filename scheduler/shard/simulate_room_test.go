@@ -53,7 +53,7 @@ func checkRoom(b *stored, d delivery, lines []bus.Decided) {
 			fail("run %s of %s is %s (%s), and there is room", l.RunID, l.Job, l.Status, l.Reason)
 		}
 		first := l.Attempt == 1 && (l.Status == job.StatusPending || l.Status == job.StatusQueued) && !strings.Contains(l.Reason, "it was queued for") && !strings.Contains(l.Reason, "for an instance")
-		if asked := l.Cause == job.CauseManual || l.Cause == job.CauseRetry || l.Cause == job.CauseBackfill || l.Cause == job.CauseParent; asked && first && full && !lacking(l) {
+		if asked := l.Cause == job.CauseManual || l.Cause == job.CauseRerun || l.Cause == job.CauseBackfill || l.Cause == job.CauseParent; asked && first && full && !lacking(l) {
 			fail("run %s of %s is %s (%s), and there is no room", l.RunID, l.Job, l.Status, l.Reason)
 		}
 	}

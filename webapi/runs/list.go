@@ -64,7 +64,7 @@ func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
 		if p.Parent != "" || len(p.Cause) > 0 {
 			return filter, &job.InvalidError{Field: "rerun_of", Reason: "leaves no room for parent and cause: leave them out"}
 		}
-		filter.Parent, filter.Causes = job.RunID(p.RerunOf), []job.Cause{job.CauseRetry}
+		filter.Parent, filter.Causes = job.RunID(p.RerunOf), []job.Cause{job.CauseRerun}
 	}
 	for _, name := range p.Job {
 		filter.Jobs = append(filter.Jobs, job.Name(name))
@@ -103,7 +103,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 		Attempts: attempts, Changes: append([]api.Change{}, changes...), Mark: markOf(changes),
 		Error: logstore.FailureOf(newest),
 	}
-	if newest.Cause == job.CauseRetry {
+	if newest.Cause == job.CauseRerun {
 		detail.RerunOf = newest.Parent
 	}
 	detail.Parents = parentsOf(newest, changes)

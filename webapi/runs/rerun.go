@@ -44,7 +44,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 		return known, err // its owner may have forgotten it by now
 	}
 	request := bus.TriggerRequest{
-		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRetry, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
+		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRerun, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
 	}
 	if wish.Version == api.RerunRequestVersionSame {
 		body := bus.BodyOf(&entry.Version)

@@ -81,7 +81,7 @@ func (rs *Runs) itemsOf(ctx context.Context, attempts []runlog.Run) (items []jso
 			}
 		}
 		newest := &attempts[0]
-		if newest.Cause != job.CauseRetry {
+		if newest.Cause != job.CauseRerun {
 			break
 		}
 		if attempts, err = rs.store.Run(ctx, newest.Parent); errors.Is(err, job.ErrNotFound) {

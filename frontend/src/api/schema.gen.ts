@@ -2818,7 +2818,7 @@ export interface components {
         /** @enum {string} */
         Status: "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
         /** @enum {string} */
-        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "retry";
+        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "rerun";
         /**
          * @description Why something is as it is. `text` is in English. `code` and `params` are the same
          *     sentence for clients that show it in another language; docs/reference/reasons.md lists
@@ -4769,7 +4769,7 @@ export interface components {
             /** @description The attempt has ended, but the run has not: another attempt follows, unless the scheduler decides otherwise */
             retrying?: boolean;
             cause: components["schemas"]["Cause"];
-            /** @description The run that this one follows; with cause retry, the finished run that it repeats */
+            /** @description The run that this one follows; with cause rerun, the finished run that it repeats */
             parent_run_id?: string;
             /** Format: date-time */
             fire_time: string;

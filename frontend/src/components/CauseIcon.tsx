@@ -18,7 +18,7 @@ const icons: Record<Cause, LucideIcon> = {
   manual: Hand,
   api: Webhook,
   parent: Workflow,
-  retry: RotateCcw,
+  rerun: RotateCcw,
 };
 
 /** Why there was a run, or who asked for it. */

@@ -45,7 +45,7 @@ export const cause: Record<Cause, string> = {
   manual: "Manual",
   api: "API",
   parent: "Parent job",
-  retry: "Retry",
+  rerun: "Rerun",
 };
 
 export const shortDays: Record<Weekday, string> = {

@@ -55,7 +55,7 @@ export const cause: Record<Cause, string> = {
   manual: "手动",
   api: "API",
   parent: "父任务",
-  retry: "重试",
+  rerun: "重跑",
 };
 
 export const state: Messages["state"] = {
