@@ -14,7 +14,7 @@ class Report:
 
 
 @app.handler("report", description="Writes the report of a region")
-async def report(run: Run, p: Report) -> dict:
+async def report(run: Run, p: Report) -> dict[str, int]:
     if p.region not in ("north", "south"):
         raise Final(f"there is no region {p.region!r}")  # no retry helps
     run.log.info("begun %s", p.region)

@@ -3,6 +3,7 @@
 import { Worker } from "node:worker_threads";
 
 import type { Attempt } from "./attempt";
+import { textOf } from "./errors";
 import type { Logger } from "./log";
 import { monotonic } from "./time";
 import { ACK_WAIT, HEARTBEAT_EVERY } from "./wire";
@@ -15,6 +16,29 @@ export const LOST = ACK_WAIT - HEARTBEAT_EVERY;
 const ADVICE =
   "After 15 s its runs are given to other instances. Move long computations into a worker thread (node:worker_threads), " +
   "or await setImmediate between their steps";
+
+/** A thread of its own. It is a text, for bundlers rewrite what a function requires, and nothing of this module is there. */
+const ALARM_SOURCE = `
+const { workerData } = require("node:worker_threads");
+const { writeSync } = require("node:fs");
+const { turns, handler, after, advice } = workerData;
+let seen = -1;
+let since = performance.now();
+let said = false;
+setInterval(() => {
+  const turn = Atomics.load(turns, 0);
+  if (turn !== seen) {
+    seen = turn;
+    since = performance.now();
+    said = false;
+  } else if (!said && performance.now() - since > after) {
+    said = true;
+    const name = Buffer.from(handler).toString().replaceAll("\\0", "") || "none";
+    const text = "the event loop has been blocked for " + Math.round(after / 1000) + " s (the last run that began is of handler " + name + ")";
+    writeSync(2, new Date().toISOString() + " WARN carillon: " + text + ". " + advice + "\\n");
+  }
+}, after / 8);
+`;
 
 /** Notices that the event loop stands still, and says so even if it never goes on. */
 export class Blocked {
@@ -36,9 +60,9 @@ export class Blocked {
     this.last = monotonic();
     this.timer = setInterval(() => this.look(), EVERY);
     const workerData = { turns: this.turns, handler: this.handler, after: alarmAfter, advice: ADVICE };
-    this.alarm = new Worker(`(${soundAlarm.toString()})()`, { eval: true, workerData });
+    this.alarm = new Worker(ALARM_SOURCE, { eval: true, workerData });
     this.alarm.unref();
-    this.alarm.on("error", () => {}); // a program that may not have threads goes on without
+    this.alarm.on("error", (e) => this.log.warn(`nothing warns while the event loop is blocked: its watching thread ended: ${textOf(e)}`));
   }
 
   async close(): Promise<void> {
@@ -81,27 +105,3 @@ export class Blocked {
   }
 }
 
-/** Runs in a thread of its own, from its text: nothing of this module is there. */
-function soundAlarm(): void {
-  const { workerData } = require("node:worker_threads") as typeof import("node:worker_threads");
-  const { writeSync } = require("node:fs") as typeof import("node:fs");
-  const { after, advice } = workerData;
-  const turns: Int32Array = workerData.turns;
-  const handler: Uint8Array = workerData.handler;
-  let seen = -1;
-  let since = performance.now();
-  let said = false;
-  setInterval(() => {
-    const turn = Atomics.load(turns, 0);
-    if (turn !== seen) {
-      seen = turn;
-      since = performance.now();
-      said = false;
-    } else if (!said && performance.now() - since > after) {
-      said = true;
-      const name = Buffer.from(handler).toString().replaceAll("\0", "") || "none";
-      const text = `the event loop has been blocked for ${Math.round(after / 1000)} s (the last run that began is of handler ${name})`;
-      writeSync(2, `${new Date().toISOString()} WARN carillon: ${text}. ${advice}\n`);
-    }
-  }, after / 8);
-}

@@ -100,16 +100,19 @@ test("blocks count together until all is here that NATS had sent", async (t) => 
   assert.equal(instance.isLate(), false);
 });
 
-test("a handler that never ends is named while it blocks", async () => {
-  const program = `
-    const { Blocked } = require(${JSON.stringify(join(__dirname, "../src/blocked.js"))});
-    const blocked = new Blocked(undefined, new Map());
-    blocked.start(40);
-    blocked.begins("report");
-    setTimeout(() => { for (;;); }, 50);
-  `;
-  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "ignore", "pipe"] });
-  const [said] = await once(child.stderr, "data");
-  child.kill("SIGKILL");
-  assert.match(String(said), /WARN carillon: the event loop has been blocked .*the last run that began is of handler report.*node:worker_threads/);
-});
+for (const [how, before] of [["", ""], [", also in a bundle, which rewrites functions", 'Function.prototype.toString = () => "() => { __require(1); }";']] as const) {
+  test(`a handler that never ends is named while it blocks${how}`, async () => {
+    const program = `
+      ${before}
+      const { Blocked } = require(${JSON.stringify(join(__dirname, "../src/blocked.js"))});
+      const blocked = new Blocked(undefined, new Map());
+      blocked.start(40);
+      blocked.begins("report");
+      setTimeout(() => { for (;;); }, 50);
+    `;
+    const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "ignore", "pipe"] });
+    const [said] = await once(child.stderr, "data");
+    child.kill("SIGKILL");
+    assert.match(String(said), /WARN carillon: the event loop has been blocked .*the last run that began is of handler report.*node:worker_threads/);
+  });
+}
