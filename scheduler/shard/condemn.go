@@ -19,18 +19,33 @@ type condemned struct {
 // the run is watched. It is so once a batch lists it in Condemned. Condemn returns false for what
 // the machine ends itself, a run in pieces, and for an attempt that is over.
 func (m *Machine) Condemn(t *bus.Trigger, why string) bool {
-	_, ok := m.byName[t.Job]
-	a := m.runs.alive[t.RunID]
-	switch {
-	case !ok, t.Total > 0:
-		return false
-	case a == nil && t.Task.Kind() == "": // what it was triggered with is not known
-		return false
-	case a != nil && (a.stage != triggered || a.pieces != nil || a.attempt != t.Attempt || a.cancelled != ""):
+	if t.Total > 0 || !m.mayCondemn(t) {
 		return false
 	}
 	m.runs.condemned = append(m.runs.condemned, &condemned{t, why})
 	return true
+}
+
+// mayCondemn reports whether the attempt is with the executors, as far as the machine knows.
+func (m *Machine) mayCondemn(t *bus.Trigger) bool {
+	id, ok := m.byName[t.Job]
+	switch a := m.runs.alive[t.RunID]; {
+	case !ok, m.toldEnds()[t.Ref()]: // its job is forgotten; what was stored first stands
+		return false
+	case a != nil:
+		return a.stage == triggered && a.pieces == nil && a.attempt == t.Attempt && a.cancelled == ""
+	default: // a run that was watched is over, though its trigger may still be there
+		return t.Task.Kind() != "" && !m.watchesRunsOf(id, t)
+	}
+}
+
+// watchesRunsOf reports whether a run with this trigger may have been watched from its beginning: that
+// goes by the version that was the newest then. Versions that are not known
+// any more count for nothing; one that is not known yet may watch.
+func (m *Machine) watchesRunsOf(id uint32, t *bus.Trigger) bool {
+	plans := m.jobs[id].plans
+	since := slices.IndexFunc(plans, func(p job.Plan) bool { return int(p.Version) >= t.Version })
+	return since < 0 || t.Split || t.Cause == job.CauseBackfill || !t.StartBy.IsZero() || slices.ContainsFunc(plans[since:], func(p job.Plan) bool { return p.Watched() })
 }
 
 // condemn writes down which ends count as cancelled.
@@ -47,11 +62,10 @@ func (m *Machine) condemn(b *builder) {
 }
 
 func (m *Machine) condemnOne(b *builder, c *condemned) {
-	a := m.runs.alive[c.RunID]
-	id, ok := m.byName[c.Job]
-	if !ok {
-		return // its job is forgotten
+	if !m.mayCondemn(c.Trigger) {
+		return // it has ended since, or somebody else was faster
 	}
+	a, id := m.runs.alive[c.RunID], m.byName[c.Job]
 	// There is no further attempt, which would need the parameters. A full stream has room for the rest.
 	slim := *c.Trigger
 	slim.Params = nil
@@ -62,8 +76,6 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 	case a == nil:
 		a = rest
 		m.add(a)
-	case a.stage != triggered || a.attempt != c.Attempt || a.cancelled != "":
-		return // it has ended since, or somebody else was faster
 	}
 	m.releaseItem(a.item)
 	a.body, a.cancelled = rest.body, c.reason

@@ -28,7 +28,9 @@ type end struct {
 }
 
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
-func (m *Machine) NeedsEvents() bool { return len(m.delays.byJob)+len(m.runs.byJob) > 0 }
+func (m *Machine) NeedsEvents() bool {
+	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.runs.condemned) > 0
+}
 
 // EventSeq returns the sequence of EVT up to which events have been told.
 func (m *Machine) EventSeq() uint64 { return m.eventSeq }
@@ -63,7 +65,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	}
 	m.eventSeq = seq
 	id, ok := m.byName[e.Job]
-	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil {
+	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.runs.condemned) == 0 {
 		return
 	}
 	switch e.Kind {

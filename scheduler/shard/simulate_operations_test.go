@@ -88,6 +88,7 @@ var operations = []operation{
 		}
 	}},
 	{3, (*world).callOff},
+	{3, (*world).condemn},
 	{1, (*world).fillSome},
 	{3, (*world).comeAndGo},
 	{1, (*world).govern},
@@ -172,7 +173,7 @@ func (w *world) saveJob() {
 	v.Task = job.Task{Shell: fmt.Sprintf("version %d", v.Version)}
 	v.Job = v.WithDefaults()
 	if v.Validate() != nil {
-		v.Schedule.Until = nil // a cron expression without a fire before it is refused
+		v.Schedule.From, v.Schedule.Until = nil, nil // a schedule without a fire between them is refused
 	}
 	if err := v.Validate(); err != nil {
 		fail("random job: %v", err)

@@ -49,13 +49,15 @@ type lives struct {
 	ended  map[job.RunID]int64 // when runs ended
 	lines  map[job.RunID]bool  // runs of which a record has told
 	stale  simStale
+	// condemned has the attempts of runs whose end is to count as cancelled, as stored.
+	condemned map[job.RunID]int
 }
 
 func newLives(w *world) *lives {
 	return &lives{
 		w: w, byRun: map[job.RunID]*life{}, streak: map[job.Name]int{}, edited: map[job.Name]bool{}, pauses: map[job.Name]int{},
 		told: map[job.RunID]int{}, ended: map[job.RunID]int64{}, lines: map[job.RunID]bool{},
-		stale: simStale{succeeded: map[job.Name]*life{}},
+		stale: simStale{succeeded: map[job.Name]*life{}}, condemned: map[job.RunID]int{},
 	}
 }
 
@@ -76,6 +78,8 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEven
 	r := ls.byRun[l.RunID]
 	switch {
 	case r.forgotten:
+	case !l.Status.Final() && l.Attempt != r.attempt && ls.isCondemned(r):
+		fail("run %s of %s was cancelled in attempt %d, and is %s as attempt %d", l.RunID, l.Job, r.attempt, l.Status, l.Attempt)
 	case r.status.Final():
 		fail("run %s of %s is %s, and then %s", l.RunID, l.Job, r.status, l.Status)
 	case l.Status == job.StatusQueued && l.Attempt == r.attempt && r.status == l.Status && !r.retry && !r.lacks && lacking(l):
@@ -115,7 +119,7 @@ func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEven
 		}
 		r.status = l.Status
 		ls.ended[r.id] = now
-		if e := ends[attemptID{r.id, r.attempt}]; e != nil && l.Status == e.event.Status && (!ls.w.runs[r.id].trigger.Split || l.Status != job.StatusSucceeded) {
+		if e := ends[attemptID{r.id, r.attempt}]; e != nil && (l.Status == e.event.Status || ls.isCondemned(r)) && (!ls.w.runs[r.id].trigger.Split || l.Status != job.StatusSucceeded) {
 			ls.ended[r.id] = e.at
 		}
 	}
@@ -168,6 +172,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 		}
 	}
 	ls.noteQueued(b)
+	ls.noteCondemned(b)
 	ls.checkEnds(d, ends)
 	ls.checkNoneStale(d)
 	ls.checkChildren(b)
@@ -223,6 +228,9 @@ func (ls *lives) checkEnds(d delivery, ends map[attemptID]*storedEvent) {
 		versions := d.known.jobs[r.job]
 		if len(versions) == 0 {
 			continue
+		}
+		if ls.isCondemned(r) && e.Status != job.StatusCancelled {
+			fail("run %s of %s was cancelled, and attempt %d is %s, of which no record says that it counts as cancelled", r.id, r.job, e.Attempt, e.Status)
 		}
 		v := versions[len(versions)-1]
 		if v.Retry.Again(e.Attempt, e.Status, e.ExitCode) && !v.Deleted && ls.w.runs[r.id].trigger.EndBy.IsZero() {
