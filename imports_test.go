@@ -71,7 +71,7 @@ var mayImport = map[string][]string{
 	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "webapi/catalog", "job", "api", "bus", "bus/cluster", "logstore", "ledger"},
 	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "bus/cluster", "logstore"},
 	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"webapi/export":   {"webapi/problem", "webapi/access", "job", "logstore"},
+	"webapi/export":   {"webapi/problem", "webapi/access", "job", "auth", "logstore"},
 	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "bus/cluster", "alert", "logstore"},
 
 	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},

@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/audit"
+	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -22,6 +23,7 @@ import (
 // auditHandlers answer requests about the audit log.
 type auditHandlers struct {
 	audit *auditlog.Recorder
+	users *auth.Directory
 	log   *slog.Logger
 }
 
@@ -101,7 +103,7 @@ func (h *auditHandlers) serveExport(live context.Context) fiber.Handler {
 				return about
 			},
 		}
-		return e.Serve(live, c, h.log)
+		return e.Serve(live, c, h.users, h.log)
 	}
 }
 

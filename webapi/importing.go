@@ -17,7 +17,7 @@ type importHandlers struct{}
 
 // ReadCrontab answers POST /import/crontab. The jobs' working directories are left to
 // the executors: the homes of this machine's users are not theirs.
-func (h *importHandlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObject) (ReadCrontabResponseObject, error) {
+func (h *importHandlers) ReadCrontab(ctx context.Context, r ReadCrontabRequestObject) (ReadCrontabResponseObject, error) {
 	text := []byte(r.Body.Text)
 	o := crontab.Options{Group: cmp.Or(r.Body.Group, "default"), Zone: cmp.Or(r.Body.Zone, "UTC")}
 	if r.Body.System != nil {
@@ -28,7 +28,7 @@ func (h *importHandlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObje
 			return nil, err
 		}
 	}
-	lines, err := crontab.Import(text, o)
+	lines, err := crontab.Import(ctx, text, o)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,8 @@ func (h *importHandlers) ReadCrontab(_ context.Context, r ReadCrontabRequestObje
 }
 
 // ReadXXLJob answers POST /import/xxl-job.
-func (h *importHandlers) ReadXXLJob(_ context.Context, r ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error) {
-	entries, err := xxljob.Import([]byte(r.Body.Text), xxljob.Options{Group: r.Body.Group, Zone: cmp.Or(r.Body.Zone, "UTC")})
+func (h *importHandlers) ReadXXLJob(ctx context.Context, r ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error) {
+	entries, err := xxljob.Import(ctx, []byte(r.Body.Text), xxljob.Options{Group: r.Body.Group, Zone: cmp.Or(r.Body.Zone, "UTC")})
 	if err != nil {
 		return nil, err
 	}

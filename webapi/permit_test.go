@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,11 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 			}
 			if asks := method == http.MethodGet && !slices.Contains(signsIn, op.OperationID) || slices.Contains(onlyAsks, op.OperationID); asks != (p.Change == "" && !p.Each) {
 				t.Errorf("operation %s: the audit log takes it for a change: %v", op.OperationID, !asks)
+			}
+			for _, name := range regexp.MustCompile(`{[^}]*}`).FindAllString(p.Change, -1) {
+				if !strings.Contains(template, name) {
+					t.Errorf("operation %s: its change %q has %s, which its path has not", op.OperationID, p.Change, name)
+				}
 			}
 			var row strings.Builder
 			fmt.Fprintf(&row, "%-20s %-10s", op.OperationID, tried(method, template))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -21,6 +22,7 @@ type runHandlers struct {
 	runs  *runs.Runs
 	bulk  *bulk.Bulk
 	store logstore.Store // as access.VisibleStore has it
+	users *auth.Directory
 	log   *slog.Logger
 }
 

@@ -38,7 +38,7 @@ func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 			},
 			Row: runRow,
 		}
-		return e.Serve(live, c, h.log)
+		return e.Serve(live, c, h.users, h.log)
 	}
 }
 

@@ -68,8 +68,9 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	}
 	s := &Server{
 		cfg: cfg, contract: rules, open: stream.NewOpen(cfg.MaxStreams, cfg.MaxUserStreams), news: stream.NewNews(conn, cfg.Logger),
-		users: auth.NewDirectory(conn, cfg.Logger), sql: export.NewSQL(store, cfg.Logger), log: cfg.Logger, listening: make(chan struct{}),
+		users: auth.NewDirectory(conn, cfg.Logger), log: cfg.Logger, listening: make(chan struct{}),
 	}
+	s.sql = export.NewSQL(store, s.users, cfg.Logger)
 	visible := access.VisibleStore{Store: store}
 	view := nodes.New(conn, cfg.Logger)
 	s.catalog = catalog.New(conn, store, view, cfg.GroupJobs, s.news.JobChanged, cfg.Logger)
@@ -91,11 +92,11 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	h := &handlers{
 		jobHandlers:      &jobHandlers{conn, s.catalog, view, many},
 		fireHandlers:     &fireHandlers{s.catalog},
-		runHandlers:      &runHandlers{history, many, visible, cfg.Logger},
+		runHandlers:      &runHandlers{history, many, visible, s.users, cfg.Logger},
 		logHandlers:      &logHandlers{history, visible},
 		reportHandlers:   &reportHandlers{visible, s.catalog},
 		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), master},
-		auditHandlers:    &auditHandlers{s.audit, cfg.Logger},
+		auditHandlers:    &auditHandlers{s.audit, s.users, cfg.Logger},
 		calendarHandlers: &calendarHandlers{conn, s.catalog},
 		importHandlers:   &importHandlers{},
 		groupHandlers:    &groupHandlers{conn, view, s.catalog, visible, s.users, cfg.Logger},

@@ -2,6 +2,7 @@ package crontab
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -54,8 +55,9 @@ type Options struct {
 }
 
 // Import reads a crontab. It returns its lines in order, for each what became of it.
-// The error is an *InvalidError: the options or the whole file are wrong.
-func Import(data []byte, o Options) ([]Line, error) {
+// The error is an *InvalidError: the options or the whole file are wrong; or the cause of ctx,
+// once that is done.
+func Import(ctx context.Context, data []byte, o Options) ([]Line, error) {
 	if err := o.validate(data); err != nil {
 		return nil, err
 	}
@@ -63,6 +65,9 @@ func Import(data []byte, o Options) ([]Line, error) {
 	var lines []Line
 	number := 0
 	for raw := range bytes.Lines(data) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		number++
 		text := strings.Trim(string(raw), " \t\r\n")
 		switch {

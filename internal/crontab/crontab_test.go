@@ -1,6 +1,7 @@
 package crontab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -19,7 +20,7 @@ func imported(t *testing.T, text string, change ...func(*Options)) []Line {
 	for _, c := range change {
 		c(&o)
 	}
-	lines, err := Import([]byte(text), o)
+	lines, err := Import(t.Context(), []byte(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,12 +246,12 @@ func TestSystemCrontabsAreRecognised(t *testing.T) {
 
 func TestWhatIsNoCrontabIsRefusedAsAWhole(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", MaxFile+1), "0 1 * * * a\x00b"} {
-		if _, err := Import([]byte(text), Options{Group: "ops"}); !errors.Is(err, job.ErrInvalid) {
+		if _, err := Import(t.Context(), []byte(text), Options{Group: "ops"}); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("got %v", err)
 		}
 	}
 	for _, o := range []Options{{}, {Group: "a.b"}, {Group: "ops", Zone: "Nowhere"}} {
-		if _, err := Import(nil, o); !errors.Is(err, job.ErrInvalid) {
+		if _, err := Import(t.Context(), nil, o); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%+v: got %v", o, err)
 		}
 	}
@@ -262,7 +263,7 @@ func FuzzImport(f *testing.F) {
 	f.Add("CRON_TZ=Asia/Tokyo\n-*/5 * * * 1-5 flock -n\n", false)
 	f.Fuzz(func(t *testing.T, text string, isSystem bool) {
 		_, _ = IsSystem("x", []byte(text))
-		lines, err := Import([]byte(text), Options{Group: "ops", System: isSystem})
+		lines, err := Import(t.Context(), []byte(text), Options{Group: "ops", System: isSystem})
 		if err != nil {
 			return
 		}
@@ -280,4 +281,13 @@ func FuzzImport(f *testing.F) {
 			seen[l.Job.Job] = true
 		}
 	})
+}
+
+func TestAnImportEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	over := errors.New("over")
+	cancel(over)
+	if _, err := Import(ctx, []byte("* * * * * true\n"), Options{Group: "ops"}); !errors.Is(err, over) {
+		t.Errorf("%v", err)
+	}
 }

@@ -2,6 +2,7 @@ package xxljob
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -58,16 +59,20 @@ type Options struct {
 }
 
 // Import reads a dump. It returns its jobs in the order of their numbers, for each what
-// became of it. The error is an *InvalidError: the options or the whole dump are wrong.
-func Import(data []byte, o Options) ([]Entry, error) {
+// became of it. The error is an *InvalidError: the options or the whole dump are wrong; or the
+// cause of ctx, once that is done.
+func Import(ctx context.Context, data []byte, o Options) ([]Entry, error) {
 	if err := o.validate(data); err != nil {
 		return nil, err
 	}
 	if err := checkWhole(data); err != nil {
 		return nil, err
 	}
-	infos, groups, err := tables(data)
-	if err != nil {
+	infos, groups, err := tables(ctx, data)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
 		return nil, instead(err, data)
 	}
 	for _, rows := range [][]row{infos, groups} {
@@ -92,6 +97,9 @@ func Import(data []byte, o Options) ([]Entry, error) {
 	}
 	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range entries {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		im.convert(&entries[i])
 		settle(&entries[i])
 	}

@@ -1,7 +1,9 @@
 package xxljob
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -20,7 +22,7 @@ func read(t *testing.T, o Options) []Entry {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, err := Import(data, o)
+	entries, err := Import(t.Context(), data, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestAGroupIsGivenToJobsThatHaveNone(t *testing.T) {
 // entriesOf imports a dump that is good as a whole.
 func entriesOf(t *testing.T, text string, o Options) []Entry {
 	t.Helper()
-	entries, err := Import([]byte(text), o)
+	entries, err := Import(t.Context(), []byte(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +150,7 @@ func TestDumpsAreReadHoweverTheyAreWritten(t *testing.T) {
 func TestADumpThatCannotBeReadSaysWhere(t *testing.T) {
 	f := func(text, want string, o Options) {
 		t.Helper()
-		entries, err := Import([]byte(text), o)
+		entries, err := Import(t.Context(), []byte(text), o)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, %v; want %s", text, entries, err, want)
 		}
@@ -194,7 +196,7 @@ func FuzzImport(f *testing.F) {
 	f.Add(string(data))
 	f.Add("INSERT INTO xxl_job_info (id, job_cron, glue_type) VALUES (1,'0 0 1 * * ?','BEAN'),(2")
 	f.Fuzz(func(t *testing.T, text string) {
-		entries, err := Import([]byte(text), Options{Group: "g"})
+		entries, err := Import(t.Context(), []byte(text), Options{Group: "g"})
 		if err != nil {
 			return
 		}
@@ -212,7 +214,7 @@ func FuzzImport(f *testing.F) {
 func TestADumpInAnotherEncodingIsRefused(t *testing.T) {
 	f := func(text, want string) {
 		t.Helper()
-		_, err := Import([]byte(text), Options{Group: "g"})
+		_, err := Import(t.Context(), []byte(text), Options{Group: "g"})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: got %v; want %s", text, err, want)
 		}
@@ -263,4 +265,13 @@ func TestRunsOfImportedJobsWaitForAnExecutorUntilTheNextFire(t *testing.T) {
 	f("FIX_RATE", "90", 90*time.Second)
 	f("FIX_DELAY", "30", 30*time.Second)
 	f("NONE", "", 10*time.Minute)
+}
+
+func TestAnImportEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	over := errors.New("over")
+	cancel(over)
+	if _, err := Import(ctx, []byte("INSERT INTO xxl_job_info (id) VALUES (1);\n"), Options{Group: "ops"}); !errors.Is(err, over) {
+		t.Errorf("%v", err)
+	}
 }

@@ -1,6 +1,7 @@
 package xxljob
 
 import (
+	"context"
 	"slices"
 	"strings"
 )
@@ -21,12 +22,15 @@ type row struct {
 // no column of this version of XXL-JOB.
 func (r row) get(column string) string { return strings.TrimSpace(r.values[column]) }
 
-// tables returns the rows of the two tables in the order of the dump.
-func tables(data []byte) (infos, groups []row, err error) {
+// tables returns the rows of the two tables in the order of the dump, or the cause of ctx.
+func tables(ctx context.Context, data []byte) (infos, groups []row, err error) {
 	rows := map[string][]row{}
 	columns := map[string][]string{}
 	s := newScanner(data)
 	for {
+		if ctx.Err() != nil {
+			return nil, nil, context.Cause(ctx)
+		}
 		tokens, err := s.statement()
 		if err != nil {
 			return nil, nil, err

@@ -12,6 +12,29 @@ type Caller struct {
 	From    auth.Client
 	Request string // its id
 	Flow    string // the cookie of a sign-in at a provider; mostly empty
+	Slot    Slot   // what a costly request holds; nil for any other
+}
+
+// Slot is the place of a costly request among the few that are answered at once. It counts for
+// its user until it is released. It belongs to one goroutine.
+type Slot interface {
+	// Rest gives way to other users' requests, while an answer is written to its client.
+	Rest()
+	// Resume waits until there is room again after Rest. The error is the cause of ctx.
+	Resume(ctx context.Context) error
+	Release()
+}
+
+// TakeSlot returns the slot of a costly request whose answer is written after its handler has
+// returned. The caller must release it.
+func TakeSlot(ctx context.Context) Slot {
+	by := Of(ctx)
+	if by.Slot == nil {
+		panic("BUG: a request whose permit does not say that it is costly")
+	}
+	slot := by.Slot
+	by.Slot = nil
+	return slot
 }
 
 type callerKey struct{}

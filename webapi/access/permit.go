@@ -94,7 +94,7 @@ var Permits = map[string]Permit{
 
 	"readCalendarFile": {Role: rights.Viewer, Where: Somewhere, Costly: true}, // as those
 
-	"backfillJob":    {Role: rights.Operator, Where: OfPath, Change: "job {group, Costly: true}/{name}"},
+	"backfillJob":    {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}", Costly: true},
 	"listBackfills":  {Role: rights.Viewer, Where: OfPath},
 	"cancelBackfill": {Role: rights.Operator, Where: OfPath, Change: "backfill {backfill} of job {group}/{name}"},
 
@@ -106,7 +106,7 @@ var Permits = map[string]Permit{
 	"getPause": {Role: rights.Viewer, Where: Somewhere},
 	"setPause": {Role: rights.Operator, Where: Everywhere, Change: "global pause"},
 
-	"querySQL": {Role: rights.Viewer, Where: Asking},
+	"querySQL": {Role: rights.Viewer, Where: Asking, Costly: true},
 
 	"getHistory":       {Role: rights.Viewer, Where: Somewhere},
 	"listDeadLetters":  {Role: rights.Admin, Where: Everywhere}, // they say what runs of any group have said

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
@@ -35,10 +36,10 @@ type List[T any] struct {
 	About func() map[string]string
 }
 
-// Serve answers a request for an export, as long as live is not done. It holds a page at
-// a time, however slow the client is; what cannot be read any more ends the connection,
-// so that a part does not pass for the whole.
-func (e *List[T]) Serve(live context.Context, c *fiber.Ctx, log *slog.Logger) error {
+// Serve answers a request for an export, as long as live is not done and the caller keeps all
+// rights. It holds a page at a time, however slow the client is, and its slot to the end; what
+// cannot be read any more ends the connection, so that a part does not pass for the whole.
+func (e *List[T]) Serve(live context.Context, c *fiber.Ctx, users *auth.Directory, log *slog.Logger) error {
 	write := e.ndjson
 	kind, ending := "application/x-ndjson", ".ndjson"
 	if c.Query("format") == "csv" {
@@ -61,7 +62,10 @@ func (e *List[T]) Serve(live context.Context, c *fiber.Ctx, log *slog.Logger) er
 		}
 	}
 	ctx := access.With(live, by)
+	caller, slot := access.NewLasting(c.UserContext(), users), access.TakeSlot(c.UserContext())
 	c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+		defer slot.Release()
+		slot.Rest()
 		for begun := false; ; begun = true {
 			err := conn.SetWriteDeadline(time.Now().Add(writeLimit))
 			if err == nil {
@@ -71,8 +75,9 @@ func (e *List[T]) Serve(live context.Context, c *fiber.Ctx, log *slog.Logger) er
 				return
 			}
 			if err == nil {
-				items, more, err = e.Page(ctx)
+				items, more, err = e.next(ctx, caller, slot)
 			}
+			slot.Rest()
 			if err != nil {
 				log.DebugContext(ctx, "export interrupted", "export", e.Name, "error", err)
 				_ = conn.Close()
@@ -81,6 +86,20 @@ func (e *List[T]) Serve(live context.Context, c *fiber.Ctx, log *slog.Logger) er
 		}
 	})
 	return nil
+}
+
+// errRights means that the caller of an export has other rights than when it began.
+var errRights = errors.New("the rights of the caller have changed")
+
+// next returns a page that is not the first.
+func (e *List[T]) next(ctx context.Context, caller *access.Lasting, slot access.Slot) ([]T, bool, error) {
+	if err := slot.Resume(ctx); err != nil {
+		return nil, false, err
+	}
+	if !caller.Same(ctx, access.Who(ctx)) {
+		return nil, false, errRights
+	}
+	return e.Page(ctx)
 }
 
 func (e *List[T]) ndjson(w *bufio.Writer, items []T, _ bool) error {

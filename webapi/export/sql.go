@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -34,13 +35,14 @@ const (
 // SQL answers people's SQL from a log store that has some.
 type SQL struct {
 	asked logstore.Asked // nil if the store has none
+	users *auth.Directory
 	log   *slog.Logger
 }
 
 // NewSQL returns what answers SQL from a store.
-func NewSQL(store logstore.Store, log *slog.Logger) *SQL {
+func NewSQL(store logstore.Store, users *auth.Directory, log *slog.Logger) *SQL {
 	asked, _ := store.(logstore.Asked)
-	return &SQL{asked: asked, log: log}
+	return &SQL{asked: asked, users: users, log: log}
 }
 
 // sqlRequest is the body of POST /sql, as the contract has it.
@@ -52,7 +54,7 @@ type sqlRequest struct {
 }
 
 // Serve answers POST /sql as long as live is not done. A statement ends with its
-// client.
+// client, or when the rights of its client change. It holds its slot to the end.
 func (s *SQL) Serve(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		if s.asked == nil {
@@ -67,8 +69,9 @@ func (s *SQL) Serve(live context.Context) fiber.Handler {
 		}
 		conn := c.Context().Conn()
 		ctx, cancel := context.WithTimeout(live, cmp.Or(time.Duration(r.Timeout), defaultSQLTime))
-		go cancelWithClient(ctx, cancel, conn)
-		answer, err := s.asked.Ask(ctx, r.Query, access.Who(c.UserContext()).Access.May(rights.Admin, rights.Everywhere))
+		who := access.Who(c.UserContext())
+		go cancelWithClient(ctx, cancel, conn, access.NewLasting(c.UserContext(), s.users), who)
+		answer, err := s.asked.Ask(ctx, r.Query, who.Access.May(rights.Admin, rights.Everywhere))
 		if err != nil {
 			cancel()
 			return askedError(err)
@@ -80,7 +83,9 @@ func (s *SQL) Serve(live context.Context) fiber.Handler {
 			return askedError(errors.Join(err, answer.Close()))
 		}
 		c.Set(fiber.HeaderContentType, out.kind)
+		slot := access.TakeSlot(c.UserContext())
 		c.Context().SetBodyStreamWriter(func(w *bufio.Writer) {
+			defer slot.Release()
 			defer cancel()
 			err := writeAnswer(out.begin(w), w, conn, answer, first, cmp.Or(r.MaxRows, defaultSQLRows))
 			if err = errors.Join(err, answer.Close()); err != nil {
@@ -100,15 +105,20 @@ func askedError(err error) error {
 	return problem.StoreAway(err)
 }
 
-// cancelWithClient calls cancel when the client closes its connection, or returns when
-// ctx is done. Nothing else tells while there is nothing to write.
-func cancelWithClient(ctx context.Context, cancel context.CancelFunc, conn net.Conn) {
+// cancelWithClient calls cancel when the client closes its connection or has other rights
+// than it began with, or returns when ctx is done. Nothing else tells while there is nothing to write.
+func cancelWithClient(ctx context.Context, cancel context.CancelFunc, conn net.Conn, caller *access.Lasting, began *auth.Identity) {
 	tick := time.NewTicker(lookGone)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-caller.Changed():
+			if !caller.Same(ctx, began) {
+				cancel()
+				return
+			}
 		case <-tick.C:
 			if isGone(conn) {
 				cancel()

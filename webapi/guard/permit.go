@@ -36,11 +36,16 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 		if !p.Costly {
 			return c.Next()
 		}
-		release, err := g.slots.take(c.UserContext(), by.Who.User)
+		slot, err := g.slots.take(c.UserContext(), by.Who.User)
 		if err != nil {
 			return err
 		}
-		defer release()
+		by.Slot = slot
+		defer func() {
+			if by.Slot != nil { // else its handler took it
+				by.Slot.Release()
+			}
+		}()
 		return c.Next()
 	}
 }

@@ -45,22 +45,59 @@ func newSlots() *slots {
 	return &slots{all: make(chan struct{}, max(2*slotsOfUser, 4*runtime.GOMAXPROCS(0))), users: map[string]*userSlots{}}
 }
 
-// take waits for a slot, which release gives back. The error is problem.ErrTooMany if too many wait or it
+// slot implements access.Slot.
+type slot struct {
+	*slots
+	user  string
+	of    *userSlots
+	rests bool
+}
+
+// Rest implements access.Slot.
+func (s *slot) Rest() {
+	if !s.rests {
+		s.rests = true
+		<-s.all
+	}
+}
+
+// Resume implements access.Slot.
+func (s *slot) Resume(ctx context.Context) error {
+	if !s.rests {
+		return nil
+	}
+	select {
+	case s.all <- struct{}{}:
+		s.rests = false
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Release implements access.Slot.
+func (s *slot) Release() {
+	s.Rest()
+	<-s.of.busy
+	s.leave(s.user)
+}
+
+// take waits for a slot. The error is problem.ErrTooMany if too many wait or it
 // takes too long, or that of ctx.
-func (s *slots) take(ctx context.Context, user string) (release func(), err error) {
+func (s *slots) take(ctx context.Context, user string) (*slot, error) {
 	u := s.enter(user)
 	if u == nil {
 		return nil, problem.Explain(errBusy, reason.TooManyCostly.With(slotsOfUser+waitingOfUser))
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, slotWait, errBusy)
 	defer cancel()
-	for _, slot := range []chan struct{}{u.busy, s.all} {
+	for _, room := range []chan struct{}{u.busy, s.all} {
 		select {
-		case slot <- struct{}{}:
+		case room <- struct{}{}:
 			continue
 		case <-waiting.Done():
 		}
-		if slot == s.all {
+		if room == s.all {
 			<-u.busy
 		}
 		s.leave(user)
@@ -69,11 +106,7 @@ func (s *slots) take(ctx context.Context, user string) (release func(), err erro
 		}
 		return nil, problem.Explain(errBusy, reason.CostlyBusy.String())
 	}
-	return func() {
-		<-s.all
-		<-u.busy
-		s.leave(user)
-	}, nil
+	return &slot{slots: s, user: user, of: u}, nil
 }
 
 // enter counts a request of a user, nil if there are too many.

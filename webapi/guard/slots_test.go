@@ -18,7 +18,7 @@ func TestCostlyRequestsOfOneUserTakeFewSlotsAndTheRestIsRefused(t *testing.T) {
 		end := make(chan struct{})
 		var running, refused, most atomic.Int32
 		request := func(user string) {
-			release, err := s.take(t.Context(), user)
+			slot, err := s.take(t.Context(), user)
 			if err != nil {
 				if !errors.Is(err, problem.ErrTooMany) {
 					t.Error(err)
@@ -29,7 +29,7 @@ func TestCostlyRequestsOfOneUserTakeFewSlotsAndTheRestIsRefused(t *testing.T) {
 			most.Store(max(most.Load(), running.Add(1)))
 			<-end
 			running.Add(-1)
-			release()
+			slot.Release()
 		}
 		for range 24 {
 			go request("eve")
@@ -62,7 +62,7 @@ func TestACostlyRequestWhoseTimeIsOverWaitsNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSlots()
 		s.all = make(chan struct{}, 1)
-		release, err := s.take(t.Context(), "ann")
+		slot, err := s.take(t.Context(), "ann")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,9 +72,45 @@ func TestACostlyRequestWhoseTimeIsOverWaitsNoLonger(t *testing.T) {
 		if _, err := s.take(ctx, "bob"); !errors.Is(err, over) {
 			t.Errorf("%v", err)
 		}
-		release()
+		slot.Release()
 		if _, err := s.take(t.Context(), "bob"); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestASlotThatRestsMakesRoomForOthersAndStillCountsForItsUser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSlots()
+		s.all = make(chan struct{}, 1)
+		export, err := s.take(t.Context(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		export.Rest()
+		other, err := s.take(t.Context(), "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.users) != 2 || len(s.users["ann"].busy) != 1 {
+			t.Errorf("%v", s.users)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		over := errors.New("over")
+		cancel(over)
+		if err := export.Resume(ctx); !errors.Is(err, over) {
+			t.Errorf("resumed: %v", err)
+		}
+		resumed := make(chan error, 1)
+		go func() { resumed <- export.Resume(t.Context()) }()
+		synctest.Wait()
+		other.Release()
+		if err := <-resumed; err != nil {
+			t.Error(err)
+		}
+		export.Release()
+		if len(s.users) != 0 || len(s.all) != 0 {
+			t.Errorf("%v and %d slots are left", s.users, len(s.all))
 		}
 	})
 }

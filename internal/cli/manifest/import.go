@@ -109,7 +109,7 @@ func (o *crontabOptions) read(cmd *cobra.Command, file string) ([]crontab.Line, 
 		return nil, err
 	}
 	o.Home = homeOf
-	lines, err := crontab.Import(data, o.Options)
+	lines, err := crontab.Import(cmd.Context(), data, o.Options)
 	return lines, cli.Usage(err)
 }
 

@@ -61,7 +61,7 @@ func newImportXXLJobCommand() *cobra.Command {
 		if o.Zone == "" {
 			o.Zone = cli.LocalZone()
 		}
-		entries, err := xxljob.Import(data, o.Options)
+		entries, err := xxljob.Import(cmd.Context(), data, o.Options)
 		if err != nil {
 			return nothingChanged(cli.Usage(err))
 		}
