@@ -21,6 +21,19 @@ export function readCalendarFile(text: string, zone: string | undefined) {
   return dataOf(api.POST("/api/v1/import/calendar", { body: { text, zone } }));
 }
 
+/** The jobs of a group whose newest version has such a note. */
+export async function jobsNoted(group: string, passes: (note: string) => boolean): Promise<string[]> {
+  const names: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { group, fires: 0, runs: 0, limit: 500, cursor };
+    const page = await dataOf(api.GET("/api/v1/jobs", { params: { query } }));
+    for (const { definition: d } of page.items) if (passes(d.note ?? "")) names.push(d.job);
+    cursor = page.next;
+  } while (cursor);
+  return names;
+}
+
 /** The note of a job's newest version. */
 export async function noteOf(name: string): Promise<string> {
   const slash = name.indexOf("/");

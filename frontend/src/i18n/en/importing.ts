@@ -44,10 +44,13 @@ export const importing = {
     conflict: "Conflict",
     skipped: "Skipped",
     broken: "Refused",
+    leftover: "Left over",
   },
   noDocument: "This is neither a job nor a calendar",
   conflictWhy:
     "A job with this name exists already. It was not imported from this source, or was edited since.",
+  leftoverWhy:
+    "An earlier import made this job, and this one makes it no more. It still fires; delete it if it is not wanted.",
   overwrite: (n: number) => `Overwrite ${count(n, "job that was", "jobs that were")} created or edited here`,
   dry: (rows: Counted[]) =>
     rows.length === 0
@@ -59,6 +62,7 @@ export const importing = {
           ["conflict", "in conflict"],
           ["skipped", "skipped"],
           ["broken", "refused"],
+          ["leftover", "left over from an earlier import"],
         ])}. Nothing has been saved yet.`,
   done: (rows: Counted[]) => {
     const refused = rows.filter((r) => r.outcome === "broken").length;

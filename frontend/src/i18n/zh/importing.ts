@@ -36,9 +36,11 @@ export const importing: typeof english = {
     conflict: "冲突",
     skipped: "跳过",
     broken: "被拒绝",
+    leftover: "遗留",
   },
   noDocument: "既不是任务（job），也不是日历（calendar）",
   conflictWhy: "已有同名任务，它并非由此导入，或导入后已被修改。",
+  leftoverWhy: "此任务由以前的导入创建，这次导入不再包含它。它仍会触发；如不需要，请删除。",
   overwrite: (n) => `覆盖 ${n} 个在此新建或修改过的任务`,
   dry: (rows) =>
     rows.length === 0
@@ -50,6 +52,7 @@ export const importing: typeof english = {
           ["conflict", "冲突"],
           ["skipped", "跳过"],
           ["broken", "被拒绝"],
+          ["leftover", "以前导入遗留"],
         ])}。尚未保存。`,
   done: (rows) => {
     const refused = rows.filter((r) => r.outcome === "broken").length;

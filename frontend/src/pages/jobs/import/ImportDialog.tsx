@@ -3,6 +3,7 @@ import {
   CircleCheck,
   CircleMinus,
   CircleX,
+  FileQuestion,
   FileUp,
   GitCompareArrows,
   type LucideIcon,
@@ -30,6 +31,7 @@ const looks: Record<Outcome, [Tone, LucideIcon]> = {
   unchanged: ["idle", CircleCheck],
   skipped: ["idle", CircleMinus],
   broken: ["bad", CircleX],
+  leftover: ["warn", FileQuestion],
 };
 
 const examples: Record<Kind, string> = {
@@ -48,12 +50,13 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const [kind, setKind] = useState<Kind>("yaml");
   const [text, setText] = useState("");
+  const [file, setFile] = useState<string>();
   const [group, setGroup] = useState<string>();
   const [overwrite, setOverwrite] = useState(false);
   const [zone, setZone] = useState(localZone);
   // A dump says of which group a job is.
   const intoGroup = group ?? (kind === "crontab" ? "default" : "");
-  const source = { kind, text, group: intoGroup, zone };
+  const source = { kind, text, file, group: intoGroup, zone };
   const dry = useMutation({ mutationFn: () => check(source, w.note, w.noDocument, words) });
   const deed = useMutation({
     mutationFn: (rows: Row[]) => apply(rows, w.note, overwrite, words),
@@ -72,11 +75,12 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   const table = useRef<HTMLElement>(null);
   const stage = deed.data ? "done" : rows ? "looked" : "asked";
   const was = useRef(stage);
-  const open = async (file: File | undefined) => {
-    if (!file) return;
-    const read = await file.text();
+  const open = async (chosen: File | undefined) => {
+    if (!chosen) return;
+    const read = await chosen.text();
     setText(read);
-    setKind(readable(file.name, read));
+    setFile(chosen.name);
+    setKind(readable(chosen.name, read));
     again();
     area.current?.focus();
   };
@@ -220,7 +224,7 @@ function Rows({ rows, numbered, ref }: { rows: Row[]; numbered: boolean; ref: Re
           {rows.map((r) => {
             const [tone, Icon] = looks[r.outcome];
             return (
-              <tr key={`${r.line} ${r.name}`}>
+              <tr key={`${r.line ?? ""} ${r.name}`}>
                 <td>
                   <span className={`st c-${tone}`}>
                     <Icon size={14} aria-hidden />
@@ -233,10 +237,14 @@ function Rows({ rows, numbered, ref }: { rows: Row[]; numbered: boolean; ref: Re
                     {r.title && <span className="mut trunc">{r.title}</span>}
                   </span>
                 </td>
-                <td className="r num mut">{r.line}</td>
+                <td className="r num mut">{r.line ?? "—"}</td>
                 <td className="result">
                   <span className={r.outcome === "broken" ? "c-bad" : "sec"}>
-                    {r.outcome === "conflict" && !r.saved ? w.conflictWhy : r.note}
+                    {r.outcome === "leftover"
+                      ? w.leftoverWhy
+                      : r.outcome === "conflict" && !r.saved
+                        ? w.conflictWhy
+                        : r.note}
                   </span>
                 </td>
               </tr>

@@ -1,9 +1,9 @@
 import { getCalendars, putCalendar } from "@/api/cluster";
-import { applyJob, type CrontabOptions, noteOf, readCrontab, readXXLJob } from "@/api/importing";
+import { applyJob, type CrontabOptions, jobsNoted, noteOf, readCrontab, readXXLJob } from "@/api/importing";
 import { type Manifest, readManifests } from "@/lib/manifests";
 import type { Sayer } from "@/lib/reason";
 
-export type Outcome = "created" | "changed" | "unchanged" | "conflict" | "skipped" | "broken";
+export type Outcome = "created" | "changed" | "unchanged" | "conflict" | "skipped" | "broken" | "leftover";
 export type Kind = "yaml" | "crontab" | "xxl-job";
 
 /** One document, line or job of another scheduler, and what would become of it, or did. */
@@ -12,9 +12,11 @@ export interface Row {
   /** What it is called there, if it has no name of ours there. */
   title?: string;
   /** The line, or the number of the job. */
-  line: number;
+  line?: number;
   /** The note of the version to be saved, by which the next import knows what is its own. */
   origin?: string;
+  /** Whether a job that others have edited is a conflict. */
+  guarded?: boolean;
   outcome: Outcome;
   note: string;
   /** Absent for what cannot be saved. */
@@ -25,6 +27,8 @@ export interface Row {
 export interface Source extends CrontabOptions {
   kind: Kind;
   text: string;
+  /** The name of the file; absent for text that was pasted. */
+  file?: string;
 }
 
 /** What a file most likely is. */
@@ -50,13 +54,35 @@ export async function check(source: Source, note: string, noDocument: string, wo
       row.note ||= answer.changes.map((c) => c.field).join(", ");
       for (const w of answer.warnings ?? [])
         row.note = [row.note, `${w.field}: ${words.say(w.reason)}`].filter(Boolean).join("; ");
-      if (row.origin && row.outcome === "changed" && (await noteOf(row.name)) !== row.origin)
+      if (row.guarded && row.outcome === "changed" && (await noteOf(row.name)) !== row.origin)
         row.outcome = "conflict";
     } catch (error) {
       refuse(row, words.sayError(error));
     }
   }
-  return rows;
+  return [...rows, ...(await leftovers(source, rows))];
+}
+
+/** The notes by which an import knows the jobs that earlier ones have made. */
+const notes = {
+  yaml: () => undefined,
+  crontab: (source: Source) => (note: string) => note === originOf(source),
+  "xxl-job": () => (note: string) => /^XXL-JOB \d+$/.test(note),
+};
+
+const originOf = (source: Source) => `crontab console:${source.file ?? "-"}`;
+
+/** The jobs that an earlier import has made and this one makes no more. They still fire. */
+async function leftovers(source: Source, rows: Row[]): Promise<Row[]> {
+  const passes = notes[source.kind](source);
+  if (!passes) return [];
+  const made = new Set(rows.map((r) => r.name).filter(Boolean));
+  const groups = new Set([...made].map((name) => name.slice(0, name.indexOf("/"))));
+  const left: Row[] = [];
+  for (const group of groups)
+    for (const name of await jobsNoted(group, passes))
+      if (!made.has(name)) left.push({ name, outcome: "leftover", note: "" });
+  return left;
 }
 
 /** Whether applying saves a row: a job that others have edited only if it is to be overwritten. */
@@ -111,6 +137,7 @@ async function crontabRows(source: Source, say: Sayer["say"]): Promise<Row[]> {
       return {
         name: doc?.job ?? "",
         line: l.line,
+        origin: originOf(source),
         outcome: l.outcome === "imported" ? "changed" : l.outcome === "skipped" ? "skipped" : "broken",
         note: say(l.note) || (doc ? "" : l.text),
         manifest: doc ? { kind: "job", name: doc.job, line: l.line, doc } : undefined,
@@ -121,7 +148,7 @@ async function crontabRows(source: Source, say: Sayer["say"]): Promise<Row[]> {
 async function xxlJobRows(source: Source, say: Sayer["say"]): Promise<Row[]> {
   const { items } = await readXXLJob(source.text, source);
   return items.map(({ id, title, origin, outcome, note: why, job: doc }): Row => {
-    const row = { title, line: id, origin, note: say(why) };
+    const row = { title, line: id, origin, guarded: true, note: say(why) };
     if (!doc) return { ...row, name: "", outcome: outcome === "skipped" ? "skipped" : "broken" };
     const manifest = { kind: "job", name: doc.job, line: id, doc } as const;
     return { ...row, name: doc.job, outcome: "changed", manifest };

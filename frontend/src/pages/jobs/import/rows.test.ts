@@ -1,0 +1,48 @@
+import { expect, it, vi } from "vitest";
+import { check, type Source } from "./rows";
+
+const notes: Record<string, string> = {
+  "ops/report": "crontab console:crontab.txt",
+  "ops/gone": "crontab console:crontab.txt",
+  "ops/other-file": "crontab console:other.txt",
+  "ops/by-hand": "",
+  "billing/sync": "XXL-JOB 1",
+  "billing/old-sync": "XXL-JOB 2",
+  "billing/edited": "XXL-JOB 3, edited",
+  "crm/elsewhere": "XXL-JOB 4",
+};
+
+vi.mock("@/api/importing", () => ({
+  applyJob: () => Promise.resolve({ result: "unchanged", changes: [] }),
+  noteOf: (name: string) => Promise.resolve(notes[name] ?? ""),
+  jobsNoted: (group: string, passes: (note: string) => boolean) =>
+    Promise.resolve(
+      Object.keys(notes).filter((name) => name.startsWith(`${group}/`) && passes(notes[name] ?? "")),
+    ),
+  readCrontab: () =>
+    Promise.resolve({
+      items: [{ line: 1, outcome: "imported", text: "", note: "", job: { job: "ops/report" } }],
+    }),
+  readXXLJob: () =>
+    Promise.resolve({
+      items: [{ id: 1, origin: "XXL-JOB 1", outcome: "imported", note: "", job: { job: "billing/sync" } }],
+    }),
+}));
+
+const words = { say: (text: unknown) => String(text), sayError: String };
+
+it("jobs of an earlier import that the file makes no more are listed", async () => {
+  const left = async (source: Partial<Source>) => {
+    const rows = await check(
+      { kind: "crontab", text: "", group: "ops", zone: "UTC", ...source },
+      "",
+      "",
+      words as never,
+    );
+    return rows.filter((r) => r.outcome === "leftover").map((r) => r.name);
+  };
+  expect(await left({ file: "crontab.txt" })).toEqual(["ops/gone"]);
+  expect(await left({ file: "new.txt" })).toEqual([]);
+  expect(await left({})).toEqual([]);
+  expect(await left({ kind: "xxl-job" })).toEqual(["billing/old-sync"]);
+});
