@@ -138,6 +138,20 @@ def test_a_thread_does_not_wait_for_a_loop_that_waits_for_it():
     asyncio.run(go())
 
 
+def test_a_thread_that_outlives_the_loop_may_log():
+    async def go():
+        async def send(lines):
+            pass
+
+        return log_of(send)
+
+    log = asyncio.run(go())
+    thread = threading.Thread(target=log.add, args=("log", "info", "late"))
+    thread.start()
+    thread.join()
+    log.add("log", "info", "later")
+
+
 def test_runs_share_the_room_and_each_has_some_of_its_own():
     async def go():
         async def send(lines):

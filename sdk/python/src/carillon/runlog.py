@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from collections import deque
@@ -77,7 +78,12 @@ class RunLog:
         for line in self.mask(text).encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n").split("\n"):
             for piece in _pieces(line):
                 self._append(output, level, piece, at)
-        self._loop.call_soon_threadsafe(self._start)
+        self._nudge()
+
+    def _nudge(self) -> None:
+        """Have the loop send lines, unless it is closed: a thread may outlive it."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._start)
 
     def system(self, level: str, text: str) -> None:
         """Log what the executor has to say about the run."""
@@ -114,7 +120,7 @@ class RunLog:
         waits = threading.get_ident() != self._thread
         while not self._room.take(cost, self._size):
             if waits and not self._stalled:
-                self._loop.call_soon_threadsafe(self._start)
+                self._nudge()
                 before = self._size
                 if not self._moved.wait(STALL) and self._size == before:  # the loop may be blocked, too
                     self._stalled = True
