@@ -11,7 +11,7 @@ from test_instance import REPLY, given, instance, until
 from test_pull import HEADERS, requests
 
 from carillon import Executor
-from carillon.executor import ConnectionLost
+from carillon.instance import ConnectionLost
 from carillon.spool import Spool
 
 

@@ -9,7 +9,7 @@ import pytest
 from carillon import ConfigurationError, Executor
 from carillon.blocked import Blocked
 from carillon.connection import Errors, Warnings, explain, options, why_not
-from carillon.executor import Instance
+from carillon.instance import Instance
 from carillon.settings import Settings
 
 WITHOUT = Settings(group="billing", nats="nats://n1:4222")

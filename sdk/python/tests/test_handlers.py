@@ -353,7 +353,7 @@ def test_what_handlers_share_is_opened_before_the_first_run_and_closed_after_the
     async def serve(self):
         order.append("serves")
 
-    monkeypatch.setattr("carillon.executor.Instance.serve", serve)
+    monkeypatch.setattr("carillon.instance.Instance.serve", serve)
     app = Executor(group="billing")
 
     def pool(name):
@@ -398,7 +398,7 @@ def test_a_set_up_that_does_not_yield_once_is_refused(times, monkeypatch):
     async def serve(self):
         pass
 
-    monkeypatch.setattr("carillon.executor.Instance.serve", serve)
+    monkeypatch.setattr("carillon.instance.Instance.serve", serve)
     app = Executor(group="billing")
 
     @app.setup

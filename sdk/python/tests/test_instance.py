@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import nats
 import pytest
 
-from carillon import Cancelled, ConfigurationError, Executor, RetryAfter, Stopping, executor, handlers, wire
+from carillon import Cancelled, ConfigurationError, Executor, RetryAfter, Stopping, handlers, wire
 from carillon.attempt import Attempt
 from carillon.connection import Errors
-from carillon.executor import Instance
+from carillon.instance import Instance
 from carillon.requests import Requests
 from carillon.settings import Settings
 from carillon.spool import Spool
@@ -211,7 +211,7 @@ def test_a_trigger_of_a_version_that_is_not_known_is_handed_over_unread():
 
 @pytest.mark.parametrize("answer", [b"", b"{}", b"[]", b"7", b'{"value":{}}', b"half"])
 def test_an_end_is_stored_once_a_stream_says_so(monkeypatch, answer):
-    monkeypatch.setattr(executor, "STORE_AGAIN", 0.005)
+    monkeypatch.setattr("carillon.instance.STORE_AGAIN", 0.005)
 
     async def go():
         app, answers = Executor(), [answer]
@@ -497,7 +497,7 @@ def test_an_end_is_made_to_fit_at_each_try_for_nats_may_come_back_with_another_l
             await until(lambda: not i.live)
         assert [size > 20_000 for size in sizes] == [True, True, False, False] and "max_payload" in json.loads(i.nc.sent[-2 + kept][1])["message"]
 
-    monkeypatch.setattr(executor, "STORE_AGAIN", 0.005)
+    monkeypatch.setattr("carillon.instance.STORE_AGAIN", 0.005)
     asyncio.run(go())
 
 

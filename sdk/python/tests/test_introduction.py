@@ -7,9 +7,9 @@ import nats.errors
 import pytest
 from test_instance import REPLY, given, instance, until
 
-from carillon import Executor, attempt, executor, wire
+from carillon import Executor, attempt, wire
 from carillon.connection import Errors
-from carillon.executor import Conflict, Refused
+from carillon.instance import Conflict, Refused
 
 
 class Bucket:
@@ -51,12 +51,12 @@ class Bucket:
 
 @pytest.fixture
 def soon(monkeypatch):
-    monkeypatch.setattr(executor, "LOOK_AGAIN", 0)
+    monkeypatch.setattr("carillon.instance.LOOK_AGAIN", 0)
 
 
 def count_looks(b, monkeypatch):
     """Have a second pass with each look at the bucket."""
-    monkeypatch.setattr(executor, "time", SimpleNamespace(monotonic=lambda: b.seconds))
+    monkeypatch.setattr("carillon.instance.time", SimpleNamespace(monotonic=lambda: b.seconds))
 
 
 def test_runs_are_kept_alive_while_the_instance_is_introduced(monkeypatch):

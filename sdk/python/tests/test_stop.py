@@ -4,7 +4,7 @@ import json
 import pytest
 from test_instance import REPLY, Message, given, instance, until
 
-from carillon import Executor, Stopping, executor
+from carillon import Executor, Stopping
 from carillon.spool import Spool
 
 
@@ -30,7 +30,7 @@ async def busy(grace):
 
 
 def test_an_executor_that_stops_says_that_it_lives_until_its_last_run_has_ended(monkeypatch):
-    monkeypatch.setattr(executor, "BEAT", 0.01)
+    monkeypatch.setattr("carillon.instance.BEAT", 0.01)
 
     async def go():
         i, free = await busy(grace=60)

@@ -22,7 +22,7 @@ from .runlog import MARK, RunLog
 from .telemetry import NoSpan
 
 if TYPE_CHECKING:
-    from .executor import Instance
+    from .instance import Instance
 
 SIGN_OF_LIFE = 4.0
 STARTED_AFTER = 1.0
@@ -288,7 +288,7 @@ class Attempt:
 
     async def _claim_it(self) -> None:
         """Store the claim, or find that another instance has it."""
-        from .executor import Refused
+        from .instance import Refused
 
         claim = {"instance": self.of.instance, "delivery": self.trigger.delivered, "try": random.token_hex(8)}
         headers = {wire.EXPECTED: "0", "Nats-TTL": "744h"}

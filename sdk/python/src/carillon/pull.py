@@ -15,7 +15,7 @@ from nats.aio.msg import Msg
 from . import wire
 
 if TYPE_CHECKING:
-    from .executor import Instance
+    from .instance import Instance
 
 EXPIRES = 30.0
 HEARTBEAT = 3.0

@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 from . import wire
 
 if TYPE_CHECKING:
-    from .executor import Instance
+    from .instance import Instance
 
 log = logging.getLogger("carillon.executor")
 
