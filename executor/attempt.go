@@ -32,6 +32,7 @@ type outcome struct {
 	silent   bool // and that is not said: its handler may go on until the process ends
 	status   job.Status
 	message  string
+	stack    string // of a panic, for the log
 	result   json.RawMessage
 	final    bool          // no attempt may follow
 	after    time.Duration // when the next one is due; 0 leaves that to the job's rule
@@ -73,7 +74,7 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 	result, err = call(ctx, h, r)
 }
 
-// call calls the handler, unless its time is over, and turns a panic into an error with its stack.
+// call calls the handler, unless its time is over, and turns a panic into an error.
 func call(ctx context.Context, h Handler, r *Run) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -87,13 +88,28 @@ func call(ctx context.Context, h Handler, r *Run) (result any, err error) {
 	return h.Handle(ctx, r)
 }
 
-func panicked(p any) error { return fmt.Errorf("panic: %v\n\n%s", p, debug.Stack()) }
+// panicError is what a handler panicked with, and where.
+type panicError struct {
+	text  string
+	stack string
+}
+
+// Error returns the text without the stack, which the log of the run has.
+func (e *panicError) Error() string { return e.text }
+
+func panicked(p any) error {
+	return &panicError{text: fmt.Sprintf("panic: %v", p), stack: string(debug.Stack())}
+}
 
 // safeOutcomeOf is outcomeOf of a handler's own error and result, whose methods may panic, too.
 func (e *Executor) safeOutcomeOf(r *Run, cause error, result any, err error) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = e.outcomeOf(r, cause, nil, panicked(p))
+			err = panicked(p)
+			o = e.outcomeOf(r, cause, nil, err)
+		}
+		if p, ok := errors.AsType[*panicError](err); ok {
+			o.stack = p.stack
 		}
 	}()
 	return e.outcomeOf(r, cause, result, err)
@@ -159,6 +175,9 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	case o.giveBack:
 		r.log.system(bus.LevelWarn, "the executor is stopping; the run is given back, to be done again elsewhere")
 	case o.status != job.StatusSucceeded:
+		if o.stack != "" {
+			r.log.system(bus.LevelError, o.stack)
+		}
 		r.log.system(bus.LevelError, "the run ended as "+string(o.status)+": "+o.message)
 	case o.message != "":
 		r.log.system(bus.LevelWarn, o.message)

@@ -148,7 +148,7 @@ func (r *Run) masked(o outcome) outcome {
 	if m == nil {
 		return o
 	}
-	o.message = m.Replace(o.message)
+	o.message, o.stack = m.Replace(o.message), m.Replace(o.stack)
 	o.result = json.RawMessage(m.Replace(string(maskedJSON(m, o.result))))
 	if len(o.result) > 0 && !json.Valid(o.result) { // a secret that was a number, or JSON itself
 		o.result, o.message = nil, strings.TrimSpace(o.message+" the result was left out: it has a secret in it")

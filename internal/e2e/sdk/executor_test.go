@@ -91,8 +91,17 @@ func TestEachWayToFailSaysWhatWasWrong(t *testing.T) {
 		}
 		params := func(p string) func(*bus.Trigger) { return func(t *bus.Trigger) { t.Params = []byte(p) } }
 		fails("disk full", params(`{"Day":1}`))
-		fails("panic: no such day\n\ngoroutine ", params(`{"Day":2}`))
-		fails("executor_test.go:", params(`{"Day":2}`)) // the stack
+		panicked := fails("panic: no such day", params(`{"Day":2}`))
+		if panicked.Message != "panic: no such day" {
+			t.Errorf("message %q, want the panic without its stack", panicked.Message)
+		}
+		var text strings.Builder
+		for _, line := range w.lines(panicked.RunID) {
+			text.WriteString(line.Text + "\n")
+		}
+		if log := text.String(); !strings.Contains(log, "goroutine ") || !strings.Contains(log, "executor_test.go:") {
+			t.Errorf("the log has no stack of the panic: %s", log)
+		}
 		fails("without returning", params(`{"Day":3}`))
 		long := fails("ééé", params(`{"Day":4}`))
 		if n := len(long.Message); n > bus.MaxMessage || n < bus.MaxMessage-3 || !strings.HasSuffix(long.Message, "é…") {
