@@ -14,6 +14,7 @@ import (
 
 const (
 	followPage  = 500                    // messages asked for at once
+	followBytes = pageBytes              // bytes asked for at once: far less than NATS lets wait for a connection
 	followWait  = 5 * time.Second        // how long the server keeps an empty request
 	followRetry = 250 * time.Millisecond // pause after trouble, in the mean
 	followAPI   = 5 * time.Second        // for the server to make or delete a consumer
@@ -89,6 +90,7 @@ type reader struct {
 	known    uint64 // a sequence that the stream's leader has had; a consumer that does not lag behind gives all up to it
 	expect   uint64 // sequence of the consumer that comes next
 	last     uint64 // of the stream, when its leader was first asked what has not come; 0 until then
+	large    bool   // the next message has more bytes than a page
 	awaited  uint64 // a sequence that the leader has and that may not have come; 0 is none
 }
 
@@ -182,7 +184,7 @@ func (r *reader) read(ctx context.Context) error {
 		if err := r.page(ctx, silence.C); err != nil {
 			return err
 		}
-		if r.expect == asked { // nothing came
+		if r.expect == asked && !r.large { // nothing came
 			r.behind = 0                      // they may have been deleted
 			r.known = max(r.known, r.awaited) // if it was not deleted, the consumer should have given it
 		}
@@ -225,7 +227,11 @@ func (r *reader) catchUp(ctx context.Context) error {
 
 // ask asks for a page.
 func (r *reader) ask() error {
-	return PullRequest{Batch: followPage, Expires: followWait}.send(r.conn.NC, r.stream, r.consumer, r.inbox)
+	page := PullRequest{Batch: followPage, MaxBytes: followBytes, Expires: followWait}
+	if r.large {
+		page.Batch, page.MaxBytes = 1, 0
+	}
+	return page.send(r.conn.NC, r.stream, r.consumer, r.inbox)
 }
 
 var (
@@ -237,7 +243,9 @@ var (
 
 // page yields what comes until the page is full or the server says that it has ended.
 func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
-	for range followPage {
+	came, size := 0, 0
+	// The server ends a request without a word when it has handed out all messages, or exactly all bytes.
+	for came < followPage && size < followBytes {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -253,13 +261,22 @@ func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
 			case over:
 				return nil
 			case refused:
+				if why.Error() == tooLarge { // mostly the page has as many bytes as it may have
+					r.large = came == 0
+					return nil
+				}
 				return why
 			}
+			came, size = came+1, size+m.Size()
 			if err := r.take(m); err != nil {
 				return err
 			}
 			if err := r.catchUp(ctx); err != nil {
 				return err
+			}
+			if r.large { // it has come by itself
+				r.large = false
+				return nil
 			}
 		}
 	}

@@ -106,6 +106,60 @@ func TestRemovingWhatIsGoneIsNoError(t *testing.T) {
 	})
 }
 
+// NATS closes a connection on which 64 MB wait to be sent, and with it whatever else that does.
+func TestAFollowerAsksForNoMoreBytesAtOnceThanItsConnectionTakes(t *testing.T) {
+	inCluster(t, func(w *world) {
+		text := strings.Repeat("x", 200<<10)
+		const n = 100 // 20 MB
+		for range n {
+			w.publish("evt.1.g", text)
+		}
+		conn := w.connect("follower")
+		before := conn.NC.Stats().InBytes
+		ctx, stop := context.WithCancel(w.t.Context())
+		seen, done := 0, make(chan error, 1)
+		slow := make(chan struct{})
+		go func() {
+			done <- conn.Follow(ctx, bus.StreamEvt, "evt.1.>", 1, func(*jet.Stored) { <-slow; seen++ })
+		}()
+		synctest.Wait()
+		if came := conn.NC.Stats().InBytes - before; came == 0 || came > 9<<20 {
+			w.t.Errorf("%d bytes came at once for a follower that reads none; want some, and 9 MiB at most", came)
+		}
+		close(slow)
+		time.Sleep(10 * time.Second)
+		stop()
+		if err := <-done; err != nil || seen != n {
+			w.t.Errorf("%d messages, %v; want %d", seen, err, n)
+		}
+	})
+}
+
+func TestAFollowerReadsAMessageThatIsLargerThanAPage(t *testing.T) {
+	inCluster(t, func(w *world) {
+		for _, size := range []int{10, 8 << 20, 8<<20 - 1000, 8<<20 - 10, 20} {
+			w.publish("$KV.JOBS.a", strings.Repeat("x", size))
+			w.publish("$KV.JOBS.b", "small")
+		}
+		ctx, stop := context.WithCancel(w.t.Context())
+		got, done := 0, make(chan error, 1)
+		begun := time.Now()
+		go func() {
+			done <- w.conn.Follow(ctx, "KV_JOBS", "$KV.JOBS.a", 1, func(m *jet.Stored) {
+				if got++; got == 5 {
+					stop()
+				}
+				if len(m.Data) < 10 {
+					w.t.Errorf("message %d has %d bytes", m.Seq, len(m.Data))
+				}
+			})
+		}()
+		if err := <-done; err != nil || time.Since(begun) > 100*time.Millisecond {
+			w.t.Errorf("%d messages after %v, %v", got, time.Since(begun), err)
+		}
+	})
+}
+
 // While NATS answers too late, each try makes a consumer that nobody will read.
 func TestAFollowerLeavesNoConsumerOfWhichItNeverHeard(t *testing.T) {
 	inCluster(t, func(w *world) {
