@@ -172,7 +172,7 @@ type storedTrigger struct {
 // a trigger, and then an executor would begin what counts as cancelled.
 func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, err error) {
 	var bad error
-	err = o.s.conn.ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, r.Job.Group()), o.cursor.Load(), func(m *jet.Stored) bool {
+	err = o.s.conn.Bulk().ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, r.Job.Group()), o.cursor.Load(), func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			bad = err

@@ -43,7 +43,7 @@ func (t *clusterState) follow(ctx context.Context) {
 		return
 	}
 	defer func() { _ = holds.Stop() }()
-	instances := t.s.watch(ctx, t.s.conn.WatchInstances)
+	instances := t.s.watch(ctx, t.s.conn.Bulk().WatchInstances)
 	if instances == nil {
 		return
 	}

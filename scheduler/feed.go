@@ -45,7 +45,7 @@ func (f *feed) run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	watch := f.s.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		w, bucket, err := f.s.conn.WatchJobChanges(ctx)
+		w, bucket, err := f.s.conn.Bulk().WatchJobChanges(ctx)
 		if err == nil {
 			f.made, f.heard = bucket.Created, bucket.State.LastSeq
 		}

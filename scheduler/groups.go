@@ -23,7 +23,7 @@ func (s *Scheduler) setupGroups(ctx context.Context) {
 		return
 	}
 	defer func() { _ = groups.Stop() }()
-	instances := s.watch(ctx, s.conn.WatchInstances)
+	instances := s.watch(ctx, s.conn.Bulk().WatchInstances)
 	if instances == nil {
 		return
 	}

@@ -125,7 +125,7 @@ func (m *measures) forget() {
 func (s *Scheduler) measureStreams(ctx context.Context) error {
 	var away []error
 	for _, name := range slices.Concat(s.conn.Trigs(), s.conn.Evts(), []string{bus.StreamLog, bus.StreamAudit, bus.StreamDead}) {
-		info, err := s.conn.Info(ctx, name)
+		info, err := s.conn.Bulk().Info(ctx, name)
 		if err != nil {
 			away = append(away, err)
 			continue
@@ -157,7 +157,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 			}
 		}
 	}
-	instances, err := s.conn.Instances(ctx)
+	instances, err := s.conn.Bulk().Instances(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 		groups = append(groups, instances[i].Group)
 	}
 	slices.Sort(groups)
-	kept, err := s.conn.Kept(ctx, slices.Compact(groups), func(bus.Share) int { return 0 })
+	kept, err := s.conn.Bulk().Kept(ctx, slices.Compact(groups), func(bus.Share) int { return 0 })
 	away = append(away, err)
 	s.measures.keys.Reset()
 	for _, k := range kept {
@@ -196,7 +196,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 
 // consumersOf returns the consumers of a stream.
 func (s *Scheduler) consumersOf(ctx context.Context, name string) (all []*jetstream.ConsumerInfo, err error) {
-	stream, err := s.conn.JS.Stream(ctx, name)
+	stream, err := s.conn.Bulk().JS.Stream(ctx, name)
 	if err != nil {
 		return nil, jet.Unavailable(err)
 	}

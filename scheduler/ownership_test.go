@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -198,6 +199,45 @@ func TestANodeThatIsCutOffDoesNoHarm(t *testing.T) {
 			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > jet.LeaseTTL+time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
+		}
+	})
+}
+
+// NATS may cut it for what others made it send; see cluster.Conn.Bulk.
+func TestANodeWhoseBulkConnectionIsCutKeepsItsShardsAndFires(t *testing.T) {
+	run(t, func(w *world) {
+		jobs := names(8)
+		for _, n := range jobs {
+			w.put(n, secondly)
+		}
+		conn := w.connect("a")
+		if err := conn.OpenBulk(jet.Config{Name: "a", Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("a bulk"))}}); err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if err := conn.Open(w.t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.startNodeOn("a", conn)
+		time.Sleep(5500 * time.Millisecond)
+		w.broker.Partition("a bulk")
+		for range 40 {
+			time.Sleep(time.Second)
+			if n := w.nodes["a"].Owned(); n != 8 {
+				t.Fatalf("the node owns %d of 8 shards", n)
+			}
+		}
+		for _, n := range jobs {
+			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > time.Second {
+				t.Errorf("%s: a fire was decided %v late", n, d)
+			}
+		}
+		w.broker.Heal("a bulk")
+		time.Sleep(10 * time.Second)
+		w.put("late/one", secondly)
+		time.Sleep(5 * time.Second)
+		if len(w.fires("late/one", time.Second)) == 0 {
+			t.Error("a job that was saved once the connection was there again does not fire")
 		}
 	})
 }

@@ -228,7 +228,7 @@ func (s *Scheduler) measureShares(ctx context.Context, partition int, stream str
 
 // waitingRuns returns how many triggers of each group are on a stream.
 func (s *Scheduler) waitingRuns(ctx context.Context, stream string) (map[string]int, error) {
-	counts, err := s.conn.CountBySubject(ctx, stream, bus.SubjectAllTriggers)
+	counts, err := s.conn.Bulk().CountBySubject(ctx, stream, bus.SubjectAllTriggers)
 	if err != nil {
 		return nil, err
 	}

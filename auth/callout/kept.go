@@ -20,7 +20,7 @@ func (s *Service) sweepKept(ctx context.Context, listed map[connection]member) {
 	s.served = slices.Compact(s.served)
 	counting, cancel := context.WithTimeout(ctx, sweepEvery)
 	defer cancel()
-	kept, err := s.conn.Kept(counting, s.served, func(share bus.Share) int { return share.Keys })
+	kept, err := s.conn.Bulk().Kept(counting, s.served, func(share bus.Share) int { return share.Keys })
 	if err != nil {
 		s.log.DebugContext(ctx, "keys of groups not counted", "error", err)
 	}

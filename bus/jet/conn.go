@@ -63,7 +63,7 @@ func Connect(cfg Config) (*Conn, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	reports := &connReports{log: log, inbox: cfg.Inbox}
+	reports := &connReports{log: log.With("connection", cfg.Name), inbox: cfg.Inbox}
 	opts := []nats.Option{
 		nats.Name(cfg.Name),
 		nats.MaxReconnects(-1),

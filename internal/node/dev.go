@@ -100,7 +100,10 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	defer conn.NC.Close()
+	defer conn.Close()
+	if err := conn.OpenBulk(inside); err != nil {
+		return err
+	}
 	if o.gate, err = openGate(inside, *keys); err != nil {
 		return err
 	}
@@ -249,7 +252,7 @@ func devBridge(ctx context.Context, conn *cluster.Conn, o devOptions, metrics pr
 	}
 	o.xxl.noToken = o.xxl.noToken || o.xxl.tokenFile == ""
 	o.xxl.allowPrivate, o.xxl.allowDefaultToken = true, true
-	return o.xxl.open(ctx, conn.Conn, metrics, log.With("component", "xxl-job"))
+	return o.xxl.open(ctx, conn.Bulk().Conn, metrics, log.With("component", "xxl-job"))
 }
 
 // saveSamples saves the sample jobs on a cluster that has never had a job.

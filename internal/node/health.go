@@ -37,6 +37,7 @@ func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions
 	}}}
 	if n.metrics != nil {
 		n.metrics.MustRegister(roomMetrics(ctx, conn)...)
+		n.metrics.MustRegister(reconnectMetrics(conn)...)
 	}
 	if n.scheduler != nil {
 		ready = append(ready, check{"scheduler", func(context.Context) error {
@@ -55,7 +56,8 @@ func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions
 			return nil
 		}})
 	}
-	layers, err := o.layers(ctx, n.metrics, connAlive(conn.Conn), ready, log)
+	alive := func() error { return errors.Join(connAlive(conn.Conn)(), connAlive(conn.Bulk().Conn)()) }
+	layers, err := o.layers(ctx, n.metrics, alive, ready, log)
 	n.layers = append(layers, n.layers...)
 	return err
 }

@@ -82,6 +82,7 @@ func metricNames(t *testing.T) names {
 		t.Fatal(err)
 	}
 	all.MustRegister(roomMetrics(t.Context(), conn)...)
+	all.MustRegister(reconnectMetrics(conn)...)
 	return all
 }
 

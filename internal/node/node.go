@@ -109,7 +109,7 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 	if c.node == "" { // one name for all layers, in logs and leases
 		c.node = scheduler.NodeName()
 	}
-	reg := n.metrics
+	reg, bulk := n.metrics, conn.Bulk()
 	n.layers = append(n.layers, layer{"tokens", func(ctx context.Context) error { return conn.FollowTokens(ctx, log.With("component", "tokens")) }, time.Second})
 	if c.gate != nil { // below all others: executors are to come in until the end
 		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget, Connections: c.gate.connections})
@@ -119,10 +119,10 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		n.layers = append(n.layers, layer{"callout", g.Run, time.Second})
 	}
 	if slices.Contains(c.roles, roleStore) || slices.Contains(c.roles, roleAPI) {
-		if n.store, err = c.openStore(ctx, conn, log); err != nil {
+		if n.store, err = c.openStore(ctx, bulk, log); err != nil {
 			return err
 		}
-		switch err := ingest.Bind(ctx, conn, n.store, c.node); {
+		switch err := ingest.Bind(ctx, bulk, n.store, c.node); {
 		case errors.Is(err, job.ErrConflict):
 			return err
 		case err != nil: // the ingester finds out
@@ -130,26 +130,26 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		}
 	}
 	if slices.Contains(c.roles, roleStore) {
-		c.keepLines(ctx, conn, n.store, log)
-		in, err := ingest.New(conn, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
+		c.keepLines(ctx, bulk, n.store, log)
+		in, err := ingest.New(bulk, n.store, ingest.Config{Node: c.node, Logger: log.With("component", "ingest"), Metrics: reg})
 		if err != nil {
 			return err
 		}
-		patrol, err := ledger.NewPatrol(conn, n.store, c.retention(), log.With("component", "ledger"), reg)
+		patrol, err := ledger.NewPatrol(bulk, n.store, c.retention(), log.With("component", "ledger"), reg)
 		if err != nil {
 			return err
 		}
-		finder, err := orphans.New(conn, n.store, log.With("component", "orphans"), reg)
+		finder, err := orphans.New(bulk, n.store, log.With("component", "orphans"), reg)
 		if err != nil {
 			return err
 		}
-		judge := targets.New(conn, n.store)
+		judge := targets.New(bulk, n.store)
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
-			c.chore(conn, roleOrphans, orphansEvery, finder.Round, log),
-			c.chore(conn, roleTargets, targetsEvery, judge.Round, log),
-			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, conn, n.store, log) }, 3 * time.Second},
-			c.chore(conn, rolePatrol, patrolEvery, patrol.Round, log))
+			c.chore(bulk, roleOrphans, orphansEvery, finder.Round, log),
+			c.chore(bulk, roleTargets, targetsEvery, judge.Round, log),
+			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, bulk, n.store, log) }, 3 * time.Second},
+			c.chore(bulk, rolePatrol, patrolEvery, patrol.Round, log))
 	}
 	if slices.Contains(c.roles, roleScheduler) {
 		n.scheduler, err = scheduler.New(conn, scheduler.Config{Node: c.node, Lanes: c.lanes, GroupWaiting: c.waiting, Version: build.Version(), Logger: log, Registerer: reg, Tracer: c.tracer})
@@ -159,7 +159,7 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		n.layers = append(n.layers, layer{"scheduler", n.scheduler.Run, 3 * time.Second})
 	}
 	if slices.Contains(c.roles, roleAlert) {
-		alerter, err := alert.New(conn, alert.Config{
+		alerter, err := alert.New(bulk, alert.Config{
 			Node: c.node, MasterKey: c.web.MasterKey, PublicURL: c.publicURL(listener), Allow: c.allow, HeartbeatURL: c.heartbeat, Logger: log.With("component", "alert"), Metrics: reg,
 		})
 		if err != nil {
@@ -173,9 +173,9 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, build.Version(), reg, reg
 		web.Executors = c.gate != nil
 		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond
-		shown, watch := c.stoodIn(conn, n.store, log)
+		shown, watch := c.stoodIn(bulk, n.store, log)
 		n.layers = append(n.layers, watch...)
-		n.api, err = webapi.New(conn, shown, web)
+		n.api, err = webapi.New(bulk, shown, web)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,17 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
 
+// reconnectMetrics counts how often a server had to connect to NATS again, for each of its connections.
+func reconnectMetrics(conn *cluster.Conn) []prometheus.Collector {
+	reconnects := func(which string, of *cluster.Conn) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Namespace: "carillon", Subsystem: "nats", Name: "reconnects_total", ConstLabels: prometheus.Labels{"connection": which},
+			Help: "How often this server connected to NATS again: on the connection main, which has leases and fires, or bulk, which has reads whose size others decide.",
+		}, func() float64 { return float64(of.NC.Stats().Reconnects) })
+	}
+	return []prometheus.Collector{reconnects("main", conn), reconnects("bulk", conn.Bulk())}
+}
+
 // roomMetrics returns gauges of whether NATS refuses to store messages. They ask NATS when
 // they are scraped, because Carillon's own alerts need a NATS that stores.
 func roomMetrics(ctx context.Context, conn *cluster.Conn) []prometheus.Collector {

@@ -127,7 +127,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	defer conn.NC.Close()
+	defer conn.Close()
 	if o.gate != nil {
 		defer o.gate.system.Close()
 	}
@@ -145,7 +145,7 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	}
 	layers := n.layers
 	if o.xxl.listen != "" {
-		bridge, err := o.xxl.open(ctx, conn.Conn, n.metrics, log.With("component", "xxl-job"))
+		bridge, err := o.xxl.open(ctx, conn.Bulk().Conn, n.metrics, log.With("component", "xxl-job"))
 		if err != nil {
 			return err
 		}
@@ -154,8 +154,8 @@ func runServer(cmd *cobra.Command, o serverOptions) (err error) {
 	return runLayers(ctx, log, layers)
 }
 
-// connect connects to NATS, with keys as what NATS knows this server for, and a second
-// time as the one that it asks about executors.
+// connect connects to NATS, with keys as what NATS knows this server for: once for leases and fires,
+// once for bulk reads, and once more as the one that NATS asks about executors.
 func (o *serverOptions) connect(ctx context.Context) (*cluster.Conn, error) {
 	keys, err := ReadNATSKeys(o.natsKeys)
 	if err != nil {
@@ -165,13 +165,19 @@ func (o *serverOptions) connect(ctx context.Context) (*cluster.Conn, error) {
 		o.Key = keys.Server
 	}
 	conn, err := cluster.Await(ctx, o.Config)
-	if err != nil || keys == nil {
-		return conn, err
-	}
-	o.gate, err = openGate(o.Config, *keys)
 	if err != nil {
-		conn.NC.Close()
 		return nil, err
+	}
+	err = conn.OpenBulk(o.Config)
+	if err == nil && keys != nil {
+		o.gate, err = openGate(o.Config, *keys)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if o.gate == nil {
+		return conn, nil
 	}
 	o.gate.budget, o.gate.connections = o.budget, o.connections
 	return conn, nil

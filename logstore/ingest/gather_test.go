@@ -4,11 +4,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 )
 
 func TestRecordsThatComeAgainAreWrittenApartFromFreshOnes(t *testing.T) {
-	in, err := New(&cluster.Conn{}, nil, Config{Node: "a"})
+	in, err := New(clustertest.Setup(t, bustest.NewBroker(t), "test", 1), nil, Config{Node: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}

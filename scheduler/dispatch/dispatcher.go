@@ -98,7 +98,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	if !d.hearAll(ctx, groups) { // no group may be served as what it is not
 		return
 	}
-	watch := d.watch(ctx, d.conn.WatchInstances)
+	watch := d.watch(ctx, d.conn.Bulk().WatchInstances)
 	if watch == nil {
 		return
 	}

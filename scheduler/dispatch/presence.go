@@ -64,11 +64,12 @@ func (d *Dispatcher) probe(ctx context.Context) {
 	d.serving.Go(func() {
 		asking, cancel := context.WithTimeout(ctx, probeWait)
 		defer cancel()
-		last, err := d.conn.Last(asking, "KV_"+bus.BucketInst, "$KV."+bus.BucketInst+".>")
+		conn := d.conn.Bulk() // which has the watch
+		last, err := conn.Last(asking, "KV_"+bus.BucketInst, "$KV."+bus.BucketInst+".>")
 		if errors.Is(err, jet.ErrNoMessage) {
 			last, err = &jet.Stored{}, nil
 		}
-		p.take(last, err, d.conn.NC.Stats().Reconnects, time.Now())
+		p.take(last, err, conn.NC.Stats().Reconnects, time.Now())
 	})
 }
 
