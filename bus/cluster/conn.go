@@ -30,6 +30,7 @@ type shared struct {
 	cluster Config     // set by Setup or Open
 	tokens  bus.Tokens // the same
 	room    room
+	fleet   fleetReader
 }
 
 // Connect is [jet.Connect] for a server.

@@ -5,17 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // addresses returns where the instances of a group take requests, as the leader of the
@@ -36,67 +33,6 @@ func (c *Conn) addresses(ctx context.Context, group string) ([]bus.Address, erro
 		return nil, fmt.Errorf("list instances of group %s: %w", group, err)
 	}
 	return all, nil
-}
-
-// Fleet is the instances of all groups.
-type Fleet struct {
-	// Instances are at most [fleet.MaxInstances] of a group: those heard of last.
-	Instances []fleet.Instance
-	// More is how many instances groups have beyond that, Unreadable how many keys that no instance
-	// would write.
-	More, Unreadable map[string]int
-}
-
-// Instances returns the instances of a [Fleet].
-func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
-	f, err := c.Fleet(ctx)
-	return f.Instances, err
-}
-
-// heard is a heartbeat, and when it was written.
-type heard struct {
-	fleet.Instance
-	at time.Time
-}
-
-// Fleet returns the instances of all groups, those lost lately included; see
-// [fleet.Instance.Judge] for their states.
-func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
-	f := Fleet{More: map[string]int{}, Unreadable: map[string]int{}}
-	groups := map[string][]heard{} // each in the order in which they were written
-	// Heartbeats carry the server's time. One that is ahead of this clock tells more
-	// about what time it is.
-	now := time.Now()
-	err := c.Entries(ctx, bus.BucketInst, ">", false, func(e jetstream.KeyValueEntry) error {
-		if e.Operation() != jetstream.KeyValuePut {
-			return nil
-		}
-		group, _, _ := strings.Cut(e.Key(), ".")
-		h, err := bus.ParseHeartbeat(e.Key(), e.Value())
-		if err != nil {
-			f.Unreadable[group]++
-			return nil //nolint:nilerr // not one of ours: nothing to show, and nothing to fail for
-		}
-		if groups[group] = append(groups[group], heard{h.Instance, e.Created()}); len(groups[group]) > fleet.MaxInstances {
-			groups[group] = groups[group][1:]
-			f.More[group]++
-		}
-		if e.Created().After(now) {
-			now = e.Created()
-		}
-		return nil
-	})
-	if err != nil {
-		return Fleet{}, fmt.Errorf("list instances: %w", err)
-	}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		for _, h := range groups[group] {
-			h.Judge(now.Sub(h.at))
-			h.JudgeClock(h.at)
-			f.Instances = append(f.Instances, h.Instance)
-		}
-	}
-	return f, nil
 }
 
 // WatchInstances follows all heartbeats: what there is, a nil entry, then every one.

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,9 +55,41 @@ func TestAFloodOfInstancesIsReadInPartAndCounted(t *testing.T) {
 		if err := conn.RemoveSurplus(t.Context(), kept[0]); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(time.Second) // an answer counts for as long
 		all, err = conn.Fleet(t.Context())
 		if err != nil || len(all.Instances) != fleet.MaxInstances/2-3+1 || all.More["alpha"] != 0 {
 			t.Errorf("then there are %d instances and %v more, %v", len(all.Instances), all.More, err)
+		}
+	})
+}
+
+func TestAllWhoAskForTheInstancesOfGroupsShareOneRead(t *testing.T) {
+	inCluster(t, func(w *world) {
+		conn := w.connect("node")
+		reads := func(ask func()) uint64 {
+			before := conn.NC.Stats().OutMsgs
+			ask()
+			return conn.NC.Stats().OutMsgs - before
+		}
+		ask := func() {
+			if _, err := conn.Fleet(w.t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		one := reads(ask)
+		if again := reads(ask); one == 0 || again != 0 {
+			t.Errorf("%d requests for the first who asks, %d for the next", one, again)
+		}
+		time.Sleep(time.Second)
+		many := reads(func() {
+			var asking sync.WaitGroup
+			for range 20 {
+				asking.Go(ask)
+			}
+			asking.Wait()
+		})
+		if many > one {
+			t.Errorf("%d requests for twenty who ask at once, %d for one", many, one)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func (v *View) Group(ctx context.Context, name string) (api.Group, error) {
 	if err != nil {
 		return api.Group{}, err
 	}
-	all, err := v.conn.Fleet(ctx)
+	all, err := v.conn.FleetNow(ctx)
 	if err != nil {
 		return api.Group{}, err
 	}
@@ -42,7 +42,7 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.conn.Fleet(ctx)
+	all, err := v.conn.FleetNow(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (v *View) Knows(ctx context.Context, name string) error {
 		return unknown
 	}
 	there, err := v.call(ctx)
-	if err == nil && !slices.ContainsFunc(there.instances, func(i fleet.Instance) bool { return i.Group == name }) {
+	if err == nil && !slices.ContainsFunc(there.Instances, func(i fleet.Instance) bool { return i.Group == name }) {
 		err = unknown
 	}
 	return err
@@ -83,7 +83,7 @@ func Paused(hold job.Pause, now time.Time) *job.Pause {
 
 // groupsOf puts instances under their groups, both in order of name.
 func groupsOf(known []cluster.Group, all cluster.Fleet) []api.Group {
-	instances := all.Instances
+	instances := slices.Clone(all.Instances)
 	groups := map[string]*api.Group{}
 	for _, k := range known {
 		groups[k.Group] = &api.Group{

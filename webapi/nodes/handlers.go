@@ -30,13 +30,12 @@ type executors struct {
 	announced func(ctx context.Context, group string) ([]bus.Handler, error)
 }
 
-// present is what the bus knows. Each asking makes a consumer there, so those who ask at the same
-// time, as they do who save many jobs, ask once.
+// present is what the bus knows.
 func (v *View) present() executors {
 	return executors{
 		instances: func(ctx context.Context) ([]fleet.Instance, error) {
-			known, err := v.ask(ctx)
-			return known.instances, err
+			known, err := v.conn.FleetNow(ctx)
+			return known.Instances, err
 		},
 		announced: v.conn.Handlers,
 	}
@@ -47,7 +46,7 @@ func (v *View) lately() executors {
 	return executors{
 		instances: func(ctx context.Context) ([]fleet.Instance, error) {
 			known, err := v.call(ctx)
-			return known.instances, err
+			return known.Instances, err
 		},
 		announced: func(context.Context, string) ([]bus.Handler, error) { return nil, nil },
 	}

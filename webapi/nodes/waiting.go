@@ -76,14 +76,14 @@ func (v *View) whyWaiting(ctx context.Context, group string) (reason.Text, error
 	if err != nil {
 		return "", err
 	}
-	if !manned(there.instances, group) {
+	if !manned(there.Instances, group) {
 		return noExecutor(group), nil
 	}
 	g, err := v.conn.Group(ctx, group)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return "", err
 	}
-	return waitingReason(group, &g, there.instances), nil
+	return waitingReason(group, &g, there.Instances), nil
 }
 
 // manned reports whether an instance of a group is alive.

@@ -1,0 +1,143 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
+
+// Fleet is the instances of all groups.
+type Fleet struct {
+	// Instances are at most [fleet.MaxInstances] of a group: those heard of last.
+	Instances []fleet.Instance
+	// More is how many instances groups have beyond that, Unreadable how many keys that no instance
+	// would write.
+	More, Unreadable map[string]int
+	// At is when the bus was asked.
+	At time.Time
+}
+
+const (
+	// fleetFor is for how long an answer of Fleet counts. An instance is silent for many times as long
+	// before it is taken for gone.
+	fleetFor = time.Second
+	// fleetWithin bounds one read of the bucket, for all callers that wait for it.
+	fleetWithin = 10 * time.Second
+)
+
+// fleetReader reads the bucket of heartbeats, which groups may make large, for all in the process
+// who ask.
+type fleetReader struct {
+	reads singleflight.Group
+
+	mu    sync.Mutex
+	known Fleet
+}
+
+// latest returns what was read last, and false if that is too old.
+func (r *fleetReader) latest() (Fleet, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known, time.Since(r.known.At) < fleetFor
+}
+
+func (r *fleetReader) keep(f Fleet) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known = f
+}
+
+// Instances returns the instances of [Conn.Fleet]. Nobody changes the list.
+func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
+	f, err := c.Fleet(ctx)
+	return f.Instances, err
+}
+
+// heard is a heartbeat, and when it was written.
+type heard struct {
+	fleet.Instance
+	at time.Time
+}
+
+// Fleet returns the instances of all groups, those lost lately included, as of a second ago at most;
+// see [fleet.Instance.Judge] for their states. All who ask share the answer: nobody changes it. It is
+// read on the bulk connection. The error is job.ErrUnavailable.
+func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
+	if known, fresh := c.fleet.latest(); fresh {
+		return known, nil
+	}
+	f, err := c.FleetNow(ctx)
+	if err == nil {
+		c.fleet.keep(f)
+	}
+	return f, err
+}
+
+// FleetNow is Fleet for those to whom somebody who has just started an executor looks. One read is under
+// way at a time, whose answer those who ask meanwhile share.
+func (c *Conn) FleetNow(ctx context.Context) (Fleet, error) {
+	// The first caller reads for all who come before the answer, so its end does not end the read.
+	answer := c.fleet.reads.DoChan("", func() (any, error) {
+		reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), fleetWithin)
+		defer cancel()
+		return c.Bulk().readFleet(reading)
+	})
+	select {
+	case <-ctx.Done():
+		return Fleet{}, fmt.Errorf("%w: list instances: %w", job.ErrUnavailable, ctx.Err())
+	case a := <-answer:
+		if a.Err != nil {
+			return Fleet{}, a.Err
+		}
+		return a.Val.(Fleet), nil //nolint:forcetypeassert // nothing else is read
+	}
+}
+
+func (c *Conn) readFleet(ctx context.Context) (Fleet, error) {
+	f := Fleet{More: map[string]int{}, Unreadable: map[string]int{}, At: time.Now()}
+	groups := map[string][]heard{} // each in the order in which they were written
+	// Heartbeats carry the server's time. One that is ahead of this clock tells more
+	// about what time it is.
+	now := time.Now()
+	err := c.Entries(ctx, bus.BucketInst, ">", false, func(e jetstream.KeyValueEntry) error {
+		if e.Operation() != jetstream.KeyValuePut {
+			return nil
+		}
+		group, _, _ := strings.Cut(e.Key(), ".")
+		h, err := bus.ParseHeartbeat(e.Key(), e.Value())
+		if err != nil {
+			f.Unreadable[group]++
+			return nil //nolint:nilerr // not one of ours: nothing to show, and nothing to fail for
+		}
+		if groups[group] = append(groups[group], heard{h.Instance, e.Created()}); len(groups[group]) > fleet.MaxInstances {
+			groups[group] = groups[group][1:]
+			f.More[group]++
+		}
+		if e.Created().After(now) {
+			now = e.Created()
+		}
+		return nil
+	})
+	if err != nil {
+		return Fleet{}, fmt.Errorf("list instances: %w", err)
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		for _, h := range groups[group] {
+			h.Judge(now.Sub(h.at))
+			h.JudgeClock(h.at)
+			f.Instances = append(f.Instances, h.Instance)
+		}
+	}
+	return f, nil
+}
