@@ -73,23 +73,31 @@ const (
 	MaxClaim = 512
 	// MaxVersion bounds the version that an instance says its program has, in bytes.
 	MaxVersion = 255
+	// MaxBridgeValue bounds what a bridge keeps of an executor or a run. It has room for a trigger.
+	MaxBridgeValue = 512 << 10
 )
 
-// Share bounds what the executors of each group keep in a bucket. NATS has no such bound: servers
-// count, refuse a group that keeps more, and remove its oldest keys.
+// Share bounds what each group keeps in a bucket. NATS has no such bound: servers count.
 type Share struct {
 	Bucket string
 	Keys   int // of a group
-	// Message bounds a key's message, in bytes. NATS refuses a larger one.
+	// Message bounds a key's message, in bytes. NATS refuses a larger one. 0 is no bound.
 	Message int
+	// Bytes bounds the messages of a group together; 0 is Keys times Message.
+	Bytes int64
 }
 
-// Shares returns the bounds of the buckets that the credential of one group writes.
+// Shares returns the bounds of the buckets that credentials of groups write. Servers refuse a group
+// that keeps more, and remove its oldest keys.
 func Shares() []Share {
 	return []Share{
-		{BucketInst, fleet.MaxInstances, MaxHeartbeat},
-		{BucketHandler, 1000, MaxAnnouncement},
+		{Bucket: BucketInst, Keys: fleet.MaxInstances, Message: MaxHeartbeat},
+		{Bucket: BucketHandler, Keys: 1000, Message: MaxAnnouncement},
 		// Some 400 ends a second of at_most_once runs: each claim stays for ClaimAfter.
-		{BucketClaim, 250_000, MaxClaim},
+		{Bucket: BucketClaim, Keys: 250_000, Message: MaxClaim},
+		{Bucket: BucketXXLJob, Keys: 20_000, Message: MaxBridgeValue, Bytes: 256 << 20},
 	}
 }
+
+// ShareOfGiven bounds the overrides of a group's runs, which servers alone write: they keep no more.
+func ShareOfGiven() Share { return Share{Bucket: BucketGiven, Keys: 500_000, Bytes: 512 << 20} }

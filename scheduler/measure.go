@@ -27,7 +27,8 @@ type measures struct {
 	pending, running             *prometheus.GaugeVec // triggers, by executor group
 	full                         *prometheus.GaugeVec // 1 for each full executor group
 	instances, slots, slotsInUse *prometheus.GaugeVec // by executor group
-	keys                         *prometheus.GaugeVec // in the buckets that executors write, by executor group
+	keys, size                   *prometheus.GaugeVec // in buckets with a share for each group, by executor group
+	unreadable                   *prometheus.GaugeVec // heartbeats, by executor group
 	bytes, limit, messages       *prometheus.GaugeVec // by stream
 	behind                       *prometheus.GaugeVec // copies, by stream
 
@@ -48,7 +49,9 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 		instances:  gauge("group_instances", "Instances of the executor group that take work."+one, "executor_group"),
 		slots:      gauge("group_slots", "Runs that the instances of the executor group do at once."+one, "executor_group"),
 		slotsInUse: gauge("group_slots_in_use", "Runs that the instances of the executor group do now."+one, "executor_group"),
-		keys:       gauge("group_keys", "Keys that the executor group keeps in a bucket that executors write. Beyond its share, the group is refused."+one, "executor_group", "bucket"),
+		keys:       gauge("group_keys", "Keys that the executor group keeps in a bucket. Beyond its share, the group is refused."+one, "executor_group", "bucket"),
+		size:       gauge("group_kept_bytes", "Bytes that the executor group keeps in bucket XXLJOB or GIVEN. Beyond its share, the group is refused."+one, "executor_group", "bucket"),
+		unreadable: gauge("group_unreadable_heartbeats", "Heartbeats of the executor group that no executor would write."+one, "executor_group"),
 		bytes:      gauge("stream_bytes", "Size of the stream."+one, "stream"),
 		limit:      gauge("stream_limit_bytes", "Size that the stream may have."+one, "stream"),
 		messages:   gauge("stream_messages", "Messages on the stream."+one, "stream"),
@@ -71,7 +74,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	); err != nil {
 		return nil, err
 	}
-	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.full, m.instances, m.slots, m.slotsInUse, m.keys, m.bytes, m.limit, m.messages, m.behind)
+	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.full, m.instances, m.slots, m.slotsInUse, m.keys, m.size, m.unreadable, m.bytes, m.limit, m.messages, m.behind)
 }
 
 // leaseRemaining returns for how long the node may believe in all of its leases.
@@ -115,7 +118,7 @@ func (s *Scheduler) measure(ctx context.Context) error {
 
 // forget takes back what another node shows from now on.
 func (m *measures) forget() {
-	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.full, m.instances, m.slots, m.slotsInUse, m.keys, m.bytes, m.limit, m.messages, m.behind} {
+	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.full, m.instances, m.slots, m.slotsInUse, m.keys, m.size, m.unreadable, m.bytes, m.limit, m.messages, m.behind} {
 		g.Reset()
 	}
 	clear(m.consumers)
@@ -157,24 +160,30 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 			}
 		}
 	}
-	instances, err := s.conn.Bulk().Instances(ctx)
+	all, err := s.conn.Fleet(ctx)
 	if err != nil {
 		return err
 	}
+	instances := all.Instances
 	groups := slices.Collect(maps.Keys(pending))
 	for i := range instances {
 		groups = append(groups, instances[i].Group)
 	}
 	slices.Sort(groups)
-	kept, err := s.conn.Bulk().Kept(ctx, slices.Compact(groups), func(bus.Share) int { return 0 })
+	kept, err := s.conn.Bulk().Kept(ctx, slices.Compact(groups))
 	away = append(away, err)
-	s.measures.keys.Reset()
-	for _, k := range kept {
-		s.measures.keys.WithLabelValues(k.Group, k.Bucket).Set(float64(k.Keys))
-	}
 	m := s.measures
-	for _, g := range []*prometheus.GaugeVec{m.pending, m.running, m.instances, m.slots, m.slotsInUse} {
+	for _, g := range []*prometheus.GaugeVec{m.keys, m.size, m.unreadable, m.pending, m.running, m.instances, m.slots, m.slotsInUse} {
 		g.Reset()
+	}
+	for _, k := range kept {
+		m.keys.WithLabelValues(k.Group, k.Bucket).Set(float64(k.Keys))
+		if k.MaxBytes > 0 {
+			m.size.WithLabelValues(k.Group, k.Bucket).Set(float64(k.Bytes))
+		}
+	}
+	for group, n := range all.Unreadable {
+		m.unreadable.WithLabelValues(group).Set(float64(n))
 	}
 	for group := range pending {
 		m.pending.WithLabelValues(group).Set(float64(pending[group]))

@@ -51,11 +51,14 @@ func TestANodeShowsWhatItAndTheClusterAreLike(t *testing.T) {
 		if _, err := kv.Put(w.t.Context(), "g.i", data); err != nil {
 			w.t.Fatal(err)
 		}
+		if _, err := kv.Put(w.t.Context(), "g.x", []byte("rubbish")); err != nil {
+			w.t.Fatal(err)
+		}
 		time.Sleep(11 * time.Second)
 		got := gauges(w.t, w.nodes["a"].metrics)
 		for name, want := range map[string]float64{
 			"carillon_shards_owned": float64(w.conn.Cluster().Shards), "carillon_ring_jobs": 2, "carillon_group_pending_triggers g": float64(len(w.triggers())),
-			"carillon_group_instances g": 1, "carillon_group_slots g": 8, "carillon_group_slots_in_use g": 3, "carillon_group_keys INST g": 1,
+			"carillon_group_instances g": 1, "carillon_group_slots g": 8, "carillon_group_slots_in_use g": 3, "carillon_group_keys INST g": 2, "carillon_group_unreadable_heartbeats g": 1,
 			"carillon_misfires_total skip": 0, "carillon_misfires_total fire_once": 0,
 		} {
 			if value, shown := got[name]; !shown || value != want {

@@ -5,13 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// sweepKept refuses groups that keep more keys in a bucket than their share, closes their
-// connections, and removes what they have too much. A bucket that has no more keys in all than one
+// sweepKept refuses groups that keep more in a bucket than their share, closes their
+// connections, and removes what they have too much. A bucket that has no more in all than one
 // group may have is not looked into. Each server does it: what one has removed the next does not find.
 func (s *Service) sweepKept(ctx context.Context, listed map[connection]member) {
 	// A group stays known when its last credential is revoked: what it has kept is still there.
@@ -20,14 +19,12 @@ func (s *Service) sweepKept(ctx context.Context, listed map[connection]member) {
 	s.served = slices.Compact(s.served)
 	counting, cancel := context.WithTimeout(ctx, sweepEvery)
 	defer cancel()
-	kept, err := s.conn.Bulk().Kept(counting, s.served, func(share bus.Share) int { return share.Keys })
+	kept, err := s.conn.Bulk().Surplus(counting, s.served)
 	if err != nil {
 		s.log.DebugContext(ctx, "keys of groups not counted", "error", err)
 	}
 	for _, k := range kept {
-		if k.Over() {
-			s.keepsTooMuch(ctx, k, listed)
-		}
+		s.keepsTooMuch(ctx, k, listed)
 	}
 }
 
@@ -35,7 +32,7 @@ func (s *Service) sweepKept(ctx context.Context, listed map[connection]member) {
 func (s *Service) keepsTooMuch(ctx context.Context, k fleet.Kept, listed map[connection]member) {
 	now := time.Now()
 	if over, until := s.budgets.found(cluster.Refusal{Group: k.Group, Kept: &k}, now); over {
-		s.log.WarnContext(ctx, "group refused, as it keeps too much in a bucket", "executor_group", k.Group, "bucket", k.Bucket, "keys", k.Keys, "max_keys", k.MaxKeys, "until", until)
+		s.log.WarnContext(ctx, "group refused, as it keeps too much in a bucket", "executor_group", k.Group, "bucket", k.Bucket, "keys", k.Keys, "max_keys", k.MaxKeys, "bytes", k.Bytes, "max_bytes", k.MaxBytes, "until", until)
 		s.refuse(ctx, cluster.Refusal{Group: k.Group, Until: until, Kept: &k})
 	}
 	reason := s.budgets.check([]string{k.Group}, now)
@@ -48,5 +45,5 @@ func (s *Service) keepsTooMuch(ctx context.Context, k fleet.Kept, listed map[con
 		s.log.WarnContext(ctx, "keys of a group not removed", "executor_group", k.Group, "bucket", k.Bucket, "error", err)
 		return
 	}
-	s.log.InfoContext(ctx, "oldest keys of a group removed", "executor_group", k.Group, "bucket", k.Bucket, "keys", k.Keys, "left", k.MaxKeys/2)
+	s.log.InfoContext(ctx, "oldest keys of a group removed", "executor_group", k.Group, "bucket", k.Bucket, "keys", k.Keys, "bytes", k.Bytes)
 }

@@ -26,12 +26,16 @@ func TestAGroupThatKeepsTooMuchIsRefusedAndItsOldestKeysAreRemoved(t *testing.T)
 		{bus.BucketInst, 2 * fleet.MaxInstances, strings.Repeat("x", bus.MaxHeartbeat)},
 		{bus.BucketHandler, 2000, strings.Repeat("x", bus.MaxAnnouncement)},
 		{bus.BucketClaim, 260_000, ""}, // without TTL
+		{bus.BucketXXLJob, 21_000, "{}"},
 	} {
 		t.Run(fmt.Sprintf("%s of %d bytes", flood.bucket, len(flood.value)), func(t *testing.T) {
 			w := newWorld(t)
 			w.serve()
 			victim := w.victim()
 			_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
+			if flood.bucket == bus.BucketXXLJob {
+				_, seed, err = w.users.CreateBridgeCredential(t.Context(), "alpha", []string{"alpha"}, "stolen-too", "ann", 0)
+			}
 			w.check(err)
 			for !w.floodUntilCut(seed, "alpha", func(n int) string { return fmt.Sprintf("$KV.%s.alpha.k%d", flood.bucket, n) }, flood.keys, []byte(flood.value)) {
 				t.Log("the flood begins anew, as its connection was lost")

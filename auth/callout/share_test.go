@@ -112,6 +112,9 @@ func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
 	}
 	w.check(store("evt.0.alpha", nil, 500<<10))
 	for _, share := range bus.Shares() {
+		if share.Bucket == bus.BucketXXLJob { // bridges alone write it
+			continue
+		}
 		subject := "$KV." + share.Bucket + ".alpha.x"
 		w.check(store(subject, nil, share.Message))
 		refused(subject, nil, share.Message+1)

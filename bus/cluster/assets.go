@@ -168,13 +168,9 @@ func (a Assets) others() []jetstream.StreamConfig {
 	}
 }
 
-// What executors may write is bounded, message by message: an event by its result, which
+// maxMessageSize bounds what executors may write, message by message: an event by its result, which
 // has 64 KiB at most, a batch of log lines by 256 KiB before it is encoded.
-const (
-	maxMessageSize = 1 << 20
-	// maxBridgeValue has room for a run with its trigger. An answer to a bridge has at least one entry.
-	maxBridgeValue = 512 << 10
-)
+const maxMessageSize = 1 << 20
 
 // maxKept bounds each bucket that executors write, in bytes. A group that keeps more than its share
 // is found within 5 s: by then it may have sent 336 MiB within its budget, which are at most 3 times
@@ -217,7 +213,7 @@ func (a Assets) executorBuckets() []jetstream.KeyValueConfig {
 		{Bucket: bus.BucketInst, Description: "heartbeats of executor instances", TTL: fleet.InstanceShown},
 		{Bucket: bus.BucketClaim, Description: "which instance has begun an attempt that must not be begun twice", TTL: bus.ClaimFor, LimitMarkerTTL: time.Minute},
 		// Without markers, too: bridges know by their own clocks who is gone.
-		{Bucket: bus.BucketXXLJob, Description: "executors of XXL-JOB, and their runs", LimitMarkerTTL: time.Minute, MaxValueSize: maxBridgeValue},
+		{Bucket: bus.BucketXXLJob, Description: "executors of XXL-JOB, and their runs", LimitMarkerTTL: time.Minute},
 	}
 	for i := range all {
 		for _, share := range bus.Shares() {

@@ -31,6 +31,8 @@ type shared struct {
 	tokens  bus.Tokens // the same
 	room    room
 	fleet   fleetReader
+	tallies tallies
+	given   givenRoom
 }
 
 // Connect is [jet.Connect] for a server.

@@ -48,7 +48,7 @@ func TestAFloodOfInstancesIsReadInPartAndCounted(t *testing.T) {
 		if first, last := all.Instances[0], all.Instances[fleet.MaxInstances]; first.Instance != fmt.Sprintf("a%04d", more) || last.Key() != "beta.b1" {
 			t.Errorf("the first is %s, the last %s; want the newest of alpha, and all of beta", first.Key(), last.Key())
 		}
-		kept, err := conn.Kept(t.Context(), []string{"alpha", "beta"}, func(s bus.Share) int { return s.Keys })
+		kept, err := conn.Kept(t.Context(), []string{"alpha", "beta"})
 		if err != nil || len(kept) != 2 || kept[0].Group != "alpha" || kept[0].Keys != fleet.MaxInstances+more+3 || !kept[0].Over() || kept[1].Over() {
 			t.Fatalf("groups keep %+v, %v", kept, err)
 		}

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // GivenFor is how long it is known what a run was given.
@@ -30,9 +32,57 @@ func (g *Overrides) Nothing() bool { return len(g.Params) == 0 && len(g.Labels) 
 
 func givenKey(group string, id job.RunID) string { return group + "." + string(id) }
 
+// givenFor is for how long it counts that a group has room for overrides, or none.
+const givenFor = 5 * time.Second
+
+// givenRoom is which groups have room for overrides of further runs.
+type givenRoom struct {
+	mu sync.Mutex
+	of map[string]givenLook
+}
+
+type givenLook struct {
+	at  time.Time
+	err error // an *InvalidError, if there is none
+}
+
+// check returns an *InvalidError when a group keeps as many overrides as it may. The answer may be 5 s
+// old. A group whose overrides cannot be counted has room.
+func (r *givenRoom) check(ctx context.Context, c *Conn, share bus.Share, group string) error {
+	r.mu.Lock()
+	known, now := r.of[group], time.Now()
+	r.mu.Unlock()
+	if now.Sub(known.at) < givenFor {
+		return known.err
+	}
+	last, err := c.LastSeq(ctx, bucketPrefix+share.Bucket)
+	if err != nil {
+		return nil // what is to be stored finds out
+	}
+	kept, err := c.keptOf(ctx, share, group, last)
+	if err != nil {
+		return nil // the same
+	}
+	look := givenLook{at: now}
+	if kept.Used() >= 1 {
+		look.err = &job.InvalidError{Field: "params", Reason: reason.GroupKeepsOverrides.With(group, int(kept.Keys), int(kept.Bytes>>20))} //nolint:gosec // at most some 100,000
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.of) >= 1000 || r.of == nil { // groups come and go
+		r.of = map[string]givenLook{}
+	}
+	r.of[group] = look
+	return look.err
+}
+
 // PutOverrides keeps what a run of a group is given, before it is asked for. What was kept
-// of the run before stays.
+// of the run before stays. The error is an *InvalidError when the group keeps as many overrides as it
+// may, see [bus.ShareOfGiven].
 func (c *Conn) PutOverrides(ctx context.Context, group string, id job.RunID, g Overrides) error {
+	if err := c.given.check(ctx, c, bus.ShareOfGiven(), group); err != nil {
+		return err
+	}
 	kv, err := c.Bucket(ctx, bus.BucketGiven)
 	if err != nil {
 		return err

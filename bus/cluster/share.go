@@ -16,22 +16,35 @@ import (
 // countersAtOnce is how many groups are counted at once.
 const countersAtOnce = 16
 
-// Kept returns how many keys each of the groups has in each bucket that executors write, those with
-// the most first, and none that have no key. It leaves out a bucket that has no more keys than above
-// in all. The error is job.ErrUnavailable; then it returns what it has counted.
-func (c *Conn) Kept(ctx context.Context, groups []string, above func(bus.Share) int) ([]fleet.Kept, error) {
+// Kept returns what each of the groups has in each bucket of which groups have a share, those with the
+// most keys first, and none that have no key. The error is job.ErrUnavailable; then it returns what it
+// has counted.
+func (c *Conn) Kept(ctx context.Context, groups []string) ([]fleet.Kept, error) {
+	return c.kept(ctx, groups, append(bus.Shares(), bus.ShareOfGiven()), false)
+}
+
+// Surplus is Kept for those that have more than they may in a bucket that credentials of groups write.
+func (c *Conn) Surplus(ctx context.Context, groups []string) ([]fleet.Kept, error) {
+	kept, err := c.kept(ctx, groups, bus.Shares(), true)
+	return slices.DeleteFunc(kept, func(k fleet.Kept) bool { return !k.Over() }), err
+}
+
+// kept is Kept for some shares. It may leave out a bucket that has no more than one group may have.
+func (c *Conn) kept(ctx context.Context, groups []string, shares []bus.Share, large bool) ([]fleet.Kept, error) {
 	kept := []fleet.Kept{} // never nil: the API shows it
 	var errs []error
-	for _, share := range bus.Shares() {
+	for _, share := range shares {
 		info, err := c.Info(ctx, bucketPrefix+share.Bucket)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if info.State.Msgs <= uint64(above(share)) { //nolint:gosec // a count is positive
+		state := info.State
+		few := state.Msgs <= uint64(share.Keys)                                                     //nolint:gosec // a count is positive
+		if small := share.Bytes == 0 || state.Bytes <= uint64(share.Bytes); few && small && large { //nolint:gosec // it is positive
 			continue
 		}
-		counts, err := c.countKeys(ctx, share, groups)
+		counts, err := c.countKeys(ctx, share, groups, state.LastSeq)
 		kept, errs = append(kept, counts...), append(errs, err)
 	}
 	slices.SortFunc(kept, func(a, b fleet.Kept) int {
@@ -40,8 +53,8 @@ func (c *Conn) Kept(ctx context.Context, groups []string, above func(bus.Share) 
 	return kept, errors.Join(errs...)
 }
 
-// countKeys counts the keys of groups in one bucket.
-func (c *Conn) countKeys(ctx context.Context, share bus.Share, groups []string) ([]fleet.Kept, error) {
+// countKeys counts the keys of groups in one bucket, which has had messages up to a sequence.
+func (c *Conn) countKeys(ctx context.Context, share bus.Share, groups []string, last uint64) ([]fleet.Kept, error) {
 	var mu sync.Mutex
 	var kept []fleet.Kept
 	var errs []error
@@ -51,14 +64,14 @@ func (c *Conn) countKeys(ctx context.Context, share bus.Share, groups []string) 
 		slots <- struct{}{}
 		counting.Go(func() {
 			defer func() { <-slots }()
-			n, err := c.Count(ctx, bucketPrefix+share.Bucket, keysOf(share.Bucket, group))
+			k, err := c.keptOf(ctx, share, group, last)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err != nil:
 				errs = append(errs, err)
-			case n > 0:
-				kept = append(kept, fleet.Kept{Group: group, Bucket: share.Bucket, Keys: n, MaxKeys: share.Keys})
+			case k.Keys > 0:
+				kept = append(kept, k)
 			}
 		})
 	}
@@ -66,10 +79,24 @@ func (c *Conn) countKeys(ctx context.Context, share bus.Share, groups []string) 
 	return kept, errors.Join(errs...)
 }
 
-// RemoveSurplus removes the oldest keys of a group that has too many, so that half of its share is
-// free. The error is job.ErrUnavailable.
+// keptOf returns what a group has in a bucket.
+func (c *Conn) keptOf(ctx context.Context, share bus.Share, group string, last uint64) (k fleet.Kept, err error) {
+	k = fleet.Kept{Group: group, Bucket: share.Bucket, MaxKeys: share.Keys, MaxBytes: share.Bytes}
+	k.Keys, err = c.Count(ctx, bucketPrefix+share.Bucket, keysOf(share.Bucket, group))
+	if err == nil && k.Keys > 0 && share.Bytes > 0 {
+		k.Bytes, err = c.tallies.size(ctx, c, share, group, last)
+	}
+	return k, err
+}
+
+// RemoveSurplus removes the oldest keys of a group that has too many, so that about half of its share
+// is free. The error is job.ErrUnavailable.
 func (c *Conn) RemoveSurplus(ctx context.Context, k fleet.Kept) error {
-	if err := c.PurgeOldest(ctx, bucketPrefix+k.Bucket, keysOf(k.Bucket, k.Group), k.MaxKeys/2); err != nil {
+	keep := k.MaxKeys / 2
+	if k.MaxBytes > 0 && k.Bytes > k.MaxBytes { // if the newest are larger than others, the next look removes more
+		keep = min(keep, int(float64(k.Keys)*float64(k.MaxBytes/2)/float64(k.Bytes)))
+	}
+	if err := c.PurgeOldest(ctx, bucketPrefix+k.Bucket, keysOf(k.Bucket, k.Group), keep); err != nil {
 		return fmt.Errorf("remove keys of group %s: %w", k.Group, err)
 	}
 	return nil

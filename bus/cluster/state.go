@@ -32,7 +32,7 @@ const maxKeepers = 20
 
 // State asks NATS for the state of all streams, and of the consumers on streams that are not
 // buckets. It returns the 100 consumers with the most work, without those of a stream that does
-// not answer, and what groups keep in the buckets that executors write: of those that have jobs, and of
+// not answer, and what groups keep in buckets that have a share for each: of those that have jobs, and of
 // the given ones, the 20 with the most. The error is job.ErrUnavailable.
 func (c *Conn) State(ctx context.Context, groups []string) (*fleet.State, error) {
 	account, err := c.JS.AccountInfo(ctx)
@@ -96,9 +96,18 @@ func (c *Conn) keepers(ctx context.Context, groups []string) ([]fleet.Kept, erro
 		names = append(names, g.Group)
 	}
 	slices.Sort(names)
-	kept, err := c.Kept(ctx, slices.Compact(names), func(bus.Share) int { return 0 })
+	kept, err := c.Kept(ctx, slices.Compact(names))
 	if err != nil {
 		return nil, err
+	}
+	all, err := c.Fleet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range kept {
+		if kept[i].Bucket == bus.BucketInst {
+			kept[i].Unreadable = all.Unreadable[kept[i].Group]
+		}
 	}
 	slices.SortStableFunc(kept, func(a, b fleet.Kept) int { return cmp.Compare(b.Used(), a.Used()) })
 	return kept[:min(len(kept), maxKeepers)], nil

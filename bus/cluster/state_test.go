@@ -67,7 +67,7 @@ func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 		if want := (fleet.ConsumerState{Stream: bus.StreamTrig, Consumer: "high-mail-eu", Group: "mail-eu", Waiting: 3}); state.Consumers[0] != want {
 			t.Errorf("%+v, want %+v", state.Consumers[0], want)
 		}
-		if want := []fleet.Kept{{Group: "mail-eu", Bucket: bus.BucketInst, Keys: 2, MaxKeys: fleet.MaxInstances}}; !slices.Equal(state.Kept, want) {
+		if want := []fleet.Kept{{Group: "mail-eu", Bucket: bus.BucketInst, Keys: 2, MaxKeys: fleet.MaxInstances, Unreadable: 2}}; !slices.Equal(state.Kept, want) {
 			t.Errorf("groups keep %+v, want %+v", state.Kept, want)
 		}
 		for _, c := range state.Consumers {

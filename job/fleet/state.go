@@ -30,23 +30,35 @@ type State struct {
 	Replicas   int             `json:"replicas"`
 	Streams    []StreamState   `json:"streams"`   // streams first, then the buckets, each by name
 	Consumers  []ConsumerState `json:"consumers"` // on streams, not on buckets: those with most work first
-	// Kept is what groups keep in the buckets that executors write: those that have most of their share.
+	// Kept is what groups keep in buckets that have a share for each: those that have most of it.
 	Kept []Kept `json:"kept"`
 }
 
-// Kept is how many keys an executor group has in a bucket that executors write.
+// Kept is what an executor group has in a bucket of which each group has a share.
 type Kept struct {
 	Group   string `json:"executor_group"`
 	Bucket  string `json:"bucket"`
 	Keys    uint64 `json:"keys"`
-	MaxKeys int    `json:"max_keys"` // servers refuse a group that has more, and remove its oldest
+	MaxKeys int    `json:"max_keys"`
+	// Bytes of MaxBytes that the keys have together, where that is counted; else both are 0. What was
+	// removed within the last hour may be among them.
+	Bytes    int64 `json:"bytes,omitempty"`
+	MaxBytes int64 `json:"max_bytes,omitempty"`
+	// Unreadable is how many of the keys no executor would write.
+	Unreadable int `json:"unreadable,omitempty"`
 }
 
 // Used returns how much of its share the group has, 1 for all of it.
-func (k Kept) Used() float64 { return float64(k.Keys) / float64(k.MaxKeys) }
+func (k Kept) Used() float64 {
+	used := float64(k.Keys) / float64(k.MaxKeys)
+	if k.MaxBytes > 0 {
+		used = max(used, float64(k.Bytes)/float64(k.MaxBytes))
+	}
+	return used
+}
 
 // Over reports whether the group has more than it may.
-func (k Kept) Over() bool { return k.Keys > uint64(k.MaxKeys) } //nolint:gosec // it is positive
+func (k Kept) Over() bool { return k.Used() > 1 }
 
 // StreamState is one stream, or the one below a bucket.
 type StreamState struct {

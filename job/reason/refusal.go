@@ -22,6 +22,7 @@ var (
 	GroupHasDocuments   = Three{refuse("group_has_documents", "is too large: with it, the jobs of group {group:word} have {bytes:number} bytes together, and may have {most:number}; make some smaller, or raise --group-jobs-size of the servers")}
 	GroupHasScripts     = Two{refuse("group_has_scripts", "is one too many: group {group:word} has {scripts:number} scripts, and may have no more; those that no version uses go after a day")}
 	GroupHasSecrets     = Two{refuse("group_has_secrets", "is one too many: group {group:word} has {secrets:number} secrets, and may have no more; delete some")}
+	GroupKeepsOverrides = Three{refuse("group_keeps_overrides", "cannot be kept: group {group:word} keeps overrides of {runs:number} runs with {mebibytes:number} MiB, and may keep 500,000 with 512 MiB; each is kept for 90 days; run the job with its own parameters")}
 	GroupHasCredentials = Two{refuse("group_has_credentials", "{group:word} has {credentials:number} credentials, and may have no more; revoke some")}
 	UserHasTokens       = Two{refuse("user_has_tokens", "is one too many: user {user:word} has {tokens:number} API tokens, and may have no more; revoke some")}
 	BackfillTwice       = One{refuse("backfill_twice", "another backfill of job {job:word} will run all of these fires")}

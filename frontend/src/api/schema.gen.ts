@@ -5127,17 +5127,29 @@ export interface components {
             streams: components["schemas"]["StreamState"][];
             /** @description Consumers of streams, those with the largest backlog first; at most 100 */
             consumers: components["schemas"]["ConsumerState"][];
-            /** @description What executor groups keep in the buckets that executors write, those that use most of their share first; at most 20 */
+            /** @description What executor groups keep in buckets that have a share for each group, those that use most of it first; at most 20 */
             kept: components["schemas"]["Kept"][];
         };
         Kept: {
             executor_group: string;
-            /** @description INST (instances), HANDLER (announced handlers) or CLAIM (claims of at_most_once attempts) */
+            /** @description INST (instances), HANDLER (announced handlers), CLAIM (claims of at_most_once attempts), XXLJOB (executors of XXL-JOB and their runs) or GIVEN (overrides of runs) */
             bucket: string;
             /** Format: uint64 */
             keys: number;
-            /** @description The group's share. Servers refuse a group that has more, and remove its oldest keys */
+            /** @description The group's share. Servers refuse a group that has more, and remove its oldest keys; of GIVEN they keep no more */
             max_keys: number;
+            /**
+             * Format: int64
+             * @description Bytes of the keys together, in XXLJOB and GIVEN. What was removed within the last hour may be among them
+             */
+            bytes?: number;
+            /**
+             * Format: int64
+             * @description The group's share of bytes, in XXLJOB and GIVEN
+             */
+            max_bytes?: number;
+            /** @description Heartbeats in INST that no executor would write */
+            unreadable?: number;
         };
         StreamState: {
             stream: string;

@@ -64,9 +64,13 @@ func drawBus(t *draw.Table, s client.BusState) {
 	t.Line(fmt.Sprintf("and %d other buckets with %s", buckets, draw.Bytes(int64(min(held, 1<<62)))))
 	if len(s.Kept) > 0 {
 		t.Line("")
-		t.Row("GROUP", "KEEPS IN", "KEYS", "OF AT MOST")
+		t.Row("GROUP", "KEEPS IN", "KEYS", "OF AT MOST", "BYTES", "OF AT MOST", "UNREADABLE")
 		for _, k := range s.Kept {
-			t.Row(k.Group, k.Bucket, draw.Thousands(int64(min(k.Keys, 1<<62))), draw.Thousands(int64(k.MaxKeys)))
+			size, most := "-", "-"
+			if k.MaxBytes > 0 {
+				size, most = draw.Bytes(k.Bytes), draw.Bytes(k.MaxBytes)
+			}
+			t.Row(k.Group, k.Bucket, draw.Thousands(int64(min(k.Keys, 1<<62))), draw.Thousands(int64(k.MaxKeys)), size, most, strconv.Itoa(k.Unreadable))
 		}
 	}
 	if len(s.Consumers) == 0 {

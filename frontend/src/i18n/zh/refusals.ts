@@ -72,6 +72,8 @@ export const refusals: Record<RefusalCode, string> = {
     "过大：分组 {group:word} 的任务总大小将达 {bytes:number} 字节，上限为 {most:number}：请缩小部分任务，或调高服务器的 --group-jobs-size",
   group_has_scripts:
     "超出数量上限：分组 {group:word} 已有 {scripts:number} 个脚本，不再被任何版本使用的脚本会在一天后清除",
+  group_keeps_overrides:
+    "无法保存：分组 {group:word} 已保存 {runs:number} 次运行的覆盖参数，共 {mebibytes:number} MiB，上限为 500,000 次和 512 MiB；每份保存 90 天；请使用任务自身的参数运行",
   group_has_secrets: "超出数量上限：分组 {group:word} 已有 {secrets:number} 个密钥，请删除部分密钥",
   group_has_credentials: "{group:word} 已有 {credentials:number} 个凭据，达到上限：请吊销部分凭据",
   user_has_tokens: "超出数量上限：用户 {user:word} 已有 {tokens:number} 个 API 令牌，请吊销部分令牌",

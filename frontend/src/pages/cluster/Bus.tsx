@@ -89,7 +89,16 @@ export function Keepers({ list }: { list: Kept[] }) {
   }
   return (
     <Card title={t.bus.kept} note={t.bus.keptNote}>
-      <Table heads={[t.bus.group, t.bus.bucket, { right: t.bus.keys }, { right: t.bus.maxKeys }]}>
+      <Table
+        heads={[
+          t.bus.group,
+          t.bus.bucket,
+          { right: t.bus.keys },
+          { right: t.bus.maxKeys },
+          { right: t.bus.size },
+          { right: t.bus.unreadable },
+        ]}
+      >
         {list.map((k) => (
           <tr key={`${k.executor_group} ${k.bucket}`}>
             <td>
@@ -98,6 +107,12 @@ export function Keepers({ list }: { list: Kept[] }) {
             <td className="sec">{t.bus.purposes[k.bucket] ?? k.bucket}</td>
             <td className={k.keys > k.max_keys ? "r num c-warn" : "r num"}>{f.number(k.keys)}</td>
             <td className="r num">{f.number(k.max_keys)}</td>
+            <td className="r num">
+              {k.max_bytes ? `${formatBytes(k.bytes ?? 0)} / ${formatBytes(k.max_bytes)}` : ""}
+            </td>
+            <td className={k.unreadable ? "r num c-warn" : "r num"}>
+              {k.unreadable ? f.number(k.unreadable) : ""}
+            </td>
           </tr>
         ))}
       </Table>
