@@ -22,7 +22,7 @@ const pieces = [
   },
   {
     name: "shared",
-    test: /\/src\/i18n\/index\.ts|\/src\/lib\/(?!words|cron|schema|policies)|\/src\/components\/(?!code|CodeEditor|Menu|Filter|Dialog|FormDialog|Refusal|fields)/,
+    test: /\/src\/i18n\/index\.ts|\/src\/lib\/(?!words|cron|interval|schema|policies)|\/src\/components\/(?!code|CodeEditor|Menu|Filter|Dialog|FormDialog|Refusal|fields)/,
     minShareCount: 5,
     priority: 3,
   },

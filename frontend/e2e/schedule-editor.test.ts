@@ -59,6 +59,49 @@ it("what the sentence builder makes fires when its preview has said", async () =
   await close();
 });
 
+it("every second Tuesday is said by a form, foreseen, and stays as it was saved", async () => {
+  const { page, faults, close } = await open("/jobs/new");
+  await page.getByLabel("Name", { exact: true }).fill("fortnight");
+  await page.getByRole("button", { name: "Every n weeks" }).click();
+  await page.getByLabel("Time zone").fill("Europe/Berlin");
+  await page.getByLabel("Counted from").fill("2026-01-06");
+  await page.getByLabel("At", { exact: true }).fill("09:00, 25:00");
+  await page.locator(".cronfield .ferr", { hasText: '"25:00" must be a time of day' }).waitFor();
+  expect(await page.getByRole("button", { name: "Create job" }).isDisabled()).toBe(true);
+  await page.getByLabel("At", { exact: true }).fill("09:00");
+  await page.getByText("Every 2 weeks on Tue at 09:00, from 2026-01-06").waitFor();
+  const fires = page.locator(".previewrail .fires:not(.stale) time");
+  const instants = () => fires.evaluateAll((all) => all.map((x) => (x as HTMLTimeElement).dateTime));
+  const day = 24 * 3600e3;
+  const first = Date.UTC(2026, 0, 6);
+  const weeks = (at: string) => Math.floor((Date.parse(at) - first) / day) % 14;
+  await expect.poll(async () => new Set((await instants()).map(weeks))).toEqual(new Set([0]));
+  expect(await axe(page)).toEqual([]);
+  await page.locator(".cm-host .cm-content").first().click();
+  await page.keyboard.insertText("echo tick");
+  await page.getByRole("button", { name: "Create job" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create job" }).click();
+  await page.getByRole("heading", { name: "fortnight" }).waitFor();
+  await page.getByText("Every 2 weeks on Tue at 09:00, from 2026-01-06").first().waitFor();
+  const saved = await program.api<{ definition: { schedule: object } }>("GET", "/jobs/default/fortnight");
+  expect(saved.definition.schedule).toEqual({
+    every: { weeks: 2, at: ["09:00"], from: "2026-01-06" },
+    zone: "Europe/Berlin",
+  });
+
+  // The form shows again what it saved, and says months in words of their own.
+  await page.goto(`${program.url}/jobs/default/fortnight/edit`);
+  await page.getByLabel("Unit").selectOption("months");
+  await page.getByLabel("On", { exact: true }).fill("last fri, 31");
+  await page
+    .getByText("Every 2 months on the last Friday and the 31st at 09:00, from 2026-01-06")
+    .first()
+    .waitFor();
+  expect(await page.getByLabel("Counted from").inputValue()).toBe("2026-01-06");
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("an expression that no sentence says fills its cells, and is told in both languages", async () => {
   const year = new Date().getFullYear();
   const years = `${year}-${year + 1}`;

@@ -100,6 +100,36 @@ describe("schedules in words", () => {
   it("are the expression itself where there are none", () => {
     expect(words("H 2 * * *")).toEqual(["H 2 * * *", "H 2 * * *"]);
   });
+  it("say intervals of the calendar", () => {
+    const words = (every: object) => {
+      const s = { every: { at: ["09:00"], from: "2026-01-06", ...every } };
+      return [scheduleInWords(s, en), scheduleInWords(s, zh)];
+    };
+    expect(words({ weeks: 2, on: ["tue"] })).toEqual([
+      "Every 2 weeks on Tue at 09:00, from 2026-01-06",
+      "每 2 周 周二 09:00（自 2026-01-06 起）",
+    ]);
+    expect(words({ weeks: 1 })).toEqual(["Every week on Tue at 09:00", "每周 周二 09:00"]);
+    expect(words({ days: 3, at: ["08:00", "20:00"] })).toEqual([
+      "Every 3 days at 08:00 and 20:00, from 2026-01-06",
+      "每 3 天 08:00、20:00（自 2026-01-06 起）",
+    ]);
+    expect(words({ months: 3, on: ["last fri", "31", "last day", "2nd tue"] })[0]).toBe(
+      "Every 3 months on the last Friday, the 31st, the last day and the second Tuesday at 09:00, from 2026-01-06",
+    );
+    expect(words({ months: 1, on: ["last fri"] })).toEqual([
+      "Every month on the last Friday at 09:00",
+      "每月 最后一个星期五 09:00",
+    ]);
+    expect(words({ years: 1 })).toEqual([
+      "Every year in January on the 6th at 09:00",
+      "每年 1 月 6 日 09:00",
+    ]);
+    // As YAML may have it, and what nobody knows.
+    expect(words({ months: 1, on: [31, "someday"], at: "09:00" })[0]).toBe(
+      "Every month on the 31st and someday at 09:00",
+    );
+  });
   it("say intervals", () => {
     expect(scheduleInWords({ fixed_rate: "90s" }, en)).toBe("Every 1m 30s");
     expect(scheduleInWords({ fixed_delay: "30s" }, en)).toBe("30 s after each end");

@@ -100,6 +100,7 @@ const shapes: Record<string, Shape> = {
   tags: "list",
   schedule: "record",
   "schedule.cron": "text",
+  "schedule.every": "record",
   "schedule.zone": "text",
   "schedule.only": "list",
   "schedule.except": "list",

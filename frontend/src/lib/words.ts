@@ -4,11 +4,13 @@ import type { AllMessages } from "@/i18n";
 import { cronToSentence } from "./cron";
 import { formatDuration, parseDuration } from "./duration";
 import { instantToWall } from "./format";
+import { intervalOf } from "./interval";
 
-export type Kind = "cron" | "fixed_rate" | "fixed_delay" | "once" | "manual";
+export type Kind = "cron" | "every" | "fixed_rate" | "fixed_delay" | "once" | "manual";
 
 export function kindOf(s: Schedule | undefined): Kind {
   if (s?.cron) return "cron";
+  if (s?.every) return "every";
   if (s?.fixed_rate) return "fixed_rate";
   if (s?.fixed_delay) return "fixed_delay";
   return s?.once ? "once" : "manual";
@@ -27,6 +29,8 @@ const nice = (duration: string) => formatDuration(parseDuration(duration) ?? 0);
 /** Says a schedule in words, and by its next fire what H stands for. It is an aid to reading: the fires that the server gives are the truth. */
 export function scheduleInWords(s: Schedule | undefined, t: AllMessages, next?: string): string {
   switch (kindOf(s)) {
+    case "every":
+      return s?.every ? t.schedule.interval(intervalOf(s.every)) : "";
     case "fixed_rate":
       return t.schedule.every(nice(s?.fixed_rate ?? ""));
     case "fixed_delay":

@@ -93,6 +93,7 @@ export const joblist = {
   } as Record<string, string>,
   schedules: {
     cron: "Repeat",
+    every: "Every n weeks",
     fixed_rate: "Interval",
     fixed_delay: "After finish",
     once: "Once",

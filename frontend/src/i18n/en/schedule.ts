@@ -1,4 +1,5 @@
 import type { Sentence, Weekday } from "@/lib/cron";
+import type { DateRule, Interval } from "@/lib/interval";
 import { dayNames, monthNames } from "./terms";
 import { list } from "./words";
 
@@ -46,7 +47,25 @@ function sentence(s: Sentence): string {
   }
 }
 
+const everyUnit = { days: "day", weeks: "week", months: "month", years: "year" };
+
+function dateRule(rule: DateRule): string {
+  if ("day" in rule) return `the ${suffix(rule.day)}`;
+  if ("last" in rule) return "the last day";
+  return `the ${ordinals[rule.nth] ?? "last"} ${dayNames[rule.weekday]}`;
+}
+
+function interval(v: Interval): string {
+  const unit = everyUnit[v.unit];
+  const days = [...v.days.map((d) => dayNames[d].slice(0, 3)), ...v.dates.map(dateRule), ...v.raw];
+  const month = v.unit === "years" ? ` in ${monthNames[v.month - 1]}` : "";
+  const on = days.length > 0 ? ` on ${list(days)}` : "";
+  const at = v.times.length > 0 ? ` at ${list(v.times)}` : "";
+  return `Every ${v.n === 1 ? unit : `${v.n} ${unit}s`}${month}${on}${at}${v.n === 1 ? "" : `, from ${v.from}`}`;
+}
+
 export const schedule = {
+  interval,
   every: (d: string) => `Every ${d}`,
   after: (d: string) => `${d} after each end`,
   once: "Once",

@@ -79,6 +79,7 @@ export const joblist: typeof english = {
   states: { active: "启用", paused: "已暂停", gave_up: "因连续失败暂停", manual: "仅手动", ended: "已结束" },
   schedules: {
     cron: "周期",
+    every: "日历间隔",
     fixed_rate: "固定频率",
     fixed_delay: "固定延迟",
     once: "一次",

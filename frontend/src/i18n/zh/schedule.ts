@@ -1,5 +1,6 @@
 import "cronstrue/locales/zh_CN"; // so that expressions beyond our own words are said in Chinese too
 import type { Sentence, Weekday } from "@/lib/cron";
+import type { DateRule, Interval } from "@/lib/interval";
 import type { PageMessages } from "../en/pages";
 import { dayNames, shortDays } from "./terms";
 import { list } from "./words";
@@ -37,7 +38,25 @@ function sentence(s: Sentence): string {
   }
 }
 
+const everyUnit = { days: "天", weeks: "周", months: "个月", years: "年" };
+const oneUnit = { days: "天", weeks: "周", months: "月", years: "年" };
+
+function dateRule(rule: DateRule): string {
+  if ("day" in rule) return `${rule.day} 日`;
+  if ("last" in rule) return "最后一天";
+  return `${rule.nth > 5 ? "最后一个" : `第 ${rule.nth} 个`}${dayNames[rule.weekday]}`;
+}
+
+function interval(v: Interval): string {
+  const head = v.n === 1 ? `每${oneUnit[v.unit]}` : `每 ${v.n} ${everyUnit[v.unit]}`;
+  const month = v.unit === "years" ? `${v.month} 月` : "";
+  const days = [...v.days.map((d) => `周${shortDays[d]}`), ...v.dates.map(dateRule), ...v.raw];
+  const words = [head, `${month}${month && days.length > 0 ? " " : ""}${list(days)}`, list(v.times)];
+  return `${words.filter(Boolean).join(" ")}${v.n === 1 ? "" : `（自 ${v.from} 起）`}`;
+}
+
 export const schedule: PageMessages["schedule"] = {
+  interval,
   every: (d) => `每 ${d}`,
   after: (d) => `每次结束后 ${d}`,
   once: "一次",

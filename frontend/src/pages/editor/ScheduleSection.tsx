@@ -10,9 +10,10 @@ import { usePageT } from "@/i18n";
 import { instantToWall, isZone, localZone, offsetName, wallToInstant } from "@/lib/format";
 import { type Kind, kindOf } from "@/lib/words";
 import { CronField } from "./CronField";
+import { EveryField } from "./EveryField";
 import { Section, type SectionProps, without } from "./Section";
 
-const kinds: Kind[] = ["cron", "fixed_rate", "fixed_delay", "once", "manual"];
+const kinds: Kind[] = ["cron", "every", "fixed_rate", "fixed_delay", "once", "manual"];
 const shifts = ["none", "next", "previous"] as const;
 
 export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
@@ -21,28 +22,32 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
   const zonesId = useId();
   const s: Schedule = doc.schedule ?? {};
   const kind = kindOf(s);
+  const onWall = kind === "cron" || kind === "every";
   const zone = s.zone && isZone(s.zone) ? s.zone : "UTC";
   const set = (change: Partial<Schedule>) => onChange({ ...doc, schedule: without({ ...s, ...change }) });
   const err = (field: string) => errors.get(`schedule.${field}`);
   const toKind = (next: Kind) => {
     const {
       cron: _c,
+      every: _e,
       fixed_rate: _r,
       fixed_delay: _d,
       once: _o,
       anchor: _a,
-      dst: _t,
-      shift: _s,
+      dst,
+      shift,
       ...rest
     } = s;
+    const kept = next === "cron" || next === "every" ? { dst, shift } : {};
     const fresh: Record<Kind, Partial<Schedule>> = {
       cron: { cron: "0 3 * * *" },
+      every: { every: { weeks: 2, at: ["09:00"], from: today(zone) } },
       fixed_rate: { fixed_rate: "5m" },
       fixed_delay: { fixed_delay: "5m" },
       once: { once: new Date(Math.ceil(Date.now() / 3600e3 + 1) * 3600e3).toISOString() },
       manual: {},
     };
-    onChange({ ...doc, schedule: without({ ...rest, ...fresh[next] }) });
+    onChange({ ...doc, schedule: without({ ...rest, ...kept, ...fresh[next] }) });
   };
   const instant = (field: "once" | "from" | "until" | "anchor") => (wall: string) =>
     set({ [field]: wall === "" ? undefined : new Date(wallToInstant(wall, zone)).toISOString() });
@@ -77,6 +82,13 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
         </CronField>
       )}
       {kind === "cron" && err("zone") && <p className="ferr">{err("zone")}</p>}
+      {kind === "every" && s.every && (
+        <EveryField
+          value={s.every}
+          onChange={(every) => set({ every })}
+          error={(field) => err(field ? `every.${field}` : "every")}
+        />
+      )}
       {kind === "fixed_rate" && (
         <TextField
           label={t.editor.interval}
@@ -152,7 +164,7 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
                 </span>
               )}
             </div>
-            {kind === "cron" && (s.shift || s.except?.length || s.only?.length) ? (
+            {onWall && (s.shift || s.except?.length || s.only?.length) ? (
               <Choice
                 label={t.editor.shift}
                 value={s.shift ?? "none"}
@@ -161,9 +173,7 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
                 onChange={(v) => set({ shift: v === "none" ? undefined : v })}
               />
             ) : null}
-            {kind === "cron" && (
-              <ClockRule value={s.dst} error={err("dst")} onChange={(dst) => set({ dst })} />
-            )}
+            {onWall && <ClockRule value={s.dst} error={err("dst")} onChange={(dst) => set({ dst })} />}
           </div>
           <div className={kind === "fixed_rate" ? "three" : "two"}>
             {kind === "fixed_rate" && (
@@ -202,6 +212,9 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
     </Section>
   );
 }
+
+/** The date in a zone, as documents write it. */
+const today = (zone: string) => instantToWall(new Date().toISOString(), zone).slice(0, 10);
 
 const clockRules = ["auto", "quartz", "vixie"] as const;
 

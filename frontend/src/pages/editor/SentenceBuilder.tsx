@@ -165,7 +165,7 @@ function NumberBox({ label, min, max, value, onChange }: NumberBoxProps) {
 }
 
 /** Chips of the week. The last chosen one stays: a week without a day is no schedule. */
-function Days({ days, onChange }: { days: Weekday[]; onChange(days: Weekday[]): void }) {
+export function Days({ days, onChange }: { days: Weekday[]; onChange(days: Weekday[]): void }) {
   const t = usePageT();
   const toggle = (day: Weekday) => {
     const next = weekdays.filter((d) => (d === day ? !days.includes(d) : days.includes(d)));
