@@ -183,11 +183,17 @@ func changeOf(e entry) (Change, bool) {
 			return c, true
 		}
 		c.Instance = &Instance{}
-		return c, json.Unmarshal(e.value, c.Instance) == nil && c.Instance.Group == e.group && c.Instance.Key() == key
+		return c, json.Unmarshal(e.value, c.Instance) == nil && c.Instance.Group == e.group && c.Instance.Key() == key && isAddress(c.Instance.Address)
 	}
 	if instance, ok := strings.CutPrefix(e.key, keyBeat); ok && !e.removed {
 		c.Beat = &Beat{}
-		return c, json.Unmarshal(e.value, c.Beat) == nil && c.Beat.Group == e.group && c.Beat.Instance == instance
+		return c, json.Unmarshal(e.value, c.Beat) == nil && c.Beat.Group == e.group && c.Beat.Instance == instance && isAddress(c.Beat.Address)
 	}
 	return c, false
+}
+
+// isAddress reports whether a bridge would have stored the address: others can write here, too.
+func isAddress(text string) bool {
+	clean, err := wire.CleanAddress(text)
+	return err == nil && clean == text
 }

@@ -304,8 +304,8 @@ func TestATailBringsWhatChanges(t *testing.T) {
 		}
 		poll()
 		check(t, s.PutBridge(t.Context(), state.Bridge{ID: "one", Group: "g"}))
-		check(t, s.PutBeat(t.Context(), state.Beat{Group: "g", Instance: "i"}))
-		_, err := s.PutInstance(t.Context(), &state.Instance{Group: "g", Instance: "i"}, 0)
+		check(t, s.PutBeat(t.Context(), state.Beat{Group: "g", Instance: "i", Address: "http://h:1"}))
+		_, err := s.PutInstance(t.Context(), &state.Instance{Group: "g", Instance: "i", Address: "http://h:1"}, 0)
 		check(t, err)
 		_, err = s.TakeBlock(t.Context(), state.Block{Group: "g"})
 		check(t, err)
@@ -332,9 +332,10 @@ func TestLogIDsTellTheirGroup(t *testing.T) {
 func TestWhatIsStoredUnderTheKeyOfAnotherSaysNothing(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
 		t.Helper()
-		check(t, s.PutBeat(t.Context(), state.Beat{Group: "g", Instance: "i"}))
-		check(t, s.Put(t.Context(), "g.fleet.inst.i", state.Instance{Group: "billing", Instance: "i"}))
-		check(t, s.Put(t.Context(), "g.fleet.beat.i", state.Beat{Group: "billing", Instance: "i"}))
+		check(t, s.Put(t.Context(), "g.fleet.inst.i", state.Instance{Group: "billing", Instance: "i", Address: "http://h:1"}))
+		check(t, s.Put(t.Context(), "g.fleet.beat.i", state.Beat{Group: "billing", Instance: "i", Address: "http://h:1"}))
+		check(t, s.Put(t.Context(), "g.fleet.inst.x", state.Instance{Group: "g", Instance: "x", Address: "http://h:1/../x"}))
+		check(t, s.Put(t.Context(), "g.fleet.beat.x", state.Beat{Group: "g", Instance: "x", Address: "http://h:1/<script>"}))
 		check(t, s.Put(t.Context(), "g.fleet.bridge.b", state.Bridge{Group: "billing", ID: "b"}))
 		check(t, s.Tail().Poll(t.Context(), func(c state.Change) { t.Errorf("heard %+v", c) }))
 		first, err := s.TakeBlock(t.Context(), state.Block{Group: "g", Instance: "i"})

@@ -3,7 +3,11 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -57,11 +61,40 @@ func CleanAddress(text string) (string, error) {
 		return wrong(fmt.Sprintf("must have at most %d bytes", maxAddress))
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
+	path := ""
+	if err == nil {
+		path = strings.TrimRight(u.EscapedPath(), "/")
+	}
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return wrong("must be an address such as http://10.0.0.5:9999")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		return wrong("must have no user, query or fragment")
+	case !hostName.MatchString(u.Hostname()) && !isIP(u.Hostname()):
+		return wrong("must name its host by letters, digits, '.', '-' and '_', or by an IP address without a zone")
+	case u.Port() != "" && !isPort(u.Port()):
+		return wrong("must have a port from 1 to 65535")
+	case !plainPath.MatchString(path):
+		return wrong("must have a path of letters, digits, '.', '-', '_' and '~' between single slashes")
+	case slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool { return part == "." || part == ".." }):
+		return wrong("must have a path without . and .. between slashes")
 	}
-	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + strings.TrimRight(u.EscapedPath(), "/"), nil
+	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + path, nil
+}
+
+// hostName is what a host may be called, and plainPath what a path may be: the bridge calls what
+// stands there, and shows it to people.
+var (
+	hostName  = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_.])?$`)
+	plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*$`)
+)
+
+func isIP(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.Zone() == ""
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }

@@ -98,6 +98,17 @@ func TestRegistrationsNeedAnAddressThatCanBeCalled(t *testing.T) {
 	for _, wrong := range []string{"", "10.0.0.5:9999", "ftp://h:1", "http://", "http://u:p@h:1", "http://h:1/?x=1", "http://h:1/#f", "http://[::1", "http://" + strings.Repeat("h", 300)} {
 		f(wrong, "")
 	}
+	f("http://my_service.ns-1:80/xxl-job/v2.0/~a", "http://my_service.ns-1:80/xxl-job/v2.0/~a")
+	f("http://[FD00::1]:9999", "http://[fd00::1]:9999")
+	f("http://h:1//", "http://h:1")
+	for _, wrong := range []string{
+		"http://h:1/../../x", "http://h:1/a/..", "http://h:1/./x", "http://h:1/%2e%2e/x", "http://h:1/a%2F..%2Fx", "http://h:1/<script>", "http://h:1/%3Cscript%3E",
+		"http://h:1/a//b", `http://h:1/a\..\b`, "http://h:1/a b", "http://h:1/a;b", "http://h:1/a'b", "http://h:1/\"x", "http://h:1/\u4efb", "http://h:1/a\x00",
+		"http://<script>:1", `http://h"x:1`, "http://h'x:1", "http://a,b:1", "http://h*:1", "http://-h:1", "http://\u4efb\u52a1:1", "http://h%0a:1",
+		"http://[fe80::1%25eth0]:1", "http://[fe80::1%25<b>]:1", "http://h:0", "http://h:65536", "http://h:99999999999999999999",
+	} {
+		f(wrong, "")
+	}
 }
 
 func TestAnswersAreReadWhateverTheirForm(t *testing.T) {
