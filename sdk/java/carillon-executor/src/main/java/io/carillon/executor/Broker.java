@@ -14,7 +14,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -29,9 +31,21 @@ final class Broker {
   private static final Duration PATIENCE = Duration.ofSeconds(2); // with a NATS that may be away
   private static final int HEADROOM = 4 << 10; // for headers, which count in NATS' limit
 
+  // Of its own, since that of CompletableFuture outlives the executor, and what waits for its threads, such as Maven.
+  private final ScheduledThreadPoolExecutor timer = timer();
   private volatile Connection nc;
   private volatile Dispatcher dispatcher;
   private volatile boolean closed;
+
+  private static ScheduledThreadPoolExecutor timer() {
+    ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, r -> {
+      Thread t = new Thread(r, "carillon-timer");
+      t.setDaemon(true);
+      return t;
+    });
+    timer.setRemoveOnCancelPolicy(true);
+    return timer;
+  }
 
   /** Uses a connection from now on. What listened to the one before is gone with it. */
   void use(Connection connection) {
@@ -126,8 +140,11 @@ final class Broker {
     try {
       Message m = NatsMessage.builder().subject(subject).headers(headers).data(data).build();
       // A future of our own: that of the client is cancelled when it fails.
-      return nc.requestWithTimeout(m, timeout).orTimeout(timeout.toMillis() + 1000, TimeUnit.MILLISECONDS).thenApply(answer -> answer);
-    } catch (IllegalStateException | IllegalArgumentException e) {
+      CompletableFuture<Message> answer = nc.requestWithTimeout(m, timeout).thenApply(a -> a);
+      ScheduledFuture<?> late = timer.schedule(() -> answer.completeExceptionally(new TimeoutException()), timeout.toMillis() + 1000, TimeUnit.MILLISECONDS);
+      answer.whenComplete((a, error) -> late.cancel(false));
+      return answer;
+    } catch (IllegalStateException | IllegalArgumentException | RejectedExecutionException e) {
       return CompletableFuture.failedFuture(e);
     }
   }
@@ -172,8 +189,9 @@ final class Broker {
         return CompletableFuture.<Void>failedFuture(error);
       }
       tries.warn("not stored by NATS, tried again: {}: {}", subject, textOf(error));
-      Executor later = CompletableFuture.delayedExecutor(pause, TimeUnit.MILLISECONDS);
-      return CompletableFuture.runAsync(onRepeat, later).thenCompose(due -> storeAtLast(subject, headers, data, onRepeat, Math.min(2 * pause, 5000), tries));
+      CompletableFuture<Void> due = new CompletableFuture<>();
+      timer.schedule(() -> due.complete(null), pause, TimeUnit.MILLISECONDS);
+      return due.thenRun(onRepeat).thenCompose(nothing -> storeAtLast(subject, headers, data, onRepeat, Math.min(2 * pause, 5000), tries));
     }).thenCompose(next -> next);
   }
 
@@ -221,6 +239,7 @@ final class Broker {
 
   void close() throws InterruptedException {
     closed = true;
+    timer.shutdownNow();
     Connection c = nc;
     if (c != null) {
       c.close();

@@ -237,7 +237,8 @@ final class RunLog {
       }
     }
     later(this::pump, 0);
-    empty.completeOnTimeout(null, LINGER, TimeUnit.SECONDS);
+    CompletableFuture<Void> late = empty; // all that is kept for so long
+    later(() -> late.complete(null), TimeUnit.SECONDS.toMillis(LINGER));
     return empty.thenApply(nothing -> counted());
   }
 

@@ -287,6 +287,24 @@ class InstanceTest {
     assertEquals(1, nats.count(EVENTS));
   }
 
+  /** Maven, which runs programs in threads of its own, waits for those that they leave behind. */
+  @Test
+  void anExecutorThatHasStoppedLeavesNoThreadBehind() throws Exception {
+    AtomicInteger tries = new AtomicInteger();
+    nats.answer = m -> tries.incrementAndGet() == 1 ? null : FakeNats.message("{\"stream\": \"EVT\", \"seq\": 1}"); // it is tried again
+    ThreadGroup group = new ThreadGroup("program");
+    Thread program = new Thread(group, () -> {
+      Instance i = instance(Options.fromEnvironment().group("billing").nats("nats://127.0.0.1:1"));
+      i.broker.storeAtLast(EVENTS, new Headers(), () -> new byte[0], () -> { }).join();
+      i.begin();
+      i.stop();
+      i.ended().join();
+    });
+    program.start();
+    program.join();
+    FakeNats.until(() -> group.activeCount() == 0);
+  }
+
   @Test
   void whatIsNoAcknowledgementIsNone() throws Exception {
     Instance i = instance(Options.fromEnvironment().group("billing"));
