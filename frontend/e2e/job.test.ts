@@ -167,7 +167,7 @@ it("a target is set in the form, and judged by scheduled runs alone", async () =
   await page.getByLabel("Success rate, %").blur();
   await page.getByText("120 must be a percentage above 0, up to 100").first().waitFor();
   await page.getByLabel("Success rate, %").fill("99.5");
-  await page.getByLabel("Start delay").fill("1h");
+  await page.getByLabel("Waits at most").fill("1h");
   expect(await axe(page)).toEqual([]);
   await page.getByRole("button", { name: "Save as v2" }).click();
   const review = page.getByRole("dialog");
