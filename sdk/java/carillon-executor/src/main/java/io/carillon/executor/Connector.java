@@ -28,6 +28,7 @@ final class Connector {
   private final ConnectionListener listener;
   private final Consumer<String> trouble;
   private final io.nats.client.Options options;
+  private volatile boolean foreign; // NATS let the last connection in, but not do what an executor of the group does
 
   /** The listener hears what becomes of connections, and trouble why there is none; the latch opens when there shall be none. */
   Connector(Settings settings, CountDownLatch stopping, ConnectionListener listener, Consumer<String> trouble) {
@@ -44,6 +45,7 @@ final class Connector {
     Doubling tries = new Doubling();
     do {
       try {
+        foreign = false;
         return Nats.connect(options);
       } catch (AuthenticationException e) {
         trouble.accept("NATS at " + settings.nats() + " " + refusal(settings));
@@ -57,11 +59,26 @@ final class Connector {
     return null;
   }
 
+  /** Hears what NATS says of a connection. */
+  ErrorListener errors() {
+    return new Errors(settings, new Doubling(), () -> foreign = true);
+  }
+
+  /** Why a heartbeat is not stored, in view of what NATS has said besides. */
+  String whyNotStored(String error) {
+    return foreign ? notOfGroup(settings) : "the heartbeat is not stored (" + error + "): is a Carillon server running on this NATS?";
+  }
+
+  private static String notOfGroup(Settings settings) {
+    return "the credential is not one of group " + settings.group() + ": each credential is for one group; make one with: carillon credential create NAME -g "
+        + settings.group() + " --file FILE";
+  }
+
   private io.nats.client.Options options() {
     Builder b = new Builder().servers(settings.nats().split("\\s*,\\s*")).connectionName("carillon executor " + settings.group())
         .inboxPrefix("_INBOX_" + settings.group() + ".").maxReconnects(-1).reconnectWait(Duration.ofMillis(250))
         .reconnectJitter(Duration.ofMillis(100)).connectionTimeout(Duration.ofSeconds(10)).pingInterval(Duration.ofSeconds(2))
-        .maxPingsOut(2).connectionListener(listener).errorListener(new Errors(settings, new Doubling()));
+        .maxPingsOut(2).connectionListener(listener).errorListener(errors());
     if (!settings.credential().isEmpty()) {
       b.authHandler(new Seed(settings.credential()));
     }
@@ -119,12 +136,13 @@ final class Connector {
     }
   }
 
-  private record Errors(Settings settings, Doubling others) implements ErrorListener {
+  private record Errors(Settings settings, Doubling others, Runnable foreign) implements ErrorListener {
     @Override
     public void errorOccurred(Connection connection, String error) {
       String shown = withoutSecret(error);
       if (error.toLowerCase(Locale.ROOT).contains("permissions violation")) {
-        LOG.warn("NATS: {}; is the credential one of group {}?", shown, settings.group());
+        foreign.run();
+        others.warn("NATS: {}; {}", shown, notOfGroup(settings));
       } else if (error.toLowerCase(Locale.ROOT).contains("authorization")) {
         others.warn("NATS: it {} ({})", refusal(settings), shown);
       } else {

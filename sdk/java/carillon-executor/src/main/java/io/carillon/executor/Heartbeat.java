@@ -124,8 +124,9 @@ class Heartbeat {
         throw new IllegalStateException("make a heartbeat", e.getCause());
       } catch (IOException e) {
         if (!(e instanceof Refused r && r.isPresent())) {
-          of.trouble("the heartbeat is not stored: " + e.getMessage());
-          tries.warn("the heartbeat is not stored ({}): is a Carillon server running on this NATS? (trying again)", e.getMessage());
+          String why = of.connector.whyNotStored(e.getMessage());
+          of.trouble(why);
+          tries.warn("{} (trying again)", why);
           pause(500);
           expected = 0; // meanwhile another may have come
           heard = now();

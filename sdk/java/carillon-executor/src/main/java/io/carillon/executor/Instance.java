@@ -46,7 +46,7 @@ final class Instance {
   private final String secret = Settings.random(20);
   private final CountDownLatch stopping = new CountDownLatch(1);
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
-  private final Connector connector;
+  final Connector connector;
   private final Puller puller;
   private final Requests requests;
   private final Heartbeat heartbeat;
