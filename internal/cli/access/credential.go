@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -56,6 +57,11 @@ func handOut(r *cli.Remote, cmd *cobra.Command, made client.NewCredential, file 
 		if file != "" {
 			t.Row("seed", "in "+file)
 			t.Line("")
+			if groups := made.Credential.BridgeGroups; len(groups) > 0 {
+				t.Line("Connect: carillon bridge xxl-job --groups " + strings.Join(groups, ",") + " --credential " + file +
+					" --nats tls://HOST:4222 --nats-ca CA.pem --access-token-file TOKENS")
+				return
+			}
 			t.Line("Connect: carillon executor -g " + made.Credential.Group + " --credential " + file + " --nats tls://HOST:4222 --nats-ca CA.pem")
 			t.Line("Your own program signs in with the seed, and uses the inbox prefix _INBOX_" + made.Credential.Group + ".")
 			return

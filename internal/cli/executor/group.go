@@ -133,7 +133,7 @@ func setGroupPause(r *cli.Remote, cmd *cobra.Command, group string, wish client.
 	}
 	return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
 		if now.Pause == nil {
-			t.Line("group " + now.ExecutorGroup + " is not paused")
+			t.Line("group " + now.ExecutorGroup + " is resumed: it is not paused any more")
 			return
 		}
 		drawGroupPause(t, now)
