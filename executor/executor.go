@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -185,6 +186,8 @@ type Executor struct {
 	// handlerSlots has the bound of each handler that has one of its own.
 	handlerSlots map[string]int
 	running      atomic.Bool
+	hurry        chan struct{} // closed when a stop is to leave runs no time
+	hurryOnce    sync.Once
 
 	settings settings
 	spool    *spool    // set by Run; nil: nothing is kept on disk
@@ -230,7 +233,8 @@ func configure(cfg Config) (*Executor, error) {
 		return nil, err
 	}
 	e := &Executor{
-		cfg: cfg, key: key,
+		hurry: make(chan struct{}),
+		cfg:   cfg, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		handlers: map[string]Handler{}, handlerSlots: map[string]int{},
 		runners:  map[string]Handler{},
@@ -306,6 +310,11 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	return nil
 }
 
+// GiveBack has a stopping executor give its runs back at once, as at the end of [Config.Grace]. Call it
+// when a program is told to stop a second time. Before the stop it has no effect until then. It may be
+// called at any time, more than once, and from any goroutine.
+func (e *Executor) GiveBack() { e.hurryOnce.Do(func() { close(e.hurry) }) }
+
 // stop ends what Run began, each step with a limit of its own.
 func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *loop) {
 	step := func(limit time.Duration) {
@@ -318,7 +327,7 @@ func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *lo
 		grace = min(grace, time.Until(l.drainBy))
 	}
 	l.drain(life)
-	step(max(grace, 0))
+	e.unlessHurried(life, max(grace, 0), func(ctx context.Context) { l.serve(ctx, life, true) })
 	l.cancelAll(ErrStopping)
 	// A little longer than the loop needs to abandon a handler that ignores this.
 	step(e.cfg.Patience + lookEvery)
@@ -331,6 +340,22 @@ func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *lo
 		l.serve(ctx, life, true)
 	}
 	l.leave(life)
+}
+
+// unlessHurried calls do with a context that is done after a while, or when nobody is to wait any more.
+func (e *Executor) unlessHurried(life context.Context, limit time.Duration, do func(context.Context)) {
+	ctx, cancel := context.WithTimeout(life, limit)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-e.hurry:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	do(ctx)
+	cancel()
+	watch.Wait()
 }
 
 // lastWords is how long a stopping executor waits for answers from NATS.

@@ -3,6 +3,11 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -73,7 +78,7 @@ func newExecutorCommand() *cobra.Command {
 	f.StringVar(&o.instance, "instance", "", "the instance's `name`, unique in the group (default: host name, process id, random letters)")
 	f.IntVar(&o.slots, "slots", 32, "maximum number of concurrent runs (with --worker, by default as many as the worker processes do)")
 	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, that jobs can require; can be repeated")
-	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor waits for its runs")
+	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor waits for its runs; a second SIGTERM gives them back at once, a third ends the process")
 	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+keyfile.SecretKeyVariable+")")
 	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "maximum number of log `lines` per attempt; further lines are counted and dropped")
 	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "maximum number of log `bytes` per attempt")
@@ -93,7 +98,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 		return err
 	}
 	if err := job.CheckSlug("group", o.group); err != nil {
-		return err
+		return cli.Usage(err)
 	}
 	if err := hideFromTasks(); err != nil { // before any key is read
 		return err
@@ -134,7 +139,9 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes,
 		Observers: observers(reg, tracer), Schemas: schema.JSON{}, HostLoad: hostload.Of,
 	})
-	if err != nil {
+	if errors.Is(err, job.ErrInvalid) {
+		return cli.Usage(err)
+	} else if err != nil {
 		return err
 	}
 	if err := o.register(e, 0, log); err != nil {
@@ -167,6 +174,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 		}
 		return nil
 	})
+	defer giveBackAtSecondSignal(e, log)()
 	err = e.Run(running)
 	stop()
 	others := g.Wait()
@@ -174,6 +182,27 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 }
 
 // observers returns those of an executor, for its metrics and, unless tracer is nil, its traces.
+// giveBackAtSecondSignal has the executor give its runs back once the process is told to stop a second
+// time. A third signal ends it at once. The function that it returns undoes that.
+func giveBackAtSecondSignal(e *executor.Executor, log *slog.Logger) func() {
+	signals, over := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	var work sync.WaitGroup
+	work.Go(func() {
+		defer signal.Stop(signals)
+		for range 2 {
+			select {
+			case <-signals:
+			case <-over:
+				return
+			}
+		}
+		log.Warn("told to stop again; giving runs back")
+		e.GiveBack()
+	})
+	return func() { close(over); work.Wait() }
+}
+
 func observers(reg prometheus.Registerer, tracer trace.TracerProvider) []executor.NewObserver {
 	all := []executor.NewObserver{metrics.Prometheus(reg)}
 	if tracer != nil {

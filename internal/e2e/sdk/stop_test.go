@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 func TestAnEndWhoseAnswerAStopDoesNotAwaitIsNotDoneAgain(t *testing.T) {
@@ -91,6 +92,30 @@ func TestAKillEndsARunThatAStopIsGivingBack(t *testing.T) {
 			w.wantTriggers(0)
 		})
 	}
+}
+
+func TestASecondStopGivesRunsBackAtOnce(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		time.Sleep(fleet.InstanceTTL + 3*time.Second) // the server knows who is there
+		var a, b counter
+		stopping := w.start("a", executor.Config{Grace: time.Hour}, handler(a.sleeper(time.Hour)))
+		given := w.trigger()
+		time.Sleep(time.Second)
+		stopping.halt()
+		time.Sleep(time.Minute)
+		again := time.Now()
+		stopping.GiveBack()
+		stopping.GiveBack()
+		<-stopping.over
+		if took := time.Since(again); took > 3*time.Second {
+			t.Errorf("the stop took another %v", took)
+		}
+		w.wantTriggers(1)
+		w.start("b", executor.Config{}, handler(b.sleeper(0)))
+		time.Sleep(3 * time.Second)
+		w.wantStatus(given.RunID, job.StatusSucceeded, "")
+	})
 }
 
 func TestAStopDuringADrainLeavesRunsNoMoreTimeThanTheDrainDoes(t *testing.T) {
