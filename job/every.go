@@ -58,7 +58,7 @@ func (l *OneOrMore) UnmarshalJSON(data []byte) error {
 		case json.Unmarshal(item, &number) == nil && number != "":
 			list[i] = number.String()
 		default:
-			return Invalid("", "must be text, or a list of texts")
+			return Invalid("", "must be text, or a list of texts in quotes")
 		}
 	}
 	*l = list

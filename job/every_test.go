@@ -71,9 +71,10 @@ func TestAnIntervalOfTheCalendarThatIsWrongIsRefusedByItsField(t *testing.T) {
 	f(`{"weeks":2,"from":"2026-01-06"}`, "schedule.every.at", "is missing; give the times of day")
 	f(`{"weeks":2,"at":["09:00"],"from":"2026-02-29"}`, "schedule.every.from", "must be a date that exists")
 	f(`{"weeks":2,"at":9,"from":"2026-01-06"}`, "schedule.every.at", `"9" must be a time of day`)
-	f(`{"weeks":2,"at":true,"from":"2026-01-06"}`, "schedule.every.at", "must be text, or a list of texts")
-	f(`{"weeks":2,"on":[["tue"]],`+rest+`}`, "schedule.every.on", "must be text, or a list of texts")
-	f(`{"weeks":2,"on":[null],`+rest+`}`, "schedule.every.on", "must be text, or a list of texts")
+	f(`{"weeks":2,"at":true,"from":"2026-01-06"}`, "schedule.every.at", "must be text, or a list of texts in quotes")
+	f(`{"weeks":2,"on":[["tue"]],`+rest+`}`, "schedule.every.on", "must be text, or a list of texts in quotes")
+	f(`{"weeks":2,"at":[{"09":0}],"from":"2026-01-06"}`, "schedule.every.at", "must be text, or a list of texts in quotes") // of YAML: [09:00]
+	f(`{"weeks":2,"on":[null],`+rest+`}`, "schedule.every.on", "must be text, or a list of texts in quotes")
 	f(`{"weeks":2,"on":["2nd tue"],`+rest+`}`, "schedule.every.on", "must be a weekday")
 	f(`{"days":2,"on":["tue"],`+rest+`}`, "schedule.every.on", "belongs to weeks, months and years only")
 	f(`{"months":2,"on":["`+strings.Repeat("x", 900)+`"],`+rest+`}`, "schedule.every.on", "must be a day of the month")

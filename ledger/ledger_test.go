@@ -228,6 +228,18 @@ func TestAFixedDelayJobThatFallsSilentIsNoticed(t *testing.T) {
 	w.says(0, 60, "12:10 ran", "12:21 pending")
 }
 
+func TestAnIntervalOfTheCalendarOwesTheFiresOfItsDays(t *testing.T) {
+	every := func(from string) job.Schedule {
+		return job.Schedule{Every: &job.Every{Days: 2, At: job.OneOrMore{"13:10", "13:20"}, From: from}, Zone: "Europe/Berlin"}
+	}
+	w := newWorld(t, every("2026-01-03")) // the fifth of January is the third day
+	w.wrote(10, job.StatusPending)
+	w.wrote(15, job.StatusPending)
+	w.says(0, 60, "12:10 pending", "12:15 discrepancy no version of the job fires at that inst", "12:20 discrepancy nothing is known of it, though its shard has come up to 202")
+	w = newWorld(t, every("2026-01-04"))
+	w.says(0, 60)
+}
+
 func TestLongRangesAreJudgedInWindows(t *testing.T) {
 	w := newWorld(t, job.Schedule{FixedRate: job.Duration(time.Second)})
 	missing := map[int]bool{7: true, 1000: true, 1001: true, 2999: true}
