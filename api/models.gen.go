@@ -1103,6 +1103,9 @@ type JobFilter struct {
 
 // JobFires defines model for JobFires.
 type JobFires struct {
+	// Excluded With excluded=true: the dispatch times of fires that calendars exclude, at most per_job, and none after the last of fires if there are more
+	Excluded []time.Time `json:"excluded,omitempty"`
+
 	// Fires The dispatch times: the fire time plus the spread
 	Fires []time.Time `json:"fires"`
 	Job   job.Name    `json:"job"`
@@ -2380,6 +2383,9 @@ type ListFiresParams struct {
 
 	// Usual Include how long a run of each job usually takes
 	Usual bool `form:"usual,omitempty" json:"usual,omitempty"`
+
+	// Excluded Include the fires that calendars exclude, and jobs that have no others
+	Excluded bool `form:"excluded,omitempty" json:"excluded,omitempty"`
 
 	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`

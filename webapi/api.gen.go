@@ -2388,6 +2388,13 @@ func (siw *ServerInterfaceWrapper) ListFires(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter usual: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "excluded" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "excluded", query, &params.Excluded, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter excluded: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "cursor" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", query, &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})

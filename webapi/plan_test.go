@@ -52,6 +52,10 @@ func TestTheFiresOfARangeAreListedJobByJob(t *testing.T) {
 	list("&per_job=3&cursor="+page.Next, d)
 	list("&group=orders", d)
 	list("&q=LING/A", a)
+	w.schedule("billing/shut", map[string]any{"cron": "30 12 * * *", "except": []string{"lunch"}})
+	a.Excluded = at(20)
+	list("&group=billing&per_job=3&excluded=true", a, b, JobFires{Job: "billing/shut", Fires: []time.Time{}, Excluded: at(30)})
+	list("&group=billing&per_job=3", JobFires{Job: "billing/a", Fires: at(40, 60)}, b)
 }
 
 func TestTheFiresOfARangeAreCountedInParts(t *testing.T) {

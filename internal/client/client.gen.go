@@ -554,6 +554,9 @@ type ListFiresParams struct {
 	// Usual Include how long a run of each job usually takes
 	Usual *bool `form:"usual,omitempty" json:"usual,omitempty"`
 
+	// Excluded Include the fires that calendars exclude, and jobs that have no others
+	Excluded *bool `form:"excluded,omitempty" json:"excluded,omitempty"`
+
 	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -1698,6 +1701,7 @@ func (a *API) ListFires(ctx context.Context, params *ListFiresParams, edit ...Re
 		r.parameter("q", params.Q, "string", "")
 		r.parameter("per_job", params.PerJob, "integer", "")
 		r.parameter("usual", params.Usual, "boolean", "")
+		r.parameter("excluded", params.Excluded, "boolean", "")
 		r.parameter("cursor", params.Cursor, "string", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}

@@ -52,7 +52,10 @@ func (c *Catalog) Fires(ctx context.Context, p *api.ListFiresParams) (api.FirePa
 			return api.FirePage{}, err
 		}
 		fires.UsualMs = week[e.Job.Job].P50Ms
-		if len(fires.Fires) > 0 {
+		if !p.Excluded {
+			fires.Excluded = nil
+		}
+		if len(fires.Fires)+len(fires.Excluded) > 0 {
 			page.Items = append(page.Items, fires)
 		}
 	}
@@ -124,7 +127,7 @@ func (f *forecast) plan(e *bus.JobEntry) (h job.History, ok bool, err error) {
 }
 
 // within returns the first n fires of a stored job up to the given instant that neither
-// a calendar nor somebody skips, nor a pause.
+// a calendar nor somebody skips, nor a pause; with them the first n that calendars exclude.
 func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n int) (api.JobFires, error) {
 	fires := api.JobFires{Job: e.Job.Job, Fires: []time.Time{}}
 	history, ok, err := f.plan(e)
@@ -136,9 +139,15 @@ func (f *forecast) within(ctx context.Context, e *bus.JobEntry, to time.Time, n 
 		if history[0].WhyOff(fire.At) != "" || f.paused.skips(e.Job.Job.Group(), fire.At) {
 			return true
 		}
-		var runs bool
-		if runs, err = f.runs(ctx, &history[0], fire.At); !runs {
+		why, none, failed := f.judge(ctx, &history[0], fire.At)
+		if err = failed; err != nil || none {
 			return err == nil
+		}
+		if why != "" {
+			if len(fires.Excluded) < n {
+				fires.Excluded = append(fires.Excluded, time.UnixMilli(fire.Due).UTC())
+			}
+			return true
 		}
 		if fires.More = len(fires.Fires) == n; !fires.More {
 			fires.Fires = append(fires.Fires, time.UnixMilli(fire.Due).UTC())

@@ -79,7 +79,7 @@ export function fireCounts(
   });
 }
 
-/** The same page after page, of so many fires a job. */
+/** The same page after page, of so many fires a job, with those that calendars exclude. */
 export function firesPages(range: FireRange, perJob: number) {
   return infiniteQueryOptions({
     queryKey: ["schedule", "pages", range, perJob],
@@ -87,7 +87,7 @@ export function firesPages(range: FireRange, perJob: number) {
       dataOf(
         api.GET("/api/v1/fires", {
           signal,
-          params: { query: { ...range, per_job: perJob, limit: 500, cursor: pageParam } },
+          params: { query: { ...range, per_job: perJob, excluded: true, limit: 500, cursor: pageParam } },
         }),
       ),
     initialPageParam: undefined as string | undefined,

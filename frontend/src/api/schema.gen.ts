@@ -3665,6 +3665,8 @@ export interface components {
             fires: string[];
             /** @description The range has more fires than requested */
             more: boolean;
+            /** @description With excluded=true: the dispatch times of fires that calendars exclude, at most per_job, and none after the last of fires if there are more */
+            excluded?: string[];
             /**
              * Format: int64
              * @description With usual=true: the median duration of its attempts of the last seven days. Absent if there are none, or if the log store does not answer
@@ -8096,6 +8098,8 @@ export interface operations {
                 per_job?: number;
                 /** @description Include how long a run of each job usually takes */
                 usual?: boolean;
+                /** @description Include the fires that calendars exclude, and jobs that have no others */
+                excluded?: boolean;
                 /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Maximum number of entries in the page */

@@ -10,6 +10,7 @@ export const plan = {
   dailyOnly: "Daily or rarer",
   allJobs: "All jobs",
   dayLabel: (day: string, fires: number) => `${day}: ${count(fires, "fire", "fires")} planned`,
+  removed: (n: number) => `${count(n, "fire", "fires")} excluded by calendars`,
   offsets: "Suggested offsets",
   suggest: "Suggest offsets",
   offsetsHint:

@@ -11,6 +11,7 @@ export const plan: PageMessages["plan"] = {
   dailyOnly: "每天至多一次",
   allJobs: "所有任务",
   dayLabel: (day, fires) => `${day}：计划触发 ${fires} 次`,
+  removed: (n) => `日历排除了 ${n} 次触发`,
   offsets: "建议的错峰延迟",
   suggest: "建议错峰",
   offsetsHint: "这些任务同时触发，且距各自的下次触发足够远。错峰只推迟派发，不改变触发时间。",

@@ -52,8 +52,13 @@ export default function CalendarPage() {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, pages.length]);
 
   const planned = new Map<string, Map<string, number>>();
-  for (const { job, fires, more } of pages.flatMap((p) => p.items)) {
-    if (!all && (more || fires.length > daily)) continue;
+  const removed = new Map<string, number>();
+  for (const { job, fires, excluded = [], more } of pages.flatMap((p) => p.items)) {
+    if (!all && (more || fires.length + excluded.length > daily)) continue;
+    for (const at of excluded) {
+      const date = dateIn(f.zone, at);
+      removed.set(date, (removed.get(date) ?? 0) + 1);
+    }
     for (const at of fires) {
       const date = dateIn(f.zone, at);
       const jobs = planned.get(date) ?? new Map<string, number>();
@@ -97,6 +102,7 @@ export default function CalendarPage() {
               const off = calendars
                 .filter((c) => hasDate(c.definition, date))
                 .map((c) => c.definition.calendar);
+              const out = removed.get(date) ?? 0;
               const done = date <= today ? past.data?.items[i] : undefined;
               return (
                 <Link
@@ -125,6 +131,12 @@ export default function CalendarPage() {
                   <span className="row g2">
                     {done && <Outcome counts={done} />}
                     {fires > 0 && <span className="plan num">{f.number(fires)}</span>}
+                    {out > 0 && (
+                      <span className="mut num right" title={t.plan.removed(out)}>
+                        −{f.number(out)}
+                        <span className="sr">{t.plan.removed(out)}</span>
+                      </span>
+                    )}
                   </span>
                 </Link>
               );
