@@ -165,3 +165,40 @@ it("while everything is paused every page says so, nothing fires, and resuming t
   expect(faults).toEqual([]);
   await close();
 });
+
+it("a run after several parents shows all of them, the one that failed too, and the run before them", async () => {
+  await program.job("default/publish", "echo publish", { join: ["default/load", "default/check"] });
+  const children = [{ job: "default/publish", on: "end" }];
+  await program.job("default/load", "echo load", { children });
+  await program.job("default/check", "exit 1", { children });
+  await program.job("default/extract", "echo extract", {
+    children: [{ job: "default/load" }, { job: "default/check" }],
+  });
+  await program.run("default/extract");
+  let found = "";
+  await expect
+    .poll(async () => {
+      const { items } = await program.api<{ items: { run_id: string }[] }>(
+        "GET",
+        "/runs?job=default/publish&status=succeeded",
+      );
+      found = items[0]?.run_id ?? "";
+      return found;
+    })
+    .not.toBe("");
+  const { page, faults, close } = await open(`/runs/${found}`);
+  const rows = page.locator(".lineage li");
+  await expect.poll(() => rows.count()).toBe(4);
+  await expect
+    .poll(async () => (await rows.allInnerTexts()).map((text) => text.split("\n")[0]))
+    .toEqual([
+      "extract",
+      expect.stringMatching(/load|check/),
+      expect.stringMatching(/load|check/),
+      "publish",
+    ]);
+  await rows.filter({ hasText: "check" }).getByText("Failed").waitFor({ state: "attached" });
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -6,7 +6,7 @@ export function JobName({ group, name }: { group: string; name: string }) {
   const title = useJobTitle(`${group}/${name}`);
   return (
     <span className="jobname" title={`${group}/${name}`}>
-      <Link to="/jobs/$group/$name" params={{ group, name }} className="name trunc">
+      <Link to="/jobs/$group/$name" params={{ group, name }} className="name trunc" dir="auto">
         {title}
       </Link>{" "}
       <span className="mut trunc">{title === name ? group : `${group}/${name}`}</span>

@@ -8,6 +8,8 @@ interface ZonedClockProps {
   /** How a clock is written. */
   write(f: Format): string;
   className?: string;
+  /** Only the clock of the schedule's zone, with its offset: for rows. Pointing tells the reader's. */
+  brief?: boolean;
   /** What stands behind the clock of the schedule's zone, such as the day there. */
   children?: ReactNode;
 }
@@ -16,7 +18,7 @@ interface ZonedClockProps {
  * An instant of a schedule as clocks of its zone show it. Where those of the reader show something
  * else, that stands beside it, and each has its zone.
  */
-export function ZonedClock({ at, zone, write, className = "num", children }: ZonedClockProps) {
+export function ZonedClock({ at, zone, write, className = "num", brief, children }: ZonedClockProps) {
   const f = useFormat();
   const ms = Date.parse(at);
   const there = f.in(zone);
@@ -29,11 +31,15 @@ export function ZonedClock({ at, zone, write, className = "num", children }: Zon
         <>
           {" "}
           <span className="mut">{offsetName(zone, ms)}</span> {children}
-          {children && " "}
-          <span className="mut nowrap here">
-            = {day}
-            {write(f)} {offsetName(f.zone, ms)}
-          </span>
+          {!brief && (
+            <>
+              {children && " "}
+              <span className="mut nowrap here">
+                = {day}
+                {write(f)} {offsetName(f.zone, ms)}
+              </span>
+            </>
+          )}
         </>
       )}
       {same && children && <> {children}</>}

@@ -19,7 +19,11 @@ export function useRowKeys(
   const [marked, mark] = useState(-1);
   const at = Math.min(marked, rows - 1);
   useEffect(() => {
-    if (at >= 0) document.querySelector(`tr[data-row="${at}"]`)?.scrollIntoView({ block: "nearest" });
+    if (at < 0) return;
+    const row = document.querySelector(`tr[data-row="${at}"]`);
+    row?.scrollIntoView({ block: "nearest" });
+    // So that a screen reader says what the row is about.
+    row?.querySelector<HTMLElement>("a[href]")?.focus({ preventScroll: true });
   }, [at]);
   const move = (step: number) => () => mark(Math.max(0, Math.min(rows - 1, at + step)));
   const drag = (step: number) => () => {

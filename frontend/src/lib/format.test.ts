@@ -131,7 +131,19 @@ describe("schedules in words", () => {
     );
   });
   it("say intervals", () => {
-    expect(scheduleInWords({ fixed_rate: "90s" }, en)).toBe("Every 1m 30s");
+    expect(scheduleInWords({ fixed_rate: "90s" }, en)).toBe("Every 90 seconds");
+    expect(scheduleInWords({ fixed_rate: "1000s" }, en)).toBe("Every 16m 40s");
+    for (const [interval, cron] of [
+      ["5s", "*/5 * * * * ?"],
+      ["300s", "*/5 * * * *"],
+      ["1m", "* * * * *"],
+      ["120m", "0 */2 * * *"],
+    ]) {
+      for (const t of [en, zh]) {
+        expect(scheduleInWords({ fixed_rate: interval }, t)).toBe(scheduleInWords({ cron }, t));
+        expect(scheduleInWords({ cron: `@every ${interval}` }, t)).toBe(scheduleInWords({ cron }, t));
+      }
+    }
     expect(scheduleInWords({ fixed_delay: "30s" }, en)).toBe("30 s after each end");
     expect(scheduleInWords({}, en)).toBe("Manual");
   });

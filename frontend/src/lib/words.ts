@@ -24,7 +24,23 @@ export function expressionOf(s: Schedule | undefined): string | undefined {
 /** The zone in which a schedule is read. */
 export const zoneOf = (s: Schedule | undefined): string => s?.zone ?? "UTC";
 
-const nice = (duration: string) => formatDuration(parseDuration(duration) ?? 0);
+/** The units in which intervals are said, as those of cron are. */
+const units = [
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+] as const;
+
+/** Says an interval by the words of cron: "Every 5 minutes", unless the number would be hard to read. */
+function everyInWords(duration: string, t: AllMessages): string {
+  const ms = parseDuration(duration) ?? 0;
+  const [unit, length] =
+    units.find(([, length]) => ms >= length && ms % length === 0 && ms / length < 100) ?? [];
+  if (!unit) return t.schedule.every(formatDuration(ms));
+  return t.schedule.sentence(
+    unit === "hour" ? { every: unit, n: ms / length, minute: 0 } : { every: unit, n: ms / length },
+  );
+}
 
 /** Says a schedule in words, and by its next fire what H stands for. It is an aid to reading: the fires that the server gives are the truth. */
 export function scheduleInWords(s: Schedule | undefined, t: AllMessages, next?: string): string {
@@ -32,9 +48,9 @@ export function scheduleInWords(s: Schedule | undefined, t: AllMessages, next?: 
     case "every":
       return s?.every ? t.schedule.interval(intervalOf(s.every)) : "";
     case "fixed_rate":
-      return t.schedule.every(nice(s?.fixed_rate ?? ""));
+      return everyInWords(s?.fixed_rate ?? "", t);
     case "fixed_delay":
-      return t.schedule.after(nice(s?.fixed_delay ?? ""));
+      return t.schedule.after(formatDuration(parseDuration(s?.fixed_delay ?? "") ?? 0));
     case "once":
       return t.schedule.once;
     case "manual":
@@ -58,7 +74,7 @@ function withoutH(expression: string, fire: string, zone: string): string {
 /** Says an expression in words; its own text where no words are known for it. */
 export function cronInWords(expression: string, t: AllMessages): string {
   const every = /^@every\s+(\S+)$/.exec(expression.trim())?.[1];
-  if (every) return t.schedule.every(nice(every));
+  if (every) return everyInWords(every, t);
   const sentence = cronToSentence(expression);
   if (sentence) return t.schedule.sentence(sentence);
   const fields = expression.trim().split(/\s+/);

@@ -62,6 +62,8 @@ function Frame() {
     "g e": () => void navigate({ to: "/executors" }),
     "g a": () => void navigate({ to: "/alerts" }),
     "g l": () => void navigate({ to: "/logs" }),
+    "g f": () => void navigate({ to: "/errors" }),
+    "g b": () => void navigate({ to: "/ledger" }),
     "g c": () => void navigate({ to: "/cluster" }),
     n: () => mayEdit && void navigate({ to: "/jobs/new" }),
     ".": () => void client.refetchQueries({ type: "active" }),

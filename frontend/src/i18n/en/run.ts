@@ -11,7 +11,7 @@ export const run = {
     allPieces: "All of them",
   },
   mark: {
-    title: "Mark",
+    title: "Follow-up",
     verb: "Mark",
     change: "Change",
     ask: "Mark this run",

@@ -12,7 +12,7 @@ export const run: PageMessages["run"] = {
     allPieces: "全部分片",
   },
   mark: {
-    title: "标记",
+    title: "处理情况",
     verb: "标记",
     change: "更改",
     ask: "标记此运行",

@@ -26,7 +26,7 @@ import { policiesInWords } from "@/lib/policies";
 import { resultOf, useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { isFailure, waitsSince } from "@/lib/status";
-import { expressionOf, scheduleInWords, zoneOf } from "@/lib/words";
+import { expressionOf, kindOf, scheduleInWords, zoneOf } from "@/lib/words";
 import { GroupPauseNote } from "@/shell/GroupPauseNote";
 import { useHeld } from "@/shell/useHeld";
 import { Chain } from "./Chain";
@@ -226,6 +226,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
   const { say } = useSayer();
   const f = useFormat();
   const s = item.definition.schedule;
+  const manual = kindOf(s) === "manual";
   const zone = zoneOf(s);
   const zoned = f.in(zone);
   const held = useHeld();
@@ -244,7 +245,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
     >
       <div className="b">
         <p className="headline">{scheduleInWords(s, t, item.next_fires[0]?.fire_time)}</p>
-        <p className="mono mut">{[expressionOf(s), zone].filter(Boolean).join(" · ")}</p>
+        {!manual && <p className="mono mut">{[expressionOf(s), zone].filter(Boolean).join(" · ")}</p>}
         <ul className="fires">
           {item.next_fires.slice(0, 5).map((fire) => (
             <li key={fire.fire_time} className={fire.skipped || held(fire.due) ? "skipped" : undefined}>
@@ -265,7 +266,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
             </li>
           ))}
         </ul>
-        {item.next_fires.length === 0 && (
+        {item.next_fires.length === 0 && !manual && (
           <p className="mut">{item.definition.paused ? t.state.paused : t.job.noFires}</p>
         )}
       </div>

@@ -275,7 +275,13 @@ const Row = memo(
           <span className="row g2">
             <TaskIcon task={d.task} />
             <span className="jn">
-              <Link to="/jobs/$group/$name" params={ref} className="trunc name" title={d.description}>
+              <Link
+                to="/jobs/$group/$name"
+                params={ref}
+                className="trunc name"
+                dir="auto"
+                title={d.description}
+              >
                 {d.title || ref.name}
               </Link>
               <span className="trunc">

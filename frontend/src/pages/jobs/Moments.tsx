@@ -65,6 +65,7 @@ export function NextFire({ item }: { item: JobItem }) {
               now,
             )
           }
+          brief
           className={off ? "num struck" : "num"}
         />
       </span>

@@ -52,7 +52,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
   const { say } = useSayer();
   const why = say(run.message ?? run.reason);
   return (
-    <aside className="details">
+    <aside className="details" aria-label={t.run.details}>
       {children}
       {why && (
         <section>

@@ -219,7 +219,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
             <span role="status" className="row">
               <Status status={detail.status} pill />
             </span>
-            <h1 tabIndex={-1}>
+            <h1 tabIndex={-1} dir="auto">
               <Link to="/jobs/$group/$name" params={ref} className="plain">
                 {title}
               </Link>

@@ -59,7 +59,9 @@ function Editor({ item }: { item: RetentionItem }) {
                   <th>{r.scope}</th>
                   <th>{r.runs}</th>
                   <th>{r.logs}</th>
-                  <th />
+                  <th>
+                    <span className="sr">{t.joblist.columns.actions}</span>
+                  </th>
                 </tr>
               </thead>
               <tbody>
