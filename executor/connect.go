@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -131,9 +132,15 @@ func readKey(file, variable string) (string, error) {
 		text := os.Getenv(variable)
 		return text, os.Unsetenv(variable)
 	}
+	invalid := func(reason string) error {
+		return &job.InvalidError{Field: variable + "_FILE", Reason: fmt.Sprintf("%q %s", file, reason)}
+	}
 	data, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
 	if err != nil {
-		return "", fmt.Errorf("read key: %w", err)
+		return "", invalid("cannot be read: " + errors.Unwrap(err).Error())
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return "", invalid("is empty: it must have a key")
 	}
 	return string(data), nil
 }

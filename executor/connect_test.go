@@ -3,6 +3,7 @@ package executor_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,12 +12,19 @@ import (
 )
 
 func TestAWrongSettingIsNamed(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ variable, value, want string }{
 		{"CARILLON_SLOTS", "many", "CARILLON_SLOTS"},
 		{"CARILLON_GRACE", "30", "CARILLON_GRACE"},
 		{"CARILLON_LABEL", "zone", "CARILLON_LABEL"},
 		{"CARILLON_GROUP", "", "CARILLON_GROUP"},
-		{"CARILLON_CREDENTIAL_FILE", "/nowhere", "/nowhere"},
+		{"CARILLON_CREDENTIAL_FILE", "/nowhere", "CARILLON_CREDENTIAL_FILE \"/nowhere\" cannot be read"},
+		{"CARILLON_CREDENTIAL_FILE", empty, "is empty: it must have a key"},
+		{"CARILLON_SECRET_KEY_FILE", "/nowhere", "CARILLON_SECRET_KEY_FILE \"/nowhere\" cannot be read"},
+		{"CARILLON_SECRET_KEY_FILE", empty, "is empty: it must have a key"},
 		{"CARILLON_CREDENTIAL", "nonsense", "credential"},
 		{"CARILLON_SECRET_KEY", "nonsense", "secret_key"},
 	} {
