@@ -30,7 +30,7 @@ type shared struct {
 	cluster Config     // set by Setup or Open
 	tokens  bus.Tokens // the same
 	room    room
-	fleet   fleetReader
+	fleet   *fleetReader
 	tallies tallies
 	given   givenRoom
 }
@@ -45,7 +45,7 @@ func server(conn *jet.Conn, err error) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{Conn: conn, shared: &shared{first: conn}}, nil
+	return &Conn{Conn: conn, shared: &shared{first: conn, fleet: &fleetReader{slot: make(chan struct{}, 1)}}}, nil
 }
 
 // OpenBulk opens the connection that [Conn.Bulk] returns, with the configuration of this one. Call it

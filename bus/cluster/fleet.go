@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -32,30 +32,51 @@ const (
 	// fleetFor is for how long an answer of Fleet counts. An instance is silent for many times as long
 	// before it is taken for gone.
 	fleetFor = time.Second
-	// fleetWithin bounds one read of the bucket, for all callers that wait for it.
+	// fleetWithin bounds one read of the bucket.
 	fleetWithin = 10 * time.Second
 )
 
 // fleetReader reads the bucket of heartbeats, which groups may make large, for all in the process
 // who ask.
 type fleetReader struct {
-	reads singleflight.Group
+	begun atomic.Uint64 // reads
+	slot  chan struct{} // has a value while somebody reads
+
+	// Of whoever has the slot.
+	latest Fleet
+	number uint64 // of the read that latest is from
 
 	mu    sync.Mutex
-	known Fleet
+	known Fleet // what Fleet has returned last
 }
 
-// latest returns what was read last, and false if that is too old.
-func (r *fleetReader) latest() (Fleet, bool) {
+// fresh returns what Fleet has returned last, and false if that is too old.
+func (r *fleetReader) fresh() (Fleet, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.known, time.Since(r.known.At) < fleetFor
 }
 
-func (r *fleetReader) keep(f Fleet) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.known = f
+// take takes the slot, unless ctx is done before.
+func (r *fleetReader) take(ctx context.Context) (free func(), err error) {
+	select {
+	case r.slot <- struct{}{}:
+		return func() { <-r.slot }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: list instances: %w", job.ErrUnavailable, ctx.Err())
+	}
+}
+
+// read reads for whoever has the slot.
+func (r *fleetReader) read(ctx context.Context, c *Conn) (Fleet, error) {
+	ctx, cancel := context.WithTimeout(ctx, fleetWithin)
+	defer cancel()
+	number := r.begun.Add(1)
+	f, err := c.Bulk().readFleet(ctx)
+	if err == nil {
+		r.latest, r.number = f, number
+	}
+	return f, err
 }
 
 // Instances returns the instances of [Conn.Fleet]. Nobody changes the list.
@@ -74,34 +95,41 @@ type heard struct {
 // see [fleet.Instance.Judge] for their states. All who ask share the answer: nobody changes it. It is
 // read on the bulk connection. The error is job.ErrUnavailable.
 func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
-	if known, fresh := c.fleet.latest(); fresh {
+	r := c.fleet
+	if known, ok := r.fresh(); ok {
 		return known, nil
 	}
-	f, err := c.FleetNow(ctx)
+	free, err := r.take(ctx)
+	if err != nil {
+		return Fleet{}, err
+	}
+	defer free()
+	if known, ok := r.fresh(); ok { // somebody has read meanwhile
+		return known, nil
+	}
+	f, err := r.read(ctx, c)
 	if err == nil {
-		c.fleet.keep(f)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.known = f
 	}
 	return f, err
 }
 
-// FleetNow is Fleet for those to whom somebody who has just started an executor looks. One read is under
-// way at a time, whose answer those who ask meanwhile share.
+// FleetNow is Fleet for those at whom somebody looks who has just started an executor: the read has
+// begun after the call. Those who wait for their turn share one.
 func (c *Conn) FleetNow(ctx context.Context) (Fleet, error) {
-	// The first caller reads for all who come before the answer, so its end does not end the read.
-	answer := c.fleet.reads.DoChan("", func() (any, error) {
-		reading, cancel := context.WithTimeout(context.WithoutCancel(ctx), fleetWithin)
-		defer cancel()
-		return c.Bulk().readFleet(reading)
-	})
-	select {
-	case <-ctx.Done():
-		return Fleet{}, fmt.Errorf("%w: list instances: %w", job.ErrUnavailable, ctx.Err())
-	case a := <-answer:
-		if a.Err != nil {
-			return Fleet{}, a.Err
-		}
-		return a.Val.(Fleet), nil //nolint:forcetypeassert // nothing else is read
+	r := c.fleet
+	asked := r.begun.Load()
+	free, err := r.take(ctx)
+	if err != nil {
+		return Fleet{}, err
 	}
+	defer free()
+	if r.number > asked {
+		return r.latest, nil
+	}
+	return r.read(ctx, c)
 }
 
 func (c *Conn) readFleet(ctx context.Context) (Fleet, error) {
