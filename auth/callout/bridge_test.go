@@ -17,7 +17,7 @@ func TestTheCredentialOfABridgeIsGoodForItsGroupsOnly(t *testing.T) {
 	w.serve()
 	w.run(w.conn.ServeBridges)
 	for _, group := range []string{"alpha", "beta", "gamma"} {
-		_, err := state.New(w.conn.Conn).PutInstance(t.Context(), &state.Instance{Group: group, Instance: "i", Secret: "secret"}, 0)
+		_, err := state.New(w.conn.Conn).PutInstance(t.Context(), &state.Instance{Group: group, Instance: "i", Address: "http://h:1", Secret: "secret"}, 0)
 		w.check(err)
 	}
 	_, seed, err := w.users.CreateBridgeCredential(t.Context(), "alpha", []string{"alpha", "gamma"}, "bridge", "ann", 0)
@@ -31,7 +31,7 @@ func TestTheCredentialOfABridgeIsGoodForItsGroupsOnly(t *testing.T) {
 	if len(heard) != 2 || heard["alpha.i"] == 0 || heard["gamma.i"] == 0 {
 		t.Fatalf("the bridge hears of %v", heard)
 	}
-	revision, err := own.PutInstance(t.Context(), &state.Instance{Group: "gamma", Instance: "i"}, heard["gamma.i"])
+	revision, err := own.PutInstance(t.Context(), &state.Instance{Group: "gamma", Instance: "i", Address: "http://h:1"}, heard["gamma.i"])
 	w.check(err)
 	f := state.Fence{Group: "gamma", Instance: "i", Revision: revision}
 	w.check(own.PutRun(t.Context(), &state.Run{LogID: 1, Trigger: &bus.Trigger{Job: "gamma/report"}}, f))
