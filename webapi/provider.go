@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"errors"
+	"math/bits"
 	"net/url"
 	"strings"
 
@@ -72,7 +73,9 @@ func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProvi
 	who, secret, to, refused, err := h.arrive(ctx, r.Params)
 	if err != nil {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
-		h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", refused, "address", access.Of(ctx).From.Address, "error", err)
+		if n := h.refusals.Add(1); bits.OnesCount64(n) == 1 { // anybody can come here, as often as they like
+			h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", refused, "address", access.Of(ctx).From.Address, "times", n, "error", err)
+		}
 		auditlog.Entry(ctx).Same = true
 		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + refused, SetCookie: h.flowCookie("")}}, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/auth/oidc"
@@ -24,6 +25,7 @@ type signInHandlers struct {
 	flowCookie func(flow string) string
 	public     func() string // where people reach us
 	metrics    *metrics
+	refusals   atomic.Uint64 // of sign-ins at the provider
 	log        *slog.Logger
 }
 

@@ -43,17 +43,17 @@ type Config struct {
 // Service answers NATS. Several may run on the same servers, each in a process of its
 // own: one of them gets a question, and any of them cuts off who is to go.
 type Service struct {
-	users     *auth.Directory
-	conn      *cluster.Conn
-	system    *nats.Conn
-	budgets   *budgets
-	giveBacks giveBacks
-	crowds    *crowds
-	issuer    nkeys.KeyPair
-	log       *slog.Logger
-	metrics   *metrics
-	refused   map[string]int // how often each key was turned away in a row; the handler's own
-	served    []string       // groups that credentials act for, or did; the sweeps' own
+	users                     *auth.Directory
+	conn                      *cluster.Conn
+	system                    *nats.Conn
+	budgets                   *budgets
+	giveBacks                 giveBacks
+	crowds                    *crowds
+	issuer                    nkeys.KeyPair
+	log                       *slog.Logger
+	metrics                   *metrics
+	admitted, refused, kicked counts   // by credential, key and group
+	served                    []string // groups that credentials act for, or did; the sweeps' own
 
 	evts []*jetstream.StreamInfo // the streams of events as they last were; nil: not known. lookAtRoom's own
 }
@@ -73,7 +73,7 @@ func New(conn *cluster.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service
 		return nil, err
 	}
 	return &Service{
-		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), giveBacks: giveBacks{groups: map[string]*giver{}}, crowds: newCrowds(cfg.Connections), issuer: issuer, log: cfg.Logger, metrics: m, refused: map[string]int{},
+		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), giveBacks: giveBacks{groups: map[string]*giver{}}, crowds: newCrowds(cfg.Connections), issuer: issuer, log: cfg.Logger, metrics: m,
 	}, nil
 }
 
@@ -151,8 +151,9 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 		s.logRefusal(ctx, q, err)
 	} else {
 		s.metrics.connections.WithLabelValues(resultAdmitted).Inc()
-		delete(s.refused, c.PublicKey)
-		s.log.InfoContext(ctx, "executor admitted", "executor_group", c.Group, "credential", c.ID, "address", q.ClientInformation.Host)
+		if n, logged := s.admitted.add(c.ID); logged {
+			s.log.InfoContext(ctx, "executor admitted", "executor_group", c.Group, "credential", c.ID, "address", q.ClientInformation.Host, "times", n)
+		}
 	}
 	text, err := a.Encode(s.issuer)
 	if err == nil {
@@ -231,18 +232,10 @@ func holderOf(user string) (group, credential string, ok bool) {
 	return strings.Cut(rest, "/")
 }
 
-// maxRefused bounds how many keys are remembered as turned away.
-const maxRefused = 1000
-
 // logRefusal logs the first of a key, and then each doubling: an executor whose
 // credential was revoked goes on trying.
 func (s *Service) logRefusal(ctx context.Context, q *jwt.AuthorizationRequestClaims, err error) {
-	if len(s.refused) >= maxRefused {
-		clear(s.refused)
-	}
-	key := q.ConnectOptions.Nkey
-	s.refused[key]++
-	if n := s.refused[key]; n&(n-1) == 0 {
+	if n, logged := s.refused.add(q.ConnectOptions.Nkey); logged {
 		s.log.WarnContext(ctx, "connection to NATS refused", "name", q.ClientInformation.Name, "address", q.ClientInformation.Host, "times", n, "reason", err)
 	}
 }

@@ -73,6 +73,21 @@ func TestAGroupHasNoMoreConnectionsThanItsLimit(t *testing.T) {
 	w.connect(seeds["two"], "alpha") // as soon as the end of the other is known
 }
 
+// Whoever has a credential can connect as often as they like, and must not fill the log by it.
+func TestConnectionsOfACredentialAreLoggedAtEachDoubling(t *testing.T) {
+	w := newWorld(t)
+	log := &logged{}
+	w.serveWith(callout.Config{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "one", "ann", 0)
+	w.check(err)
+	for range 9 {
+		w.connect(seed, "alpha").NC.Close()
+	}
+	if n := strings.Count(log.String(), "executor admitted"); n != 4 || !strings.Contains(log.String(), "times=8") {
+		t.Errorf("%d lines of 9 connections, want those of 1, 2, 4 and 8:\n%s", n, log)
+	}
+}
+
 // What other servers admit is known with the next sweep.
 func TestConnectionsThatAnotherServerHasAdmittedAreCountedAndTheYoungestClosed(t *testing.T) {
 	w := newWorld(t)

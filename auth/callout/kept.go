@@ -38,7 +38,7 @@ func (s *Service) keepsTooMuch(ctx context.Context, k fleet.Kept, listed map[con
 	reason := s.budgets.check([]string{k.Group}, now)
 	for conn, m := range listed {
 		if reason != nil && slices.Contains(s.users.Served(m.group, m.id), k.Group) {
-			s.kick(ctx, conn, reason.Error(), "executor_group", m.group, "credential", m.id)
+			s.kick(ctx, conn, reason.Error(), m.group, "credential", m.id)
 		}
 	}
 	if err := s.conn.RemoveSurplus(ctx, k); err != nil {

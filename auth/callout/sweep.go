@@ -86,7 +86,7 @@ func (s *Service) sweep(ctx context.Context) error {
 			s.budgets.forget(listed, time.Now())
 			s.giveBacks.forget(time.Now())
 			for conn, full := range s.crowds.listed(listed, began) {
-				s.kick(ctx, conn, full.Error(), "executor_group", full.group)
+				s.kick(ctx, conn, full.Error(), full.group)
 			}
 			s.sweepKept(ctx, listed)
 			return nil
@@ -162,13 +162,13 @@ func (s *Service) cutOff(ctx context.Context, page *connections) {
 			}
 			reason = err.Error()
 		}
-		s.kick(ctx, connection{page.Server.ID, c.CID}, reason, "executor_group", group, "credential", id, "address", c.Address)
+		s.kick(ctx, connection{page.Server.ID, c.CID}, reason, group, "credential", id, "address", c.Address)
 	}
 }
 
 // kick closes a connection. Log lines about it have the attributes about.
-func (s *Service) kick(ctx context.Context, conn connection, reason string, about ...any) {
-	log := s.log.With(about...)
+func (s *Service) kick(ctx context.Context, conn connection, reason, group string, about ...any) {
+	log := s.log.With(about...).With("executor_group", group)
 	// Without somewhere to answer to, it is passed over. Whether it helped, the next sweep
 	// sees.
 	err := s.system.PublishRequest("$SYS.REQ.SERVER."+conn.server+".KICK", s.system.NewInbox(), fmt.Appendf(nil, `{"cid": %d}`, conn.cid))
@@ -177,5 +177,7 @@ func (s *Service) kick(ctx context.Context, conn connection, reason string, abou
 		return
 	}
 	s.metrics.cutOff.Inc()
-	log.InfoContext(ctx, "executor cut off", "reason", reason)
+	if n, logged := s.kicked.add(group); logged {
+		log.InfoContext(ctx, "executor cut off", "reason", reason, "times", n)
+	}
 }

@@ -47,6 +47,7 @@ type Dispatcher struct {
 	unread   atomic.Int64 // deliveries of triggers that are of a later version
 	unhanded rejections   // messages that were to hand over a trigger
 	rejected rejections   // triggers
+	tooOld   rejections   // instances that pull from one partition only
 
 	mu     sync.Mutex
 	groups map[string]*group        // that have a live instance, or had one that gave something back
