@@ -86,6 +86,14 @@ type Deaths struct {
 	Cancelled string `json:"cancelled,omitempty"`
 }
 
+// Counted returns the last delivery whose executor is known to have died; 0 if none has.
+func (d *Deaths) Counted() (delivery int) {
+	for i := range d.Deaths {
+		delivery = max(delivery, d.Deaths[i].Delivery)
+	}
+	return delivery
+}
+
 // Death is a delivery whose executor died, or was cut off, before it reported an end.
 type Death struct {
 	Delivery int       `json:"delivery"`

@@ -78,11 +78,16 @@ func (o *offer) deathBefore(known *bus.Deaths) (bus.Death, bool) {
 		death.Delivery, death.Instance, death.Alone = h.Delivery, h.Instance, h.Alone
 		return death, true
 	}
-	if o.g.naks.gaveBack(o.at, death.Delivery) || len(known.Deaths) > 0 { // in the latter case a server died that had it in hand
+	if o.g.naks.gaveBack(o.at, death.Delivery) {
+		// Perhaps by one that had not begun it, after the death of one that had.
+		death.Delivery, death.Instance = o.begun.delivery, o.begun.instance
+		return death, death.Delivery > known.Counted() && !o.g.naks.gaveBack(o.at, death.Delivery)
+	}
+	if len(known.Deaths) > 0 { // a server died that had it in hand
 		return death, false
 	}
 	if death.Instance = o.g.naks.holder(o.at, death.Delivery); death.Instance == "" {
-		death.Instance = o.begunBy
+		death.Instance = o.begun.instance
 	}
 	return death, death.Instance != "" || o.pulled
 }

@@ -42,7 +42,7 @@ func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
 			continue
 		}
 		for _, i := range mine {
-			all[i].begunBy = begun[all[i].t.Ref()]
+			all[i].begun = begun[all[i].t.Ref()]
 			if ends[i] = endNone; ended[all[i].t.Ref()] {
 				ends[i] = endFound
 			}
@@ -51,15 +51,21 @@ func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
 	return ends
 }
 
-// ended returns the attempts of a shard whose ends were stored since an instant, up to now, and which
-// instance began which attempt last: a barrier says how far who answers must have come. A NATS server that was cut off may lack an end, and take
-// itself for the leader.
-func (g *group) ended(ctx context.Context, shard int, since time.Time) (ended map[bus.AttemptRef]bool, begun map[bus.AttemptRef]string, err error) {
+// begin is that an instance has reported the start of an attempt, and of which of its deliveries.
+type begin struct {
+	instance string
+	delivery int
+}
+
+// ended returns the attempts of a shard whose ends were stored since an instant, up to now, and the last
+// begin of each attempt. A barrier says how far who answers must have come: a NATS server that was cut off
+// may lack an end, and take itself for the leader.
+func (g *group) ended(ctx context.Context, shard int, since time.Time) (ended map[bus.AttemptRef]bool, begun map[bus.AttemptRef]begin, err error) {
 	known, err := g.d.conn.PutBarrier(ctx, shard)
 	if err != nil {
 		return nil, nil, err
 	}
-	ended, begun = map[bus.AttemptRef]bool{}, map[bus.AttemptRef]string{}
+	ended, begun = map[bus.AttemptRef]bool{}, map[bus.AttemptRef]begin{}
 	err = g.d.conn.ScanSince(ctx, g.d.conn.EvtOf(shard), bus.SubjectEvent(shard, g.name), since, known, func(m *jet.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
 		e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
@@ -68,7 +74,7 @@ func (g *group) ended(ctx context.Context, shard int, since time.Time) (ended ma
 		case e.Kind == bus.EventFinished:
 			ended[e.Ref()] = true
 		case e.Kind == bus.EventStarted:
-			begun[e.Ref()] = e.Instance
+			begun[e.Ref()] = begin{e.Instance, e.Delivery}
 		}
 	})
 	return ended, begun, err

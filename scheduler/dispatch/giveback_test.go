@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -103,4 +104,29 @@ func (w *world) givenBack() *atomic.Int64 {
 		}
 	}
 	return n
+}
+
+func TestADeathCountsThoughAnotherHasGivenTheAttemptBackSince(t *testing.T) {
+	run(t, func(w *world) {
+		w.dispatcher("n1")
+		a := w.executor("a", time.Hour)
+		time.Sleep(time.Second)
+		tr := w.pulled()
+		time.Sleep(time.Second)
+		w.wantBegan("a job")
+		a.die()
+		p := w.conn.NewPuller(1, slog.New(slog.DiscardHandler), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerAny("g")})
+		p.Ask(1)
+		for m := range p.Inbox() {
+			if p.Take(m) {
+				_ = w.conn.NC.Publish(m.Reply, []byte(bus.NakAfter(time.Second)))
+				break
+			}
+		}
+		p.Release()
+		w.executor("b", 5*time.Second)
+		time.Sleep(time.Minute)
+		w.wantTold(tr, "started a", "held a instance a died or was cut off while it had this: delivery 1", "started b", "finished succeeded b")
+		w.wantTriggers(0)
+	})
 }

@@ -78,11 +78,11 @@ type offer struct {
 	from     string // the instance that has handed it over, and has a slot for it
 
 	// Of one that had to be judged: which executors have died while they had it, and the revision
-	// of that; nil before. begunBy is who reported last that it has begun it.
+	// of that; nil before.
 	deaths   *bus.Deaths
 	deathsAt uint64
-	begunBy  string
-	pulled   bool // by an executor, not by a server
+	begun    begin // the last that was reported
+	pulled   bool  // by an executor, not by a server
 
 	// Of a trigger that waits: when JetStream was last told that it is in good hands, and
 	// whether it had been parked and is offered again.
