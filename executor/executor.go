@@ -299,7 +299,6 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("run executor: %w", err)
 	}
-	e.log.InfoContext(ctx, "executor started", "slots", e.cfg.Slots, "kinds", e.kinds(), "handlers", e.handlerNames())
 	l.serve(ctx, life, false)
 	e.log.InfoContext(ctx, "executor stopping", "running", len(l.live))
 	e.stop(life, end, l)

@@ -71,6 +71,9 @@ func (l *loop) introducedAs(err error) {
 	in.result = nil
 	switch {
 	case err == nil:
+		if !l.introduced {
+			l.e.log.Info("executor started", "slots", l.e.cfg.Slots, "kinds", l.e.kinds(), "handlers", l.e.handlerNames())
+		}
 		in.done, l.introduced = true, true
 		l.beat(time.Now()) // a try may take a while
 	case errors.Is(err, job.ErrConflict):
@@ -123,7 +126,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, pa
 			looked, seen, since = looked+1, seq, time.Now()
 			e.log.InfoContext(ctx, "waiting to see whether the instance that had this name is gone", "host", other.Host, "pid", other.PID)
 		case seq != seen:
-			return fmt.Errorf("%w: instance %s of group %s runs already, on host %s (pid %d, since %s); give each its own name (--instance), or none",
+			return fmt.Errorf("%w: instance %s of group %s runs already, on host %s (pid %d, since %s); give each its own name (--instance, CARILLON_INSTANCE or Options.Instance), or none",
 				job.ErrConflict, e.cfg.Instance, e.cfg.Group, other.Host, other.PID, other.StartedAt.Format(time.RFC3339))
 		case time.Since(since) >= fleet.InstanceTTL-nameEvery:
 			over = seq

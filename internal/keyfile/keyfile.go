@@ -31,10 +31,18 @@ func Read(file, variable string) (string, error) {
 		return readInherited(inherited)
 	}
 	data, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
-	if err != nil {
-		return "", fmt.Errorf("read key: %w", err)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read %s: %w", nameOf(variable), err)
+	case strings.TrimSpace(string(data)) == "":
+		return "", fmt.Errorf("read %s: file %s is empty", nameOf(variable), file)
 	}
 	return string(data), nil
+}
+
+// nameOf returns the name of the key that a variable holds, such as "secret key".
+func nameOf(variable string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "CARILLON_"), "_", " "))
 }
 
 // descriptorOf returns the descriptor that the name of a key's file stands for: "-" is

@@ -3,6 +3,8 @@ package keyfile
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -37,5 +39,18 @@ func TestAKeyOnAnInheritedDescriptorIsReadOnceAndTheDescriptorClosed(t *testing.
 		if got := descriptorOf(name) != nil; got != want {
 			t.Errorf("%q: %v", name, got)
 		}
+	}
+}
+
+func TestAKeyFileThatIsEmptyOrNotThereIsRefusedByItsName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "billing.key")
+	if _, err := Read(file, SecretKeyVariable); err == nil || !strings.HasPrefix(err.Error(), "read secret key: open "+file) {
+		t.Error(err)
+	}
+	if err := os.WriteFile(file, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if key, err := Read(file, SecretKeyVariable); key != "" || err == nil || err.Error() != "read secret key: file "+file+" is empty" {
+		t.Errorf("%q, %v", key, err)
 	}
 }

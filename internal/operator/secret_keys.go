@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/bus/seal"
@@ -48,6 +50,9 @@ func newSecretKeyCommand() *cobra.Command {
 		text, err := keyfile.Read(masterFile, keyfile.MasterKeyVariable)
 		if err != nil {
 			return err
+		}
+		if text == "" {
+			return cli.Usage(errors.New("name the file of the master key with --master-key, or set " + keyfile.MasterKeyVariable + "; \"carillon dev\" keeps its own in data/master.key"))
 		}
 		master, err := seal.ParseMaster(text)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 )
 
@@ -25,5 +26,12 @@ func TestAGroupsKeyFollowsFromTheMasterKey(t *testing.T) {
 	key := run("secret", "key", "-g", "billing", "--master-key", file)
 	if !strings.HasPrefix(key, "carillon-group-1.billing.") || key != run("secret", "key", "-g", "billing", "--master-key", file) {
 		t.Errorf("the key is %q", key)
+	}
+}
+
+func TestAGroupsKeyWithoutAMasterKeyNamesTheFlag(t *testing.T) {
+	code, _, errOut := clitest.Offline(t, "", "secret", "key", "-g", "billing")
+	if code != cli.ExitUsage || !strings.Contains(errOut, "name the file of the master key with --master-key, or set CARILLON_MASTER_KEY") {
+		t.Errorf("exit code %d: %s", code, errOut)
 	}
 }

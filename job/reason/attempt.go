@@ -35,7 +35,7 @@ var (
 	ScriptGone           = One{define("script_gone", "the script {digest:word} is gone; save the job again with its source")}
 	NoHandler            = Two{define("no_handler", `no handler "{handler:phrase}" is registered with this executor; registered: {handlers:phrase}`)}
 	KindNotRun           = Two{define("kind_not_run", "this executor does not run {kind:word} tasks; it runs {kinds:phrase}")}
-	NoSecretKey          = None{define("no_secret_key", "the task asks for secrets, and this executor has no key for them; start it with --secret-key")}
+	NoSecretKey          = None{define("no_secret_key", "the task asks for secrets, and this executor has no key for them; give it the key of its group (--secret-key, or CARILLON_SECRET_KEY_FILE)")}
 	NoSecret             = Three{define("no_secret", `there is no secret "{secret:word}" in group {group:word}; set it with: {command:phrase}`)}
 	ClosedWithoutAnswer  = None{define("closed_without_answer", "the other side closed the connection without an answer")}
 )

@@ -19,7 +19,7 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 		t.Line("no executor groups; start an executor")
 		return
 	}
-	row := []string{"GROUP", "STATE", "INSTANCE", "BUSY", "RUNS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN"}
+	row := []string{"GROUP", "STATE", "INSTANCE", "BUSY", "TASKS", "LABELS", "VERSION", "HOST", "LOAD", "LAST SEEN"}
 	if t.Wide {
 		row = append(row, "STARTED", "SDK", "CPUS", "MEMORY")
 	}
@@ -34,7 +34,7 @@ func drawGroups(t *draw.Table, groups client.GroupList) {
 			case slices.Contains(i.Handlers, fleet.AnyHandler):
 				kinds = append(slices.Clip(kinds), "any handler")
 			case len(i.Handlers) > 0:
-				kinds = append(slices.Clip(kinds), fmt.Sprintf("%d handlers", len(i.Handlers)))
+				kinds = append(slices.Clip(kinds), draw.Count(len(i.Handlers), "handler"))
 			}
 			row := []string{
 				g.ExecutorGroup, string(i.State), t.Cell(i.Instance, 40), fmt.Sprintf("%d/%d", i.Running, i.Slots),

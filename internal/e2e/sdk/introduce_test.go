@@ -1,9 +1,12 @@
 package sdk_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +23,13 @@ import (
 // second starts another executor of the name "a", and returns what ends it and what it ends with.
 func (w *world) second(c *counter) (stop func(), ended <-chan error) {
 	w.t.Helper()
-	e, err := executor.New(w.opened("second a").Conn, executor.Config{Group: "g", Instance: "a", Grace: -1})
+	return w.secondLogging(c, io.Discard)
+}
+
+// secondLogging is second with a writer for what the executor logs.
+func (w *world) secondLogging(c *counter, log io.Writer) (stop func(), ended <-chan error) {
+	w.t.Helper()
+	e, err := executor.New(w.opened("second a").Conn, executor.Config{Group: "g", Instance: "a", Grace: -1, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -58,9 +67,13 @@ func TestAnExecutorWhoseNameIsTakenStopsAndSaysByWhom(t *testing.T) {
 		w.start("a", executor.Config{}, handler(first.sleeper(time.Second)))
 		time.Sleep(3 * time.Second)
 		secret := w.secret()
-		_, ended := w.second(other)
+		var log bytes.Buffer
+		_, ended := w.secondLogging(other, &log)
 		select {
 		case err := <-ended:
+			if strings.Contains(log.String(), "executor started") {
+				t.Errorf("it claims to have started: %s", log.String())
+			}
 			if !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "instance a of group g runs already, on host ") || !strings.Contains(err.Error(), "--instance") {
 				t.Errorf("error %v", err)
 			}

@@ -98,7 +98,7 @@ func TestARunWithoutItsSecretsFailsAtOnceAndSaysWhy(t *testing.T) {
 			w.wantStatus(tr.RunID, job.StatusFailed, message)
 			i.stop()
 		}
-		fails("a", executor.Config{}, "db", "this executor has no key for them; start it with --secret-key")
+		fails("a", executor.Config{}, "db", "this executor has no key for them; give it the key of its group")
 		fails("b", executor.Config{SecretKey: master.Group("g").Text()}, "other", `there is no secret "other" in group g; set it with: carillon secret set other --group g`)
 		fails("c", executor.Config{SecretKey: seal.NewMaster().Group("g").Text()}, "db", `open secret "db": it is sealed with key `+master.Group("g").ID())
 

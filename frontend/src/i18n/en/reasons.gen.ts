@@ -34,7 +34,7 @@ export const reasons = {
   script_gone: "the script {digest:word} is gone; save the job again with its source",
   no_handler: "no handler \"{handler:phrase}\" is registered with this executor; registered: {handlers:phrase}",
   kind_not_run: "this executor does not run {kind:word} tasks; it runs {kinds:phrase}",
-  no_secret_key: "the task asks for secrets, and this executor has no key for them; start it with --secret-key",
+  no_secret_key: "the task asks for secrets, and this executor has no key for them; give it the key of its group (--secret-key, or CARILLON_SECRET_KEY_FILE)",
   no_secret: "there is no secret \"{secret:word}\" in group {group:word}; set it with: {command:phrase}",
   closed_without_answer: "the other side closed the connection without an answer",
   job_paused: "the job is paused",
