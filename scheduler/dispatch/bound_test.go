@@ -144,14 +144,21 @@ func TestADispatcherThatDiesIsNoDeathOfAnExecutor(t *testing.T) {
 	})
 }
 
+// dieWith starts an executor, triggers jobs there, and kills it while it runs them.
+func (w *world) dieWith(jobs ...job.Name) {
+	a := w.executor("a", time.Hour)
+	time.Sleep(time.Second)
+	for _, name := range jobs {
+		w.trigger("", named(name))
+	}
+	time.Sleep(10 * time.Second)
+	a.die()
+}
+
 func TestAnAttemptWhoseExecutorDiedIsHandedOutAlone(t *testing.T) {
 	run(t, func(w *world) {
 		w.dispatcher("node")
-		a := w.executor("a", time.Hour)
-		time.Sleep(time.Second)
-		w.trigger("", named("g/suspect"))
-		time.Sleep(10 * time.Second)
-		a.die()
+		w.dieWith("g/suspect")
 		w.wantBegan("a suspect")
 		w.trigger("", named("g/before"))
 		w.executor("b", 15*time.Second)
@@ -172,12 +179,7 @@ func TestAnAttemptWhoseExecutorDiedIsHandedOutAlone(t *testing.T) {
 func TestNobodyWaitsForeverForASuspect(t *testing.T) {
 	run(t, func(w *world) {
 		w.dispatcher("node")
-		a := w.executor("a", time.Hour)
-		time.Sleep(time.Second)
-		w.trigger("", named("g/suspect"))
-		w.trigger("", named("g/another"))
-		time.Sleep(10 * time.Second)
-		a.die()
+		w.dieWith("g/suspect", "g/another")
 		w.began()
 		w.executor("b", time.Hour)
 		time.Sleep(30 * time.Second)
