@@ -1,3 +1,4 @@
+import type { ComponentProps } from "react";
 import type { Misfire, Overlap, Retry } from "@/api/schema.gen";
 import { Check, Choice, DurationField, NumberField, TextField } from "@/components/fields";
 import { usePageT } from "@/i18n";
@@ -8,6 +9,11 @@ const misfires = ["skip", "fire_once", "fire_all"] as const;
 const deliveries = ["at_least_once", "at_most_once"] as const;
 const overlaps = ["allow", "queue", "skip", "replace"] as const;
 const backoffs = ["constant", "linear", "exponential"] as const;
+
+/** A NumberField that is empty for 0. */
+function CountField({ value, onChange, ...rest }: ComponentProps<typeof NumberField>) {
+  return <NumberField {...rest} value={value || undefined} onChange={(n) => onChange(n || undefined)} />;
+}
 
 /** What becomes of late fires, of runs that meet, and of runs that fail. */
 export function Trouble(props: SectionProps) {
@@ -37,26 +43,26 @@ export function Trouble(props: SectionProps) {
             }
           />
           {(doc.delivery !== "at_most_once" || errors.has("max_deliveries")) && (
-            <NumberField
+            <CountField
               label={e.maxDeliveries}
               min={1}
               max={10}
               placeholder="3"
-              value={doc.max_deliveries || undefined}
+              value={doc.max_deliveries}
               hint={e.maxDeliveriesHint}
               error={errors.get("max_deliveries")}
-              onChange={(n) => onChange(without({ ...doc, max_deliveries: n || undefined }))}
+              onChange={(n) => onChange(without({ ...doc, max_deliveries: n }))}
             />
           )}
-          <NumberField
+          <CountField
             label={e.pauseAfter}
             min={0}
             max={1000}
             placeholder={e.never}
-            value={doc.pause_after_failures || undefined}
+            value={doc.pause_after_failures}
             hint={e.pauseAfterHint}
             error={errors.get("pause_after_failures")}
-            onChange={(n) => onChange(without({ ...doc, pause_after_failures: n || undefined }))}
+            onChange={(n) => onChange(without({ ...doc, pause_after_failures: n }))}
           />
         </div>
       </div>
@@ -90,38 +96,38 @@ function OverlapRule({ doc, onChange, errors }: SectionProps) {
             )
           }
         />
-        <NumberField
+        <CountField
           label={e.overlapLimit}
           min={1}
           max={10_000}
           placeholder={policy === "allow" ? e.where.anyNumber : "1"}
-          value={o.limit || undefined}
+          value={o.limit}
           error={errors.get("overlap.limit")}
-          onChange={(limit) => set({ ...o, policy, limit: limit || undefined })}
+          onChange={(limit) => set({ ...o, policy, limit })}
         />
         {policy === "queue" && (
-          <NumberField
-            label={e.overlapQueue}
-            min={1}
-            max={10_000}
-            placeholder="100"
-            value={o.queue || undefined}
-            error={errors.get("overlap.queue")}
-            onChange={(queue) => set({ ...o, policy, queue: queue || undefined })}
-          />
-        )}
-        {policy === "queue" && (
-          <Choice
-            label={e.whenFull}
-            value={o.when_full ?? "skip_newest"}
-            options={[
-              { value: "skip_newest", label: e.whenFullWords.skip_newest },
-              { value: "skip_oldest", label: e.whenFullWords.skip_oldest },
-            ]}
-            onChange={(when_full) =>
-              set({ ...o, policy, when_full: when_full === "skip_newest" ? undefined : when_full })
-            }
-          />
+          <>
+            <CountField
+              label={e.overlapQueue}
+              min={1}
+              max={10_000}
+              placeholder="100"
+              value={o.queue}
+              error={errors.get("overlap.queue")}
+              onChange={(queue) => set({ ...o, policy, queue })}
+            />
+            <Choice
+              label={e.whenFull}
+              value={o.when_full ?? "skip_newest"}
+              options={[
+                { value: "skip_newest", label: e.whenFullWords.skip_newest },
+                { value: "skip_oldest", label: e.whenFullWords.skip_oldest },
+              ]}
+              onChange={(when_full) =>
+                set({ ...o, policy, when_full: when_full === "skip_newest" ? undefined : when_full })
+              }
+            />
+          </>
         )}
       </div>
       <p className="hint">{overlapInWords(doc, t)}</p>
@@ -200,14 +206,14 @@ function RetryRule({ doc, onChange, errors }: SectionProps) {
   return (
     <div className="rule">
       <div className="three">
-        <NumberField
+        <CountField
           label={e.retry}
           min={0}
           max={100}
           placeholder={e.notAgain}
-          value={r.limit || undefined}
+          value={r.limit}
           error={errors.get("retry.limit")}
-          onChange={(limit) => set({ limit: limit || undefined })}
+          onChange={(limit) => set({ limit })}
         />
         {r.limit ? (
           <>
@@ -237,14 +243,14 @@ function RetryRule({ doc, onChange, errors }: SectionProps) {
             error={errors.get("retry.max_delay")}
             onChange={(max_delay) => set({ max_delay })}
           />
-          <NumberField
+          <CountField
             label={e.jitter}
             min={0}
             max={100}
             placeholder="0"
-            value={r.jitter_percent || undefined}
+            value={r.jitter_percent}
             error={errors.get("retry.jitter_percent")}
-            onChange={(n) => set({ jitter_percent: n || undefined })}
+            onChange={(jitter_percent) => set({ jitter_percent })}
           />
           <TextField
             label={e.exitCodes}
