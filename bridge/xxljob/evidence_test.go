@@ -16,7 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// answers has an executor answer a path with a body, and do nothing of what was asked.
+// answers replaces an executor's answer to a path by a fixed body. The request has no effect.
 func answers(path, body string) func(*xxlstandin.Config) {
 	return func(c *xxlstandin.Config) {
 		before := c.Answer
@@ -30,7 +30,7 @@ func answers(path, body string) func(*xxlstandin.Config) {
 	}
 }
 
-// mute has an executor never report the end of a run.
+// mute is an executor that never reports the end of a run.
 func mute() func(*xxlstandin.Config) {
 	return func(c *xxlstandin.Config) { c.Admins = []string{"http://mute:8080"} }
 }
@@ -167,7 +167,7 @@ func TestARunOfAnExecutorWithoutIdleBeatEndsWhenThatIsStartedAnew(t *testing.T) 
 		time.Sleep(2 * time.Second)
 		again := w.startExecutor("10.0.0.1:9999", handlers, config) // which has no handler of the name
 		w.wantEnd(id, 5*time.Minute, job.StatusFailed, "job handler [long] not found.")
-		w.wantBegins(id, "", "executor 10-0-0-1-9999 was started anew, and did not report the end of this run within 1m30s; it is begun again")
+		w.wantBegins(id, "", "executor 10-0-0-1-9999 restarted, and did not report the end of this run within 1m30s; it is begun again")
 		if n := len(again.Taken()); n != 0 {
 			w.Errorf("%d runs", n)
 		}

@@ -47,7 +47,7 @@ var (
 	ExecutorsDied        = One{define("executors_died", "its executor died {times|time|times} while it ran this")}
 	WaitsAlone           = None{further("waits_alone", "its executor died while it ran this, so it waits for an instance that runs nothing else")}
 	ExecutorForgot       = Two{define("executor_forgot", "executor {instance:word} lives, but has no such run any more, and did not report its end within {limit:duration}")}
-	ExecutorRestarted    = Two{define("executor_restarted", "executor {instance:word} was started anew, and did not report the end of this run within {limit:duration}")}
+	ExecutorRestarted    = Two{define("executor_restarted", "executor {instance:word} restarted, and did not report the end of this run within {limit:duration}")}
 	ExecutorUnsure       = Two{define("executor_unsure", "executor {instance:word} lives, but for {limit:duration} neither reported the end of this run nor showed that it still has it")}
 	ForgottenBefore      = One{further("forgotten_before", "it was begun again {times|time|times} already: the work may have been done")}
 	BegunAgain           = None{further("begun_again", "it is begun again")}

@@ -132,7 +132,7 @@ export const reasons = {
   executors_died: "its executor died {times|time|times} while it ran this",
   waits_alone: "its executor died while it ran this, so it waits for an instance that runs nothing else",
   executor_forgot: "executor {instance:word} lives, but has no such run any more, and did not report its end within {limit:duration}",
-  executor_restarted: "executor {instance:word} was started anew, and did not report the end of this run within {limit:duration}",
+  executor_restarted: "executor {instance:word} restarted, and did not report the end of this run within {limit:duration}",
   executor_unsure: "executor {instance:word} lives, but for {limit:duration} neither reported the end of this run nor showed that it still has it",
   forgotten_before: "it was begun again {times|time|times} already: the work may have been done",
   begun_again: "it is begun again",
