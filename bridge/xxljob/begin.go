@@ -113,7 +113,8 @@ func (i *instance) notBegun(ctx context.Context, r *run, why string) {
 	i.giveBack(ctx, r)
 }
 
-// giveBack has somebody else begin the attempt. It returns false if another bridge has the run.
+// giveBack returns the attempt to its group, for another instance. It returns false if another bridge
+// has the run.
 func (i *instance) giveBack(ctx context.Context, r *run) bool {
 	if r.kept.LogID != 0 {
 		r.kept.GivenUp = true

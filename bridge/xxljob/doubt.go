@@ -88,7 +88,7 @@ func (i *instance) listenFor(ctx context.Context, r *run, since time.Time) func(
 	}
 }
 
-// overdue reports whether a run that nobody has reported is to be given up, and why.
+// overdue reports whether to give up a run whose end was not reported, and why.
 func (i *instance) overdue(r *run, now time.Time) (g giveUp, over bool) {
 	if line := r.log.at(); line != r.grewTo {
 		r.grewTo, r.grew = line, now

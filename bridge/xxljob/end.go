@@ -189,8 +189,8 @@ func (i *instance) endByPolicy(ctx context.Context, r *run, g giveUp) bool {
 	return i.giveBack(ctx, r)
 }
 
-// maxForgotten is how often an attempt is begun again of which an executor that lives knows nothing, or
-// whose end it cannot report.
+// maxForgotten bounds the new starts of an attempt that a live executor has lost, or whose end it
+// cannot report.
 const maxForgotten = 1
 
 func (i *instance) publish(ctx context.Context, m *nats.Msg) error {

@@ -330,7 +330,7 @@ type stray struct {
 	until time.Time
 }
 
-// returned takes in that an executor has reported a run that we had ended before.
+// returned handles an executor's report of a run that the bridge ended before.
 func (i *instance) returned(logID int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

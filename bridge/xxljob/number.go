@@ -125,8 +125,8 @@ func (b *Bridge) GiveJobID(ctx context.Context, name job.Name, id int32) (int32,
 	return id, err
 }
 
-// JobOf returns the job of a group with a number. The error is job.ErrNotFound if no job has it yet:
-// imported ones get theirs when they first run.
+// JobOf returns a group's job by its number. The error is job.ErrNotFound if no job has that number
+// yet: imported jobs get theirs at their first run.
 func (b *Bridge) JobOf(ctx context.Context, group string, id int32) (job.Name, error) {
 	return b.store.JobOf(ctx, group, id)
 }

@@ -214,7 +214,7 @@ func (i *instance) kill(m *nats.Msg, r *fleet.InstanceReply) error {
 	return nil
 }
 
-// drain has the instance leave when it has no runs, or when their time is over.
+// drain removes the instance once it has no runs, or once their time is over.
 func (i *instance) drain(ctx context.Context, m *nats.Msg) error {
 	var q fleet.DrainRequest
 	if len(m.Data) > 0 {

@@ -302,7 +302,7 @@ func eventOf(r *state.Run, instance string, kind bus.EventKind, at time.Time) *b
 	return ev
 }
 
-// startEnding has the executor end the run, and waits for its word that it has.
+// startEnding asks the executor to end the run, and waits until it reports the end.
 func (i *instance) startEnding(ctx context.Context, r *run, e state.Ending) {
 	if r.kept.Ending != nil {
 		return

@@ -23,8 +23,7 @@ import (
 // ErrNotSent means that the executor could not be reached: it has not heard the call.
 var ErrNotSent = errors.New("the executor cannot be reached")
 
-// Refusal is an answer with a code other than 200, or with an HTTP status that says that the call had no
-// effect (4xx).
+// Refusal is an answer with a code other than 200, or with an HTTP status of 4xx: the call had no effect.
 type Refusal struct {
 	Code   int // that of the answer, or the HTTP status
 	Msg    string
@@ -71,7 +70,7 @@ type Target struct {
 	AppName string
 	Token   string
 	Dialect wire.Dialect
-	// Fresh has each call use a connection of its own, which may reach another process.
+	// Fresh opens a new connection for each call. Behind a balancer it may reach another process.
 	Fresh bool
 }
 
@@ -154,8 +153,8 @@ func (c *Client) Beat(ctx context.Context, t Target) error {
 	return err
 }
 
-// Idle asks whether the executor has neither a running nor a queued run of a job. Executors that do not
-// know say so in many ways: see the bridge's evidence.
+// Idle asks whether the executor has neither a running nor a queued run of a job. The answers of
+// executors without /idleBeat differ: see the bridge's evidence.
 func (c *Client) Idle(ctx context.Context, t Target, jobID int32) (bool, error) {
 	err := c.do(ctx, t, wire.PathIdleBeat, wire.JobRequest(jobID))
 	if refused := (*Refusal)(nil); errors.As(err, &refused) && refused.Status == 0 {
@@ -184,7 +183,7 @@ func unknownPath(err error, path string) bool {
 	return errors.As(err, &refused) && (refused.Status == http.StatusNotFound || strings.Contains(refused.Msg, path) && strings.Contains(refused.Msg, "not found"))
 }
 
-// Kill has the executor end all runs of a job.
+// Kill ends all runs of a job at the executor.
 func (c *Client) Kill(ctx context.Context, t Target, jobID int32) error {
 	err := c.do(ctx, t, wire.PathKill, wire.JobRequest(jobID))
 	return err

@@ -41,7 +41,7 @@ type Instance struct {
 	Dialect  wire.Dialect `json:"dialect,omitempty"`
 	// Old says that it reports results as versions before 2.3 do.
 	Old bool `json:"old,omitempty"`
-	// SaysBusy says that it has answered of a job that it is busy with it, as not all executors do.
+	// SaysBusy means that its executor once reported a job as busy. Not all executors do.
 	SaysBusy bool      `json:"says_busy,omitempty"`
 	Since    time.Time `json:"since"`
 
@@ -138,17 +138,17 @@ type Change struct {
 	Removed  string // the key of an instance that is forgotten
 }
 
-// Tail reads what changes of bridges, beats and instances. One goroutine uses it.
+// Tail reads changes of bridges, beats and instances. It is for one goroutine at a time.
 type Tail struct {
 	s    *Store
 	next map[string]uint64 // by group
 }
 
-// Tail returns a tail that begins with all there is.
+// Tail returns a tail that begins with all present entries.
 func (s *Store) Tail() *Tail { return &Tail{s: s, next: map[string]uint64{}} }
 
-// Poll calls yield with what has changed since it was called last. What a replica that lags behind does
-// not know yet comes the next time. The error is job.ErrUnavailable.
+// Poll calls yield with each change since the last call. Changes that a lagging replica does not have
+// yet follow at a later call. The error is job.ErrUnavailable.
 func (t *Tail) Poll(ctx context.Context, yield func(Change)) error {
 	for _, group := range t.s.scanned() {
 		err := t.s.scan(ctx, group, "fleet.>", t.next[group]+1, func(e entry) {
@@ -164,8 +164,8 @@ func (t *Tail) Poll(ctx context.Context, yield func(Change)) error {
 	return nil
 }
 
-// changeOf reads an entry. What cannot be read, or tells of another group or name than its key, says
-// nothing.
+// changeOf decodes an entry. It returns false if the entry is unreadable, or if its value names another
+// group or name than its key.
 func changeOf(e entry) (Change, bool) {
 	c := Change{Revision: e.sequence}
 	if id, ok := strings.CutPrefix(e.key, keyBridge); ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// Forgotten says how often executors that live have not reported the end of an attempt.
+// Forgotten counts how often live executors did not report the end of an attempt.
 type Forgotten struct {
 	Times int    `json:"times"`
 	Why   string `json:"why"` // of the last

@@ -46,7 +46,7 @@ func blockKey(group string, n int64) string {
 	return keyOf(group, "block."+strconv.FormatInt(n, 10))
 }
 
-// TakeBlock gives an instance log ids that nobody else has or had, from first on, for [BlockFor].
+// TakeBlock reserves [BlockSize] unused log ids for an instance, from first on, for [BlockFor].
 func (s *Store) TakeBlock(ctx context.Context, b Block) (first int64, err error) {
 	least := FirstLogID(b.Group)
 	n, err := s.next(ctx, keyOf(b.Group, "next.log"), 1, (least+BlockSize-1)/BlockSize)
@@ -70,8 +70,8 @@ func (s *Store) BlockOf(ctx context.Context, group string, logID int64) (Block, 
 	return b, err
 }
 
-// GroupOfBlock returns the group of a log id: any one that has it, if the store is for all groups. The error
-// is job.ErrNotFound if none has. A replica that lags behind may answer.
+// GroupOfBlock returns the group of a log id. A store for all groups returns any group with that id. The
+// error is job.ErrNotFound if there is none. A lagging replica may answer.
 func (s *Store) GroupOfBlock(ctx context.Context, logID int64) (string, error) {
 	group := ""
 	if len(s.groups) == 0 {
@@ -120,15 +120,15 @@ func (s *Store) JobID(ctx context.Context, name job.Name) (int32, error) {
 	return id, err
 }
 
-// JobOf returns the job of a group that has a number. The error is job.ErrNotFound if none has it.
+// JobOf returns a group's job by its number. The error is job.ErrNotFound if no job has that number.
 func (s *Store) JobOf(ctx context.Context, group string, id int32) (job.Name, error) {
 	var name job.Name
 	_, err := s.now(ctx, numberKey(group, id), &name)
 	return name, err
 }
 
-// TakeJobIDs returns the first of n numbers that no job of a group has or had, at least least. Jobs that
-// were imported may have some of them: see [Store.GiveJobID].
+// TakeJobIDs reserves n consecutive job numbers of a group and returns the first, which is at least
+// least. Imported jobs may own some of them: see [Store.GiveJobID].
 func (s *Store) TakeJobIDs(ctx context.Context, group string, n, least int32) (first int32, err error) {
 	id, err := s.next(ctx, keyOf(group, "next.job"), int64(n), int64(max(least, 1)))
 	return int32(id), err //nolint:gosec // it counts jobs

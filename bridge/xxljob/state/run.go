@@ -44,9 +44,9 @@ type Run struct {
 	Said bool `json:"said,omitempty"`
 	// LogLine is the first line of its log that is not in the run's log yet.
 	LogLine int `json:"log_line,omitempty"`
-	// Forgotten is how often executors have forgotten the attempt before.
+	// Forgotten counts the earlier starts of this attempt that executors lost.
 	Forgotten int `json:"forgotten,omitempty"`
-	// Ending is why we end it, before its executor has said that it ended.
+	// Ending is why the bridge is ending it; nil if it is not.
 	Ending *Ending `json:"ending,omitempty"`
 
 	// Ended says that its end is stored; Unheard, that its executor has not reported it, and may yet.

@@ -19,7 +19,7 @@ const (
 	GluePowerShell Glue = "GLUE_POWERSHELL"
 )
 
-// Serial has an executor run the runs of a job one after the other. We send nothing else.
+// Serial is the block strategy that runs a job's runs one after the other, the only one that bridges send.
 const Serial = "SERIAL_EXECUTION"
 
 // Run asks an executor for a run.
