@@ -9,16 +9,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// SubjectBridge returns where a bridge asks servers for what bridges keep of a group. It cannot read that
-// itself: the right to read a part of a stream by a filter is the right to read all of it.
+// SubjectBridge returns the subject on which a bridge asks servers for a group's entries of bucket
+// XXLJOB. It cannot scan the bucket itself: the right to read part of a stream is the right to read all.
 func SubjectBridge(group string) string { return "bridge." + group }
 
-// BridgeScan asks for entries of bucket XXLJOB that belong to the group of the subject.
+// BridgeScan requests entries of bucket XXLJOB of the group in the subject.
 type BridgeScan struct {
-	// Filter selects keys, without the group that begins them: tokens, of which one may be *, and the
-	// last >.
+	// Filter is a subject filter for keys without their group, such as fleet.> or given-up.*.7.
 	Filter string `json:"filter"`
-	// From is the least sequence of the stream.
+	// From is the lowest stream sequence to return.
 	From uint64 `json:"from"`
 }
 
@@ -47,10 +46,10 @@ type BridgeEntry struct {
 // BridgePage answers a [BridgeScan], with the oldest entries first.
 type BridgePage struct {
 	Entries []BridgeEntry `json:"entries"`
-	// More says that there are more from Next on.
+	// More means that further entries follow, from sequence Next on.
 	More bool   `json:"more,omitempty"`
 	Next uint64 `json:"next,omitempty"`
-	// Error says why there is no answer.
+	// Error is the reason of a refusal; then there are no entries.
 	Error string `json:"error,omitempty"`
 }
 

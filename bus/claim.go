@@ -74,19 +74,19 @@ func DecodeClaim(subject string, data []byte) (*Claim, error) {
 	return claim, nil
 }
 
-// Deaths is what servers keep of an attempt whose executors died while they had it. JetStream's
-// count of deliveries does not tell: a trigger that is given back has harmed nobody.
+// Deaths records the executors that died with an attempt. JetStream's count of deliveries cannot
+// replace it: triggers that were given back count there, too.
 type Deaths struct {
 	// Deaths are at most [job.MaxMaxDeliveries], in the order in which they were found.
 	Deaths []Death `json:"deaths"`
-	// Handed is to whom a server has handed the attempt since; nil if it has not.
+	// Handed is the instance that accepted the attempt from a server since; nil if there is none.
 	Handed *Handed `json:"handed,omitempty"`
 	// Cancelled says why the attempt was cancelled while an executor had it: nobody is to begin it
 	// again.
 	Cancelled string `json:"cancelled,omitempty"`
 }
 
-// Counted returns the last delivery whose executor is known to have died; 0 if none has.
+// Counted returns the last delivery whose executor is known to have died; 0 if there is none.
 func (d *Deaths) Counted() (delivery int) {
 	for i := range d.Deaths {
 		delivery = max(delivery, d.Deaths[i].Delivery)

@@ -69,8 +69,8 @@ const (
 	clockSlack = maxAhead
 )
 
-// limit makes of an end that its executor reports as any other the timed_out that it is: the attempt took
-// longer than its trigger allows. The executor's word stays beside it.
+// limit changes a reported end to timed_out if the attempt took longer than its trigger allows. The
+// message keeps the status that the executor reported.
 func (e *Event) limit(t terms) {
 	if e.Kind != EventFinished || e.Status != job.StatusSucceeded && e.Status != job.StatusFailed || e.StartedAt.IsZero() {
 		return

@@ -66,7 +66,7 @@ func (b *Broker) started() *Broker {
 	return b
 }
 
-// Configure has the next Start use the repository's configuration with a text replaced by another.
+// Configure replaces a text in the repository's configuration for the next Start.
 func (b *Broker) Configure(was, becomes string) {
 	b.tb.Helper()
 	if !strings.Contains(embedded.DefaultConf, was) {

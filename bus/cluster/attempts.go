@@ -107,8 +107,8 @@ func (c *Conn) ClaimOf(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) 
 	return bus.DecodeClaim(m.Subject, m.Data)
 }
 
-// DeathsOf returns what is kept of the executors that died while they had t's attempt, and its
-// revision for [Conn.PutDeaths]. Without any it is empty.
+// DeathsOf returns the recorded deaths of executors with t's attempt, and their revision for
+// [Conn.PutDeaths]. They are empty if there are none.
 func (c *Conn) DeathsOf(ctx context.Context, t *bus.Trigger) (*bus.Deaths, uint64, error) {
 	m, err := c.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectDeaths(t))
 	if errors.Is(err, jet.ErrNoMessage) {

@@ -116,8 +116,8 @@ func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
 	return f, err
 }
 
-// FleetNow is Fleet for those at whom somebody looks who has just started an executor: the read has
-// begun after the call. Those who wait for their turn share one.
+// FleetNow is Fleet without its cache: the read begins after the call, so that it shows an executor
+// that was just started. Concurrent callers share a read.
 func (c *Conn) FleetNow(ctx context.Context) (Fleet, error) {
 	r := c.fleet
 	asked := r.begun.Load()

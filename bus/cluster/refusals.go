@@ -13,7 +13,7 @@ import (
 type Refusal struct {
 	Group string    `json:"executor_group"`
 	Until time.Time `json:"until"`
-	// Kept is what the group has too much of, if that is the cause.
+	// Kept is the share that the group exceeds, if that is the cause.
 	Kept *fleet.Kept `json:"kept,omitempty"`
 	// GaveBack is how often the group gave triggers back without a delay, if that is the cause. Without
 	// either cause, it sends more than its budget.

@@ -15,7 +15,7 @@ import (
 // keyRestoring is there while a backup is written back: its value names the backup.
 const keyRestoring = "restoring"
 
-// Restoring returns which backup's restore has begun and not ended; "" if none has.
+// Restoring returns the backup whose restore has begun and not ended; "" if there is none.
 func (c *Conn) Restoring(ctx context.Context) (backup string, err error) {
 	entry, err := c.Entry(ctx, bus.BucketCluster, keyRestoring)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {

@@ -16,14 +16,13 @@ import (
 // countersAtOnce is how many groups are counted at once.
 const countersAtOnce = 16
 
-// Kept returns what each of the groups has in each bucket of which groups have a share, those with the
-// most keys first, and none that have no key. The error is job.ErrUnavailable; then it returns what it
-// has counted.
+// Kept returns the use of each shared bucket by each of the groups, most keys first, without those that
+// have no key. The error is job.ErrUnavailable; then the result is what was counted so far.
 func (c *Conn) Kept(ctx context.Context, groups []string) ([]fleet.Kept, error) {
 	return c.kept(ctx, groups, append(bus.Shares(), bus.ShareOfGiven()), false)
 }
 
-// Surplus is Kept for those that have more than they may in a bucket that credentials of groups write.
+// Surplus is Kept for groups that exceed their share of a bucket that their credentials write.
 func (c *Conn) Surplus(ctx context.Context, groups []string) ([]fleet.Kept, error) {
 	kept, err := c.kept(ctx, groups, bus.Shares(), true)
 	return slices.DeleteFunc(kept, func(k fleet.Kept) bool { return !k.Over() }), err
@@ -89,7 +88,7 @@ func (c *Conn) keptOf(ctx context.Context, share bus.Share, group string, last u
 	return k, err
 }
 
-// RemoveSurplus removes the oldest keys of a group that has too many, so that about half of its share
+// RemoveSurplus removes the oldest keys of a group that exceeds its share, until about half of the share
 // is free. The error is job.ErrUnavailable.
 func (c *Conn) RemoveSurplus(ctx context.Context, k fleet.Kept) error {
 	keep := k.MaxKeys / 2

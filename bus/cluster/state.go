@@ -27,7 +27,7 @@ const maxConsumers = 100
 // consumersWithin is how long State waits for a stream's consumers.
 const consumersWithin = 2 * time.Second
 
-// maxKeepers bounds how many shares of groups State tells of.
+// maxKeepers bounds the shares of groups in State.
 const maxKeepers = 20
 
 // State asks NATS for the state of all streams, and of the consumers on streams that are not

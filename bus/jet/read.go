@@ -329,8 +329,8 @@ func headerUint(m *nats.Msg, key string) uint64 {
 	return n
 }
 
-// Count returns how many messages a stream has on subjects that match filter. A replica may answer
-// that lags behind. The error is job.ErrUnavailable.
+// Count returns the number of messages of a stream on subjects that match filter. A lagging replica may
+// answer. The error is job.ErrUnavailable.
 func (c *Conn) Count(ctx context.Context, stream, filter string) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
 	defer cancel()

@@ -10,9 +10,8 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// Size returns how many bytes the messages of a stream have that match filter, from a sequence on,
-// and the sequence after the last of them. It reads their headers only. The error is
-// job.ErrUnavailable.
+// Size returns the bytes of a stream's messages that match filter, from a sequence on, and the sequence
+// after the last of them. It reads their headers only. The error is job.ErrUnavailable.
 func (c *Conn) Size(ctx context.Context, stream, filter string, from uint64) (size int64, next uint64, err error) {
 	cfg := jetstream.ConsumerConfig{
 		Name: nuid.Next(), FilterSubject: filter, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(from, 1),
