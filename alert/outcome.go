@@ -25,7 +25,7 @@ const (
 // each line counts once.
 const maxLines = 1 << 20
 
-// outcome is how a run has ended, or that it has begun.
+// outcome is the start or the end of a run.
 type outcome struct {
 	source  alerting.Source
 	seq     uint64
@@ -37,20 +37,20 @@ type outcome struct {
 	Took    time.Duration // of one that was executed
 }
 
-// turns reports whether an outcome is the bad end of the run that an incident is about for its job.
+// turns reports whether an outcome is the bad end of the job's run in an incident.
 func (o *outcome) turns(inc *alerting.Incident) bool {
 	return inc.State == alerting.Open && inc.Seen[o.source] < o.seq && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool {
 		return a.Job == o.Job && a.RunID == o.RunID && !a.Over
 	})
 }
 
-// turn has an incident be about the bad end of its run.
+// turn changes an incident about a late run into one about the bad end of that run.
 func (o *outcome) turn(inc *alerting.Incident, summary alerting.Sentence) {
 	inc.Turn(&alerting.Finding{Summary: summary, At: stamp(o.At), Source: o.source, Seq: o.seq, Job: o.affected()})
 }
 
-// cures reports whether a good outcome ends what an incident is about for its job. A run that
-// fired before the bad one tells nothing. Of a late run its own start or end does.
+// cures reports whether a good outcome ends the trouble of its job in an incident. Runs that fired
+// before the bad one are ignored. A late run is cured by its own start or end.
 func (o *outcome) cures(inc *alerting.Incident, late bool) bool {
 	i := slices.IndexFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == o.Job })
 	if i < 0 || inc.State != alerting.Open || inc.Jobs[i].Over || inc.Seen[o.source] >= o.seq {
@@ -59,8 +59,8 @@ func (o *outcome) cures(inc *alerting.Incident, late bool) bool {
 	return o.RunID > inc.Jobs[i].RunID || late && o.RunID == inc.Jobs[i].RunID
 }
 
-// cure lets an incident take in an outcome that cures its job. The incident is resolved when no job is
-// left.
+// cure applies an outcome to an incident whose job it cures. Without further bad jobs, the incident is
+// resolved.
 func (o *outcome) cure(inc *alerting.Incident) {
 	inc.MarkSeen(o.source, o.seq)
 	inc.UpdatedAt = o.At

@@ -34,12 +34,12 @@ func (s *session) lookClocks(ctx context.Context, r *alerting.Rule, now time.Tim
 	return s.overExcept(ctx, r, wrong, now, alerting.Say("clocks_right"))
 }
 
-// maxWrongClocks bounds for how many instances of a group there are incidents: whoever has the group's
-// credential may write any number of heartbeats.
+// maxWrongClocks bounds the incidents about clocks of one group's instances: its credential can write
+// any number of heartbeats.
 const maxWrongClocks = 10
 
-// lookInstanceClocks finds executors whose machine has a wrong clock, by their heartbeats, and adds
-// what the incidents are about to wrong.
+// lookInstanceClocks finds executors on machines with a wrong clock, by their heartbeats, and adds the
+// subjects of their incidents to wrong.
 func (s *session) lookInstanceClocks(ctx context.Context, r *alerting.Rule, now time.Time, wrong map[string]bool) error {
 	instances, err := s.conn.Instances(ctx)
 	if err != nil {

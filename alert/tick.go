@@ -223,7 +223,7 @@ func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time
 	return nil
 }
 
-// hysteresis is by how many percent something has to be less full for that to be over.
+// hysteresis is the distance below its bound, in percent, at which a fill level ends an incident.
 const hysteresis = 5
 
 // checkStreams finds streams that are nearly full, of those that take nothing more when they

@@ -53,7 +53,7 @@ type step struct {
 	late alerting.Sentence // what is wrong
 }
 
-// stepsOf returns what a rule would have seen of a run.
+// stepsOf returns the steps of a run that a rule would evaluate.
 func stepsOf(when *alerting.Condition, r *Ran) []step {
 	outcomeAt := func(status job.Status, at time.Time) step {
 		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip.Text(r.Message, alerting.MaxMessage), At: at}

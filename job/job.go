@@ -162,8 +162,8 @@ func decodeStrict(data []byte, into any) error {
 	return nil
 }
 
-// CheckFields refuses a JSON document with a field that a value like into does not have: encoding/json
-// accepts other cases of the names. The error proposes the nearest.
+// CheckFields refuses a JSON document with a field that the type of into does not have. Unlike
+// encoding/json, it is case-sensitive. The error proposes the nearest field.
 func CheckFields(data []byte, into any) error {
 	field, nearest := exact.Unknown(data, into)
 	switch {

@@ -14,9 +14,9 @@ import (
 // maxDepth is how deep values may be nested whose keys are looked at. encoding/json refuses deeper ones.
 const maxDepth = 10_000
 
-// Twice returns the path of a field that an object has twice, such as "schedule.cron"; "" if there is
-// none. Which of the two counts would be anybody's guess. Text that is not JSON, or that is nested more
-// than 10,000 deep, has none.
+// Twice returns the path of a duplicate field, such as "schedule.cron"; "" if there is none: it would be
+// ambiguous which of the two counts. It returns "" for text that is not JSON or is nested more than
+// 10,000 deep.
 func Twice(data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -85,9 +85,9 @@ func pathOf(open []level) string {
 // maxPath is from which length on a path is not continued.
 const maxPath = 200
 
-// Unknown returns the path of a field that a value like into does not have, spelled as it is, and the
-// known field that was most likely meant; "" if there is none. Types that read themselves are left to
-// do so: into, a pointer, is read by its fields. Text that is not JSON has no unknown fields.
+// Unknown returns the path of a field, as spelled, that the type of into does not have, and the nearest
+// known field; "" if there is none. into is a pointer. Fields whose types decode themselves are not
+// checked inside. Text that is not JSON has no unknown fields.
 func Unknown(data []byte, into any) (path, nearest string) {
 	return unknown(data, reflect.TypeOf(into).Elem(), "", true)
 }

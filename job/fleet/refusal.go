@@ -7,8 +7,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
-// Refusal is about a message of an executor that servers have refused: it is a dead letter, and
-// changes nothing else. A server tells the instance, which says so in its heartbeats.
+// Refusal describes an executor's message that servers refused: it is a dead letter, and has no other
+// effect. A server reports it to the instance, which repeats it in its heartbeats.
 type Refusal struct {
 	Stream   string    `json:"stream"` // that has stored it
 	Sequence uint64    `json:"sequence"`

@@ -30,11 +30,11 @@ type State struct {
 	Replicas   int             `json:"replicas"`
 	Streams    []StreamState   `json:"streams"`   // streams first, then the buckets, each by name
 	Consumers  []ConsumerState `json:"consumers"` // on streams, not on buckets: those with most work first
-	// Kept is what groups keep in buckets that have a share for each: those that have most of it.
+	// Kept lists the groups that use the most of their share of a bucket.
 	Kept []Kept `json:"kept"`
 }
 
-// Kept is what an executor group has in a bucket of which each group has a share.
+// Kept is an executor group's use of its share of a bucket.
 type Kept struct {
 	Group   string `json:"executor_group"`
 	Bucket  string `json:"bucket"`
@@ -48,7 +48,7 @@ type Kept struct {
 	Unreadable int `json:"unreadable,omitempty"`
 }
 
-// Used returns how much of its share the group has, 1 for all of it.
+// Used returns the used fraction of the share; 1 is all of it.
 func (k Kept) Used() float64 {
 	used := float64(k.Keys) / float64(k.MaxKeys)
 	if k.MaxBytes > 0 {
@@ -57,7 +57,7 @@ func (k Kept) Used() float64 {
 	return used
 }
 
-// Over reports whether the group has more than it may.
+// Over reports whether the group exceeds its share.
 func (k Kept) Over() bool { return k.Used() > 1 }
 
 // StreamState is one stream, or the one below a bucket.

@@ -8,8 +8,8 @@
 //	history: pending, running ──▶ no trigger and no deferred item on TRIG ──▶ all that the
 //	streams had by then is in the history ──▶ still alive there ──▶ end it as lost
 //
-// It also has runs ended that nobody ends in time: whose executor says for ever that they go on, or
-// whose trigger waits, beyond `timeout` or `total_timeout` and a minute. See overdue.go.
+// It also ends overdue runs: their executor reports them as running, or their trigger waits, a minute
+// past `timeout` or `total_timeout`. See overdue.go.
 //
 // The process that writes to the log store looks. While the store is away nothing is
 // compared. Runs of watched jobs have a deferred item; they are their owner's to end.

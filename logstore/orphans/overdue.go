@@ -27,7 +27,7 @@ type sighting struct {
 	cycle   int // in which it was seen last
 }
 
-// overdue returns why an attempt should have ended by now, "" if it need not.
+// overdue returns why an attempt is overdue, "" if it is not.
 func (f *Finder) overdue(t *bus.Trigger, r *runlog.Run, now time.Time) string {
 	grace := t.KillGrace.Std() + overdueAfter
 	switch {
@@ -56,7 +56,7 @@ func (f *Finder) endCycle() {
 	f.cycle++
 }
 
-// endOverdue has the owner of its shard end an attempt that should have ended.
+// endOverdue asks the owner of the shard to end an overdue attempt.
 func (f *Finder) endOverdue(ctx context.Context, t *bus.Trigger, why string) {
 	f.log.WarnContext(ctx, "run ended, as nobody ended it in time", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", why)
 	request := bus.CancelRequest{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Status: job.StatusTimedOut, Reason: why}

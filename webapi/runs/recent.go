@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// recentFor is how long a run that was accepted here is known without the history, which has it
-	// after about half a second, later while the log store is away.
+	// recentFor is how long this server remembers a run that it accepted. The history usually has the
+	// run after half a second, later while the log store is away.
 	recentFor = time.Minute
-	// maxRecent bounds how many are known.
+	// maxRecent bounds the remembered runs.
 	maxRecent = 10_000
 )
 
-// recent is a log store that knows the runs which this server has accepted, before the history has them.
+// recent is a log store that also returns runs that this server accepted and the history does not have yet.
 type recent struct {
 	logstore.Store
 
@@ -33,7 +33,7 @@ func newRecent(store logstore.Store) *recent {
 	return &recent{Store: store, known: map[job.RunID]runlog.Run{}}
 }
 
-// add notes a run that was accepted now.
+// add remembers a run that was just accepted.
 func (r *recent) add(a *api.RunAccepted, cause job.Cause, parent job.RunID, by string) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	r.mu.Lock()
@@ -52,7 +52,7 @@ func (r *recent) add(a *api.RunAccepted, cause job.Cause, parent job.RunID, by s
 	}
 }
 
-// Run implements [logstore.Store]. What the history says of a run counts more.
+// Run implements [logstore.Store]. The history takes precedence.
 func (r *recent) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	attempts, err := r.Store.Run(ctx, id)
 	if !errors.Is(err, job.ErrNotFound) {
