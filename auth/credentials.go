@@ -164,7 +164,7 @@ func (d *Directory) credential(ctx context.Context, group, id string) (*Credenti
 	return &c, revision, nil
 }
 
-// RotateCredential makes another credential of the same name, and lets the old one end
+// RotateCredential creates another credential of the same name; the old one ends
 // after overlap, if it does not end before. Errors: *job.InvalidError,
 // job.ErrNotFound, job.ErrConflict when it has ended, job.ErrUnavailable.
 func (d *Directory) RotateCredential(ctx context.Context, group, id, author string, overlap time.Duration) (*Credential, string, error) {

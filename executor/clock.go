@@ -51,8 +51,7 @@ func (c *clock) compare(own, stored time.Time) bool {
 	return true
 }
 
-// compareClocks has a heartbeat stored, and reads when that was, by NATS' clock. Without an answer nothing
-// changes.
+// compareClocks stores a heartbeat and reads its time by NATS' clock. Without an answer nothing changes.
 func (e *Executor) compareClocks(ctx context.Context, m *nats.Msg) {
 	ctx, cancel := context.WithTimeout(ctx, 2*compareWithin)
 	defer cancel()

@@ -309,9 +309,9 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// GiveBack has a stopping executor give its runs back at once, as at the end of [Config.Grace]. Call it
-// when a program is told to stop a second time. Before the stop it has no effect until then. It may be
-// called at any time, more than once, and from any goroutine.
+// GiveBack ends [Config.Grace] early: a stopping executor returns its runs to their group at once. Call it
+// at a program's second stop signal. A call before the stop takes effect at the stop. It is safe to call
+// at any time, repeatedly, and from any goroutine.
 func (e *Executor) GiveBack() { e.hurryOnce.Do(func() { close(e.hurry) }) }
 
 // stop ends what Run began, each step with a limit of its own.

@@ -17,7 +17,7 @@ type Observer interface {
 	Begun(ctx context.Context, r *Run) (_ context.Context, ended func(End))
 	// Slots hears how many runs there are, and how many there may be at once.
 	Slots(inUse, total int)
-	// Counted hears that something has happened n times more.
+	// Counted adds n to a count.
 	Counted(what Count, n int)
 }
 

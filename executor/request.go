@@ -134,7 +134,7 @@ func (l *loop) depart(life context.Context, m *nats.Msg) error {
 	return nil
 }
 
-// overdue reports whether the time is over that runs had while the instance drains.
+// overdue reports whether the grace period of a draining instance is over.
 func (l *loop) overdue(now time.Time) bool {
 	return !l.draining && !l.drainBy.IsZero() && !now.Before(l.drainBy)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// A plain -NAK has a trigger delivered again at once, thousands of times a second.
+// After a plain -NAK, JetStream redelivers a trigger at once, thousands of times a second.
 func TestAGroupThatGivesTriggersBackAtOnceIsRefusedAndOthersGoOn(t *testing.T) {
 	w := newWorld(t)
 	w.serve()

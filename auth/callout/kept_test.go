@@ -38,7 +38,7 @@ func TestAGroupThatKeepsTooMuchIsRefusedAndItsOldestKeysAreRemoved(t *testing.T)
 			}
 			w.check(err)
 			for !w.floodUntilCut(seed, "alpha", func(n int) string { return fmt.Sprintf("$KV.%s.alpha.k%d", flood.bucket, n) }, flood.keys, []byte(flood.value)) {
-				t.Log("the flood begins anew, as its connection was lost")
+				t.Log("the flood restarts: its connection was lost")
 			}
 			most := uint64(0)
 			for _, share := range bus.Shares() {
@@ -51,7 +51,7 @@ func TestAGroupThatKeepsTooMuchIsRefusedAndItsOldestKeysAreRemoved(t *testing.T)
 			told, err := w.conn.Refusals(t.Context())
 			w.check(err)
 			if len(told) != 1 || told[0].Kept == nil || told[0].Kept.Bucket != flood.bucket || !told[0].Kept.Over() {
-				t.Errorf("whoever alerts is told of %+v", told)
+				t.Errorf("alerters read the refusals %+v", told)
 			}
 			reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, 5*time.Second)
 			w.check(err)

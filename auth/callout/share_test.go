@@ -34,7 +34,7 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 	told, err := w.conn.Refusals(t.Context())
 	w.check(err)
 	if len(told) != 1 || told[0].Group != "alpha" || !told[0].Until.After(time.Now()) {
-		t.Errorf("whoever alerts is told of %+v", told)
+		t.Errorf("alerters read the refusals %+v", told)
 	}
 
 	// Nor may others of the group come in, and connections that are over before anybody

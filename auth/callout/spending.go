@@ -85,13 +85,13 @@ func (s *Service) hearEnd(ctx context.Context, m *nats.Msg) {
 	}
 }
 
-// overspent has all servers refuse a group that sends too much. The sweep closes its connections.
+// overspent refuses a group that sends too much, on all servers. The sweep closes its connections.
 func (s *Service) overspent(ctx context.Context, group string, until time.Time) {
 	s.log.WarnContext(ctx, "group refused, as it sends more than its budget", "executor_group", group, "until", until)
 	s.refuse(ctx, cluster.Refusal{Group: group, Until: until})
 }
 
-// refuse has all servers refuse a group, and alerters know of it.
+// refuse publishes the refusal of a group to all servers and alerters.
 func (s *Service) refuse(ctx context.Context, r cluster.Refusal) {
 	group, cause := r.Group, "budget"
 	switch {

@@ -29,7 +29,7 @@ type Case struct {
 	run func(t *test)
 }
 
-// Level says for what an executor has to pass a case.
+// Level is the level of conformance that requires a case.
 type Level int
 
 // The levels of cases.

@@ -47,7 +47,7 @@ func TestThePageShowsARunOnTheWireAsItIs(t *testing.T) {
 	}
 }
 
-// onTheWire has one run done, and returns its messages as the page shows them.
+// onTheWire performs one run, and returns its messages as the page shows them.
 func (t *test) onTheWire() string {
 	request := t.firstPull()
 	g := t.trigger("lines", map[string]any{"count": 1}, func(tr *bus.Trigger) { tr.Version = 3 })

@@ -182,8 +182,8 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 }
 
 // observers returns those of an executor, for its metrics and, unless tracer is nil, its traces.
-// giveBackAtSecondSignal has the executor give its runs back once the process is told to stop a second
-// time. A third signal ends it at once. The function that it returns undoes that.
+// giveBackAtSecondSignal calls GiveBack at the second stop signal of the process. A third signal ends the
+// process at once. The returned function removes the handler.
 func giveBackAtSecondSignal(e *executor.Executor, log *slog.Logger) func() {
 	signals, over := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

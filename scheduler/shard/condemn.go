@@ -8,16 +8,16 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// condemned is an attempt that is with the executors and whose end is to count as cancelled.
+// condemned is a dispatched attempt whose end counts as cancelled.
 type condemned struct {
 	*bus.Trigger
 	reason string
 }
 
-// Condemn has the end of an attempt that is with the executors count as cancelled, whatever it is:
-// somebody has cancelled the run, and its executor may report a success all the same. From then on
-// the run is watched. It is so once a batch lists it in Condemned. Condemn returns false for what
-// the machine ends itself, a run in pieces, and for an attempt that is over.
+// Condemn marks a dispatched attempt of a cancelled run: its end counts as cancelled, even if its
+// executor reports a success. The run is watched from then on. The mark is stored once a batch lists
+// the run in Condemned. Condemn returns false for a run in pieces, which the machine ends itself, and
+// for an attempt that is over.
 func (m *Machine) Condemn(t *bus.Trigger, why string) bool {
 	if t.Total > 0 || !m.mayCondemn(t) {
 		return false
@@ -26,7 +26,7 @@ func (m *Machine) Condemn(t *bus.Trigger, why string) bool {
 	return true
 }
 
-// mayCondemn reports whether the attempt is with the executors, as far as the machine knows.
+// mayCondemn reports whether the attempt is dispatched and not over, as far as the machine knows.
 func (m *Machine) mayCondemn(t *bus.Trigger) bool {
 	id, ok := m.byName[t.Job]
 	switch a := m.runs.alive[t.RunID]; {
@@ -39,16 +39,16 @@ func (m *Machine) mayCondemn(t *bus.Trigger) bool {
 	}
 }
 
-// watchesRunsOf reports whether a run with this trigger may have been watched from its beginning: that
-// goes by the version that was the newest then. Versions that are not known
-// any more count for nothing; one that is not known yet may watch.
+// watchesRunsOf reports whether a run with this trigger may have been watched from its start, which
+// depends on the newest version at that time. Versions that were dropped since are ignored; a version
+// that was not read yet may watch.
 func (m *Machine) watchesRunsOf(id uint32, t *bus.Trigger) bool {
 	plans := m.jobs[id].plans
 	since := slices.IndexFunc(plans, func(p job.Plan) bool { return int(p.Version) >= t.Version })
 	return since < 0 || t.Split || t.Cause == job.CauseBackfill || !t.StartBy.IsZero() || slices.ContainsFunc(plans[since:], func(p job.Plan) bool { return p.Watched() })
 }
 
-// condemn writes down which ends count as cancelled.
+// condemn adds the marks of condemned attempts to a batch, as many as fit.
 func (m *Machine) condemn(b *builder) {
 	for len(m.runs.condemned) > 0 {
 		if !b.fits(launch) {
@@ -66,7 +66,7 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 		return // it has ended since, or somebody else was faster
 	}
 	a, id := m.runs.alive[c.RunID], m.byName[c.Job]
-	// There is no further attempt, which would need the parameters. A full stream has room for the rest.
+	// No further attempt follows, so the parameters are not needed. Without them the item fits in a full stream.
 	slim := *c.Trigger
 	slim.Params = nil
 	rest, err := aliveOf(id, &slim)
@@ -82,8 +82,8 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
 }
 
-// endCancelled ends a run that was cancelled while an executor had it. What that reported is kept
-// beside it.
+// endCancelled ends a run that was cancelled while an executor had it. The reason keeps the status
+// that the executor reported.
 func (m *Machine) endCancelled(b *builder, a *alive, e *end) {
 	if e.status != job.StatusCancelled {
 		b.record.addRun(m.jobs[a.id].name, a.run, job.StatusCancelled, reason.Join(a.cancelled, reason.Reported.With(e.status)))

@@ -179,8 +179,8 @@ func (p *pieces) deferred(due int64) *bus.Deferred {
 	return &bus.Deferred{Kind: bus.DeferredPieces, Due: instantOrZero(due), Pieces: &state}
 }
 
-// overdue returns when pieces that have been triggered count as not begun, 0 when they
-// never do.
+// overdue returns the instant, in milliseconds, after which triggered pieces count as not begun; 0 if
+// there is none.
 func (p *pieces) overdue() int64 {
 	if p.StartBy.IsZero() || p.in(string(bus.PieceTriggered)) == 0 {
 		return 0

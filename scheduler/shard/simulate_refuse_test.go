@@ -34,7 +34,7 @@ func (w *world) limitNATS() {
 	w.say("NATS takes %d messages in a batch", w.nats.most)
 }
 
-// refuse has NATS refuse an owner's batch for good, if it is one that NATS does not take:
+// refuse simulates that NATS refuses an owner's batch for good, if it is one that NATS does not take:
 // too many messages, which the next batches have fewer of, or any other reason, for which the shard is
 // parked until a person has removed that.
 func (w *world) refuse(o *owner, b *Batch) bool {

@@ -31,7 +31,7 @@ func needs(t *testing.T, programs ...string) {
 	}
 }
 
-// install has a command install packages into a folder, unless what it installs from is unchanged.
+// install runs commands that install packages into a folder, unless their source is unchanged.
 func install(t *testing.T, name, from string, commands ...[]string) string {
 	t.Helper()
 	building.Lock()
