@@ -190,7 +190,7 @@ it("a run after several parents shows all of them, the one that failed too, and 
   const rows = page.locator(".lineage li");
   await expect.poll(() => rows.count()).toBe(4);
   await expect
-    .poll(async () => (await rows.allInnerTexts()).map((text) => text.split("\n")[0]))
+    .poll(() => rows.locator("> .trunc").allInnerTexts())
     .toEqual([
       "extract",
       expect.stringMatching(/load|check/),
