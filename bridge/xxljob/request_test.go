@@ -49,9 +49,9 @@ func (w *world) mustTell(verb string, body any) *fleet.InstanceReply {
 // shown returns what the first instance says of itself, the zero value if it is not there.
 func (w *world) shown() fleet.Instance {
 	w.Helper()
-	all, err := w.conn.Instances(w.ctx)
+	all, err := w.conn.FleetNow(w.ctx)
 	w.check(err)
-	for _, i := range all {
+	for _, i := range all.Instances {
 		if i.Instance == first {
 			return i
 		}

@@ -87,7 +87,7 @@ func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
 	}
 	first := ended(cli.ExitRunFailed, "run", "default/pick", "--params", `{"code":4}`)
 	again := ended(cli.ExitRunFailed, "rerun", first.RunID)
-	if again.ExitCode != 4 || again.Cause != "retry" || again.FireTime != first.FireTime {
+	if again.ExitCode != 4 || again.Cause != "rerun" || again.FireTime != first.FireTime {
 		t.Errorf("%+v is done again as %+v", first, again)
 	}
 	ended(0, "rerun", again.RunID, "--param", "code=0", "--version", "same")

@@ -293,11 +293,11 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		entry := func() fleet.Instance {
 			t.Helper()
-			all, err := w.conn.Instances(t.Context())
-			if err != nil || len(all) != 1 {
-				t.Fatalf("instances: %v, %v", all, err)
+			all, err := w.conn.FleetNow(t.Context())
+			if err != nil || len(all.Instances) != 1 {
+				t.Fatalf("instances: %v, %v", all.Instances, err)
 			}
-			return all[0]
+			return all.Instances[0]
 		}
 		i := entry()
 		if age := time.Since(i.At); age > fleet.HeartbeatEvery {
@@ -320,8 +320,8 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 			t.Errorf("while stopping: state %s, running %d", i.State, i.Running)
 		}
 		time.Sleep(10 * time.Second)
-		if all, err := w.conn.Instances(t.Context()); err != nil || len(all) != 0 {
-			t.Errorf("instances after the stop: %v, %v", all, err)
+		if all, err := w.conn.FleetNow(t.Context()); err != nil || len(all.Instances) != 0 {
+			t.Errorf("instances after the stop: %v, %v", all.Instances, err)
 		}
 	})
 }
