@@ -2,6 +2,7 @@ package callout_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Each group's bridges keep the addresses, tokens and parameters of their executors in one bucket.
@@ -84,5 +86,40 @@ func TestTheCredentialOfABridgeIsGoodForItsGroupsOnly(t *testing.T) {
 	}
 	if i, is, err := state.New(w.conn.Conn).Instance(t.Context(), "beta", "i"); err != nil || i.Secret != "secret" || is == 0 {
 		t.Errorf("beta has %+v, %v", i, err)
+	}
+}
+
+func TestABridgeFindsTheGroupsThatItsCredentialLacks(t *testing.T) {
+	w := newWorld(t)
+	w.serve()
+	_, bridge, err := w.users.CreateBridgeCredential(t.Context(), "alpha", []string{"alpha", "gamma"}, "bridge", "ann", 0)
+	w.check(err)
+	_, executor, err := w.users.CreateCredential(t.Context(), "alpha", "executor", "ann", 0)
+	w.check(err)
+	const bridges = "alpha,gamma"
+	for _, c := range []struct{ name, seed, groups, lacks string }{
+		{"all of them", bridge, bridges, ""},
+		{"one of them", bridge, "gamma", ""},
+		{"without credential", w.keys.Server, "alpha,beta", ""},
+		{"one more", bridge, "gamma,beta,alpha", "beta"},
+		{"other groups", bridge, "beta,delta", "beta, delta"},
+		{"the start of a group's name", bridge, "alpha,alph,gam", "alph, gam"},
+		{"the credential of an executor", executor, "alpha", "alpha"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			groups := strings.Split(c.groups, ",")
+			conn := w.connect(c.seed, groups[0])
+			for range 2 { // a bridge may be started again
+				err := state.New(conn.Conn, groups...).CheckCredential(t.Context())
+				invalid := (*job.InvalidError)(nil)
+				switch {
+				case c.lacks == "" && err != nil:
+					t.Fatal(err)
+				case c.lacks == "":
+				case !errors.As(err, &invalid) || invalid.Field != "groups" || !strings.Contains(invalid.Reason, "does not cover "+c.lacks+":"):
+					t.Fatalf("got %v, want an error that names %s", err, c.lacks)
+				}
+			}
+		})
 	}
 }

@@ -91,6 +91,10 @@ func New(conn *jet.Conn, cfg Config) (*Bridge, error) {
 	}, nil
 }
 
+// CheckCredential returns an *InvalidError if the credential of the connection does not cover all groups
+// of the configuration. Call it before [Bridge.Run].
+func (b *Bridge) CheckCredential(ctx context.Context) error { return b.store.CheckCredential(ctx) }
+
 // Run serves until ctx is done, and returns nil then. Runs go on at their executors: another bridge
 // takes them over, or the next one.
 func (b *Bridge) Run(ctx context.Context) error {

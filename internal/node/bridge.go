@@ -179,6 +179,9 @@ func (o *xxlOptions) open(ctx context.Context, conn *jet.Conn, reg prometheus.Re
 	if b.Bridge, err = xxljob.New(conn, cfg); err != nil {
 		return nil, err
 	}
+	if err := b.CheckCredential(ctx); err != nil {
+		return nil, err
+	}
 	if o.certFile+o.keyFile != "" {
 		if b.tls, err = certificateOf(o.certFile, o.keyFile); err != nil {
 			return nil, err

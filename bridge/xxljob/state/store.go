@@ -32,6 +32,23 @@ type Store struct {
 // server.
 func New(conn *jet.Conn, groups ...string) *Store { return &Store{conn, groups} }
 
+// CheckCredential returns an *InvalidError about the groups of the store that the credential of its
+// connection does not cover. While NATS does not answer, no group is found.
+func (s *Store) CheckCredential(ctx context.Context) error {
+	var lacking []string
+	for _, group := range s.groups {
+		if !s.conn.MayPublish(ctx, bus.SubjectBridge(group)) {
+			lacking = append(lacking, group)
+		}
+	}
+	if len(lacking) == 0 {
+		return nil
+	}
+	return &job.InvalidError{Field: "groups", Reason: fmt.Sprintf(
+		"the credential does not cover %s: remove what it does not cover, or create one with \"carillon credential create NAME -g %s --bridge-groups %s\"",
+		strings.Join(lacking, ", "), s.groups[0], strings.Join(s.groups, ","))}
+}
+
 // all matches every group.
 const all = "*"
 
