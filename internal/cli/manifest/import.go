@@ -41,6 +41,7 @@ func newImportCommand() *cobra.Command {
 type crontabOptions struct {
 	crontab.Options
 	dryRun bool
+	paused bool
 	prune  bool
 }
 
@@ -57,6 +58,8 @@ func newImportCrontabCommand() *cobra.Command {
 			"changed them since.\n\n" +
 			"A job runs in the home directory of its user, as in cron, but as the user of the executor. After\n" +
 			"downtime it runs once (misfire policy fire_once); cron would wait for the next time.\n\n" +
+			"With --paused, no imported job fires until \"carillon resume\". Without it, jobs that exist stay\n" +
+			"paused, or active, as they are.\n\n" +
 			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
 			"no server is needed.",
 		Example: "  crontab -l | carillon import crontab - --group ops --dry-run\n" +
@@ -70,6 +73,7 @@ func newImportCrontabCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Dir, "dir", "", "working directory of jobs if no HOME is set (default: the home of their user)")
 	cmd.Flags().BoolVar(&o.System, "system", false, "each command has a user before it (default: detected)")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each line without saving")
+	cmd.Flags().BoolVar(&o.paused, "paused", false, "save all jobs paused")
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs of an earlier import of this file whose lines are gone")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		lines, err := o.read(cmd, args[0])
@@ -110,6 +114,9 @@ func (o *crontabOptions) read(cmd *cobra.Command, file string) ([]crontab.Line, 
 	}
 	o.Home = homeOf
 	lines, err := crontab.Import(cmd.Context(), data, o.Options)
+	for i := range lines {
+		lines[i].Job.Paused = o.paused
+	}
 	return lines, cli.Usage(err)
 }
 
@@ -264,10 +271,18 @@ func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, 
 	if o.System {
 		text += ", read as a system crontab"
 	}
-	if o.dryRun {
+	t.Line(text + savedAs(o.paused, o.dryRun))
+}
+
+// savedAs ends the last line of an import.
+func savedAs(paused, dryRun bool) (text string) {
+	if paused {
+		text = "; saved paused"
+	}
+	if dryRun {
 		text += " (dry run: nothing was saved)"
 	}
-	t.Line(text)
+	return text
 }
 
 // drawBroken lists what is not among the documents, where the table is not shown.

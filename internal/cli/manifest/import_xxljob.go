@@ -24,6 +24,7 @@ type xxlJobOptions struct {
 	xxljob.Options
 	overwrite bool
 	dryRun    bool
+	paused    bool
 }
 
 func newImportXXLJobCommand() *cobra.Command {
@@ -39,6 +40,8 @@ func newImportXXLJobCommand() *cobra.Command {
 			"Schedules, misfire strategies, routes, block strategies, timeouts, retries, child jobs and scripts\n" +
 			"are kept. A stopped job is paused. GLUE (Java) jobs run only at executors of XXL-JOB, behind\n" +
 			"\"carillon bridge xxl-job\". Each imported job gets the tag " + xxljob.Tag + ".\n\n" +
+			"With --paused, no imported job fires until \"carillon resume\"; a note marks those that were\n" +
+			"stopped in XXL-JOB. Without it, jobs that exist stay paused, or active, as they are.\n\n" +
 			"A job that exists and was created or edited by someone else is a conflict: it is unchanged unless\n" +
 			"--overwrite is set. With conflicts or broken jobs, the exit code is 1; the other jobs are saved.\n\n" +
 			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
@@ -53,6 +56,7 @@ func newImportXXLJobCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` of XXL-JOB's admin (default this machine's)")
 	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "overwrite jobs that were created or edited by someone else")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each job without saving")
+	cmd.Flags().BoolVar(&o.paused, "paused", false, "save all jobs paused that have a schedule")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		data, err := readImport("dump", args[0], cmd.InOrStdin(), xxljob.MaxDump)
 		if err != nil {
@@ -64,6 +68,9 @@ func newImportXXLJobCommand() *cobra.Command {
 		entries, err := xxljob.Import(cmd.Context(), data, o.Options)
 		if err != nil {
 			return nothingChanged(cli.Usage(err))
+		}
+		if o.paused {
+			pauseEntries(entries)
 		}
 		results := map[job.Name]string{}
 		if !r.Output.IsData() {
@@ -78,6 +85,22 @@ func newImportXXLJobCommand() *cobra.Command {
 		return unlessChanged(results, leftOut(entries, results))
 	}
 	return cmd
+}
+
+// pauseEntries pauses the jobs that have a schedule, and notes those that were stopped in XXL-JOB.
+func pauseEntries(entries []xxljob.Entry) {
+	for i := range entries {
+		e := &entries[i]
+		switch {
+		case e.Outcome != xxljob.Imported || e.Job.Schedule.Kind() == job.KindManual:
+		case e.Job.Paused && e.Note != "":
+			e.Note = "stopped in XXL-JOB; " + e.Note
+		case e.Job.Paused:
+			e.Note = "stopped in XXL-JOB"
+		default:
+			e.Job.Paused = true
+		}
+	}
 }
 
 // importEntries saves the jobs, and shows what became of each.
@@ -167,10 +190,7 @@ func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]str
 	}
 	text := fmt.Sprintf("%d created, %d changed, %d unchanged, %s, %d skipped, %d broken; zone %s",
 		count[created], count[changed], count[unchanged], draw.Count(count[conflict], conflict), count[string(xxljob.Skipped)], count[string(xxljob.Broken)], o.Zone)
-	if o.dryRun {
-		text += " (dry run: nothing was saved)"
-	}
-	t.Line(text)
+	t.Line(text + savedAs(o.paused, o.dryRun))
 }
 
 // drawUnmade lists what is not among the documents, where the table is not shown.

@@ -188,6 +188,39 @@ func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
 	f("0 created, 0 changed, 6 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai")
 }
 
+func TestImportedJobsCanBeSavedPaused(t *testing.T) {
+	s := clitest.New(t)
+	paused := func() string {
+		_, out, _ := s.Run("", "get", "jobs", "--paused", "-o", "name")
+		return out
+	}
+	dump := []string{"import", "xxl-job", "../../../internal/xxljob/testdata/xxl-job.sql", "--zone", "Asia/Shanghai"}
+	_, out, errOut := s.Run("", append(dump, "--paused")...)
+	if !strings.Contains(out, "6 created") || !strings.Contains(out, "; saved paused\n") || strings.Count(out, "stopped in XXL-JOB") != 1 {
+		t.Fatalf("%s%s", errOut, out)
+	}
+	const stopped, active = "xxl-job-executor-sample/demo-job-handler\n", "billing/invoice-close\n"
+	all := paused()
+	if strings.Count(all, "\n") != 5 || !strings.Contains(all, stopped) || !strings.Contains(all, active) { // one of six has no schedule
+		t.Errorf("paused: %s", all)
+	}
+	s.Run("", dump...)
+	if again := paused(); again != all {
+		t.Errorf("after an import without --paused, these are paused: %s", again)
+	}
+	s.Want("billing/invoice-close resumed\n", "", "resume", "billing/invoice-close")
+	s.Run("", dump...)
+	if again := paused(); strings.Contains(again, active) {
+		t.Errorf("the next import pauses what was resumed: %s", again)
+	}
+	if _, out, _ := s.Run("", append(dump, "--paused", "-o", "json")...); strings.Count(out, `"paused":true`)+strings.Count(out, `"paused": true`) != 5 {
+		t.Errorf("documents: %s", out)
+	}
+	if code, out, errOut := s.Run("0 1 * * * /bin/x\n", "import", "crontab", "-", "--group", "cron", "--paused"); code != 0 || !strings.HasSuffix(out, "; saved paused\n") || !strings.Contains(paused(), "cron/x-") {
+		t.Errorf("exit code %d: %s%s", code, errOut, out)
+	}
+}
+
 // pack writes a file as gzip does.
 func pack(t *testing.T, from, to string) {
 	t.Helper()
