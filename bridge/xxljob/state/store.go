@@ -45,7 +45,7 @@ func (s *Store) CheckCredential(ctx context.Context) error {
 		return nil
 	}
 	return &job.InvalidError{Field: "groups", Reason: fmt.Sprintf(
-		"the credential does not cover %s: remove what it does not cover, or create one with \"carillon credential create NAME -g %s --bridge-groups %s\"",
+		"must be groups of the credential, which does not cover %s: remove these, or create one with \"carillon credential create NAME -g %s --bridge-groups %s\"",
 		strings.Join(lacking, ", "), s.groups[0], strings.Join(s.groups, ","))}
 }
 
