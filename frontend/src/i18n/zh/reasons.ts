@@ -38,7 +38,8 @@ export const reasons: Record<ReasonCode, string> = {
   script_gone: "脚本 {digest:word} 已不存在，请重新保存任务及其脚本源码",
   no_handler: "此执行器没有注册处理器“{handler:phrase}”，已注册：{handlers:phrase}",
   kind_not_run: "此执行器不运行 {kind:word} 类型的任务，可运行：{kinds:phrase}",
-  no_secret_key: "任务需要密钥，但此执行器没有解密用的密钥，请为它提供分组的密钥（--secret-key 或 CARILLON_SECRET_KEY_FILE）",
+  no_secret_key:
+    "任务需要密钥，但此执行器没有解密用的密钥，请为它提供分组的密钥（--secret-key 或 CARILLON_SECRET_KEY_FILE）",
   no_secret: "分组 {group:word} 中没有密钥“{secret:word}”，请执行：{command:phrase}",
   closed_without_answer: "对方未返回响应就关闭了连接",
   // 触发为何没有运行，或为何延迟
