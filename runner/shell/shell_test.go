@@ -47,7 +47,7 @@ func TestTheExitCodeDecides(t *testing.T) {
 	ends(job.Task{Command: []string{"echo", "a  b", "$HOME"}}, job.StatusSucceeded, 0, "", "stdout: a  b $HOME\n")
 	ends(job.Task{Shell: "cat", Stdin: "in\nput"}, job.StatusSucceeded, 0, "", "stdout: in\nstdout: put\n")
 	ends(sh("cat"), job.StatusSucceeded, 0, "", "") // its input is empty, not the terminal
-	ends(sh("nosuchprogram"), job.StatusFailed, 127, "exit code 127", "stderr: g/job: 1: nosuchprogram: not found\n")
+	ends(sh("./nosuchprogram"), job.StatusFailed, 127, "exit code 127", "stderr: g/job: 1: ./nosuchprogram: not found\n")
 }
 
 func TestATaskKnowsItsRun(t *testing.T) {

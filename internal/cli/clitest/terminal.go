@@ -28,7 +28,8 @@ type Terminal struct {
 // New starts "carillon dev" in this process, on free ports and a new directory.
 func New(t *testing.T) *Terminal {
 	t.Helper()
-	data := t.TempDir() // removed after the cleanup below, which ends the server
+	t.Setenv("LC_ALL", "C") // tasks inherit the locale; a shell warns of one that this machine does not have
+	data := t.TempDir()     // removed after the cleanup below, which ends the server
 	ctx, stop := context.WithCancel(context.Background())
 	said, says := io.Pipe()
 	ended := make(chan int, 1)
