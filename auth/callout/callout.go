@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/doubling"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -43,17 +44,21 @@ type Config struct {
 // Service answers NATS. Several may run on the same servers, each in a process of its
 // own: one of them gets a question, and any of them cuts off who is to go.
 type Service struct {
-	users                     *auth.Directory
-	conn                      *cluster.Conn
-	system                    *nats.Conn
-	budgets                   *budgets
-	giveBacks                 giveBacks
-	crowds                    *crowds
-	issuer                    nkeys.KeyPair
-	log                       *slog.Logger
-	metrics                   *metrics
-	admitted, refused, kicked counts   // by credential, key and group
-	served                    []string // groups that credentials act for, or did; the sweeps' own
+	users     *auth.Directory
+	conn      *cluster.Conn
+	system    *nats.Conn
+	budgets   *budgets
+	giveBacks giveBacks
+	crowds    *crowds
+	issuer    nkeys.KeyPair
+	log       *slog.Logger
+	metrics   *metrics
+	served    []string // groups that credentials act for, or did; the sweeps' own
+
+	// Which connections the log has.
+	admitted doubling.Counter // by credential
+	refused  doubling.Counter // by key
+	kicked   doubling.Counter // by group
 
 	evts []*jetstream.StreamInfo // the streams of events as they last were; nil: not known. lookAtRoom's own
 }
@@ -151,7 +156,7 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 		s.logRefusal(ctx, q, err)
 	} else {
 		s.metrics.connections.WithLabelValues(resultAdmitted).Inc()
-		if n, logged := s.admitted.add(c.ID); logged {
+		if n, logged := s.admitted.Add(c.ID); logged {
 			s.log.InfoContext(ctx, "executor admitted", "executor_group", c.Group, "credential", c.ID, "address", q.ClientInformation.Host, "times", n)
 		}
 	}
@@ -235,7 +240,7 @@ func holderOf(user string) (group, credential string, ok bool) {
 // logRefusal logs the first of a key, and then each doubling: an executor whose
 // credential was revoked goes on trying.
 func (s *Service) logRefusal(ctx context.Context, q *jwt.AuthorizationRequestClaims, err error) {
-	if n, logged := s.refused.add(q.ConnectOptions.Nkey); logged {
+	if n, logged := s.refused.Add(q.ConnectOptions.Nkey); logged {
 		s.log.WarnContext(ctx, "connection to NATS refused", "name", q.ClientInformation.Name, "address", q.ClientInformation.Host, "times", n, "reason", err)
 	}
 }

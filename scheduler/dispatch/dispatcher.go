@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/internal/doubling"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -43,11 +44,11 @@ type Dispatcher struct {
 	serving sync.WaitGroup
 
 	presence presence
-	handing  atomic.Int32 // triggers that executors have handed over
-	unread   atomic.Int64 // deliveries of triggers that are of a later version
-	unhanded rejections   // messages that were to hand over a trigger
-	rejected rejections   // triggers
-	tooOld   rejections   // instances that pull from one partition only
+	handing  atomic.Int32     // triggers that executors have handed over
+	unread   atomic.Int64     // deliveries of triggers that are of a later version
+	unhanded doubling.Counter // by group: messages that were to hand over a trigger
+	rejected doubling.Counter // by group: triggers
+	tooOld   doubling.Counter // by group: instances that pull from one partition only
 
 	mu     sync.Mutex
 	groups map[string]*group        // that have a live instance, or had one that gave something back

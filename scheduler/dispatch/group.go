@@ -48,7 +48,7 @@ func (g *group) direct(ctx context.Context, instance string) {
 	g.d.serving.Go(func() {
 		_, err := g.d.conn.AskInstance(ctx, one.to, bus.VerbConsumers, nil, body, askWait)
 		if errors.Is(err, job.ErrInvalid) {
-			if n, logged := g.d.tooOld.add(g.name); logged { // each instance that reports a restart
+			if n, logged := g.d.tooOld.Add(g.name); logged { // each instance that reports a restart
 				g.d.log.WarnContext(ctx, "executor too old to pull from all partitions", "executor_group", g.name, "instance", instance, "times", n, "error", err)
 			}
 			err = nil

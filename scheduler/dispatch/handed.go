@@ -23,7 +23,7 @@ func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
 	if errors.Is(err, job.ErrInvalid) {
 		d.metrics.outcome(outcomeRejected)
 		group := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
-		if n, logged := d.unhanded.add(group); logged {
+		if n, logged := d.unhanded.Add(group); logged {
 			d.log.WarnContext(ctx, "trigger handed over rejected", "executor_group", group, "times", n, "error", err)
 		}
 	}

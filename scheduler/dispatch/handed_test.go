@@ -26,19 +26,3 @@ func TestMessagesThatHandOverNothingAreLoggedInDoublings(t *testing.T) {
 		t.Errorf("%d lines, the last of them:\n%s", len(lines), strings.Join(lines[max(0, len(lines)-3):], "\n"))
 	}
 }
-
-func TestRejectionsAreRememberedOfAFewGroupsAtMost(t *testing.T) {
-	var r rejections
-	for _, group := range []string{"a", "a", "b"} {
-		r.add(group)
-	}
-	if n, again := r.add("a"); n != 3 || again {
-		t.Errorf("the third of a is number %d, logged: %v", n, again)
-	}
-	for n := range 10 * maxRejections {
-		r.add(strings.Repeat("x", 1+n%2000))
-	}
-	if len(r.counts) > maxRejections {
-		t.Errorf("%d groups are remembered", len(r.counts))
-	}
-}

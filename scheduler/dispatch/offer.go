@@ -120,7 +120,7 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	meta, metaErr := m.Metadata()
 	if err = errors.Join(err, metaErr); err != nil {
 		g.d.metrics.outcome(outcomeRejected)
-		if n, logged := g.d.rejected.add(g.name); logged { // whoever hands over may name any message
+		if n, logged := g.d.rejected.Add(g.name); logged { // whoever hands over may name any message
 			g.d.log.WarnContext(ctx, "trigger rejected", "executor_group", g.name, "subject", m.Subject, "times", n, "error", err)
 		}
 		g.answer(m, "+TERM")
