@@ -32,8 +32,8 @@ type Invitation struct {
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
-// administratorLinks are the links for the first administrator: one record, so that
-// whoever uses one of them removes all.
+// administratorLinks are the links for the first administrator. They are one record: the first use
+// of any of them removes all.
 type administratorLinks struct {
 	Links []administratorLink `json:"links"` // oldest first
 }

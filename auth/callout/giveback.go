@@ -20,7 +20,7 @@ const (
 	// have in it. JetStream delivers each at once, thousands of times a second.
 	hastyWindow = 10 * time.Second
 	maxHasty    = 1000
-	// maxRemembered bounds the triggers of a group of which it is known when they were given back last.
+	// maxRemembered bounds the triggers of a group whose last give-back is remembered.
 	maxRemembered = 16384
 )
 

@@ -42,7 +42,7 @@ type fleetReader struct {
 	begun atomic.Uint64 // reads
 	slot  chan struct{} // has a value while somebody reads
 
-	// Of whoever has the slot.
+	// Guarded by the slot.
 	latest Fleet
 	number uint64 // of the read that latest is from
 
@@ -67,7 +67,7 @@ func (r *fleetReader) take(ctx context.Context) (free func(), err error) {
 	}
 }
 
-// read reads for whoever has the slot.
+// read reads the bucket. The caller has the slot.
 func (r *fleetReader) read(ctx context.Context, c *Conn) (Fleet, error) {
 	ctx, cancel := context.WithTimeout(ctx, fleetWithin)
 	defer cancel()

@@ -57,11 +57,11 @@ func (r *givenRoom) check(ctx context.Context, c *Conn, share bus.Share, group s
 	}
 	last, err := c.LastSeq(ctx, bucketPrefix+share.Bucket)
 	if err != nil {
-		return nil // what is to be stored finds out
+		return nil // storing the overrides will fail with the same cause
 	}
 	kept, err := c.keptOf(ctx, share, group, last)
 	if err != nil {
-		return nil // the same
+		return nil // likewise
 	}
 	look := givenLook{at: now}
 	if kept.Used() >= 1 {

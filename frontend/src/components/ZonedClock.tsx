@@ -8,7 +8,7 @@ interface ZonedClockProps {
   /** How a clock is written. */
   write(f: Format): string;
   className?: string;
-  /** Only the clock of the schedule's zone, with its offset: for rows. Pointing tells the reader's. */
+  /** Shows only the time in the schedule's zone, with its offset. The reader's time is in the tooltip. */
   brief?: boolean;
   /** What stands behind the clock of the schedule's zone, such as the day there. */
   children?: ReactNode;
