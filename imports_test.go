@@ -252,40 +252,6 @@ func TestTheEmbeddedServerHasTheConfigurationOfTheRoot(t *testing.T) {
 	}
 }
 
-// A package of more than 30 files or 4,000 lines by hand says in its doc.go why it is not split.
-func TestPackagesAreSmallOrSayWhyNot(t *testing.T) {
-	type size struct{ files, lines int }
-	sizes := map[string]size{}
-	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
-		switch base := d.Name(); {
-		case err != nil:
-			return err
-		case d.IsDir() && (base == "node_modules" || base == "testdata" || len(base) > 1 && base[0] == '.'):
-			return filepath.SkipDir
-		case d.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go") || strings.HasSuffix(base, ".gen.go"):
-			return nil
-		}
-		text, err := os.ReadFile(name)
-		is := sizes[filepath.Dir(name)]
-		sizes[filepath.Dir(name)] = size{is.files + 1, is.lines + strings.Count(string(text), "\n")}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(sizes) < 100 {
-		t.Errorf("only %d packages were found: the test reads past them", len(sizes))
-	}
-	for dir, is := range sizes {
-		if is.files <= 30 && is.lines <= 4000 {
-			continue
-		}
-		if doc, err := os.ReadFile(filepath.Join(dir, "doc.go")); err != nil || !strings.Contains(string(doc), "4,000 lines") {
-			t.Errorf("%s has %d files and %d lines: split it, or say in its doc.go why it has more than 30 files or 4,000 lines", dir, is.files, is.lines)
-		}
-	}
-}
-
 func TestEachPackageExplainsItselfOnce(t *testing.T) {
 	for pkg, p := range parseTree(t) {
 		if len(p.documented) != 1 {

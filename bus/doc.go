@@ -20,8 +20,6 @@
 // The package makes and reads messages and needs no connection. Package bus/jet sends them
 // and reads streams. Package bus/cluster is what servers keep in NATS.
 //
-// It has more than 30 files and 4,000 lines, since each kind of message has a file of its own.
-//
 // Package bus/embedded runs the server inside the process, bus/bustest runs it on
 // virtual time for tests.
 package bus

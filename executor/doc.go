@@ -57,9 +57,6 @@
 // Not promised: that a handler which ignores its context stops. It is abandoned
 // after [Config.Patience]: the run ends, its slot is free, its goroutine stays.
 //
-// The package has a little more than 4,000 lines: an attempt passes from the loop to its handler,
-// its log and its report, and all of them are private to it. A program imports one package.
-//
 // Tests of programs that use this package can run a real bus on virtual time: see
 // package bus/bustest.
 package executor

@@ -15,9 +15,6 @@
 // done whole, or in pieces: by every instance, with [RouteBroadcast], or as its [Map]
 // cuts it.
 //
-// It has more than 30 files or 4,000 lines, since each part of a job's document has a file of its
-// own, and [Job] has them all.
-//
 // Instants are Unix milliseconds in int64 where many of them are computed, and
 // [time.Time] in UTC at every boundary.
 package job

@@ -33,10 +33,4 @@
 //
 // Tests run nodes against a real JetStream server on virtual time, with package
 // bus/bustest. What needs processes and sockets is in internal/e2e.
-//
-// # Size
-//
-// The package has 32 files and little more than 4,000 lines: a node and its lanes, which share
-// one life from taking a shard over to giving it up. Deciding, routing and dispatching are
-// packages of their own.
 package scheduler

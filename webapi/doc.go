@@ -41,8 +41,6 @@
 // Package auth knows users, sessions and tokens. The server listens beyond loopback with TLS or
 // behind a proxy only. It refuses what a browser may be tricked into sending: requests by another host
 // name, and changes that a page of another origin asks for.
-//
-// This package has about 4,000 lines, since each resource of the API has a file of its own.
 package webapi
 
 //go:generate oapi-codegen -config oapi-codegen.yaml ../api/openapi.yaml

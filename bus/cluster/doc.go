@@ -10,10 +10,5 @@
 // An [Edit] says who changes something and on what condition; [job.ErrConflict] says that the
 // condition does not hold. A Watch method gives what there is, a nil entry, then every change.
 //
-// It has more than 30 files and 4,000 lines, since each thing that is kept has a file of its own.
-//
 // Executors link none of this: they live on packages bus and bus/jet.
-//
-// The package has more than 4,000 lines, as there is a file for each thing that is kept, and all are
-// methods of one connection.
 package cluster

@@ -78,10 +78,4 @@
 // In a cluster with several partitions, word of a parent's end for a child in another one is an item
 // of the parent's shard. The owner relays it: [Machine.Words] has what waits, in order. The child's
 // machine has a mark of the last word that it has had from each shard, and passes over repeats.
-//
-// # Size
-//
-// The package has more than 30 files and 4,000 lines, as they are all parts of one value: what they
-// decide must go into one batch, so they share the machine's state. What needs none of that
-// state lies elsewhere: times in package job/cron, policies in package job.
 package shard
