@@ -70,7 +70,7 @@ func TestAServerWhoseLogStoreCannotBeOpenedStatesTheReason(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-	}, "has schema version 9999, and this program understands up to")
+	}, "has schema version 9999, and this program understands only")
 	refused("random bytes", func(t *testing.T, dir string) {
 		t.Helper()
 		write(t, filepath.Join(dir, "history.db"), bytes.Repeat([]byte("no database "), 2000))

@@ -14,6 +14,16 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
+func openStore(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
 var endedAt = time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 
 // endOf is an update that ends the nth run of a job.

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -43,21 +42,4 @@ func (w *writer) repair(ctx context.Context, from, to time.Time) error {
 		}
 	}
 	return nil
-}
-
-// makeReports makes the reports of a file that has runs and no reports, as it was
-// written by a program that kept none.
-func (s *Store) makeReports(ctx context.Context, conn *sql.Conn) error {
-	var missing bool
-	err := conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM runs WHERE status >= 10) AND NOT EXISTS (SELECT 1 FROM report_day) AND NOT EXISTS (SELECT 1 FROM ended)").Scan(&missing)
-	if err != nil || !missing {
-		return err
-	}
-	var first, last []byte
-	if err := conn.QueryRowContext(ctx, "SELECT min(run_id), max(run_id) FROM runs").Scan(&first, &last); err != nil {
-		return err
-	}
-	return s.write(ctx, func(ctx context.Context, w *writer) error {
-		return w.repair(ctx, file.UnpackID(first).Time(), file.UnpackID(last).Time().Add(time.Millisecond))
-	})
 }

@@ -43,7 +43,8 @@ type Store struct {
 var _ logstore.Store = (*Store)(nil)
 
 // Open opens the store in the file at path, and makes it, with its folder, when
-// there is none. Log lines are in the folder beside it whose name ends in -logs. The error is job.ErrInvalid for a file of a newer program.
+// there is none. Log lines are in the folder beside it whose name ends in -logs. The error is
+// job.ErrInvalid for a file of another schema or another program.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("make folder of log store: %w", err)
@@ -71,7 +72,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open log store %s: %w", s.path, err)
 	}
-	if err = migrate(ctx, conn, s.path, func() error { return s.logs.Move(ctx, conn, s.keep.Load()) }); err == nil {
+	if err = prepare(ctx, conn, s.path); err == nil {
 		err = s.jobs.Load(ctx, conn)
 	}
 	if err != nil {
@@ -79,9 +80,6 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	s.writer = &writer{Writer: file.NewWriter(conn, s.jobs), noted: &s.noted, notedAt: time.Now()}
 	s.noted.Store(true) // perhaps, by who wrote last
-	if err = s.makeReports(ctx, conn); err != nil {
-		return fmt.Errorf("make reports of log store %s: %w", s.path, err)
-	}
 	if s.reads, err = file.Open(s.path, file.Readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-16384)"); err != nil {
 		return err
 	}

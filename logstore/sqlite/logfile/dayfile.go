@@ -119,8 +119,8 @@ func (f *dayFile) version(ctx context.Context, conn *sql.Conn) (version int, err
 	if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return 0, fmt.Errorf("read schema version of %s: %w", f.path, err)
 	}
-	if version > schemaVersion {
-		return 0, fmt.Errorf("%w: the log file %s has schema version %d, and this program understands up to %d; use the newer program, or move the file away",
+	if version != 0 && version != schemaVersion {
+		return 0, fmt.Errorf("%w: the log file %s has schema version %d, and this program understands only %d; use the program that made it, or move the file away",
 			job.ErrInvalid, f.path, version, schemaVersion)
 	}
 	return version, nil
