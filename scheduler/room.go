@@ -18,7 +18,7 @@ import (
 )
 
 // What an executor group may have waiting in a stream of triggers. An absent executor must cost its own
-// group its runs, and no other group anything. See docs/adr/052.
+// group its runs, and no other group anything. See docs/adr/022.
 const (
 	// measureRoomEvery is how often a node looks. In between, a group may exceed its share by what
 	// the nodes store in that time.

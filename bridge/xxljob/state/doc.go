@@ -28,5 +28,5 @@
 //
 // It reads single keys directly, and ranges of keys through servers ([bus.BridgeScan]). It creates no
 // consumer: the right to create one is the right to read everything and to deliver it anywhere. See
-// ADR 39 and 54.
+// ADR 39.
 package state
