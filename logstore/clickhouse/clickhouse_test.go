@@ -139,7 +139,7 @@ func TestOpeningAgainChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAMigrationThatStoppedHalfwayIsFinished(t *testing.T) {
+func TestTablesThatAreMadeInPartAreFinished(t *testing.T) {
 	address := chtest.Database(t)
 	open(t, address)
 	conn := sql(t, address)
@@ -152,18 +152,14 @@ func TestAMigrationThatStoppedHalfwayIsFinished(t *testing.T) {
 	}
 }
 
-func TestDatabaseOfANewerProgramIsRefused(t *testing.T) {
+func TestDatabaseOfAnotherSchemaIsRefused(t *testing.T) {
 	address := chtest.Database(t)
 	open(t, address)
-	exec(t, sql(t, address), "INSERT INTO schema_migrations VALUES (99, '0099-future.sql', '', now())")
-	wantPrepareError(t, address, job.ErrInvalid, "schema version 99")
-}
-
-func TestDatabaseWithOtherMigrationsIsRefused(t *testing.T) {
-	address := chtest.Database(t)
-	open(t, address)
-	exec(t, sql(t, address), "INSERT INTO schema_migrations VALUES (1, '0001-history.sql', 'abc', now() + 60)")
-	wantPrepareError(t, address, job.ErrInvalid, "0001-history.sql")
+	conn := sql(t, address)
+	exec(t, conn, "INSERT INTO schema_migrations VALUES (1, '0001-history.sql', 'abc', now() + 60)")
+	wantPrepareError(t, address, job.ErrInvalid, "made by another schema of version 1 than this program's")
+	exec(t, conn, "INSERT INTO schema_migrations VALUES (99, '0099-future.sql', '', now())")
+	wantPrepareError(t, address, job.ErrInvalid, "schema version 99, and this program understands only 1")
 }
 
 func TestWrongPasswordIsToldAndNotShown(t *testing.T) {

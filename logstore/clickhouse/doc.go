@@ -29,6 +29,6 @@
 //
 // # Below
 //
-// The address, the schema and its migrations are in [github.com/carillon-scheduler/carillon/logstore/clickhouse/database],
+// The address and the schema are in [github.com/carillon-scheduler/carillon/logstore/clickhouse/database],
 // and people's SQL in [github.com/carillon-scheduler/carillon/logstore/clickhouse/ask].
 package clickhouse

@@ -96,8 +96,8 @@ func (s *Store) recount(ctx context.Context, day time.Time) error {
 	} {
 		keys := "bucket, " + r.keys
 		names := keys + ", " + strings.Join(database.ReportNames(), ", ")
-		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s AS %s, %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
-			r.table, names, r.bucket, keys, s.db.Layout.ReportColumns(r.by, measurable), s.db.Layout.DeliveredColumns(measurable)+",\n"+s.db.Layout.UnscheduledColumns(r.by), ofDay, r.condition, keys), day.Unix(), end.Unix())
+		err := s.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s AS %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded'%s GROUP BY %s",
+			r.table, names, r.bucket, keys, s.db.Layout.ReportColumns(r.by, measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
 		if err != nil {
 			return fmt.Errorf("make %s of %s: %w", r.table, day.Format(time.DateOnly), database.Explain(err))
 		}

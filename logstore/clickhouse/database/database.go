@@ -36,14 +36,11 @@ func Open(address string) (*Database, error) {
 	return d, nil
 }
 
-// Prepare brings the database up to date, as [Database.Migrate] does with all migrations.
-// Before the schema is changed, it calls lock, and afterwards what lock returned.
+// Prepare makes the database and its tables, if they are missing. Before it changes any, it
+// calls lock, and afterwards what lock returned. The error is job.ErrInvalid for a database
+// of another schema.
 func (d *Database) Prepare(ctx context.Context, lock func(context.Context) (unlock func(), err error)) error {
-	known, err := Migrations()
-	if err != nil {
-		return err
-	}
-	if err := d.Migrate(ctx, known, lock); err != nil {
+	if err := d.makeTables(ctx, lock); err != nil {
 		return err
 	}
 	return d.indexText(ctx, lock)

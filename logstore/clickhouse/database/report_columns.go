@@ -14,17 +14,14 @@ import (
 var ReportStatuses = []string{"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"}
 
 // reportSums and reportStates are the other columns that reports count in, in the order of
-// [Layout.ReportColumns], [Layout.DeliveredColumns] and [Layout.UnscheduledColumns].
+// [Layout.ReportColumns].
 var (
-	reportSums   = []string{"attempts", "begun", "firsts", "duration_sum_ms", "duration_max_ms"}
-	reportStates = []string{"duration_q", "committed_q", "started_q", "finished_q"}
-	reportLater  = []string{"delivered", "delivered_q", "unscheduled", "unscheduled_succeeded"}
+	reportSums   = []string{"unscheduled", "unscheduled_succeeded", "attempts", "begun", "firsts", "delivered", "duration_sum_ms", "duration_max_ms"}
+	reportStates = []string{"duration_q", "committed_q", "delivered_q", "started_q", "finished_q"}
 )
 
 // ReportNames are the columns that a report adds up.
-func ReportNames() []string {
-	return slices.Concat(ReportStatuses, reportSums, reportStates, reportLater)
-}
+func ReportNames() []string { return slices.Concat(ReportStatuses, reportSums, reportStates) }
 
 // NothingCounted is what to set columns of a report to, so that its rows count nothing.
 func NothingCounted() string {
@@ -44,28 +41,33 @@ func NothingCounted() string {
 // what a schedule asked for. Whoever asks for a fire of the past does not wait for it since.
 const delayed = " AND attempt = 1 AND cause IN ('schedule', 'misfire')"
 
+// delivered is true of rows whose delivery is known.
+const delivered = " AND deliver_ms >= 0"
+
 // ReportColumns are the columns that a report adds up from rows of runs: of the final
-// statuses of column by, and of the times of rows for which measured is true.
+// statuses of column by, and of the times of rows for which measured is true. What no schedule
+// asked for is counted among the fires by which success is judged.
 func (Layout) ReportColumns(by, measured string) string {
 	var columns []string
-	weight := weightOf(by)
+	weight, delay := weightOf(by), measured+delayed
 	for _, status := range ReportStatuses {
 		columns = append(columns, fmt.Sprintf("sumIf(%s, %s = '%s') AS %s", weight, by, status, status))
 	}
+	const unscheduled = "sumIf(%s, %s IN (%s) AND cause NOT IN ('schedule', 'misfire')) AS %s"
 	columns = append(columns,
+		fmt.Sprintf(unscheduled, weight, by, "'succeeded', 'failed', 'timed_out', 'lost', 'missed'", "unscheduled"),
+		fmt.Sprintf(unscheduled, weight, by, "'succeeded'", "unscheduled_succeeded"),
 		"sumIf(toInt64(sign), status < 'skipped') AS attempts",
 		fmt.Sprintf("countIf(%s) AS begun", measured),
-		fmt.Sprintf("countIf(%s) AS firsts", measured+delayed),
+		fmt.Sprintf("countIf(%s) AS firsts", delay),
+		fmt.Sprintf("countIf(%s) AS delivered", delay+delivered),
 		fmt.Sprintf("toUInt64(sumIf(duration_ms, %s)) AS duration_sum_ms", measured),
-		fmt.Sprintf("toUInt64(greatest(maxIf(duration_ms, %s), 0)) AS duration_max_ms", measured))
-	for _, q := range []struct{ name, value, condition string }{
-		{"duration_q", "duration_ms", measured},
-		{"committed_q", "commit_ms", measured + delayed + " AND commit_ms >= 0"},
-		{"started_q", "lateness_ms", measured + delayed},
-		{"finished_q", "(lateness_ms + duration_ms)", measured + delayed},
-	} {
-		columns = append(columns, quantiles(q.value, q.condition, q.name))
-	}
+		fmt.Sprintf("toUInt64(greatest(maxIf(duration_ms, %s), 0)) AS duration_max_ms", measured),
+		quantiles("duration_ms", measured, "duration_q"),
+		quantiles("commit_ms", delay+" AND commit_ms >= 0", "committed_q"),
+		quantiles("deliver_ms", delay+delivered, "delivered_q"),
+		quantiles("lateness_ms", delay, "started_q"),
+		quantiles("(lateness_ms + duration_ms)", delay, "finished_q"))
 	return "    " + strings.Join(columns, ",\n    ")
 }
 
@@ -75,21 +77,6 @@ func weightOf(by string) string {
 		return "sign * toInt64(count)"
 	}
 	return "toInt64(sign)" // of an instance, attempts are counted
-}
-
-// UnscheduledColumns are those of what no schedule asked for among the fires by which success is
-// judged, which reports have besides DeliveredColumns.
-func (Layout) UnscheduledColumns(by string) string {
-	const column = "sumIf(%s, %s IN (%s) AND cause NOT IN ('schedule', 'misfire')) AS %s"
-	return "    " + fmt.Sprintf(column, weightOf(by), by, "'succeeded', 'failed', 'timed_out', 'lost', 'missed'", "unscheduled") + ",\n    " +
-		fmt.Sprintf(column, weightOf(by), by, "'succeeded'", "unscheduled_succeeded")
-}
-
-// DeliveredColumns are those of when the trigger was delivered, which reports have besides
-// ReportColumns.
-func (Layout) DeliveredColumns(measured string) string {
-	condition := measured + delayed + " AND deliver_ms >= 0"
-	return "    countIf(" + condition + ") AS delivered,\n    " + quantiles("deliver_ms", condition, "delivered_q")
 }
 
 // HourPart is the beginning of the part of an hour, as [logstore.HourParts] has them, in which
