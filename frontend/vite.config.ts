@@ -1,30 +1,54 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { patience } from "./e2e/patience.ts";
+import { firstVisit } from "./scripts/first.ts";
 
 // Where `npm run dev` finds a server with an API, and the browser tests a program.
 const api = process.env.CARILLON_SERVER ?? "http://127.0.0.1:8822";
 const alias = { "@": new URL("./src", import.meta.url).pathname };
 
+const first = firstVisit("main.tsx", "pages/overview/OverviewPage.tsx");
+const isShared = (id: string) =>
+  /\/src\/i18n\/index\.ts|\/src\/lib\/(?!words|cron|interval|schema|policies)|\/src\/components\/(?!code|CodeEditor|Menu|Filter|Dialog|FormDialog|Refusal|PauseEndField|fields)/.test(
+    id,
+  );
+const iconOf = (id: string) =>
+  /lucide-react\/dist\/esm\/icons\/(.*)\.\w+$/.exec(id)?.[1]?.replaceAll("-", "");
+
 // What many pages share comes in few pieces: else a page would come in thirty, and a browser asks
-// an HTTP/1.1 server for six at a time. Dialogs and menus are no part of a first visit.
+// an HTTP/1.1 server for six at a time. A first visit gets nothing that only other pages need.
 const pieces = [
-  { name: "icons", test: /lucide-react/, minShareCount: 2, priority: 5 },
+  {
+    name: "icons",
+    test: (id: string) => /lucide-react/.test(id) && first.icons.has(iconOf(id) ?? ""),
+    minShareCount: 2,
+    priority: 5,
+  },
+  { name: "glyphs", test: (id: string) => iconOf(id) !== undefined, minShareCount: 2, priority: 2 },
   {
     name: "frame",
-    test: /node_modules\/(react|react-dom|scheduler|@tanstack)\/|\/src\/api\/(?!access|backfill|compare|editor|importing|ledger|retention|yaml)|\/Toasts\.tsx$/,
+    test: (id: string) =>
+      /node_modules\/(react|react-dom|scheduler|@tanstack)\//.test(id) ||
+      (/\/src\/api\/|\/Toasts\.tsx$/.test(id) && first.modules.has(id)),
     priority: 4,
   },
   {
     name: "charts",
-    test: /\/components\/(Chart|ChartTable|HoverCard|Legend|LineChart|RunStrip|ShareBar|Spark|StackChart|Zoomed)\.tsx$/,
+    test: (id: string) =>
+      /\/components\/(Chart|ChartTable|HoverCard|Legend|LineChart|Spark|StackChart|Zoomed)\.tsx$/.test(id) &&
+      first.modules.has(id),
     priority: 4,
   },
   {
     name: "shared",
-    test: /\/src\/i18n\/index\.ts|\/src\/lib\/(?!words|cron|interval|schema|policies)|\/src\/components\/(?!code|CodeEditor|Menu|Filter|Dialog|FormDialog|Refusal|fields)/,
-    minShareCount: 5,
+    test: (id: string) => isShared(id) && first.modules.has(id),
     priority: 3,
+  },
+  {
+    name: "others",
+    test: (id: string) => (isShared(id) || /\/src\/api\//.test(id)) && !first.modules.has(id),
+    minShareCount: 5,
+    priority: 0,
   },
   {
     name: "layers",

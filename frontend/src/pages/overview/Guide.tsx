@@ -15,7 +15,7 @@ import { useMay } from "@/shell/may";
 const command = "carillon executor --group default";
 
 /** What an empty installation shows: the way to a first run, each step ticked off as it happens. */
-export function Guide({ jobs, onDone }: { jobs: number; onDone(): void }) {
+export default function Guide({ jobs, onDone }: { jobs: number; onDone(): void }) {
   const t = useT();
   const s = t.overview.steps;
   const may = useMay();

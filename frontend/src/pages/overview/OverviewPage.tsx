@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ArrowDownRight, ArrowUpRight, CirclePause, CirclePlay, Plus } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { groupsQuery, holdQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { areAlike, overviewQueries, scheduledCauses } from "@/api/overview";
 import { latestRuns } from "@/api/runs";
 import type { Cause, Status } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
+import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
 import { formatDuration } from "@/lib/duration";
@@ -21,11 +22,12 @@ import { useShell } from "@/shell/context";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Attention } from "./Attention";
-import { Guide } from "./Guide";
 import { useInFlight } from "./inflight";
 import { RunningNow } from "./RunningNow";
 import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
+
+const Guide = lazy(() => import("./Guide"));
 
 /** An installation with so few jobs, none of which has run, is a new one. */
 const fewJobs = 3;
@@ -77,7 +79,9 @@ export default function OverviewPage() {
     >
       <div className="pad">
         {guided && jobs !== undefined ? (
-          <Guide jobs={jobs} onDone={() => setGuided(false)} />
+          <Suspense fallback={<Skeleton rows={6} />}>
+            <Guide jobs={jobs} onDone={() => setGuided(false)} />
+          </Suspense>
         ) : (
           <Figures range={range} zoom={zoom} />
         )}

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import { overviewQueries } from "@/api/overview";
 import type { Overview } from "@/api/schema.gen";
 import { Failed, Skeleton } from "@/components/Panel";
@@ -6,10 +7,10 @@ import { useNear } from "@/components/useNear";
 import { useNow } from "@/lib/now";
 import type { Zoom } from "@/lib/ranges";
 import type { Range } from "@/router";
-import { Busiest } from "./Busiest";
 import { Fingerprints } from "./Fingerprints";
-import { Slowest, Unhealthy } from "./JobRows";
 import { Trend } from "./Trend";
+
+const Rest = lazy(() => import("./Rest"));
 
 /** What became of runs in a range: how it goes, what fails and how, what is slow, when it is busy. */
 export default function Reports({ range, zoom }: { range: Range; zoom?: Zoom | undefined }) {
@@ -35,11 +36,9 @@ function Below({ className, report }: { className: string; report: Overview }) {
   return (
     <div className={isNear ? className : `${className} unseen`} ref={part}>
       {isNear && (
-        <>
-          <Unhealthy rows={report.failing} />
-          <Slowest rows={report.slowest} />
-          <Busiest rows={report.busiest} />
-        </>
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <Rest report={report} />
+        </Suspense>
       )}
     </div>
   );
