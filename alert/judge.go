@@ -13,14 +13,13 @@ func (s *session) take(ctx context.Context, rules []*alerting.Rule, o *outcome, 
 		if !r.When.OfRuns() || o.At.Before(r.Since) || !r.Match.Selects(o.Job, jobs.labelsOf) {
 			continue
 		}
-		v, summary := judge(r, o, s.tallyOf(r, o.Job))
-		subject, group := subjectOf(r, o.Job)
+		t := s.tallyOf(r, o.Job)
+		v, summary := judge(r, o, t)
+		subject, _ := subjectOf(r, o.Job)
 		var err error
 		switch v {
 		case wrong:
-			err = s.found(ctx, &alerting.Finding{
-				Rule: r, Subject: subject, Group: group, Summary: summary, At: stamp(o.At), Source: o.source, Seq: o.seq, Job: o.affected(),
-			})
+			err = s.found(ctx, o.finding(r, t, summary))
 		case good:
 			err = s.cured(ctx, r, subject, o)
 		case turned:

@@ -130,6 +130,16 @@ func (o *outcome) affected() alerting.Affected {
 	return alerting.Affected{Job: o.Job, RunID: o.RunID, Status: o.Status, Message: o.Message, At: o.At}
 }
 
+// finding returns what a rule has found by an outcome that is wrong. t is as for judge.
+func (o *outcome) finding(r *alerting.Rule, t *tally, summary alerting.Sentence) *alerting.Finding {
+	f := &alerting.Finding{Rule: r, Summary: summary, At: stamp(o.At), Source: o.source, Seq: o.seq, Job: o.affected()}
+	f.Subject, f.Group = subjectOf(r, o.Job)
+	if t != nil {
+		f.Row = t.Bad
+	}
+	return f
+}
+
 // tally is what a rule remembers of a job.
 type tally struct {
 	Rule  string                     `json:"alert"`

@@ -308,10 +308,22 @@ func (s *session) checkStore(ctx context.Context, r *alerting.Rule, now time.Tim
 	return nil
 }
 
-// stands opens an incident about a state of things, unless it is open.
+// restateEvery is the least time between two changes of an incident whose figures change.
+const restateEvery = time.Minute
+
+// stands opens an incident about a state of things, or updates the figures of the one that is open.
 func (s *session) stands(ctx context.Context, r *alerting.Rule, subject, group string, now time.Time, summary alerting.Sentence) error {
-	if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
-		return nil
+	key := keyIncident + alerting.HashOf(r.Alert, subject)
+	if inc := s.mirror.incident(key); inc != nil && inc.State == alerting.Open {
+		if next := *inc; now.Sub(inc.UpdatedAt) < restateEvery || !next.Restate(summary, now) {
+			return nil
+		}
+		return s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+			if inc == nil || inc.State != alerting.Open || !inc.Restate(summary, now) {
+				return nil
+			}
+			return inc
+		})
 	}
 	return s.found(ctx, &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: now})
 }

@@ -164,6 +164,11 @@ func TestAStreamThatFillsUpIsTold(t *testing.T) {
 		if sent := w.incidents(); len(sent) != 1 || sent[0].Subject != "stream TRIG" || !strings.HasPrefix(sent[0].Summary, "stream TRIG is 8") {
 			w.t.Errorf("incidents %+v", sent)
 		}
+		w.put(make([]byte, 64<<10), "trig.0.any.x")
+		time.Sleep(2 * time.Minute)
+		if inc := w.incidents()[0]; !strings.HasPrefix(inc.Summary, "stream TRIG is 9") || inc.Count != 1 {
+			w.t.Errorf("with a stream that is fuller the incident is %q, found %d times; want 9x %%, found once", inc.Summary, inc.Count)
+		}
 	})
 }
 
@@ -268,8 +273,14 @@ func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
 		w.wantSent()
 		missed(rate, other)
 		w.wantSent("opened billing/report misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2")
-		missed(rate)
+		worse := rate
+		worse.Runs, worse.Failures, worse.Budget = 210, 7, -5
+		missed(worse)
 		w.wantSent()
+		const now = "billing/report misses its target: 7 of 210 scheduled runs of the last 30 days did not succeed; 99 % allows 2"
+		if inc := w.incidents()[0]; inc.Summary != now || inc.Jobs[0].Message != now {
+			w.t.Errorf("the incident is %q, of its job %q; want both %q", inc.Summary, inc.Jobs[0].Message, now)
+		}
 		put(cluster.MissedTargets{At: time.Now().Add(-time.Hour)}) // it says nothing about now
 		put(cluster.MissedTargets{At: time.Now(), More: true})     // nor does it say that the job meets its target
 		w.wantSent()
@@ -278,7 +289,7 @@ func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
 		}
 		missed(late)
 		w.wantSent("opened billing/late misses its target: 5 % of the scheduled runs of the last 30 days started at least 1h late; the target is 1m",
-			"recovered Resolved: billing/report misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2")
+			"recovered Resolved: "+now)
 		if all := w.incidents(); len(all) != 2 {
 			w.t.Errorf("the incidents are %+v; want two", all)
 		}

@@ -98,17 +98,16 @@ type trial struct {
 
 func (t *trial) take(s *step) {
 	v, summary := wrong, s.late
+	seen := t.tallyOf(s.Job)
 	if summary.Code == "" {
-		v, summary = judge(t.rule, &s.outcome, t.tallyOf(s.Job))
+		v, summary = judge(t.rule, &s.outcome, seen)
 	}
-	subject, group := subjectOf(t.rule, s.Job)
+	subject, _ := subjectOf(t.rule, s.Job)
 	inc := t.newest[subject]
 	late := t.rule.When.StartsWithin > 0 || t.rule.When.EndsWithin > 0
 	switch {
 	case v == wrong:
-		f := &alerting.Finding{
-			Rule: t.rule, Subject: subject, Group: group, Summary: summary, At: stamp(s.At), Source: s.source, Seq: s.seq, Job: s.affected(),
-		}
+		f := s.finding(t.rule, seen, summary)
 		if inc != nil && inc.State == alerting.Open {
 			inc.Add(f)
 			return

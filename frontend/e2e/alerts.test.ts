@@ -83,7 +83,9 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await program.job("default/broken", "echo no >&2; exit 3");
   await program.run("default/broken");
   await page.getByRole("link", { name: "Firing", exact: true }).click();
-  await page.locator("tr", { hasText: "any-failure" }).getByText("Not delivered yet").waitFor();
+  const row = page.locator("tr", { hasText: "any-failure" });
+  await row.getByText("Not delivered yet").waitFor();
+  await row.getByText("exit code 3: no", { exact: true }).waitFor();
   await page.locator("tr", { hasText: "any-failure" }).click();
   await drawer.getByRole("link", { name: "Open run" }).waitFor();
   await drawer

@@ -144,6 +144,8 @@ type Finding struct {
 	Source  Source
 	Seq     uint64
 	Job     Affected // without a job: the finding is not about one
+	// Row is how many bad runs in a row the last one ends, of a rule that counts them; else 0.
+	Row int
 	// Jobs are all jobs that a state of things concerns, instead of Job and Summary; or with More
 	// some of them.
 	Jobs []Affected
@@ -174,19 +176,21 @@ func (inc *Incident) Add(f *Finding) bool {
 	if f.Seq != 0 {
 		inc.MarkSeen(f.Source, f.Seq)
 	}
-	inc.Count++
 	inc.UpdatedAt = f.At
 	defer func() { inc.summarize(f.Summary) }()
-	if f.Job.Job == "" {
-		return true
-	}
 	i := slices.IndexFunc(inc.Jobs, func(a Affected) bool { return a.Job == f.Job.Job })
+	n := 1
+	if i < 0 || inc.Jobs[i].Over { // the whole row is new
+		n = max(f.Row, 1)
+	}
+	inc.Count += n
 	switch {
+	case f.Job.Job == "":
 	case i >= 0:
-		f.Job.Count = inc.Jobs[i].Count + 1
+		f.Job.Count = inc.Jobs[i].Count + n
 		inc.Jobs[i] = f.Job
 	case len(inc.Jobs) < maxAffected:
-		f.Job.Count = 1
+		f.Job.Count = n
 		inc.Jobs = append(inc.Jobs, f.Job)
 	default:
 		inc.More++
@@ -208,18 +212,34 @@ func (inc *Incident) Turn(f *Finding) {
 	}
 }
 
-// concern has the incident be about the jobs of a finding. Listed jobs that are not among them go,
-// and others take their places. That is news if it changes the list, or how many there are.
-func (inc *Incident) concern(f *Finding) bool {
-	found, listed := map[job.Name]bool{}, map[job.Name]bool{}
-	for i := range f.Jobs {
-		found[f.Jobs[i].Job] = true
+// Restate replaces the summary of a state of things that is still the same one. It reports whether
+// that was news.
+func (inc *Incident) Restate(summary Sentence, at time.Time) bool {
+	if inc.SummaryCode == summary.Code && maps.Equal(inc.SummaryParams, summary.Params) {
+		return false
 	}
-	n := len(found)
+	inc.UpdatedAt = at
+	inc.summarize(summary)
+	return true
+}
+
+// concern has the incident be about the jobs of a finding. Listed jobs that are not among them go,
+// and others take their places. That is news if it changes the list, what is bad of a listed job, or
+// how many there are.
+func (inc *Incident) concern(f *Finding) bool {
+	found, listed := map[job.Name]*Affected{}, map[job.Name]bool{}
+	for i := range f.Jobs {
+		found[f.Jobs[i].Job] = &f.Jobs[i]
+	}
+	n, news := len(found), false
 	var jobs []Affected
 	for _, a := range inc.Jobs {
-		switch {
-		case found[a.Job]:
+		switch now := found[a.Job]; {
+		case now != nil:
+			if a.Message != now.Message {
+				news = true
+				a.Message, a.MessageCode, a.MessageParams, a.At = now.Message, now.MessageCode, now.MessageParams, now.At
+			}
 		case f.More:
 			n++
 		default:
@@ -238,7 +258,7 @@ func (inc *Incident) concern(f *Finding) bool {
 	if f.More {
 		more = max(more, inc.More)
 	}
-	if kept == len(inc.Jobs) && kept == len(jobs) && more == inc.More {
+	if !news && kept == len(inc.Jobs) && kept == len(jobs) && more == inc.More {
 		return false
 	}
 	inc.Count += max(len(jobs)+more-kept-inc.More, 0)

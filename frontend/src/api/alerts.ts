@@ -56,6 +56,13 @@ export function incidentsOf(incidents: Incident[], jobs: string[]): Incident[] {
   );
 }
 
+/** The job of an incident that went wrong last, and not well since. */
+export function lastTrouble({ jobs = [] }: Incident) {
+  return jobs
+    .filter((j) => !j.over)
+    .reduce<(typeof jobs)[0] | undefined>((last, j) => (last && last.at >= j.at ? last : j), undefined);
+}
+
 export function incidentQuery(incident: string) {
   return queryOptions({
     queryKey: [...alertsKey, "incident", incident],

@@ -2,8 +2,8 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { BellOff, CircleCheck } from "lucide-react";
 import { useState } from "react";
-import { type IncidentState, incidentList } from "@/api/alerts";
-import type { Delivery } from "@/api/schema.gen";
+import { type IncidentState, incidentList, lastTrouble } from "@/api/alerts";
+import type { Delivery, Incident } from "@/api/schema.gen";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
 import { Table } from "@/components/Table";
@@ -99,12 +99,13 @@ export default function Incidents({ state }: { state: IncidentState }) {
                 <button type="button" className="rowlink trunc" onClick={() => choose(i.incident)}>
                   {say(i.summary_code, i.summary_params, i.summary)}
                 </button>
+                <Trouble of={i} />
               </td>
               <td data-col="rule" className="sec">
                 {i.alert || t.alerts.test}
               </td>
               <td data-col="count" className="r num">
-                {i.count}
+                {i.jobs?.some((j) => j.run_id) ? i.count : "—"}
               </td>
               <td data-col="since" className="mut">
                 <Ago at={i.opened_at} />
@@ -125,6 +126,19 @@ export default function Incidents({ state }: { state: IncidentState }) {
       )}
       {drawer}
     </>
+  );
+}
+
+/** What the last bad run said; nothing where the summary says it. */
+function Trouble({ of: i }: { of: Incident }) {
+  const say = useSentence();
+  const last = lastTrouble(i);
+  if (!last?.message || last.message_code === i.summary_code) return null;
+  const text = say(last.message_code, last.message_params, last.message);
+  return (
+    <span className="mut trunc" title={text}>
+      {text}
+    </span>
   );
 }
 
