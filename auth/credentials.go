@@ -99,7 +99,7 @@ func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, gr
 
 // storeCredential gives a credential its key and writes it.
 func (d *Directory) storeCredential(ctx context.Context, c Credential) (*Credential, string, error) {
-	if err := d.credentials.wait(ctx); err != nil {
+	if err := loaded(ctx, d.credentials); err != nil {
 		return nil, "", err
 	}
 	pair, err := nkeys.CreateUser()
@@ -118,11 +118,11 @@ func (d *Directory) storeCredential(ctx context.Context, c Credential) (*Credent
 	if now := time.Now().UTC().Truncate(time.Millisecond); now.After(c.CreatedAt) {
 		c.CreatedAt = now
 	}
-	revision, err := write(ctx, d.conn, kindCredential, c.ID, &c, 0)
+	revision, err := d.records.credentials.Write(ctx, c.ID, c, 0)
 	if err != nil {
 		return nil, "", err
 	}
-	d.credentials.put(c.ID, &c, revision)
+	d.credentials.Put(c.ID, c, revision)
 	return &c, string(seed), nil
 }
 
@@ -135,12 +135,12 @@ func credentialID(publicKey string) string {
 // Credentials returns the credentials of a group, the newest first, expired ones
 // included: people see why a program was turned away.
 func (d *Directory) Credentials(ctx context.Context, group string) ([]Credential, error) {
-	if err := d.credentials.wait(ctx); err != nil {
+	if err := loaded(ctx, d.credentials); err != nil {
 		return nil, err
 	}
 	list := []Credential{}
-	for _, f := range d.credentials.all(func(c *Credential) bool { return c.Group == group }) {
-		list = append(list, f.value)
+	for _, f := range d.credentials.Find(func(c *Credential) bool { return c.Group == group }) {
+		list = append(list, f.Value)
 	}
 	slices.SortStableFunc(list, func(a, b Credential) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return list, nil
@@ -154,10 +154,10 @@ func (d *Directory) Credential(ctx context.Context, group, id string) (*Credenti
 }
 
 func (d *Directory) credential(ctx context.Context, group, id string) (*Credential, uint64, error) {
-	if err := d.credentials.wait(ctx); err != nil {
+	if err := loaded(ctx, d.credentials); err != nil {
 		return nil, 0, err
 	}
-	c, revision, ok := d.credentials.get(id)
+	c, revision, ok := d.credentials.Get(id)
 	if !ok || c.Group != group {
 		return nil, 0, fmt.Errorf("%w: group %s has no credential %s", job.ErrNotFound, clip.Text(group, 64), clip.Text(id, 64))
 	}
@@ -191,11 +191,11 @@ func (d *Directory) RotateCredential(ctx context.Context, group, id, author stri
 	}
 	if end := now.Add(overlap); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
 		old.ExpiresAt = end
-		revision, err = write(ctx, d.conn, kindCredential, old.ID, old, revision)
+		revision, err = d.records.credentials.Write(ctx, old.ID, *old, revision)
 		if err != nil {
 			return nil, "", errors.Join(err, d.RevokeCredential(ctx, group, made.ID))
 		}
-		d.credentials.put(old.ID, old, revision)
+		d.credentials.Put(old.ID, *old, revision)
 	}
 	return made, seed, nil
 }
@@ -205,23 +205,23 @@ func (d *Directory) RevokeCredential(ctx context.Context, group, id string) erro
 	if _, err := d.Credential(ctx, group, id); err != nil {
 		return err
 	}
-	if err := remove(ctx, d.conn, kindCredential, id, 0); err != nil {
+	if err := d.records.credentials.Remove(ctx, id, 0); err != nil {
 		return err
 	}
-	d.credentials.gone(id)
+	d.credentials.Delete(id)
 	return nil
 }
 
 // ByPublicKey returns the credential of a key. That its holder has the private half is
 // for the caller to see. Errors: [ErrUnauthenticated], job.ErrUnavailable.
 func (d *Directory) ByPublicKey(ctx context.Context, key string) (*Credential, error) {
-	if err := d.credentials.wait(ctx); err != nil {
+	if err := loaded(ctx, d.credentials); err != nil {
 		return nil, err
 	}
 	if key == "" {
 		return nil, ErrUnauthenticated
 	}
-	c, _, ok := d.credentials.get(credentialID(key))
+	c, _, ok := d.credentials.Get(credentialID(key))
 	if !ok || c.PublicKey != key || c.Expired(time.Now()) {
 		return nil, ErrUnauthenticated
 	}
@@ -231,7 +231,7 @@ func (d *Directory) ByPublicKey(ctx context.Context, key string) (*Credential, e
 // Served returns the groups that the credential of a group acts for, none if the group has no such
 // credential or it has ended. It must not be called before the directory is loaded.
 func (d *Directory) Served(group, id string) []string {
-	c, _, ok := d.credentials.get(id)
+	c, _, ok := d.credentials.Get(id)
 	if !ok || c.Group != group || c.Expired(time.Now()) {
 		return nil
 	}
@@ -242,8 +242,8 @@ func (d *Directory) Served(group, id string) []string {
 // It must not be called before the directory is loaded.
 func (d *Directory) AllServed() []string {
 	var groups []string
-	for _, f := range d.credentials.all(func(*Credential) bool { return true }) {
-		groups = append(groups, f.value.Serves()...)
+	for _, f := range d.credentials.Find(func(*Credential) bool { return true }) {
+		groups = append(groups, f.Value.Serves()...)
 	}
 	slices.Sort(groups)
 	return slices.Compact(groups)
@@ -251,8 +251,8 @@ func (d *Directory) AllServed() []string {
 
 // Loaded waits until the directory has read all credentials there are. The error is
 // job.ErrUnavailable when ctx is done first.
-func (d *Directory) Loaded(ctx context.Context) error { return d.credentials.wait(ctx) }
+func (d *Directory) Loaded(ctx context.Context) error { return loaded(ctx, d.credentials) }
 
 // CredentialsChanged returns a channel that has a value when credentials have changed
 // since it was read. It is for one reader.
-func (d *Directory) CredentialsChanged() <-chan struct{} { return d.credentials.changed }
+func (d *Directory) CredentialsChanged() <-chan struct{} { return d.changed }

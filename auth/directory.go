@@ -2,17 +2,14 @@ package auth
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 // hashesAtOnce bounds how many passwords are hashed at a time.
@@ -27,12 +24,15 @@ type Directory struct {
 	log    *slog.Logger
 	hasher hasher
 
-	users       *mirror[User]
-	tokens      *mirror[Token]
-	credentials *mirror[Credential]
-	sessions    *mirror[Session]
+	records records
 
-	rights broadcast // of changes of what sessions and tokens are good for
+	users       *jet.Mirror[User]
+	tokens      *jet.Mirror[Token]
+	credentials *jet.Mirror[Credential]
+	sessions    *jet.Mirror[Session]
+
+	rights  broadcast     // of changes of what sessions and tokens are good for
+	changed chan struct{} // has a value when credentials have changed since it was taken out
 }
 
 // NewDirectory returns a directory that is empty until Run has loaded it. log may be
@@ -41,20 +41,20 @@ func NewDirectory(conn *cluster.Conn, log *slog.Logger) *Directory {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	d := &Directory{
-		conn: conn, log: log, hasher: newHasher(hashesAtOnce),
-		users:       newMirror[User](kindUser),
-		tokens:      newMirror[Token](kindToken),
-		credentials: newMirror[Credential](kindCredential),
-		sessions:    newMirror[Session](kindSession),
-	}
-	d.users.heard = func(*User) { d.rights.tell() }
-	d.tokens.heard = func(*Token) { d.rights.tell() }
-	d.sessions.heard = func(s *Session) {
+	d := &Directory{conn: conn, log: log, hasher: newHasher(hashesAtOnce), records: recordsOn(conn.Conn), changed: make(chan struct{}, 1)}
+	d.users = kindUser.Mirror(func(*User) { d.rights.tell() })
+	d.tokens = kindToken.Mirror(func(*Token) { d.rights.tell() })
+	d.sessions = kindSession.Mirror(func(s *Session) {
 		if s == nil { // of one that goes on, only its use is noted
 			d.rights.tell()
 		}
-	}
+	})
+	d.credentials = kindCredential.Mirror(func(*Credential) {
+		select {
+		case d.changed <- struct{}{}:
+		default: // it has one already
+		}
+	})
 	return d
 }
 
@@ -90,8 +90,8 @@ func (b *broadcast) tell() {
 // Run keeps the directory up to date until ctx is done; then it returns nil.
 func (d *Directory) Run(ctx context.Context) error {
 	var g errgroup.Group
-	g.Go(func() error { d.keepUp(ctx, bus.BucketAccess, d.users, d.tokens, d.credentials); return nil })
-	g.Go(func() error { d.keepUp(ctx, bus.BucketSession, d.sessions); return nil })
+	g.Go(func() error { jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.users, d.tokens, d.credentials); return nil })
+	g.Go(func() error { jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.sessions); return nil })
 	g.Go(func() error { d.tidy(ctx); return nil })
 	return g.Wait()
 }
@@ -108,62 +108,10 @@ func (d *Directory) tidy(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			d.sessions.forget(func(s *Session) bool { return s.over(now) })
-			d.users.forget(func(*User) bool { return false })
-			d.tokens.forget(func(*Token) bool { return false })
-			d.credentials.forget(func(*Credential) bool { return false })
-		}
-	}
-}
-
-// mirrors is what keepUp needs of a mirror.
-type mirrors interface {
-	take(e jetstream.KeyValueEntry) error
-	finish()
-}
-
-// rewatch is how long to wait before watching again after a watch broke.
-const rewatch = time.Second
-
-func (d *Directory) keepUp(ctx context.Context, bucket string, into ...mirrors) {
-	retry := time.NewTicker(rewatch)
-	defer retry.Stop()
-	for {
-		err := d.follow(ctx, bucket, into)
-		if ctx.Err() != nil {
-			return
-		}
-		d.log.WarnContext(ctx, "directory interrupted", "bucket", bucket, "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-retry.C:
-		}
-	}
-}
-
-// follow takes in what one watch tells. The watch itself outlives reconnects.
-func (d *Directory) follow(ctx context.Context, bucket string, into []mirrors) error {
-	w, err := d.conn.WatchAccess(ctx, bucket)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = w.Stop() }()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case e, ok := <-w.Updates():
-			if !ok {
-				return fmt.Errorf("%w: the watch on %s ended", job.ErrUnavailable, bucket)
-			}
-			for _, m := range into {
-				if e == nil {
-					m.finish()
-				} else if err := m.take(e); err != nil {
-					d.log.WarnContext(ctx, "record cannot be read", "key", e.Key(), "error", err)
-				}
-			}
+			d.sessions.Forget(func(s *Session) bool { return s.over(now) })
+			d.users.Forget(func(*User) bool { return false })
+			d.tokens.Forget(func(*Token) bool { return false })
+			d.credentials.Forget(func(*Credential) bool { return false })
 		}
 	}
 }

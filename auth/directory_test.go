@@ -142,7 +142,7 @@ func TestWhoIsSignedInStaysSoWhileTheBusIsAway(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
-		w.check(errors.Join(err, w.d.sessions.wait(w.Context()), w.d.users.wait(w.Context())))
+		w.check(errors.Join(err, loaded(w.Context(), w.d.sessions), loaded(w.Context(), w.d.users)))
 		w.broker.Stop()
 		time.Sleep(time.Hour) // long enough for its use to be noted, which fails
 		if _, err := w.d.ByCookie(w.Context(), cookie); err != nil {
@@ -280,12 +280,10 @@ func TestANewLinkOrPasswordVoidsTheOlderLinksOfAUser(t *testing.T) {
 		if _, _, err := w.d.SignIn(w.Context(), "bob", chosen, here); err != nil {
 			w.Errorf("the chosen password: %v", err)
 		}
-		kv, err := open(w.Context(), w.d.conn, kindInvitation)
+		kept, err := w.d.records.invitations.List(w.Context())
 		w.check(err)
-		keys, err := kv.ListKeysFiltered(w.Context(), kindInvitation+"*")
-		w.check(err)
-		for key := range keys.Keys() {
-			w.Errorf("a void link is kept: %s", key)
+		for _, i := range kept {
+			w.Errorf("a void link is kept: %s", i.Key)
 		}
 	})
 }

@@ -49,12 +49,12 @@ var ErrNoAccess = errors.New("no access")
 // job.ErrConflict when the name is taken, *job.InvalidError when it can be none,
 // job.ErrUnavailable.
 func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client) (*Identity, string, error) {
-	if err := d.users.wait(ctx); err != nil {
+	if err := loaded(ctx, d.users); err != nil {
 		return nil, "", err
 	}
 	is := e.Issuer + " " + e.Subject
 	vouched := time.Now().UTC().Add(cmp.Or(e.TokenLife, DefaultTokenRest)).Truncate(time.Millisecond)
-	known := d.users.all(func(u *User) bool { return u.External == is })
+	known := d.users.Find(func(u *User) bool { return u.External == is })
 	if len(known) == 0 {
 		if e.Managed && len(e.Access) == 0 {
 			return nil, "", ErrNoAccess
@@ -68,7 +68,7 @@ func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client
 		}
 		return d.signedIn(ctx, user, from, e.SessionLife)
 	}
-	user := known[0].value
+	user := known[0].Value
 	if user.Disabled {
 		return nil, "", fmt.Errorf("%w: user %s is disabled", ErrUnauthenticated, user.Name)
 	}

@@ -39,7 +39,7 @@ func Local(user string) *Identity {
 // BySecret returns the identity that an API token proves. Errors: [ErrUnauthenticated],
 // job.ErrUnavailable.
 func (d *Directory) BySecret(ctx context.Context, secret string) (*Identity, error) {
-	if err := errors.Join(d.tokens.wait(ctx), d.users.wait(ctx)); err != nil {
+	if err := errors.Join(loaded(ctx, d.tokens), loaded(ctx, d.users)); err != nil {
 		return nil, err
 	}
 	token, ok := d.tokenOf(secret)
@@ -65,7 +65,7 @@ func (d *Directory) byToken(token *Token) (*Identity, error) {
 
 // ByCookie returns the identity that a session's secret proves. Errors as BySecret.
 func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, error) {
-	if err := errors.Join(d.sessions.wait(ctx), d.users.wait(ctx)); err != nil {
+	if err := errors.Join(loaded(ctx, d.sessions), loaded(ctx, d.users)); err != nil {
 		return nil, err
 	}
 	key, now := digest(secret), time.Now()
@@ -83,7 +83,7 @@ func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, err
 // KnowsToken reports whether an API token is valid. Unlike BySecret it waits for nothing: as
 // long as users are not loaded, any may be.
 func (d *Directory) KnowsToken(secret string) bool {
-	if !d.tokens.isLoaded() || !d.users.isLoaded() {
+	if !isLoaded(d.tokens) || !isLoaded(d.users) {
 		return true
 	}
 	token, ok := d.tokenOf(secret)
@@ -96,7 +96,7 @@ func (d *Directory) KnowsToken(secret string) bool {
 
 // KnowsSession is KnowsToken, of a session's secret. It is no use of the session.
 func (d *Directory) KnowsSession(secret string) bool {
-	if !d.sessions.isLoaded() || !d.users.isLoaded() {
+	if !isLoaded(d.sessions) || !isLoaded(d.users) {
 		return true
 	}
 	_, _, _, ok := d.sessionOf(digest(secret), time.Now())
@@ -105,7 +105,7 @@ func (d *Directory) KnowsSession(secret string) bool {
 
 // sessionOf returns the session of that key and its user, if it is good for anything at now.
 func (d *Directory) sessionOf(key string, now time.Time) (session Session, revision uint64, user *User, ok bool) {
-	session, revision, ok = d.sessions.get(key)
+	session, revision, ok = d.sessions.Get(key)
 	if !ok || session.over(now) {
 		return session, revision, nil, false
 	}
@@ -128,7 +128,7 @@ func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, erro
 		return d.byToken(token)
 	case rights.BySession:
 		for _, f := range d.sessionsOf(who.User) {
-			if user, ok := d.owner(f.value.User, f.value.UserID); ok && f.value.ID == who.Session {
+			if user, ok := d.owner(f.Value.User, f.Value.UserID); ok && f.Value.ID == who.Session {
 				now := *who
 				now.Access = user.Access
 				return &now, nil
@@ -142,6 +142,6 @@ func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, erro
 
 // owner returns the user of a session or token, unless it is disabled or another one.
 func (d *Directory) owner(name, id string) (*User, bool) {
-	user, _, ok := d.users.get(userKey(name))
+	user, _, ok := d.users.Get(userKey(name))
 	return &user, ok && user.ID == id && !user.Disabled
 }

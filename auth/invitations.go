@@ -48,10 +48,10 @@ var ErrInvitation = errors.New("the link has been used, has been replaced by a n
 
 // HasAdministrator reports whether somebody can sign in who may do everything.
 func (d *Directory) HasAdministrator(ctx context.Context) (bool, error) {
-	if err := d.users.wait(ctx); err != nil {
+	if err := loaded(ctx, d.users); err != nil {
 		return false, err
 	}
-	return len(d.users.all((*User).isAdministrator)) > 0, nil
+	return len(d.users.Find((*User).isAdministrator)) > 0, nil
 }
 
 // InviteAdministrator returns the secret of an invitation for the first
@@ -59,13 +59,13 @@ func (d *Directory) HasAdministrator(ctx context.Context) (bool, error) {
 func (d *Directory) InviteAdministrator(ctx context.Context) (secret string, expires time.Time, err error) {
 	secret, expires = newSecret(), linkExpiry()
 	for {
-		list, revision, err := read[administratorLinks](ctx, d.conn, kindInvitation, administratorKey)
+		list, revision, err := d.records.links.Read(ctx, administratorKey)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
 			return "", time.Time{}, err
 		}
 		list.Links = append(list.Links, administratorLink{digest(secret), expires})
 		list.Links = list.Links[max(0, len(list.Links)-maxAdministratorLinks):]
-		if _, err = write(ctx, d.conn, kindInvitation, administratorKey, &list, revision); !errors.Is(err, job.ErrConflict) {
+		if _, err = d.records.links.Write(ctx, administratorKey, list, revision); !errors.Is(err, job.ErrConflict) {
 			return secret, expires, err
 		}
 	}
@@ -80,7 +80,7 @@ func (d *Directory) Invite(ctx context.Context, name string) (secret string, exp
 	}
 	secret, expires = newSecret(), linkExpiry()
 	i := Invitation{User: user.Name, UserID: user.ID, ExpiresAt: expires}
-	if _, err := write(ctx, d.conn, kindInvitation, digest(secret), &i, 0); err != nil {
+	if _, err := d.records.invitations.Write(ctx, digest(secret), i, 0); err != nil {
 		return "", time.Time{}, err
 	}
 	_, err = d.edit(ctx, name, 0, func(u *User) error {
@@ -106,17 +106,17 @@ func (d *Directory) Invitation(ctx context.Context, secret string) (*Invitation,
 
 // invitation returns the revision of the record too.
 func (d *Directory) invitation(ctx context.Context, secret string) (*Invitation, uint64, error) {
-	i, revision, err := read[Invitation](ctx, d.conn, kindInvitation, digest(secret))
+	i, revision, err := d.records.invitations.Read(ctx, digest(secret))
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return d.administratorInvitation(ctx, secret)
 	case err != nil:
 		return nil, 0, err
 	case !time.Now().Before(i.ExpiresAt):
-		return nil, 0, errors.Join(ErrInvitation, remove(ctx, d.conn, kindInvitation, digest(secret), revision))
+		return nil, 0, errors.Join(ErrInvitation, d.records.invitations.Remove(ctx, digest(secret), revision))
 	}
 	// Not from memory: the link may be newer than what this server has heard of its user.
-	user, _, err := read[User](ctx, d.conn, kindUser, userKey(i.User))
+	user, _, err := d.records.users.Read(ctx, userKey(i.User))
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return nil, 0, ErrInvitation
@@ -127,7 +127,7 @@ func (d *Directory) invitation(ctx context.Context, secret string) (*Invitation,
 }
 
 func (d *Directory) administratorInvitation(ctx context.Context, secret string) (*Invitation, uint64, error) {
-	list, revision, err := read[administratorLinks](ctx, d.conn, kindInvitation, administratorKey)
+	list, revision, err := d.records.links.Read(ctx, administratorKey)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return nil, 0, ErrInvitation
@@ -209,10 +209,10 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 // read at the given revision, has used one of them. A server that starts may add its link in
 // between: then those that are there now are removed, if this one is still among them.
 func (d *Directory) createAdministrator(ctx context.Context, secret, name, hash string, revision uint64) (*User, error) {
-	err := remove(ctx, d.conn, kindInvitation, administratorKey, revision)
+	err := d.records.links.Remove(ctx, administratorKey, revision)
 	for errors.Is(err, job.ErrConflict) {
 		if _, revision, err = d.administratorInvitation(ctx, secret); err == nil {
-			err = remove(ctx, d.conn, kindInvitation, administratorKey, revision)
+			err = d.records.links.Remove(ctx, administratorKey, revision)
 		}
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 )
@@ -53,11 +54,11 @@ func (d *Directory) begin(ctx context.Context, user *User, from Client, life tim
 		ID: newID(), User: user.Name, UserID: user.ID, Generation: user.Generation,
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(life), Address: from.Address, UserAgent: clip.Text(from.UserAgent, 200),
 	}
-	revision, err := write(ctx, d.conn, kindSession, digest(secret), s, 0)
+	revision, err := d.records.sessions.Write(ctx, digest(secret), *s, 0)
 	if err != nil {
 		return nil, "", err
 	}
-	d.sessions.put(digest(secret), s, revision)
+	d.sessions.Put(digest(secret), *s, revision)
 	return s, secret, nil
 }
 
@@ -68,31 +69,31 @@ func (d *Directory) touch(ctx context.Context, key string, s Session, revision u
 		return
 	}
 	s.SeenAt = now.UTC().Truncate(time.Millisecond)
-	next, err := write(ctx, d.conn, kindSession, key, &s, revision)
+	next, err := d.records.sessions.Write(ctx, key, s, revision)
 	if err != nil {
 		d.log.DebugContext(ctx, "session not noted as used", "session", s.ID, "error", err)
 		return
 	}
-	d.sessions.put(key, &s, next)
+	d.sessions.Put(key, s, next)
 }
 
 // Sessions returns a user's sessions, the one used last first.
 func (d *Directory) Sessions(ctx context.Context, user string) ([]Session, error) {
-	if err := d.sessions.wait(ctx); err != nil {
+	if err := loaded(ctx, d.sessions); err != nil {
 		return nil, err
 	}
 	list := []Session{}
 	for _, f := range d.sessionsOf(user) {
-		list = append(list, f.value)
+		list = append(list, f.Value)
 	}
 	return list, nil
 }
 
 // sessionsOf returns the sessions of a user that are not over.
-func (d *Directory) sessionsOf(name string) []found[Session] {
-	user, _, ok := d.users.get(userKey(name))
+func (d *Directory) sessionsOf(name string) []jet.Record[Session] {
+	user, _, ok := d.users.Get(userKey(name))
 	now := time.Now()
-	return d.sessions.all(func(s *Session) bool {
+	return d.sessions.Find(func(s *Session) bool {
 		return ok && s.User == name && s.UserID == user.ID && s.Generation == user.Generation && !s.over(now)
 	})
 }
@@ -100,15 +101,15 @@ func (d *Directory) sessionsOf(name string) []found[Session] {
 // EndSession ends one session of a user. The error is job.ErrNotFound when the user
 // has none of that id.
 func (d *Directory) EndSession(ctx context.Context, user, id string) error {
-	if err := d.sessions.wait(ctx); err != nil {
+	if err := loaded(ctx, d.sessions); err != nil {
 		return err
 	}
 	for _, f := range d.sessionsOf(user) {
-		if f.value.ID == id {
-			if err := remove(ctx, d.conn, kindSession, f.key, 0); err != nil {
+		if f.Value.ID == id {
+			if err := d.records.sessions.Remove(ctx, f.Key, 0); err != nil {
 				return err
 			}
-			d.sessions.gone(f.key)
+			d.sessions.Delete(f.Key)
 			return nil
 		}
 	}

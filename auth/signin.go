@@ -74,7 +74,7 @@ func network(address string) string {
 // SignIn begins a session of a user with a password and returns its cookie's secret.
 // Errors: [ErrUnauthenticated], *[LockedError], job.ErrUnavailable.
 func (d *Directory) SignIn(ctx context.Context, name, password string, from Client) (*Identity, string, error) {
-	if err := d.users.wait(ctx); err != nil {
+	if err := loaded(ctx, d.users); err != nil {
 		return nil, "", err
 	}
 	counters := countersOf(name, from.Address)
@@ -110,7 +110,7 @@ func (d *Directory) Reauthenticate(ctx context.Context, name, password string, f
 // checked returns the user if the password is right. It takes as long if there is no
 // such user.
 func (d *Directory) checked(ctx context.Context, name, password string) (*User, error) {
-	user, _, known := d.users.get(userKey(name))
+	user, _, known := d.users.Get(userKey(name))
 	hash := user.Password
 	if hash == "" {
 		hash, known = d.hasher.nobodysHash(), false
@@ -131,7 +131,7 @@ func (d *Directory) checked(ctx context.Context, name, password string) (*User, 
 // count counts one sign-in.
 func (d *Directory) count(ctx context.Context, c counter) error {
 	for {
-		f, revision, err := read[failures](ctx, d.conn, kindFailed, c.key)
+		f, revision, err := d.records.failures.Read(ctx, c.key)
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
 			return err
 		}
@@ -142,7 +142,7 @@ func (d *Directory) count(ctx context.Context, c counter) error {
 			return &LockedError{After: failWindow - time.Since(f.Since)}
 		}
 		f.Count++
-		if _, err = write(ctx, d.conn, kindFailed, c.key, &f, revision); !errors.Is(err, job.ErrConflict) {
+		if _, err = d.records.failures.Write(ctx, c.key, f, revision); !errors.Is(err, job.ErrConflict) {
 			return err
 		}
 	}
@@ -151,14 +151,14 @@ func (d *Directory) count(ctx context.Context, c counter) error {
 // forgive corrects the counters after a successful sign-in: it resets those of this
 // user, and takes back this one attempt from those that it shares with others.
 func (d *Directory) forgive(ctx context.Context, counters []counter) error {
-	if err := remove(ctx, d.conn, kindFailed, counters[0].key, 0); err != nil {
+	if err := d.records.failures.Remove(ctx, counters[0].key, 0); err != nil {
 		return err
 	}
 	for _, c := range counters[1:] {
-		f, revision, err := read[failures](ctx, d.conn, kindFailed, c.key)
+		f, revision, err := d.records.failures.Read(ctx, c.key)
 		if err == nil && f.Count > 0 {
 			f.Count--
-			_, err = write(ctx, d.conn, kindFailed, c.key, &f, revision)
+			_, err = d.records.failures.Write(ctx, c.key, f, revision)
 		}
 		// Losing a race leaves one too many, which is gone after the window.
 		if err != nil && !errors.Is(err, job.ErrNotFound) && !errors.Is(err, job.ErrConflict) {

@@ -71,11 +71,11 @@ func (d *Directory) CreateToken(ctx context.Context, user, name string, access r
 		ID: newID(), Name: name, User: owner.Name, UserID: owner.ID, Access: access, Hash: digest(secret),
 		CreatedAt: now, ExpiresAt: now.Add(life).Truncate(time.Millisecond),
 	}
-	revision, err := write(ctx, d.conn, kindToken, t.ID, t, 0)
+	revision, err := d.records.tokens.Write(ctx, t.ID, *t, 0)
 	if err != nil {
 		return nil, "", err
 	}
-	d.tokens.put(t.ID, t, revision)
+	d.tokens.Put(t.ID, *t, revision)
 	return t, tokenPrefix + t.ID + "_" + secret, nil
 }
 
@@ -83,7 +83,7 @@ func (d *Directory) CreateToken(ctx context.Context, user, name string, access r
 func (d *Directory) tokenOf(secret string) (Token, bool) {
 	rest, isToken := strings.CutPrefix(secret, tokenPrefix)
 	id, own, whole := strings.Cut(rest, "_")
-	token, _, known := d.tokens.get(id)
+	token, _, known := d.tokens.Get(id)
 	same := subtle.ConstantTimeCompare([]byte(digest(own)), []byte(token.Hash)) == 1
 	return token, isToken && whole && known && same
 }
@@ -91,12 +91,12 @@ func (d *Directory) tokenOf(secret string) (Token, bool) {
 // Tokens returns the tokens of a user, or all if user is empty, in order of id. Those
 // that have expired are listed too, so that people see why a program was turned away.
 func (d *Directory) Tokens(ctx context.Context, user string) ([]Token, error) {
-	if err := errors.Join(d.tokens.wait(ctx), d.users.wait(ctx)); err != nil {
+	if err := errors.Join(loaded(ctx, d.tokens), loaded(ctx, d.users)); err != nil {
 		return nil, err
 	}
 	list := []Token{}
-	for _, f := range d.tokens.all(func(t *Token) bool { return user == "" || t.User == user }) {
-		list = append(list, f.value)
+	for _, f := range d.tokens.Find(func(t *Token) bool { return user == "" || t.User == user }) {
+		list = append(list, f.Value)
 	}
 	return list, nil
 }
@@ -113,10 +113,10 @@ func (u *User) rests(now time.Time) bool { return u.External != "" && !now.Befor
 
 // Token returns a token. The error is job.ErrNotFound when there is none of that id.
 func (d *Directory) Token(ctx context.Context, id string) (*Token, error) {
-	if err := d.tokens.wait(ctx); err != nil {
+	if err := loaded(ctx, d.tokens); err != nil {
 		return nil, err
 	}
-	t, _, ok := d.tokens.get(id)
+	t, _, ok := d.tokens.Get(id)
 	if !ok {
 		return nil, fmt.Errorf("%w: token %s", job.ErrNotFound, clip.Text(id, 64))
 	}
@@ -128,9 +128,9 @@ func (d *Directory) RevokeToken(ctx context.Context, id string) error {
 	if _, err := d.Token(ctx, id); err != nil {
 		return err
 	}
-	if err := remove(ctx, d.conn, kindToken, id, 0); err != nil {
+	if err := d.records.tokens.Remove(ctx, id, 0); err != nil {
 		return err
 	}
-	d.tokens.gone(id)
+	d.tokens.Delete(id)
 	return nil
 }

@@ -14,10 +14,10 @@ import (
 
 // User returns a user. The error is job.ErrNotFound when there is none of that name.
 func (d *Directory) User(ctx context.Context, name string) (*User, error) {
-	if err := d.users.wait(ctx); err != nil {
+	if err := loaded(ctx, d.users); err != nil {
 		return nil, err
 	}
-	u, revision, ok := d.users.get(userKey(name))
+	u, revision, ok := d.users.Get(userKey(name))
 	if !ok {
 		return nil, fmt.Errorf("%w: user %s", job.ErrNotFound, clip.Text(name, 128))
 	}
@@ -27,13 +27,13 @@ func (d *Directory) User(ctx context.Context, name string) (*User, error) {
 
 // Users returns all users in order of name.
 func (d *Directory) Users(ctx context.Context) ([]User, error) {
-	if err := d.users.wait(ctx); err != nil {
+	if err := loaded(ctx, d.users); err != nil {
 		return nil, err
 	}
 	list := []User{}
-	for _, f := range d.users.all(func(*User) bool { return true }) {
-		f.value.Revision = f.revision
-		list = append(list, f.value)
+	for _, f := range d.users.Find(func(*User) bool { return true }) {
+		f.Value.Revision = f.Revision
+		list = append(list, f.Value)
 	}
 	return list, nil
 }
@@ -89,17 +89,17 @@ func (d *Directory) DeleteUser(ctx context.Context, name string, ifRevision uint
 	if ifRevision == 0 {
 		ifRevision = user.Revision
 	}
-	if err := remove(ctx, d.conn, kindUser, userKey(name), ifRevision); err != nil {
+	if err := d.records.users.Remove(ctx, userKey(name), ifRevision); err != nil {
 		return err
 	}
-	d.users.gone(userKey(name))
+	d.users.Delete(userKey(name))
 	d.forgetInvitation(ctx, user.Invitation)
 	// They are void without their user: this is tidiness.
-	for _, t := range d.tokens.all(func(t *Token) bool { return t.User == name }) {
-		if err := remove(ctx, d.conn, kindToken, t.key, 0); err != nil {
+	for _, t := range d.tokens.Find(func(t *Token) bool { return t.User == name }) {
+		if err := d.records.tokens.Remove(ctx, t.Key, 0); err != nil {
 			return err
 		}
-		d.tokens.gone(t.key)
+		d.tokens.Delete(t.Key)
 	}
 	return nil
 }
@@ -110,8 +110,8 @@ func (d *Directory) keepsAnAdministrator(u *User) error {
 	if u.isAdministrator() {
 		return nil
 	}
-	admins := d.users.all((*User).isAdministrator)
-	if len(admins) == 1 && admins[0].value.Name == u.Name {
+	admins := d.users.Find((*User).isAdministrator)
+	if len(admins) == 1 && admins[0].Value.Name == u.Name {
 		return fmt.Errorf("%w: %s is the last administrator", job.ErrConflict, u.Name)
 	}
 	return nil
@@ -157,12 +157,12 @@ func (d *Directory) create(ctx context.Context, u User) (*User, error) {
 	if err := u.validate(); err != nil {
 		return nil, err
 	}
-	revision, err := write(ctx, d.conn, kindUser, userKey(u.Name), &u, 0)
+	revision, err := d.records.users.Write(ctx, userKey(u.Name), u, 0)
 	if err != nil {
 		return nil, err
 	}
 	u.Revision = revision
-	d.users.put(userKey(u.Name), &u, revision)
+	d.users.Put(userKey(u.Name), u, revision)
 	return &u, nil
 }
 
@@ -170,7 +170,7 @@ func (d *Directory) create(ctx context.Context, u User) (*User, error) {
 // in between is kept.
 func (d *Directory) edit(ctx context.Context, name string, ifRevision uint64, change func(*User) error) (*User, error) {
 	for {
-		u, revision, err := read[User](ctx, d.conn, kindUser, userKey(name))
+		u, revision, err := d.records.users.Read(ctx, userKey(name))
 		if err != nil {
 			return nil, err
 		}
@@ -186,7 +186,7 @@ func (d *Directory) edit(ctx context.Context, name string, ifRevision uint64, ch
 		if err := u.validate(); err != nil {
 			return nil, err
 		}
-		next, err := write(ctx, d.conn, kindUser, userKey(name), &u, revision)
+		next, err := d.records.users.Write(ctx, userKey(name), u, revision)
 		if errors.Is(err, job.ErrConflict) && ifRevision == 0 {
 			continue
 		}
@@ -194,7 +194,7 @@ func (d *Directory) edit(ctx context.Context, name string, ifRevision uint64, ch
 			return nil, err
 		}
 		u.Revision = next
-		d.users.put(userKey(name), &u, next)
+		d.users.Put(userKey(name), u, next)
 		if u.Invitation != invitation {
 			d.forgetInvitation(ctx, invitation)
 		}
@@ -208,7 +208,7 @@ func (d *Directory) forgetInvitation(ctx context.Context, digest string) {
 	if digest == "" {
 		return
 	}
-	if err := remove(ctx, d.conn, kindInvitation, digest, 0); err != nil {
+	if err := d.records.invitations.Remove(ctx, digest, 0); err != nil {
 		d.log.DebugContext(ctx, "void invitation not deleted", "error", err)
 	}
 }
