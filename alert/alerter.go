@@ -123,9 +123,9 @@ func (a *Alerter) Run(ctx context.Context) error {
 func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
-	s := &session{Alerter: a, held: held, mirror: newMirror(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, discrepancies: noDiscrepancies()}
+	s := &session{Alerter: a, held: held, records: recordsOn(a.conn.Conn), mirror: newMirror(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.mirror.follow(working, a.conn) })
+	g.Go(func() error { s.mirror.follow(working, a.conn.Conn, a.log); return nil })
 	g.Go(func() error { return s.watch(working) })
 	g.Go(func() error { return s.post(working) })
 	g.Go(func() error { return s.heartbeat(working) })
@@ -135,8 +135,9 @@ func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 // session is the work of an alerter from when it gets the lease until it loses it.
 type session struct {
 	*Alerter
-	held   *jet.Held
-	mirror *mirror
+	held    *jet.Held
+	records records
+	mirror  *mirror
 
 	// What follows belongs to the goroutine of watch.
 	place    position
@@ -170,31 +171,31 @@ func (s *session) valid() error {
 // update changes the incident at a key, as it is stored by now: change gets a copy, nil
 // when there is none, and returns what to store, nil for nothing.
 func (s *session) update(ctx context.Context, key string, change func(*alerting.Incident) *alerting.Incident) error {
-	for {
-		inc, revision, err := read[alerting.Incident](ctx, s.conn, key)
-		if err != nil && !errors.Is(err, job.ErrNotFound) {
-			return err
+	records, at := s.records.ofIncident(key)
+	var stored *alerting.Incident
+	revision, err := records.Edit(ctx, at, func(value *alerting.Incident, revision uint64) (bool, error) {
+		var inc *alerting.Incident
+		if revision != 0 {
+			was := *value
+			inc = &was
 		}
-		next := change(inc)
-		if next == nil {
-			return nil
+		if stored = change(inc); stored == nil {
+			return false, nil
 		}
 		if err := s.valid(); err != nil {
-			return err
+			return false, err
 		}
-		if inc != nil && inc.ID != next.ID { // the one before it is kept under its own name
-			if _, err := write(ctx, s.conn, keyPast+inc.ID, inc, 0); err != nil && !errors.Is(err, job.ErrConflict) {
-				return err
+		if inc != nil && inc.ID != stored.ID { // the one before it is kept under its own name
+			if _, err := s.records.past.Write(ctx, inc.ID, *inc, 0); err != nil && !errors.Is(err, job.ErrConflict) {
+				return false, err
 			}
 		}
-		revision, err = write(ctx, s.conn, key, next, revision)
-		if errors.Is(err, job.ErrConflict) {
-			continue
-		}
-		if err == nil {
-			s.mirror.put(key, next, revision)
-			s.mirror.wake()
-		}
-		return err
+		*value = *stored
+		return true, nil
+	})
+	if err == nil && stored != nil {
+		mirror, at := s.mirror.ofIncident(key)
+		mirror.Put(at, *stored, revision)
 	}
+	return err
 }

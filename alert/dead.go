@@ -2,6 +2,8 @@ package alert
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,7 +69,7 @@ func (s *session) lookDead(ctx context.Context) error {
 		return err
 	}
 	for r, groups := range found {
-		for _, group := range sortedKeys(groups) {
+		for _, group := range slices.Sorted(maps.Keys(groups)) {
 			d := groups[group]
 			subject := "dead letters" // of nobody's making that is known
 			if group != "" {

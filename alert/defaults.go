@@ -70,12 +70,10 @@ type seeded struct {
 // seed gives the cluster the defaults that it has not been given yet, by this version or
 // another. A rule of the same name that is there already stays as it is.
 func seed(ctx context.Context, conn *cluster.Conn) error {
-	done, revision, err := read[seeded](ctx, conn, keySeeded)
+	records := kindSeeded.On(conn.Conn)
+	done, revision, err := records.Read(ctx, theOnly)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return err
-	}
-	if err != nil {
-		done = &seeded{}
 	}
 	book, before := NewStore(conn), len(done.Rules)
 	for _, r := range Defaults() {
@@ -91,6 +89,6 @@ func seed(ctx context.Context, conn *cluster.Conn) error {
 	if len(done.Rules) == before {
 		return nil
 	}
-	_, err = write(ctx, conn, keySeeded, done, revision)
+	_, err = records.Write(ctx, theOnly, done, revision)
 	return err
 }

@@ -3,6 +3,8 @@ package alert
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -102,7 +104,7 @@ func (s *session) settleFindings(ctx context.Context, jobs *jobsView) error {
 				healed[subject] = f.Job
 			}
 		}
-		for _, subject := range sortedKeys(healed) {
+		for _, subject := range slices.Sorted(maps.Keys(healed)) {
 			if open[subject] {
 				continue
 			}

@@ -38,7 +38,7 @@ func (s *session) tallyOf(r *alerting.Rule, name job.Name) *tally {
 	if !r.When.Remembers() {
 		return nil
 	}
-	key := keyTally + r.Alert + "." + name.Group() + "." + name.Short()
+	key := r.Alert + "." + name.Group() + "." + name.Short()
 	t := s.tallies[key]
 	if t == nil {
 		t = &tally{Rule: r.Alert, Job: name}

@@ -31,9 +31,7 @@ var errHandled = errors.New("nothing to send")
 
 // post sends what is due until ctx is done. One message at a time goes to a channel.
 func (s *session) post(ctx context.Context) error {
-	select {
-	case <-s.mirror.loaded:
-	case <-ctx.Done():
+	if !s.mirror.load(ctx) {
 		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -89,14 +87,12 @@ type dueDelivery struct {
 // be more.
 func (s *session) due(now time.Time) (list []dueDelivery, next time.Duration) {
 	next = time.Minute
-	s.mirror.mu.Lock()
-	defer s.mirror.mu.Unlock()
-	for key, inc := range s.mirror.incidents {
-		for _, d := range inc.Deliveries {
+	for _, inc := range s.mirror.find(func(inc *alerting.Incident) bool { return len(inc.Deliveries) > 0 }) {
+		for _, d := range inc.Value.Deliveries {
 			switch left := d.NextAt.Sub(now); {
 			case d.State != alerting.Waiting:
 			case left <= 0, d.Claim != 0 && d.Claim != s.held.Epoch: // whoever claimed it is gone
-				list = append(list, dueDelivery{inc.ID, key, d.ID, d.Channel})
+				list = append(list, dueDelivery{inc.Value.ID, inc.Key, d.ID, d.Channel})
 			default:
 				next = min(next, left)
 			}

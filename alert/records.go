@@ -1,128 +1,63 @@
 package alert
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-
-	"github.com/nats-io/nats.go/jetstream"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// The first parts of the keys in the bucket ALERT.
+// The first parts of the keys of incidents: of the last one of each subject of a rule, by the hash of both;
+// and of those before it, and of tests, by id.
 const (
-	keyRule     = "rule."
-	keyChannel  = "channel."
-	keySilence  = "silence."
-	keyIncident = "incident." // the last of each subject of a rule
-	keyPast     = "past."     // those before it, and tests
-	keyTally    = "tally."
-	keyPosition = cluster.KeyAlertPosition // its field events is read by [cluster.Conn.EventsAlerted]
-	keySeeded   = "seeded"
+	keyIncident = "incident."
+	keyPast     = "past."
 )
 
-// named says which record an error is about.
-func named(key string) string {
-	for prefix, what := range map[string]string{keyRule: "alert ", keyChannel: "channel ", keySilence: "silence ", keyPast: "incident "} {
-		if len(key) > len(prefix) && key[:len(prefix)] == prefix {
-			return what + key[len(prefix):]
-		}
-	}
-	return "alert record " + key
+// The kinds of record in the bucket ALERT.
+var (
+	kindRule     = kindOf[Entry[alerting.Rule]]("rule.", "alert ")
+	kindChannel  = kindOf[Entry[alerting.Channel]]("channel.", "channel ")
+	kindSilence  = kindOf[alerting.Silence]("silence.", "silence ")
+	kindIncident = kindOf[alerting.Incident](keyIncident, "alert record incident.")
+	kindPast     = kindOf[alerting.Incident](keyPast, "incident ")
+	kindTally    = kindOf[tally]("tally.", "alert record tally.")
+	kindPosition = kindOf[position](cluster.KeyAlertPosition, "alert record position") // its field events is read by [cluster.Conn.EventsAlerted]
+	kindSeeded   = kindOf[seeded]("seeded", "alert record seeded")
+)
+
+// theOnly is the key of the record of a kind that has one.
+const theOnly = ""
+
+func kindOf[T any](prefix, name string) *jet.Kind[T] {
+	return &jet.Kind[T]{Bucket: bus.BucketAlert, Prefix: prefix, Name: func(key string) string { return name + key }}
 }
 
-func bucket(ctx context.Context, conn *cluster.Conn) (jetstream.KeyValue, error) {
-	return conn.Bucket(ctx, bus.BucketAlert)
+// records are those of all kinds.
+type records struct {
+	rules     jet.Records[Entry[alerting.Rule]]
+	channels  jet.Records[Entry[alerting.Channel]]
+	silences  jet.Records[alerting.Silence]
+	incidents jet.Records[alerting.Incident]
+	past      jet.Records[alerting.Incident]
+	tallies   jet.Records[tally]
+	position  jet.Records[position]
+	seeded    jet.Records[seeded]
 }
 
-// read returns a record and its revision. The error is job.ErrNotFound when there is none.
-func read[T any](ctx context.Context, conn *cluster.Conn, key string) (*T, uint64, error) {
-	entry, err := conn.Entry(ctx, bus.BucketAlert, key)
-	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
-		return nil, 0, fmt.Errorf("%w: %s", job.ErrNotFound, named(key))
-	case err != nil:
-		return nil, 0, fmt.Errorf("read %s: %w", named(key), err)
+func recordsOn(conn *jet.Conn) records {
+	return records{
+		kindRule.On(conn), kindChannel.On(conn), kindSilence.On(conn), kindIncident.On(conn), kindPast.On(conn),
+		kindTally.On(conn), kindPosition.On(conn), kindSeeded.On(conn),
 	}
-	value := new(T)
-	if err := json.Unmarshal(entry.Value(), value); err != nil {
-		return nil, 0, fmt.Errorf("decode %s: %w", named(key), err)
-	}
-	return value, entry.Revision(), nil
 }
 
-// write stores a record in the place of the given revision, 0 for none. The error is
-// job.ErrConflict when there is another.
-func write(ctx context.Context, conn *cluster.Conn, key string, value any, revision uint64) (uint64, error) {
-	kv, err := bucket(ctx, conn)
-	if err != nil {
-		return 0, err
+// ofIncident returns the records that have the incident at a key of the bucket, and its key among them.
+func (r *records) ofIncident(key string) (jet.Records[alerting.Incident], string) {
+	if id, past := strings.CutPrefix(key, keyPast); past {
+		return r.past, id
 	}
-	data, err := json.Marshal(value)
-	if err != nil {
-		return 0, fmt.Errorf("encode %s: %w", named(key), err)
-	}
-	var next uint64
-	if revision == 0 {
-		next, err = kv.Create(ctx, key, data)
-	} else {
-		next, err = kv.Update(ctx, key, data, revision)
-	}
-	switch {
-	case err == nil:
-		return next, nil
-	case jet.LostRace(err) && revision == 0:
-		return 0, fmt.Errorf("%w: %s exists already", job.ErrConflict, named(key))
-	case jet.LostRace(err):
-		return 0, fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(key))
-	}
-	return 0, fmt.Errorf("write %s: %w", named(key), jet.Unavailable(err))
-}
-
-// remove deletes a record, if it is at the given revision; 0 is any.
-func remove(ctx context.Context, conn *cluster.Conn, key string, revision uint64) error {
-	kv, err := bucket(ctx, conn)
-	if err != nil {
-		return err
-	}
-	var opts []jetstream.KVDeleteOpt
-	if revision != 0 {
-		opts = append(opts, jetstream.LastRevision(revision))
-	}
-	err = kv.Purge(ctx, key, opts...)
-	if jet.LostRace(err) {
-		return fmt.Errorf("%w: %s was changed by somebody else just now", job.ErrConflict, named(key))
-	}
-	if err != nil {
-		return fmt.Errorf("delete %s: %w", named(key), jet.Unavailable(err))
-	}
-	return nil
-}
-
-// all calls yield for each record under prefixes.
-func all[T any](ctx context.Context, conn *cluster.Conn, yield func(key string, value *T, revision uint64), prefixes ...string) error {
-	filters := make([]string, len(prefixes))
-	for i, p := range prefixes {
-		filters[i] = p + ">"
-	}
-	w, err := conn.WatchAlerts(ctx, filters...)
-	if err != nil {
-		return fmt.Errorf("list records of alerts: %w", err)
-	}
-	defer func() { _ = w.Stop() }()
-	for e := range w.Updates() {
-		if e == nil {
-			return nil
-		}
-		value := new(T)
-		if e.Operation() == jetstream.KeyValuePut && json.Unmarshal(e.Value(), value) == nil {
-			yield(e.Key(), value, e.Revision())
-		}
-	}
-	return fmt.Errorf("%w: list records of alerts", job.ErrUnavailable)
+	return r.incidents, strings.TrimPrefix(key, keyIncident)
 }

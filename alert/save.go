@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -25,7 +24,7 @@ func (s *session) store(ctx context.Context, _ *jobsView) error {
 		return err
 	}
 	var err error
-	if s.placed, err = write(ctx, s.conn, keyPosition, s.place, s.placed); err != nil {
+	if s.placed, err = s.records.position.Write(ctx, theOnly, s.place, s.placed); err != nil {
 		return fmt.Errorf("store position: %w", err)
 	}
 	s.moved = false
@@ -40,12 +39,8 @@ func (s *session) storeTallies(ctx context.Context) error {
 		if err := s.valid(); err != nil {
 			return err
 		}
-		kv, err := bucket(ctx, s.conn)
-		if err == nil {
-			_, err = putJSON(ctx, kv, key, t)
-		}
-		if err != nil {
-			return fmt.Errorf("store tally: %w", jet.Unavailable(err))
+		if _, err := s.records.tallies.Put(ctx, key, *t); err != nil {
+			return fmt.Errorf("store tally: %w", err)
 		}
 		t.dirty = false
 	}
@@ -58,31 +53,28 @@ const keepIncidents = 30 * 24 * time.Hour
 // tidy removes what nobody will ask for any more.
 func (s *session) tidy(ctx context.Context, _ *jobsView) error {
 	now := time.Now()
-	for _, key := range s.mirror.find(func(inc *alerting.Incident) bool {
+	s.mirror.forget()
+	for _, inc := range s.mirror.find(func(inc *alerting.Incident) bool {
 		return inc.State == alerting.Resolved && now.Sub(inc.ResolvedAt) > keepIncidents
 	}) {
-		if err := remove(ctx, s.conn, key, 0); err != nil {
+		records, at := s.records.ofIncident(inc.Key)
+		if err := records.Remove(ctx, at, 0); err != nil {
 			return ignoreAway(err)
 		}
 	}
-	s.mirror.mu.Lock()
-	var gone []string
-	for id, q := range s.mirror.silences {
-		if now.After(q.Until) {
-			gone = append(gone, keySilence+id)
+	for _, q := range s.mirror.silences.Find(func(q *alerting.Silence) bool { return now.After(q.Until) }) {
+		if err := s.records.silences.Remove(ctx, q.Key, 0); err != nil {
+			return ignoreAway(err)
 		}
 	}
 	for key, t := range s.tallies {
-		if s.mirror.rules[t.Rule] == nil {
-			gone = append(gone, key)
-			delete(s.tallies, key)
+		if _, _, there := s.mirror.rules.Get(t.Rule); there {
+			continue
 		}
-	}
-	s.mirror.mu.Unlock()
-	for _, key := range gone {
-		if err := remove(ctx, s.conn, key, 0); err != nil {
+		if err := s.records.tallies.Remove(ctx, key, 0); err != nil {
 			return ignoreAway(err)
 		}
+		delete(s.tallies, key)
 	}
 	return nil
 }

@@ -132,8 +132,8 @@ func (s *session) overExcept(ctx context.Context, r *alerting.Rule, still map[st
 	done := func(inc *alerting.Incident) bool {
 		return inc.Rule == r.Alert && inc.State == alerting.Open && !still[inc.Subject]
 	}
-	for _, key := range s.mirror.find(done) {
-		err := s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+	for _, r := range s.mirror.find(done) {
+		err := s.update(ctx, r.Key, func(inc *alerting.Incident) *alerting.Incident {
 			if inc == nil || !done(inc) {
 				return nil
 			}

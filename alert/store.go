@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Store is what the API reads and writes of alerts. It is safe for concurrent use.
@@ -21,11 +23,12 @@ import (
 // Errors of its methods: *job.InvalidError, job.ErrNotFound, job.ErrConflict when a
 // condition of an edit does not hold, job.ErrUnavailable.
 type Store struct {
-	conn *cluster.Conn
+	conn    *cluster.Conn
+	records records
 }
 
 // NewStore returns the book on conn.
-func NewStore(conn *cluster.Conn) *Store { return &Store{conn} }
+func NewStore(conn *cluster.Conn) *Store { return &Store{conn, recordsOn(conn.Conn)} }
 
 // Entry is a document as it was saved.
 type Entry[T any] struct {
@@ -39,12 +42,12 @@ type Entry[T any] struct {
 
 // Rules returns all rules, by name.
 func (b *Store) Rules(ctx context.Context) ([]Entry[alerting.Rule], error) {
-	return entries[alerting.Rule](ctx, b, keyRule)
+	return entries(ctx, b.records.rules)
 }
 
 // Rule returns a rule.
 func (b *Store) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], error) {
-	return entryAt[alerting.Rule](ctx, b, keyRule+name)
+	return entryAt(ctx, b.records.rules, name)
 }
 
 // PutRule creates or replaces a rule, whose channels must exist. It returns it before the
@@ -61,22 +64,22 @@ func (b *Store) PutRule(ctx context.Context, r alerting.Rule, e cluster.Edit) (w
 			return nil, nil, false, err
 		}
 	}
-	return put(ctx, b, keyRule+r.Alert, r, e)
+	return put(ctx, b.records.rules, r.Alert, r, e)
 }
 
 // DeleteRule deletes a rule. Its open incidents are resolved by that.
 func (b *Store) DeleteRule(ctx context.Context, name string, e cluster.Edit) error {
-	return b.delete(ctx, keyRule+name, e)
+	return remove(ctx, b.records.rules, name, e)
 }
 
 // Channels returns all channels, by name.
 func (b *Store) Channels(ctx context.Context) ([]Entry[alerting.Channel], error) {
-	return entries[alerting.Channel](ctx, b, keyChannel)
+	return entries(ctx, b.records.channels)
 }
 
 // Channel returns a channel.
 func (b *Store) Channel(ctx context.Context, name string) (*Entry[alerting.Channel], error) {
-	return entryAt[alerting.Channel](ctx, b, keyChannel+name)
+	return entryAt(ctx, b.records.channels, name)
 }
 
 // PutChannel creates or replaces a channel, as PutRule does a rule. It keeps its secrets,
@@ -86,7 +89,7 @@ func (b *Store) PutChannel(ctx context.Context, c alerting.Channel, e cluster.Ed
 	if err := c.Validate(); err != nil {
 		return nil, nil, false, err
 	}
-	return put(ctx, b, keyChannel+c.Channel, c, e)
+	return put(ctx, b.records.channels, c.Channel, c, e)
 }
 
 // DeleteChannel deletes a channel, unless a rule uses it.
@@ -100,7 +103,7 @@ func (b *Store) DeleteChannel(ctx context.Context, name string, e cluster.Edit) 
 			return fmt.Errorf("%w: channel %s is used by alert %s", job.ErrConflict, name, r.Doc.Alert)
 		}
 	}
-	return b.delete(ctx, keyChannel+name, e)
+	return remove(ctx, b.records.channels, name, e)
 }
 
 // Health returns whether messages get through, by channel. It is what the incidents of the last
@@ -136,7 +139,7 @@ func (b *Store) SetSecret(ctx context.Context, m *seal.Master, channel, name, va
 			entry.Sealed[name] = keyOf(m).Seal(channel+"/"+name, value)
 		}
 		entry.UpdatedAt, entry.Author = stamp(e.At), e.Author
-		next, err := write(ctx, b.conn, keyChannel+channel, entry, entry.Revision)
+		next, err := b.records.channels.Write(ctx, channel, *entry, entry.Revision)
 		if errors.Is(err, job.ErrConflict) {
 			continue
 		}
@@ -151,7 +154,7 @@ func (b *Store) Test(ctx context.Context, channel, by string) (*alerting.Inciden
 		return nil, err
 	}
 	inc := alerting.NewTest(channel, by, stamp(time.Now()))
-	_, err := write(ctx, b.conn, keyPast+inc.ID, inc, 0)
+	_, err := b.records.past.Write(ctx, inc.ID, *inc, 0)
 	return inc, err
 }
 
@@ -186,13 +189,21 @@ func (b *Store) Tested(ctx context.Context, id string) (*alerting.Incident, erro
 // are gone.
 func (b *Store) Incidents(ctx context.Context, fits func(*alerting.Incident) bool) ([]alerting.Incident, error) {
 	list := []alerting.Incident{}
-	err := all(ctx, b.conn, func(_ string, inc *alerting.Incident, _ uint64) {
-		if fits(inc) {
-			list = append(list, *inc)
+	open, err := b.records.incidents.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list incidents: %w", err)
+	}
+	past, err := b.records.past.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list incidents: %w", err)
+	}
+	for _, r := range append(open, past...) {
+		if fits(&r.Value) {
+			list = append(list, r.Value)
 		}
-	}, keyIncident, keyPast)
+	}
 	slices.SortFunc(list, func(a, b alerting.Incident) int { return strings.Compare(b.ID, a.ID) })
-	return slices.CompactFunc(list, func(a, b alerting.Incident) bool { return a.ID == b.ID }), err
+	return slices.CompactFunc(list, func(a, b alerting.Incident) bool { return a.ID == b.ID }), nil
 }
 
 // Incident returns an incident.
@@ -210,99 +221,103 @@ func (b *Store) Incident(ctx context.Context, id string) (*alerting.Incident, er
 // EditIncident changes an incident that is open, and returns it. The error is
 // job.ErrConflict when it is over.
 func (b *Store) EditIncident(ctx context.Context, id string, change func(*alerting.Incident)) (*alerting.Incident, error) {
-	for {
-		inc, err := b.Incident(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		key := keyIncident + alerting.HashOf(inc.Rule, inc.Subject)
-		inc, revision, err := read[alerting.Incident](ctx, b.conn, key)
-		if errors.Is(err, job.ErrNotFound) || err == nil && (inc.ID != id || inc.State != alerting.Open) {
-			return nil, fmt.Errorf("%w: incident %s is over", job.ErrConflict, id)
-		}
-		if err != nil {
-			return nil, err
-		}
-		change(inc)
-		if _, err = write(ctx, b.conn, key, inc, revision); !errors.Is(err, job.ErrConflict) {
-			return inc, err
-		}
+	inc, err := b.Incident(ctx, id)
+	if err != nil {
+		return nil, err
 	}
+	_, err = b.records.incidents.Edit(ctx, alerting.HashOf(inc.Rule, inc.Subject), func(stored *alerting.Incident, _ uint64) (bool, error) {
+		if stored.ID != id || stored.State != alerting.Open {
+			return false, fmt.Errorf("%w: incident %s is over", job.ErrConflict, id)
+		}
+		change(stored)
+		inc = stored
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return inc, nil
 }
 
 // Silences returns those that have not ended, the one that ends first first.
 func (b *Store) Silences(ctx context.Context, now time.Time) ([]alerting.Silence, error) {
 	list := []alerting.Silence{}
-	err := all(ctx, b.conn, func(_ string, s *alerting.Silence, _ uint64) {
-		if s.Until.After(now) {
-			list = append(list, *s)
+	silences, err := b.records.silences.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list silences: %w", err)
+	}
+	for _, s := range silences {
+		if s.Value.Until.After(now) {
+			list = append(list, s.Value)
 		}
-	}, keySilence)
+	}
 	slices.SortFunc(list, func(a, b alerting.Silence) int { return a.Until.Compare(b.Until) })
-	return list, err
+	return list, nil
 }
 
 // AddSilence stores a silence.
 func (b *Store) AddSilence(ctx context.Context, s *alerting.Silence) error {
-	_, err := write(ctx, b.conn, keySilence+s.ID, s, 0)
+	_, err := b.records.silences.Write(ctx, s.ID, *s, 0)
 	return err
 }
 
 // EndSilence ends a silence.
 func (b *Store) EndSilence(ctx context.Context, id string) error {
-	if _, _, err := read[alerting.Silence](ctx, b.conn, keySilence+id); err != nil {
+	if _, _, err := b.records.silences.Read(ctx, id); err != nil {
 		return err
 	}
-	return remove(ctx, b.conn, keySilence+id, 0)
+	return b.records.silences.Remove(ctx, id, 0)
 }
 
-func entries[T any](ctx context.Context, b *Store, prefix string) ([]Entry[T], error) {
-	byName := map[string]Entry[T]{}
-	err := all(ctx, b.conn, func(key string, e *Entry[T], revision uint64) {
-		e.Revision = revision
-		byName[key] = *e
-	}, prefix)
-	list := make([]Entry[T], 0, len(byName))
-	for _, key := range sortedKeys(byName) {
-		list = append(list, byName[key])
+// entries returns all documents of a kind, by name.
+func entries[T any](ctx context.Context, records jet.Records[Entry[T]]) ([]Entry[T], error) {
+	all, err := records.List(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list records of alerts: %w", err)
 	}
-	return list, err
+	list := make([]Entry[T], len(all))
+	for i, r := range all {
+		list[i] = r.Value
+		list[i].Revision = r.Revision
+	}
+	return list, nil
 }
 
-func entryAt[T any](ctx context.Context, b *Store, key string) (*Entry[T], error) {
-	e, revision, err := read[Entry[T]](ctx, b.conn, key)
+func entryAt[T any](ctx context.Context, records jet.Records[Entry[T]], name string) (*Entry[T], error) {
+	e, revision, err := records.Read(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	e.Revision = revision
-	return e, nil
+	return &e, nil
 }
 
 // put stores a document on the edit's condition.
-func put[T any](ctx context.Context, b *Store, key string, doc T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
-	for {
-		was, err = entryAt[T](ctx, b, key)
-		if err != nil && !errors.Is(err, job.ErrNotFound) {
-			return nil, nil, false, err
-		}
-		now = &Entry[T]{Doc: doc, CreatedAt: stamp(e.At), UpdatedAt: stamp(e.At), Author: e.Author}
-		revision := uint64(0)
-		if was != nil {
+func put[T any](ctx context.Context, records jet.Records[Entry[T]], name string, doc T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
+	now = &Entry[T]{}
+	now.Revision, err = records.Edit(ctx, name, func(stored *Entry[T], revision uint64) (bool, error) {
+		was = nil
+		*now = Entry[T]{Doc: doc, CreatedAt: stamp(e.At), UpdatedAt: stamp(e.At), Author: e.Author}
+		if revision != 0 {
+			old := *stored
+			old.Revision, was = revision, &old
 			now.CreatedAt = was.CreatedAt
-			now.Sealed, revision = keptSecrets(any(&was.Doc), any(&doc), was.Sealed), was.Revision
+			now.Sealed = keptSecrets(any(&was.Doc), any(&doc), was.Sealed)
 		}
 		if e.IfAbsent && was != nil || e.IfRevision != 0 && e.IfRevision != revision {
-			return nil, nil, false, fmt.Errorf("%w: %s is not at revision %d", job.ErrConflict, named(key), e.IfRevision)
+			return false, fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With(records.Name(name), e.IfRevision))
 		}
-		if was != nil && sameJSON(was.Doc, doc) {
-			return was, was, false, nil
-		}
-		now.Revision, err = write(ctx, b.conn, key, now, revision)
-		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 && !e.IfAbsent {
-			continue
-		}
-		return was, now, err == nil, err
+		changed = was == nil || !sameJSON(was.Doc, doc)
+		*stored = *now
+		return changed, nil
+	})
+	if err != nil {
+		return nil, nil, false, err
 	}
+	if !changed {
+		now = was
+	}
+	return was, now, changed, nil
 }
 
 // keptSecrets returns what a channel keeps of its secrets when it is edited: those of
@@ -319,15 +334,16 @@ func keptSecrets(was, now any, sealed map[string][]byte) map[string][]byte {
 	return sealed
 }
 
-func (b *Store) delete(ctx context.Context, key string, e cluster.Edit) error {
-	_, revision, err := read[json.RawMessage](ctx, b.conn, key)
+// remove deletes a document on the edit's condition.
+func remove[T any](ctx context.Context, records jet.Records[Entry[T]], name string, e cluster.Edit) error {
+	revision, err := records.Revision(ctx, name) // one that is damaged can be deleted, too
 	if err != nil {
 		return err
 	}
 	if e.IfRevision != 0 && e.IfRevision != revision {
-		return fmt.Errorf("%w: %s is not at revision %d", job.ErrConflict, named(key), e.IfRevision)
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With(records.Name(name), e.IfRevision))
 	}
-	return remove(ctx, b.conn, key, revision)
+	return records.Remove(ctx, name, revision)
 }
 
 func stamp(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }

@@ -3,6 +3,8 @@ package alert
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,7 +43,7 @@ func (s *session) lookTargets(ctx context.Context, r *alerting.Rule, now time.Ti
 		a.Say(missedOf(m))
 		f.Jobs = append(f.Jobs, a)
 	}
-	for _, subject := range sortedKeys(found) {
+	for _, subject := range slices.Sorted(maps.Keys(found)) {
 		if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
 			if next := *inc; !next.Add(found[subject]) {
 				continue

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
@@ -357,8 +355,8 @@ func (s *session) closeOrphans(ctx context.Context, now time.Time) error {
 		return inc.State == alerting.Open && !rules[inc.Rule]
 	})
 	s.metrics.open.Set(float64(open))
-	for _, key := range orphans {
-		err := s.update(ctx, key, func(inc *alerting.Incident) *alerting.Incident {
+	for _, orphan := range orphans {
+		err := s.update(ctx, orphan.Key, func(inc *alerting.Incident) *alerting.Incident {
 			if inc == nil || inc.State != alerting.Open {
 				return nil
 			}
@@ -385,8 +383,8 @@ func (s *session) remind(ctx context.Context, now time.Time) error {
 		}
 		return &next
 	}
-	for _, key := range s.mirror.find(func(inc *alerting.Incident) bool { return due(inc) != nil }) {
-		if err := s.update(ctx, key, due); err != nil {
+	for _, r := range s.mirror.find(func(inc *alerting.Incident) bool { return due(inc) != nil }) {
+		if err := s.update(ctx, r.Key, due); err != nil {
 			return err
 		}
 	}
@@ -395,11 +393,3 @@ func (s *session) remind(ctx context.Context, now time.Time) error {
 
 // instant writes an instant as the parameter of a sentence.
 func instant(at time.Time) string { return at.UTC().Format(time.RFC3339) }
-
-func putJSON(ctx context.Context, kv jetstream.KeyValue, key string, value any) (uint64, error) {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return 0, fmt.Errorf("encode %s: %w", named(key), err)
-	}
-	return kv.Put(ctx, key, data)
-}

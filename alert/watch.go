@@ -26,9 +26,7 @@ const (
 
 // watch reads the streams and judges what they say, until ctx is done.
 func (s *session) watch(ctx context.Context) error {
-	select {
-	case <-s.mirror.loaded:
-	case <-ctx.Done():
+	if !s.mirror.load(ctx) {
 		return nil
 	}
 	if err := s.recall(ctx); err != nil {
@@ -53,22 +51,19 @@ func (s *session) watch(ctx context.Context) error {
 
 // recall takes in what the last session has stored.
 func (s *session) recall(ctx context.Context) error {
-	place, revision, err := read[position](ctx, s.conn, keyPosition)
+	place, revision, err := s.records.position.Read(ctx, theOnly)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return err
 	}
 	if err == nil {
-		s.place, s.placed = *place, revision
+		s.place, s.placed = place, revision
 	}
 	if s.place.Looked.IsZero() {
 		s.place.Looked = time.Now()
 	}
 	s.lastSeen = s.place.Looked
-	s.mirror.mu.Lock()
-	defer s.mirror.mu.Unlock()
-	for key, t := range s.mirror.tallies {
-		kept := *t
-		s.tallies[key] = &kept
+	for _, t := range s.mirror.tallies.Find(always) {
+		s.tallies[t.Key] = &t.Value
 	}
 	return nil
 }
