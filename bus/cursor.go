@@ -25,18 +25,16 @@ type Cursor struct {
 	Done   time.Time `json:"done"`
 	Sweep  *Sweep    `json:"sweep,omitempty"`
 	// JobsSeq is a revision of JOBS: the fires of versions up to it are decided up to the
-	// position, those of later ones are decided from the versions' beginnings on. Nil:
-	// whoever wrote the cursor did not say, and all versions count as known to it.
-	JobsSeq *uint64 `json:"jobs_seq,omitempty"`
+	// position, those of later ones are decided from the versions' beginnings on.
+	JobsSeq uint64 `json:"jobs_seq"`
 	// Jobs is a revision that JOBS has given out. A server that takes itself for the bucket's leader and
 	// lacks it was cut off from the others.
 	Jobs JobsMark `json:"jobs,omitzero"`
 	// Begins are versions of which an owner heard late, after the version before had
 	// fired in their time: their own fires begin after the last of those.
 	Begins []Begin `json:"begins,omitempty"`
-	// Moved has the jobs whose last fire was moved to another day. Nil: an older program, which does
-	// not note them, wrote the cursor.
-	Moved *Moved `json:"moved,omitempty"`
+	// Moved has the jobs whose last fire was moved to another day.
+	Moved Moved `json:"moved,omitzero"`
 	// Late are versions later than JobsSeq of which the fires are decided in part. There are
 	// such only while Done is ahead of the clock.
 	Late []Late `json:"late,omitempty"`
@@ -113,7 +111,7 @@ func (c *Cursor) Decided(v, next *JobEntry) bool {
 	switch {
 	case c == nil || slices.Contains(c.Unread, v.Revision):
 		return false
-	case c.JobsSeq != nil && *c.JobsSeq < next.Revision:
+	case c.JobsSeq < next.Revision:
 		return false
 	}
 	due := next.EffectiveFrom.Add(v.Schedule.Offset(name)) // no fire of v is due later

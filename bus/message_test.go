@@ -160,9 +160,9 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 
 	cursor := &bus.Cursor{
 		Shard: 17, Epoch: 5, Node: "node-1", Commit: "5.9", Done: noon, EventSeq: 99, Released: []uint64{3, 8},
-		Sweep: &bus.Sweep{To: noon.Add(time.Second), After: "billing/nightly"}, JobsSeq: new(uint64(321)), Jobs: bus.JobsMark{Made: noon, Seq: 345},
+		Sweep: &bus.Sweep{To: noon.Add(time.Second), After: "billing/nightly"}, JobsSeq: 321, Jobs: bus.JobsMark{Made: noon, Seq: 345},
 		Begins: []bus.Begin{{Job: "billing/report", Version: 3, After: noon.Add(-time.Second)}},
-		Moved:  &bus.Moved{Since: noon.Add(-time.Hour), Fires: []bus.MovedFire{{Job: "billing/invoice", At: noon.Add(-time.Minute)}}},
+		Moved:  bus.Moved{Since: noon.Add(-time.Hour), Fires: []bus.MovedFire{{Job: "billing/invoice", At: noon.Add(-time.Minute)}}},
 	}
 	decodeCursor := func(data []byte) (*bus.Cursor, error) { return bus.DecodeCursor(nil, data) }
 	golden(t, "cursor.json", body(t, "cur.17", bus.MessageCursor)(cursor.Msg()), cursor, decodeCursor)

@@ -64,10 +64,7 @@ func (v Evidence) book() *book {
 	var planner job.Planner // of its own: it keeps every schedule that it has seen
 	b := newBook(&planner, v.Job, v.Versions)
 	b.decided = v.Cursor.DoneFor(v.Job).UnixMilli()
-	b.known = math.MaxUint64
-	if v.Cursor.JobsSeq != nil {
-		b.known = *v.Cursor.JobsSeq
-	}
+	b.known = v.Cursor.JobsSeq
 	b.unread = v.Cursor.Unread
 	b.ingested, b.since = v.Ingested, math.MaxInt64
 	if !v.Since.IsZero() {

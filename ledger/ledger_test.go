@@ -43,7 +43,7 @@ func newWorld(t *testing.T, schedules ...job.Schedule) *world {
 		}
 	})
 	w := &world{T: t, Evidence: ledger.Evidence{
-		Job: report, Store: store, Since: at(-600), Ingested: true, Cursor: &bus.Cursor{Done: at(120), JobsSeq: new(uint64(1000))},
+		Job: report, Store: store, Since: at(-600), Ingested: true, Cursor: &bus.Cursor{Done: at(120), JobsSeq: 1000},
 	}}
 	for i, s := range schedules {
 		v := job.Version{Job: job.Job{Job: report, Schedule: s, Task: job.Task{Shell: "true"}}.WithDefaults(), Version: i + 1, EffectiveFrom: at(i * 60).Add(-time.Millisecond)}
@@ -156,7 +156,7 @@ func TestWhatCannotBeJudgedIsNoDiscrepancy(t *testing.T) {
 	w.says(10, 20, "12:10 unjudged it is older than the history")
 	w.Since = time.Time{}
 	w.says(10, 20, "12:10 unjudged it is older than the history")
-	w.Cursor.Done, w.Cursor.JobsSeq = at(120), new(uint64)
+	w.Cursor.Done, w.Cursor.JobsSeq = at(120), 0
 	w.says(10, 20, "12:10 undecided its shard does not know version 1 yet")
 }
 

@@ -90,7 +90,7 @@ func (b *beat) ran(name job.Name, minutes ...int) {
 func (b *beat) decided(minute int) {
 	b.Helper()
 	for shard := range shards {
-		m, err := (&bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute)}).Msg()
+		m, err := (&bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute), JobsSeq: 1000}).Msg()
 		b.check(err)
 		bus.Rollup(m)
 		_, err = b.conn.JS.PublishMsg(b.Context(), m)
@@ -210,7 +210,7 @@ func TestAPatrolWaitsForVersionsThatTheirShardHasNotHeardOf(t *testing.T) {
 		b.put("billing/x", 0)
 		b.ran("billing/x", 0)
 		shard := job.Name("billing/x").Shard(shards)
-		late := &bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(25), JobsSeq: new(uint64)}
+		late := &bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(25)}
 		m, err := late.Msg()
 		b.check(err)
 		bus.Rollup(m)
@@ -249,7 +249,7 @@ func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
 		unread := b.newer(held, 2)
 		cursor := func(minute int, unread ...uint64) {
 			b.Helper()
-			m, err := (&bus.Cursor{Shard: held.Shard(shards), Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute), Unread: unread}).Msg()
+			m, err := (&bus.Cursor{Shard: held.Shard(shards), Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute), JobsSeq: 1000, Unread: unread}).Msg()
 			b.check(err)
 			bus.Rollup(m)
 			_, err = b.conn.JS.PublishMsg(b.Context(), m)

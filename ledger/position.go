@@ -74,7 +74,7 @@ func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
 func (l *Ledger) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
 	m, err := l.conn.Last(ctx, l.conn.TrigOf(shard), bus.SubjectCursor(shard))
 	if errors.Is(err, jet.ErrNoMessage) {
-		return &bus.Cursor{Shard: shard, Done: l.conn.Cluster().CreatedAt, JobsSeq: new(uint64)}, nil
+		return &bus.Cursor{Shard: shard, Done: l.conn.Cluster().CreatedAt}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -136,7 +136,7 @@ func TestNodesThatAgreeGoOnThoughTheClockOfNATSIsWrong(t *testing.T) {
 
 func TestAnOldCursorOfAWrongClockFiresNothingAhead(t *testing.T) {
 	runAt(t, start, 1, func(w *world) {
-		cursor := &bus.Cursor{Done: start.Add(time.Hour), Node: "gone", JobsSeq: new(uint64)}
+		cursor := &bus.Cursor{Done: start.Add(time.Hour), Node: "gone"}
 		m, err := cursor.Msg()
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 		}
 		now := time.Now().UTC()
 		o := newOwnership(s, 0, func() {})
-		o.machine = shard.New(shard.Config{Tokens: conn.Tokens(), Shards: 1, Epoch: 1, Node: "a", Planner: s.planner}, &bus.Cursor{Done: now, JobsSeq: new(uint64)}, 1)
+		o.machine = shard.New(shard.Config{Tokens: conn.Tokens(), Shards: 1, Epoch: 1, Node: "a", Planner: s.planner}, &bus.Cursor{Done: now}, 1)
 		v := &job.Version{
 			Job:     job.Job{Job: "g/a", Schedule: job.Schedule{FixedRate: job.Duration(time.Second)}, Task: job.Task{Handler: "h"}}.WithDefaults(),
 			Version: 1, EffectiveFrom: now,

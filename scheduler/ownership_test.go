@@ -272,7 +272,7 @@ func TestABatchIsTakenForStoredOnlyIfThisNodeHasStoredIt(t *testing.T) {
 		}
 		// Both commits have one name, as after the leases were lost, and their epochs with them.
 		batchOf := func(node string) (*shard.Machine, *shard.Batch) {
-			m := shard.New(shard.Config{Tokens: w.conn.Tokens(), Epoch: 1, Node: node, Planner: &job.Planner{}}, &bus.Cursor{Done: start, JobsSeq: new(uint64)}, 0)
+			m := shard.New(shard.Config{Tokens: w.conn.Tokens(), Epoch: 1, Node: node, Planner: &job.Planner{}}, &bus.Cursor{Done: start}, 0)
 			return m, m.Claim(start.UnixMilli())
 		}
 		ours, batch := batchOf("a")

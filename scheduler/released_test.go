@@ -12,7 +12,7 @@ import (
 func TestAnOwnerDeletesWhatItsPredecessorLeftBeforeItDecides(t *testing.T) {
 	runAt(t, start, 1, func(w *world) {
 		w.put("g/a", cron("* * * * *"))
-		cursor := &bus.Cursor{Done: start, Node: "gone", JobsSeq: new(uint64)}
+		cursor := &bus.Cursor{Done: start, Node: "gone"}
 		for seq := range uint64(11_000) { // more than an owner lets wait
 			cursor.Released = append(cursor.Released, 100+seq)
 		}

@@ -65,7 +65,7 @@ func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64,
 			return nil, 0, err
 		}
 		if floor == nil {
-			floor = &bus.Cursor{Shard: n, Done: s.conn.Cluster().CreatedAt, JobsSeq: new(uint64)}
+			floor = &bus.Cursor{Shard: n, Done: s.conn.Cluster().CreatedAt}
 		}
 		floor.Sweep, floor.Released = nil, nil
 		return floor, 0, nil

@@ -15,7 +15,7 @@ import (
 func (w *world) decide(at time.Time) {
 	w.Helper()
 	for shard := range shards {
-		m, err := (&bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at}).Msg()
+		m, err := (&bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at, JobsSeq: 1000}).Msg()
 		w.check(err)
 		bus.Rollup(m)
 		_, err = w.conn.JS.PublishMsg(w.Context(), m)

@@ -50,7 +50,7 @@ func TestAScriptGoesOnceNoVersionUsesItAndItIsOld(t *testing.T) {
 			}
 		}
 		// A server has decided all fires, so versions may go.
-		cursor, err := (&bus.Cursor{Shard: job.Name("g/a").Shard(shards), Done: time.Now().Add(24 * time.Hour)}).Msg()
+		cursor, err := (&bus.Cursor{Shard: job.Name("g/a").Shard(shards), Done: time.Now().Add(24 * time.Hour), JobsSeq: 1000}).Msg()
 		if err == nil {
 			_, err = w.conn.JS.PublishMsg(w.t.Context(), cursor)
 		}

@@ -96,7 +96,7 @@ func TestWantsBeyondTheRoomOfABatchGoIntoTheNext(t *testing.T) {
 	}
 	b.tell(&next)
 	b.want(b.step(time.Minute, overhead+roomAsked), "12:00:30 g/a@2 pending manual")
-	if known := *b.trig.cursor.JobsSeq; known != 1 {
+	if known := b.trig.cursor.JobsSeq; known != 1 {
 		t.Errorf("with runs left to be made, the cursor knows of revision %d", known)
 	}
 	deferred := b.trig.deferred

@@ -3,7 +3,6 @@ package shard
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -32,10 +31,6 @@ type versionName struct {
 	version int32
 }
 
-// untold is the jobsSeq of a machine whose cursor has none: all that it hears of before
-// its first step counts as known.
-const untold = math.MaxUint64
-
 // loaded notes that the machine has heard of all that there was when it was made.
 func (m *Machine) loaded() {
 	if !m.loading {
@@ -44,10 +39,7 @@ func (m *Machine) loaded() {
 	m.loading = false
 	clear(m.late.partly)
 	maps.DeleteFunc(m.late.unread, func(_ uint64, u *unread) bool { return u.job == "" }) // gone from the bucket
-	if m.jobsSeq == untold {
-		m.jobsSeq, m.knownSeq = m.heard, m.heard
-	}
-	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool { // of jobs that are gone
+	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool {                    // of jobs that are gone
 		id, ok := m.byName[v.job]
 		return !ok || m.jobs[id].index(v.version) < 0 && !m.needsBegin(v)
 	})
@@ -286,12 +278,8 @@ func (m *Machine) listLate() []bus.Late {
 	return list
 }
 
-// sealKnown returns the revision up to which versions are decided up to the position,
-// or nil while that cannot be said.
-func (m *Machine) sealKnown() *uint64 {
-	if m.jobsSeq == untold {
-		return nil
-	}
+// sealKnown returns the revision up to which versions are decided up to the position.
+func (m *Machine) sealKnown() uint64 {
 	m.knownSeq = m.heard
 	for i := range m.late.versions {
 		if m.late.unread[m.late.versions[i].rev] == nil { // else the cursor lists it by itself
@@ -299,7 +287,7 @@ func (m *Machine) sealKnown() *uint64 {
 			break
 		}
 	}
-	return new(m.knownSeq)
+	return m.knownSeq
 }
 
 // listBegins returns m.late.begins for the cursor, in order.
@@ -313,8 +301,8 @@ func (m *Machine) listBegins() []bus.Begin {
 }
 
 // listMoved returns m.late.moved for the cursor, in order.
-func (m *Machine) listMoved() *bus.Moved {
-	moved := &bus.Moved{}
+func (m *Machine) listMoved() bus.Moved {
+	moved := bus.Moved{}
 	if m.late.since > 0 {
 		moved.Since = instant(m.late.since)
 	}
@@ -326,13 +314,7 @@ func (m *Machine) listMoved() *bus.Moved {
 }
 
 // restoreMoved takes over what the cursor of a predecessor has noted.
-func (m *Machine) restoreMoved(moved *bus.Moved) {
-	if moved == nil {
-		if m.cursorSeq != 0 { // else there was none
-			m.late.since = max(m.done, m.sweepTo)
-		}
-		return
-	}
+func (m *Machine) restoreMoved(moved bus.Moved) {
 	if !moved.Since.IsZero() {
 		m.late.since = moved.Since.UnixMilli()
 	}

@@ -67,7 +67,7 @@ func TestNewJobsAreDecidedInTheOrderInWhichTheyWereSaved(t *testing.T) {
 	clock := b.revs["g/clock@1"]
 	known := func(want uint64) {
 		t.Helper()
-		if got := *b.trig.cursor.JobsSeq; got != clock+want {
+		if got := b.trig.cursor.JobsSeq; got != clock+want {
 			t.Errorf("the cursor knows of %d new jobs, want %d", got-clock, want)
 		}
 	}
@@ -102,7 +102,7 @@ func TestANewFixedDelayWaitsSinceItWasSaved(t *testing.T) {
 	b := passing(t)
 	b.put(time.Minute, 1, func(v *job.Version) { v.Schedule.FixedDelay = job.Duration(90 * time.Second) })
 	b.step(3*time.Minute, overhead) // no room for its item
-	if got := *b.trig.cursor.JobsSeq; got >= b.revs["g/a@1"] {
+	if got := b.trig.cursor.JobsSeq; got >= b.revs["g/a@1"] {
 		t.Errorf("the cursor knows of version %d, but the stream has no item of it", got)
 	}
 	b.want(b.step(3*time.Minute, bus.MaxBatch))
@@ -134,20 +134,6 @@ func TestAnEditHeardLateBeginsAfterTheLastFireOfTheVersionBefore(t *testing.T) {
 	at := 6*time.Minute + 2*offset
 	b.step(at, bus.MaxBatch)
 	b.wantBegins()
-}
-
-func TestACursorThatDoesNotSaySoKnowsAllVersions(t *testing.T) {
-	b := newBench(t)
-	b.trig.cursor.Done, b.trig.cursor.JobsSeq = noon.Add(3*time.Minute), nil
-	b.succeed()
-	if msgs := b.m.Claim(noon.Add(3 * time.Minute).UnixMilli()).Messages; b.trig.publish(msgs).cursor.JobsSeq != nil {
-		t.Error("the claim says what it cannot know")
-	}
-	b.m.Committed(b.trig.cursorSeq)
-	b.put(time.Minute, 1, minutely)
-	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:04:00 g/a@1 pending schedule")
-	b.put(3*time.Minute+30*time.Second, 1, func(v *job.Version) { minutely(v); v.Job.Job = "g/b" })
-	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:04:00 g/b@1 pending schedule")
 }
 
 func TestAnEditWhoseEarlierVersionsAreGoneBeginsAtThePosition(t *testing.T) {

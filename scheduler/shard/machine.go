@@ -130,12 +130,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
 	}
-	if seq := cursor.JobsSeq; seq != nil {
-		m.jobsSeq, m.heard = *seq, *seq
-	} else {
-		m.jobsSeq = untold
-	}
-	m.knownSeq = m.jobsSeq
+	m.jobsSeq, m.heard, m.knownSeq = cursor.JobsSeq, cursor.JobsSeq, cursor.JobsSeq
 	maps.Copy(m.words.marks, cursor.Words)
 	for _, b := range cursor.Begins {
 		m.late.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written

@@ -113,7 +113,7 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	versions := w.versions(b, d.known, name)
 	fates := w.oracle.expect(d.known, versions, d.now, func(heardVersion) (int64, int64) { return after, upto })
 	for _, v := range versions {
-		late := v.rev > *b.before.JobsSeq && v.after < after || slices.Contains(b.before.Unread, v.rev)
+		late := v.rev > b.before.JobsSeq && v.after < after || slices.Contains(b.before.Unread, v.rev)
 		if late && !v.hidden {
 			from, upto := progress(b, name, v, after)
 			// What it owes behind the position is judged by itself.
@@ -179,7 +179,7 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 	began, after := uint64(0), int64(0) // with which revision a fixed delay began
 	for i := range versions {
 		v := &versions[i]
-		if v.rev <= *b.before.JobsSeq {
+		if v.rev <= b.before.JobsSeq {
 			v.after = w.begins[v.rev]
 		} else {
 			v.after = v.EffectiveFrom.UnixMilli()
@@ -187,7 +187,7 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 				v.after = from
 			} else if v.after < at { // it was heard of late: what has run in its time stands
 				v.after = max(v.after, w.last[name], after)
-				if began != 0 && began <= *b.before.JobsSeq {
+				if began != 0 && began <= b.before.JobsSeq {
 					v.after = at // the delay may have fired up to here
 				}
 				noted := slices.ContainsFunc(b.before.Begins, func(n bus.Begin) bool { return n.Job == name && n.Version == v.Version.Version })
@@ -195,7 +195,7 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 					v.after = max(v.after, doneUnread(b.before, versions[i-1], at))
 				}
 			}
-			if v.rev <= *b.cursor.JobsSeq {
+			if v.rev <= b.cursor.JobsSeq {
 				w.begins[v.rev] = v.after
 			} else if slices.ContainsFunc(b.cursor.Late, func(l bus.Late) bool { return l.Job == name && l.Version >= v.Version.Version }) {
 				w.partly[v.rev] = v.after

@@ -37,7 +37,7 @@ func progress(b *stored, name job.Name, v heardVersion, after int64) (from, upto
 			from, upto = l.Done.UnixMilli(), l.Done.UnixMilli()
 		}
 	}
-	if v.rev <= *b.cursor.JobsSeq && !slices.Contains(b.cursor.Unread, v.rev) {
+	if v.rev <= b.cursor.JobsSeq && !slices.Contains(b.cursor.Unread, v.rev) {
 		return from, after
 	}
 	for _, l := range b.cursor.Late {

@@ -81,7 +81,7 @@ func TestAVersionBeginsWhereTheCursorHasNotedItThoughTheOneBeforeCannotBeRead(t 
 	}
 	heard := []heardVersion{version(1, 0), version(2, 10), version(3, 20)}
 	cursor := func(known uint64) *bus.Cursor {
-		return &bus.Cursor{Done: instant(1000), JobsSeq: &known, Begins: []bus.Begin{{Job: name, Version: 3, After: instant(20)}}}
+		return &bus.Cursor{Done: instant(1000), JobsSeq: known, Begins: []bus.Begin{{Job: name, Version: 3, After: instant(20)}}}
 	}
 
 	versions := w.versions(&stored{before: cursor(2), cursor: cursor(3)}, &knowledge{jobs: map[job.Name][]heardVersion{name: heard}}, name)

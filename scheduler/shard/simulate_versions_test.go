@@ -111,7 +111,7 @@ func doneUnread(c *bus.Cursor, v heardVersion, at int64) int64 {
 			return l.Done.UnixMilli()
 		}
 	}
-	if v.rev <= *c.JobsSeq && !slices.Contains(c.Unread, v.rev) {
+	if v.rev <= c.JobsSeq && !slices.Contains(c.Unread, v.rev) {
 		return at
 	}
 	return 0

@@ -145,7 +145,7 @@ func newWorld(choices rand.Source) *world {
 	w.start = w.clock
 	w.evt = &eventStream{made: instant(w.clock)}
 	w.read = w.evt
-	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock), JobsSeq: new(uint64)})
+	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock)})
 	jobs := 1 + rng.IntN(6)
 	if w.chains = rng.IntN(4) == 0; w.chains {
 		jobs = 12

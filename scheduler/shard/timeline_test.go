@@ -85,7 +85,7 @@ func (s *tale) do(verb, rest string) {
 		at, err := time.Parse(time.RFC3339, rest)
 		s.must(err)
 		s.clock = at.UnixMilli()
-		s.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(s.clock), JobsSeq: new(uint64(len(s.changes)))})
+		s.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(s.clock), JobsSeq: uint64(len(s.changes))})
 		s.takeOver()
 	case "put": // save a job; its owner hears at once
 		s.put(rest)

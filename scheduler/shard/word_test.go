@@ -152,7 +152,7 @@ func TestEachOwnerLeavesLaterWord(t *testing.T) {
 	if third := b.trig.cursor.Made; !first.Equal(noon.Add(time.Hour)) || !second.After(first) || !third.After(second) {
 		t.Errorf("the cursors of three owners are of %s, %s and %s", first, second, third)
 	}
-	b.trig = newStream(&bus.Cursor{Shard: simShard, Done: noon, JobsSeq: new(uint64)})
+	b.trig = newStream(&bus.Cursor{Shard: simShard, Done: noon})
 	newParted(t, b, 1, 0)
 	if got := b.trig.cursor.Made; !got.IsZero() {
 		t.Errorf("the cursor of a shard without other partitions is of %s", got)
