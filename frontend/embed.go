@@ -10,18 +10,6 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-const unbuilt = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>Carillon</title>
-<h1>Carillon is running</h1>
-<p>This program was built without the web console. With Node 20 or later installed,
-<code>task console</code> builds it, and <code>task build</code> or <code>task dev</code>
-then puts it into the program.</p>
-<p>The HTTP API is at <code>/api/v1</code>, and the command line client
-(<code>carillon --help</code>) does all that it can.</p>
-`
-
 // Handler serves the console: its files by name, and index.html for every other
 // path, since the console routes by itself. A path below /assets/ that is no file
 // is not found, so that an old page does not take HTML for a script.

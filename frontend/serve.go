@@ -5,7 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
-	"io"
+	"errors"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -25,9 +25,8 @@ type asset struct {
 	contentType  string
 	cacheControl string
 	etag         string
-	identity     func() []byte
-	brotli       []byte // nil when the build left it out
-	gzip         []byte
+	identity     []byte
+	gzip         func() []byte // nil for a file that gzip makes no smaller
 }
 
 // handler returns a handler over a build. It reads all files at once and panics when
@@ -36,7 +35,7 @@ func handler(files fs.FS) http.Handler {
 	assets := load(files)
 	index := assets["index.html"]
 	if index == nil {
-		index = newAsset("index.html", []byte(unbuilt))
+		panic("BUG: embedded files have no index.html")
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
@@ -55,21 +54,14 @@ func handler(files fs.FS) http.Handler {
 func load(files fs.FS) map[string]*asset {
 	assets := map[string]*asset{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") || strings.HasSuffix(name, ".br") {
+		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") {
 			return err
 		}
 		data, err := fs.ReadFile(files, name)
 		if err != nil {
 			return err
 		}
-		name, packed := strings.CutSuffix(name, ".gz")
-		a := newAsset(name, data)
-		if packed {
-			a.gzip = data
-			a.identity = sync.OnceValue(func() []byte { return unpack(name, data) })
-			a.brotli = optional(files, name+".br")
-		}
-		assets[name] = a
+		assets[name] = newAsset(name, data)
 		return nil
 	})
 	if err != nil {
@@ -78,41 +70,46 @@ func load(files fs.FS) map[string]*asset {
 	return assets
 }
 
-func optional(files fs.FS, name string) []byte {
-	data, err := fs.ReadFile(files, name)
-	if err != nil {
-		return nil
+// pack returns the gzip form of data.
+func pack(data []byte) []byte {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(data)
+		err = errors.Join(err, w.Close())
 	}
-	return data
+	if err != nil {
+		panic("BUG: a buffer takes no data: " + err.Error())
+	}
+	return packed.Bytes()
 }
 
-// unpack is for the few clients that take no coding at all.
-func unpack(name string, packed []byte) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		panic("BUG: " + name + " is not packed: " + err.Error())
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		panic("BUG: " + name + " cannot be unpacked: " + err.Error())
-	}
-	return data
-}
-
-// newAsset makes the asset of a file that is sent as it is. Data is what its ETag
-// stands for.
+// newAsset makes the asset of a file. Its gzip form is made when a client first asks
+// for it: a console that nobody opens costs nothing.
 func newAsset(name string, data []byte) *asset {
 	sum := sha256.Sum256(data)
 	a := &asset{
 		contentType:  typeOf(name),
 		cacheControl: revalidate,
 		etag:         base64.RawURLEncoding.EncodeToString(sum[:12]),
-		identity:     func() []byte { return data },
+		identity:     data,
+	}
+	if isText(name) {
+		a.gzip = sync.OnceValue(func() []byte { return pack(data) })
 	}
 	if strings.HasPrefix(name, "assets/") {
 		a.cacheControl = immutable
 	}
 	return a
+}
+
+// isText reports whether gzip makes a file smaller. Fonts and pictures are packed already.
+func isText(name string) bool {
+	switch path.Ext(name) {
+	case ".html", ".js", ".css", ".svg", ".txt":
+		return true
+	}
+	return false
 }
 
 // typeOf names the types that a build has itself: what package mime knows depends on
@@ -147,7 +144,7 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	if encoding != "" {
 		etag = `"` + a.etag + "-" + encoding + `"`
 	}
-	if a.brotli != nil || a.gzip != nil {
+	if a.gzip != nil {
 		h.Set("Vary", "Accept-Encoding")
 	}
 	h.Set("ETag", etag)
@@ -168,13 +165,10 @@ func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *asset) choose(accept string) (body []byte, encoding string) {
-	switch {
-	case a.brotli != nil && accepts(accept, "br"):
-		return a.brotli, "br"
-	case a.gzip != nil && accepts(accept, "gzip"):
-		return a.gzip, "gzip"
+	if a.gzip != nil && accepts(accept, "gzip") {
+		return a.gzip(), "gzip"
 	}
-	return a.identity(), ""
+	return a.identity, ""
 }
 
 // accepts reports whether an Accept-Encoding header takes a coding that it names.

@@ -1,11 +1,12 @@
 package frontend
 
 import (
-	"bytes"
 	"compress/gzip"
-	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -24,67 +25,85 @@ func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecor
 
 func aBuild() fstest.MapFS {
 	return fstest.MapFS{
-		".keep":              {},
+		".built-from":        {Data: []byte("a hash")},
 		"index.html":         {Data: []byte("the console")},
-		"assets/app-1.js.br": {Data: []byte("br")},
-		"assets/app-1.js.gz": {Data: packed("script")},
+		"assets/app-1.js":    {Data: []byte("script")},
 		"assets/geist.woff2": {Data: []byte("font")},
 	}
 }
 
-func packed(text string) []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, werr := w.Write([]byte(text))
-	if err := errors.Join(werr, w.Close()); err != nil {
-		panic(err)
+// unpacked returns what an answer's body holds.
+func unpacked(t *testing.T, r *httptest.ResponseRecorder) string {
+	t.Helper()
+	if r.Header().Get("Content-Encoding") == "" {
+		return r.Body.String()
 	}
-	return b.Bytes()
+	z, err := gzip.NewReader(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
-func TestAnUnbuiltConsoleSaysHowToBuildIt(t *testing.T) {
-	h := handler(fstest.MapFS{".keep": {}})
-	for _, path := range []string{"/", "/jobs/billing/x", "/.keep"} {
-		if r := get(h, path); r.Code != http.StatusOK || !strings.Contains(r.Body.String(), "task console") {
-			t.Errorf("%s: %d", path, r.Code)
+var reference = regexp.MustCompile(`(?:src|href)="([^"/][^"]*)"`)
+
+// The program has the console on a machine without Node, too: it is in the repository, whole.
+func TestTheProgramHasTheConsole(t *testing.T) {
+	h := Handler()
+	found := reference.FindAllStringSubmatch(unpacked(t, get(h, "/")), -1)
+	if len(found) < 4 {
+		t.Fatalf("index.html refers to %v", found)
+	}
+	for _, name := range found {
+		r := get(h, "/"+name[1], "Accept-Encoding", "gzip")
+		if r.Code != http.StatusOK || strings.HasPrefix(r.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d %v", name[1], r.Code, r.Header())
 		}
 	}
 }
 
 func TestEveryPathButAFilesIsTheConsole(t *testing.T) {
 	h := handler(aBuild())
-	for _, path := range []string{"/", "/index.html", "/jobs", "/jobs/a/b", "/.keep", "/..%2f..%2fetc/passwd", "/assets.js"} {
+	for _, path := range []string{"/", "/index.html", "/jobs", "/jobs/a/b", "/.built-from", "/..%2f..%2fetc/passwd", "/assets.js"} {
 		r := get(h, path)
 		if text := r.Body.String(); r.Code != http.StatusOK || text != "the console" || r.Header().Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %q %v", path, r.Code, text, r.Header())
 		}
 	}
-	for _, path := range []string{"/assets/app-0.js", "/assets/app-1.js.br", "/assets/app-1.js.gz", "/assets/"} {
+	for _, path := range []string{"/assets/app-0.js", "/assets/app-1.js.gz", "/assets/"} {
 		if r := get(h, path); r.Code != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", path, r.Code)
 		}
 	}
 }
 
-func TestAnAssetIsSentInTheSmallestFormThatTheClientTakes(t *testing.T) {
+func TestTextIsPackedForAClientThatTakesIt(t *testing.T) {
 	h := handler(aBuild())
-	f := func(accept, wantEncoding, wantBody string) {
+	f := func(accept, wantEncoding string) {
 		t.Helper()
 		r := get(h, "/assets/app-1.js", "Accept-Encoding", accept)
-		text := r.Body.String()
-		if got := r.Header().Get("Content-Encoding"); got != wantEncoding || text != wantBody {
-			t.Errorf("accept %q: %q %q, want %q %q", accept, got, text, wantEncoding, wantBody)
+		got := r.Header().Get("Content-Encoding")
+		if length := strconv.Itoa(r.Body.Len()); r.Header().Get("Content-Length") != length {
+			t.Errorf("accept %q: length %s, want %s", accept, r.Header().Get("Content-Length"), length)
+		}
+		if text := unpacked(t, r); got != wantEncoding || text != "script" {
+			t.Errorf("accept %q: %q %q, want %q", accept, got, text, wantEncoding)
 		}
 		if r.Header().Get("Vary") != "Accept-Encoding" || !strings.Contains(r.Header().Get("Cache-Control"), "immutable") ||
 			r.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
 			t.Errorf("accept %q: headers %v", accept, r.Header())
 		}
 	}
-	f("gzip, deflate, br", "br", "br")
-	f("gzip", "gzip", string(packed("script")))
-	f("br;q=0, gzip;q=0.5", "gzip", string(packed("script")))
-	f("br; q=0.0, gzip;q=0", "", "script")
-	f("", "", "script")
+	f("gzip, deflate, br", "gzip")
+	f("gzip", "gzip")
+	f("br;q=0, gzip;q=0.5", "gzip")
+	f("br; q=0.0, gzip;q=0", "")
+	f("br", "")
+	f("", "")
 	font := get(h, "/assets/geist.woff2", "Accept-Encoding", "br, gzip")
 	if text := font.Body.String(); text != "font" || font.Header().Get("Content-Encoding") != "" || font.Header().Get("Vary") != "" {
 		t.Errorf("a font: %q %v", text, font.Header())
@@ -93,7 +112,7 @@ func TestAnAssetIsSentInTheSmallestFormThatTheClientTakes(t *testing.T) {
 
 func TestAFormThatTheClientHasIsNotSentAgain(t *testing.T) {
 	h := handler(aBuild())
-	for _, accept := range []string{"", "br", "gzip"} {
+	for _, accept := range []string{"", "gzip"} {
 		etag := get(h, "/assets/app-1.js", "Accept-Encoding", accept).Header().Get("ETag")
 		for _, known := range []string{etag, `"other", W/` + etag, "*"} {
 			r := get(h, "/assets/app-1.js", "Accept-Encoding", accept, "If-None-Match", known)
@@ -102,8 +121,8 @@ func TestAFormThatTheClientHasIsNotSentAgain(t *testing.T) {
 			}
 		}
 	}
-	br := get(h, "/assets/app-1.js", "Accept-Encoding", "br").Header().Get("ETag")
-	if r := get(h, "/assets/app-1.js", "Accept-Encoding", "gzip", "If-None-Match", br); r.Code != http.StatusOK {
+	plain := get(h, "/assets/app-1.js").Header().Get("ETag")
+	if r := get(h, "/assets/app-1.js", "Accept-Encoding", "gzip", "If-None-Match", plain); r.Code != http.StatusOK {
 		t.Errorf("another form's ETag: %d, want 200", r.Code)
 	}
 }

@@ -73,7 +73,6 @@ export default defineConfig({
     assetsInlineLimit: 0, // fonts and pictures come from the origin, as the CSP says
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    manifest: true, // for scripts/budgets.mjs
     rolldownOptions: { output: { codeSplitting: { groups: pieces } } },
   },
   server: {

@@ -90,6 +90,7 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	defer func() { _ = listener.Close() }()
+	cmd.Printf(starting, o.data)
 	server, keys, err := startNATS(o, log)
 	if err != nil {
 		return err
@@ -145,7 +146,9 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	layers := append(withExecutors(n.layers, worker, bridge), layer{"welcome", func(ctx context.Context) error {
+		slow := time.AfterFunc(slowStart, func() { cmd.Print(waiting) })
 		n.ready(ctx, conn.Cluster().Shards)
+		slow.Stop()
 		if ctx.Err() == nil {
 			cmd.Printf(welcome, n.api.Addr(), server.ClientURL(), o.data, devGroup, o.slots, bridgeNote(bridge), n.api.Addr())
 		}
@@ -194,7 +197,16 @@ func bridgeNote(bridge *xxlBridge) string {
 	return fmt.Sprintf("\n  XXL-JOB admin    http://%s", bridge.listener.Addr())
 }
 
-const welcome = `Carillon is running.
+// slowStart is longer than a start takes that has no leases to wait for.
+const slowStart = 3 * time.Second
+
+const (
+	starting = "Starting NATS, the log store, the scheduler, an executor and the API. Their data is in %s.\n"
+	waiting  = "Waiting for the leases of the process before, which was killed. That takes 15 s at most.\n"
+)
+
+const welcome = `
+Carillon is running.
 
   API and console  http://%s
   NATS             %s

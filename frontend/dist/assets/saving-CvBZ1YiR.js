@@ -1,0 +1,1 @@
+function e(e,t,n){let r=URL.createObjectURL(new Blob(typeof t==`string`?[t]:t,{type:n})),i=document.createElement(`a`);i.href=r,i.download=e,i.click(),URL.revokeObjectURL(r)}export{e as t};
