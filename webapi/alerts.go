@@ -24,7 +24,7 @@ type alertHandlers struct {
 }
 
 // ListAlerts answers GET /alerts/rules.
-func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObject) (ListAlertsResponseObject, error) {
+func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObject) (*AlertList, error) {
 	rules, err := h.book.Rules(ctx)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObjec
 	for i := range rules {
 		list.Items = append(list.Items, alertItem(&rules[i]))
 	}
-	return ListAlerts200JSONResponse(list), nil
+	return &list, nil
 }
 
 func alertItem(e *alert.Entry[alerting.Rule]) AlertItem {
@@ -44,7 +44,7 @@ func alertItem(e *alert.Entry[alerting.Rule]) AlertItem {
 }
 
 // GetAlert answers GET /alerts/rules/{alert}.
-func (h *alertHandlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (GetAlertResponseObject, error) {
+func (h *alertHandlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (*answer[AlertItem], error) {
 	if err := job.CheckSlug("alert", r.Alert); err != nil {
 		return nil, err
 	}
@@ -52,11 +52,11 @@ func (h *alertHandlers) GetAlert(ctx context.Context, r GetAlertRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	return GetAlert200JSONResponse{Body: alertItem(e), Headers: GetAlert200ResponseHeaders{ETag: etag(e.Revision)}}, nil
+	return &answer[AlertItem]{Body: alertItem(e), ETag: etag(e.Revision)}, nil
 }
 
 // PutAlert answers PUT /alerts/rules/{alert}.
-func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (PutAlertResponseObject, error) {
+func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (*answer[AlertItem], error) {
 	if r.Body.Alert != r.Alert {
 		return nil, job.Invalid("alert", "%q must be %q, as in the path", r.Body.Alert, r.Alert)
 	}
@@ -75,11 +75,11 @@ func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (
 	if err := auditlog.Describe(ctx, changed, "", before, now.Doc); err != nil {
 		return nil, err
 	}
-	return PutAlert200JSONResponse{Body: alertItem(now), Headers: PutAlert200ResponseHeaders{ETag: etag(now.Revision)}}, nil
+	return &answer[AlertItem]{Body: alertItem(now), ETag: etag(now.Revision)}, nil
 }
 
 // DeleteAlert answers DELETE /alerts/rules/{alert}.
-func (h *alertHandlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) (DeleteAlertResponseObject, error) {
+func (h *alertHandlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObject) (*none, error) {
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err == nil {
 		err = job.CheckSlug("alert", r.Alert)
@@ -90,11 +90,11 @@ func (h *alertHandlers) DeleteAlert(ctx context.Context, r DeleteAlertRequestObj
 	if err := h.book.DeleteRule(ctx, r.Alert, edit); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
-	return DeleteAlert204Response{}, nil
+	return &none{}, nil
 }
 
 // ListSilences answers GET /alerts/silences.
-func (h *alertHandlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject) (ListSilencesResponseObject, error) {
+func (h *alertHandlers) ListSilences(ctx context.Context, _ ListSilencesRequestObject) (*SilenceList, error) {
 	list, err := h.book.Silences(ctx, time.Now())
 	if err != nil {
 		return nil, err
@@ -107,11 +107,11 @@ func (h *alertHandlers) ListSilences(ctx context.Context, _ ListSilencesRequestO
 		}
 		return group != "" && !theirs.May(rights.Viewer, group)
 	})
-	return ListSilences200JSONResponse{Items: list}, nil
+	return &SilenceList{Items: list}, nil
 }
 
 // AddSilence answers POST /alerts/silences.
-func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (AddSilenceResponseObject, error) {
+func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (*Silence, error) {
 	b := r.Body
 	s, err := alerting.NewSilence(alerting.Silence{Rule: b.Alert, Group: b.ExecutorGroup, Job: job.Name(b.Job), Reason: b.Reason}, b.Lasts.Std(), access.Author(ctx), time.Now().Truncate(time.Millisecond))
 	if err != nil {
@@ -123,19 +123,19 @@ func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObjec
 	if err := auditlog.Describe(ctx, true, b.Reason, nil, *s); err != nil {
 		return nil, err
 	}
-	return AddSilence201JSONResponse(*s), nil
+	return s, nil
 }
 
 // EndSilence answers DELETE /alerts/silences/{silence}.
-func (h *alertHandlers) EndSilence(ctx context.Context, r EndSilenceRequestObject) (EndSilenceResponseObject, error) {
+func (h *alertHandlers) EndSilence(ctx context.Context, r EndSilenceRequestObject) (*none, error) {
 	if err := h.book.EndSilence(ctx, r.Silence); err != nil {
 		return nil, err
 	}
-	return EndSilence204Response{}, nil
+	return &none{}, nil
 }
 
 // TryAlert answers POST /alerts/try.
-func (h *alertHandlers) TryAlert(ctx context.Context, r TryAlertRequestObject) (TryAlertResponseObject, error) {
+func (h *alertHandlers) TryAlert(ctx context.Context, r TryAlertRequestObject) (*AlertTrial, error) {
 	trial, err := h.alerts.Try(ctx, *r.Body)
-	return TryAlert200JSONResponse(trial), err
+	return &trial, err
 }

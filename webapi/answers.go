@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/contract"
 )
 
 // wantsText is the context key under which a request for text/plain is marked.
@@ -68,31 +69,17 @@ func mayBePartial(method, path string) bool {
 // the server was upgraded.
 const headerVersion = "Carillon-Version"
 
-// versioned is a middleware that adds the server's version to answers for signed-in users.
-func (s *Server) versioned(next StrictHandlerFunc, _ string) StrictHandlerFunc {
-	return func(c *fiber.Ctx, request any) (any, error) {
-		if access.Who(c.UserContext()) != nil {
-			c.Set(headerVersion, s.cfg.Version)
-		}
-		return next(c, request)
+// redacted hides, in whatever an operation returns, what the caller has no grant for in the group that it
+// belongs to. It looks at types rather than operations, so that one which is added cannot forget it.
+func redacted(ctx context.Context, response any) any {
+	by := access.Of(ctx)
+	if response == nil || by.Who == nil || access.SeesAll(by.Who.Access) {
+		return response
 	}
-}
-
-// redacted is a middleware that hides, in whatever an operation returns, what the
-// caller has no grant for in the group that it belongs to. It looks at types rather
-// than operations, so that one which is added cannot forget it.
-func redacted(next StrictHandlerFunc, _ string) StrictHandlerFunc {
-	return func(c *fiber.Ctx, request any) (any, error) {
-		response, err := next(c, request)
-		by := access.Of(c.UserContext())
-		if err != nil || response == nil || by.Who == nil || access.SeesAll(by.Who.Access) {
-			return response, err
-		}
-		copied := reflect.New(reflect.TypeOf(response)).Elem()
-		copied.Set(reflect.ValueOf(response))
-		hide(by.Who.Access, copied)
-		return copied.Interface(), nil
-	}
+	copied := reflect.New(reflect.TypeOf(response)).Elem()
+	copied.Set(reflect.ValueOf(response))
+	hide(by.Who.Access, copied)
+	return copied.Interface()
 }
 
 // hide walks what a response is made of. v must be settable.
@@ -109,13 +96,13 @@ func hide(theirs rights.List, v reflect.Value) {
 			x.Result = nil
 		}
 		return
-	case *GetRun200JSONResponse:
+	case *RunDetail:
 		if len(x.Params) > 0 && !theirs.Sees(rights.Params, x.Job.Group()) {
 			x.Params, _ = json.Marshal(access.Hidden) // a constant
 		}
 	case *PutJobResult:
 		access.HideChanges(theirs, x.Definition.Job.Job.Group(), x.Changes)
-	case *DiffJob200JSONResponse:
+	case *JobDiff:
 		access.HideChanges(theirs, x.Job.Group(), x.Changes)
 	}
 	switch v.Kind() { //nolint:exhaustive // what is not here holds nothing
@@ -136,16 +123,15 @@ func hide(theirs rights.List, v reflect.Value) {
 	}
 }
 
-// acceptText marks requests for logs that want text rather than JSON: the generated
-// code does not hand the Accept header on.
-func acceptText(next StrictHandlerFunc, operation string) StrictHandlerFunc {
-	if operation != "GetLogs" {
-		return next
-	}
-	return func(c *fiber.Ctx, request any) (any, error) {
-		if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextPlain) == fiber.MIMETextPlain {
-			c.SetUserContext(context.WithValue(c.UserContext(), wantsText{}, true))
+// acceptText returns an endpoint whose operation learns that the client wants text rather than JSON.
+func acceptText(next endpoint) endpoint {
+	return func(s *Server, op contract.Operation) fiber.Handler {
+		serve := next(s, op)
+		return func(c *fiber.Ctx) error {
+			if c.Accepts(fiber.MIMEApplicationJSON, fiber.MIMETextPlain) == fiber.MIMETextPlain {
+				c.SetUserContext(context.WithValue(c.UserContext(), wantsText{}, true))
+			}
+			return serve(c)
 		}
-		return next(c, request)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -27,43 +26,31 @@ type auditHandlers struct {
 	log   *slog.Logger
 }
 
-// recorded is a middleware that gives each change its entry in the audit log: what
-// permits calls a change, if it is made.
-func (s *Server) recorded(next StrictHandlerFunc, operation string) StrictHandlerFunc {
-	for id, p := range access.Permits {
-		// The generated code has operations with a capital.
-		if strings.EqualFold(id, operation) && p.Change != "" {
-			return s.changing(next, id, p)
-		}
+// recorded calls act, and gives a change its entry in the audit log: what access.Permits calls a change,
+// if it is made.
+func (s *Server) recorded(c *fiber.Ctx, operation string, act func(context.Context) (any, error)) (any, error) {
+	p := access.Permits[operation]
+	if p.Change == "" || c.QueryBool("dry_run") {
+		return act(c.UserContext())
 	}
-	return next
-}
-
-func (s *Server) changing(next StrictHandlerFunc, operation string, p access.Permit) StrictHandlerFunc {
-	return func(c *fiber.Ctx, request any) (any, error) {
-		if c.QueryBool("dry_run") {
-			return next(c, request)
-		}
-		e := auditlog.NewEntry(access.Of(c.UserContext()), operation, auditlog.ObjectOf(p.Change, c.AllParams()), c.Params("group"))
-		var response any
-		err := s.audit.Record(c.UserContext(), e, func(ctx context.Context) (err error) {
-			c.SetUserContext(ctx)
-			response, err = next(c, request)
-			return err
-		})
-		return response, err
-	}
+	e := auditlog.NewEntry(access.Of(c.UserContext()), operation, auditlog.ObjectOf(p.Change, c.AllParams()), c.Params("group"))
+	var response any
+	err := s.audit.Record(c.UserContext(), e, func(ctx context.Context) (err error) {
+		response, err = act(ctx)
+		return err
+	})
+	return response, err
 }
 
 // ListAuditLog answers GET /audit-log.
-func (h *auditHandlers) ListAuditLog(ctx context.Context, r ListAuditLogRequestObject) (ListAuditLogResponseObject, error) {
+func (h *auditHandlers) ListAuditLog(ctx context.Context, r ListAuditLogRequestObject) (*AuditLogPage, error) {
 	p := r.Params
 	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: trail.Result(p.Result), From: p.From, To: p.To}
 	found, err := h.audit.Find(ctx, f, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}
-	return ListAuditLog200JSONResponse(AuditLogPage{Items: append([]AuditEntry{}, found.Entries...), Next: found.Next, Since: found.Since, AsOf: found.AsOf}), nil
+	return &AuditLogPage{Items: append([]AuditEntry{}, found.Entries...), Next: found.Next, Since: found.Since, AsOf: found.AsOf}, nil
 }
 
 // serveExport answers GET /audit-log/export: all entries that match, newest first.

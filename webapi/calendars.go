@@ -21,7 +21,7 @@ type calendarHandlers struct {
 }
 
 // ListCalendars answers GET /calendars.
-func (h *calendarHandlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (ListCalendarsResponseObject, error) {
+func (h *calendarHandlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (*CalendarList, error) {
 	versions, err := h.conn.Calendars(ctx)
 	if err != nil {
 		return nil, err
@@ -39,11 +39,11 @@ func (h *calendarHandlers) ListCalendars(ctx context.Context, _ ListCalendarsReq
 	slices.SortFunc(list.Items, func(a, b CalendarItem) int {
 		return strings.Compare(a.Definition.Calendar.Calendar, b.Definition.Calendar.Calendar)
 	})
-	return ListCalendars200JSONResponse(list), nil
+	return &list, nil
 }
 
 // GetCalendar answers GET /calendars/{calendar}.
-func (h *calendarHandlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) (GetCalendarResponseObject, error) {
+func (h *calendarHandlers) GetCalendar(ctx context.Context, r GetCalendarRequestObject) (*answer[CalendarItem], error) {
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
@@ -51,14 +51,14 @@ func (h *calendarHandlers) GetCalendar(ctx context.Context, r GetCalendarRequest
 	if err != nil {
 		return nil, err
 	}
-	return GetCalendar200JSONResponse{
-		Body:    CalendarItem{Definition: entry.CalendarVersion, Revision: entry.Revision},
-		Headers: GetCalendar200ResponseHeaders{ETag: etag(entry.Revision)},
+	return &answer[CalendarItem]{
+		Body: CalendarItem{Definition: entry.CalendarVersion, Revision: entry.Revision},
+		ETag: etag(entry.Revision),
 	}, nil
 }
 
 // PutCalendar answers PUT /calendars/{calendar}.
-func (h *calendarHandlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) (PutCalendarResponseObject, error) {
+func (h *calendarHandlers) PutCalendar(ctx context.Context, r PutCalendarRequestObject) (*answer[CalendarItem], error) {
 	wish := *r.Body
 	if wish.Zone == "" {
 		wish.Zone = "UTC" // as job.DecodeCalendar has it, by which the document was checked
@@ -83,14 +83,14 @@ func (h *calendarHandlers) PutCalendar(ctx context.Context, r PutCalendarRequest
 	if err := auditlog.Describe(ctx, changed, "", before, entry.Calendar); err != nil {
 		return nil, err
 	}
-	return PutCalendar200JSONResponse{
-		Body:    CalendarItem{Definition: entry.CalendarVersion, Revision: entry.Revision},
-		Headers: PutCalendar200ResponseHeaders{ETag: etag(entry.Revision)},
+	return &answer[CalendarItem]{
+		Body: CalendarItem{Definition: entry.CalendarVersion, Revision: entry.Revision},
+		ETag: etag(entry.Revision),
 	}, nil
 }
 
 // DeleteCalendar answers DELETE /calendars/{calendar}.
-func (h *calendarHandlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestObject) (DeleteCalendarResponseObject, error) {
+func (h *calendarHandlers) DeleteCalendar(ctx context.Context, r DeleteCalendarRequestObject) (*none, error) {
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
@@ -101,14 +101,14 @@ func (h *calendarHandlers) DeleteCalendar(ctx context.Context, r DeleteCalendarR
 	if err := h.catalog.DeleteCalendar(ctx, r.Calendar, edit); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
-	return DeleteCalendar204Response{}, nil
+	return &none{}, nil
 }
 
 // PreviewCalendar answers POST /calendars/{calendar}/preview.
-func (h *calendarHandlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (PreviewCalendarResponseObject, error) {
+func (h *calendarHandlers) PreviewCalendar(ctx context.Context, r PreviewCalendarRequestObject) (*CalendarPreview, error) {
 	if r.Body.Calendar != r.Calendar {
 		return nil, job.Invalid("calendar", "must be as in the path")
 	}
 	preview, err := h.catalog.PreviewCalendar(ctx, *r.Body)
-	return PreviewCalendar200JSONResponse(preview), err
+	return &preview, err
 }

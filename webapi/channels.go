@@ -19,7 +19,7 @@ import (
 )
 
 // ListChannels answers GET /alerts/channels.
-func (h *alertHandlers) ListChannels(ctx context.Context, _ ListChannelsRequestObject) (ListChannelsResponseObject, error) {
+func (h *alertHandlers) ListChannels(ctx context.Context, _ ListChannelsRequestObject) (*ChannelList, error) {
 	channels, err := h.book.Channels(ctx)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (h *alertHandlers) ListChannels(ctx context.Context, _ ListChannelsRequestO
 	for i := range channels {
 		items[i] = channelItem(&channels[i], health)
 	}
-	return ListChannels200JSONResponse{Items: items}, nil
+	return &ChannelList{Items: items}, nil
 }
 
 // channelItem returns a channel as the contract has it, with its health among that of all. A change
@@ -45,7 +45,7 @@ func channelItem(e *alert.Entry[alerting.Channel], health map[string]alerting.He
 }
 
 // GetChannel answers GET /alerts/channels/{channel}.
-func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObject) (GetChannelResponseObject, error) {
+func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObject) (*answer[ChannelItem], error) {
 	if err := job.CheckSlug("channel", r.Channel); err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObjec
 		return nil, err
 	}
 	health, err := h.book.Health(ctx)
-	return GetChannel200JSONResponse{Body: channelItem(e, health), Headers: GetChannel200ResponseHeaders{ETag: etag(e.Revision)}}, err
+	return &answer[ChannelItem]{Body: channelItem(e, health), ETag: etag(e.Revision)}, err
 }
 
 // PutChannel answers PUT /alerts/channels/{channel}.
-func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (PutChannelResponseObject, error) {
+func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (*answer[ChannelItem], error) {
 	if r.Body.Channel != r.Channel {
 		return nil, job.Invalid("channel", "%q must be %q, as in the path", r.Body.Channel, r.Channel)
 	}
@@ -81,7 +81,7 @@ func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObjec
 	if err := auditlog.Describe(ctx, changed, "", before, withoutHeaders(now.Doc)); err != nil {
 		return nil, err
 	}
-	return PutChannel200JSONResponse{Body: channelItem(now, health), Headers: PutChannel200ResponseHeaders{ETag: etag(now.Revision)}}, nil
+	return &answer[ChannelItem]{Body: channelItem(now, health), ETag: etag(now.Revision)}, nil
 }
 
 // withoutHeaders returns a channel for the audit log: the values of headers may be
@@ -92,7 +92,7 @@ func withoutHeaders(c alerting.Channel) alerting.Channel {
 }
 
 // DeleteChannel answers DELETE /alerts/channels/{channel}.
-func (h *alertHandlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObject) (DeleteChannelResponseObject, error) {
+func (h *alertHandlers) DeleteChannel(ctx context.Context, r DeleteChannelRequestObject) (*none, error) {
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, "")
 	if err == nil {
 		err = job.CheckSlug("channel", r.Channel)
@@ -103,11 +103,11 @@ func (h *alertHandlers) DeleteChannel(ctx context.Context, r DeleteChannelReques
 	if err := h.book.DeleteChannel(ctx, r.Channel, edit); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
-	return DeleteChannel204Response{}, nil
+	return &none{}, nil
 }
 
 // PutChannelSecret answers PUT /alerts/channels/{channel}/secrets/{secret}.
-func (h *alertHandlers) PutChannelSecret(ctx context.Context, r PutChannelSecretRequestObject) (PutChannelSecretResponseObject, error) {
+func (h *alertHandlers) PutChannelSecret(ctx context.Context, r PutChannelSecretRequestObject) (*ChannelItem, error) {
 	switch {
 	case h.master == nil:
 		return nil, problem.Explain(fmt.Errorf("%w: set secret %s of channel %s", job.ErrConflict, r.Secret, r.Channel),
@@ -123,15 +123,15 @@ func (h *alertHandlers) PutChannelSecret(ctx context.Context, r PutChannelSecret
 	if err != nil {
 		return nil, err
 	}
-	return PutChannelSecret200JSONResponse(channelItem(e, health)), nil
+	return new(channelItem(e, health)), nil
 }
 
 // DeleteChannelSecret answers DELETE /alerts/channels/{channel}/secrets/{secret}.
-func (h *alertHandlers) DeleteChannelSecret(ctx context.Context, r DeleteChannelSecretRequestObject) (DeleteChannelSecretResponseObject, error) {
+func (h *alertHandlers) DeleteChannelSecret(ctx context.Context, r DeleteChannelSecretRequestObject) (*none, error) {
 	if _, err := h.setChannelSecret(ctx, r.Channel, r.Secret, ""); err != nil {
 		return nil, err
 	}
-	return DeleteChannelSecret204Response{}, nil
+	return &none{}, nil
 }
 
 func (h *alertHandlers) setChannelSecret(ctx context.Context, channel, name, value string) (*alert.Entry[alerting.Channel], error) {
@@ -145,7 +145,7 @@ func (h *alertHandlers) setChannelSecret(ctx context.Context, channel, name, val
 const testWait = 20 * time.Second
 
 // TestChannel answers POST /alerts/channels/{channel}/test.
-func (h *alertHandlers) TestChannel(ctx context.Context, r TestChannelRequestObject) (TestChannelResponseObject, error) {
+func (h *alertHandlers) TestChannel(ctx context.Context, r TestChannelRequestObject) (*Incident, error) {
 	if err := job.CheckSlug("channel", r.Channel); err != nil {
 		return nil, err
 	}
@@ -160,5 +160,5 @@ func (h *alertHandlers) TestChannel(ctx context.Context, r TestChannelRequestObj
 	} else if waiting.Err() == nil {
 		return nil, err
 	}
-	return TestChannel200JSONResponse(alerts.Shown(inc)), nil
+	return new(alerts.Shown(inc)), nil
 }

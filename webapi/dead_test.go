@@ -63,7 +63,7 @@ func TestADeadLetterIsReadAndDeleted(t *testing.T) {
 
 func TestADeadLetterIsReplayedAsItWas(t *testing.T) {
 	w := newWorld(t)
-	replay := func(seq int) answer { return w.send("POST", fmt.Sprintf("/api/v1/dead-letters/%d/replay", seq), nil) }
+	replay := func(seq int) reply { return w.send("POST", fmt.Sprintf("/api/v1/dead-letters/%d/replay", seq), nil) }
 	w.bury(bus.StreamEvt, "evt.3.billing", 1, "an event")
 	w.bury(bus.StreamLog, "log.billing", 1, "some lines")
 	w.bury(bus.StreamLog, "log.billing", 2, strings.Repeat("x", 600<<10))

@@ -70,7 +70,7 @@ type part struct {
 }
 
 // CollectDiagnostics answers POST /diagnostics.
-func (h *diagnosticHandlers) CollectDiagnostics(ctx context.Context, _ CollectDiagnosticsRequestObject) (CollectDiagnosticsResponseObject, error) {
+func (h *diagnosticHandlers) CollectDiagnostics(ctx context.Context, _ CollectDiagnosticsRequestObject) (*archive, error) {
 	now := time.Now().UTC()
 	var data bytes.Buffer
 	z := zip.NewWriter(&data)
@@ -117,12 +117,7 @@ func (h *diagnosticHandlers) CollectDiagnostics(ctx context.Context, _ CollectDi
 	if err := z.Close(); err != nil {
 		return nil, fmt.Errorf("write diagnostics: %w", err)
 	}
-	return CollectDiagnostics200ApplicationZipResponse{
-		Body: &data, ContentLength: int64(data.Len()),
-		Headers: CollectDiagnostics200ResponseHeaders{
-			ContentDisposition: `attachment; filename="carillon-diagnostics-` + now.Format("20060102T150405Z") + `.zip"`,
-		},
-	}, nil
+	return &archive{Name: "carillon-diagnostics-" + now.Format("20060102T150405Z") + ".zip", Data: data.Bytes()}, nil
 }
 
 func (h *diagnosticHandlers) partOf(ctx context.Context, p part) (any, error) {
@@ -146,7 +141,7 @@ func (h *diagnosticHandlers) parts() []part {
 			}, err
 		}},
 		{"settings", func(context.Context) (any, error) { return h.settings, nil }},
-		{"health", func(ctx context.Context) (any, error) { return h.system.Readyz(ctx, ReadyzRequestObject{}) }},
+		{"health", func(ctx context.Context) (any, error) { return h.system.health(ctx), nil }},
 		{"cluster", func(context.Context) (any, error) { return h.conn.Cluster(), nil }},
 		{"pause", func(ctx context.Context) (any, error) { return h.conn.GetPause(ctx, "") }},
 		{"nodes", func(ctx context.Context) (any, error) { return h.groups.ListNodes(ctx, ListNodesRequestObject{}) }},

@@ -1,8 +1,9 @@
 // Package webapi is the HTTP API that openapi.yaml describes, and serves the console.
 //
-// The contract comes first: api.gen.go is generated from it, requests are checked against it before
-// a handler sees them, and the tests check that every response keeps it. A handler translates:
-// request in, one call, response out. Acts on jobs and runs are in packages of their own. What is only
+// The contract comes first: requests are checked against it before a handler sees them, and the tests
+// check that every response keeps it. The table in routes.go has the handler of each operation, and one
+// adapter (operation.go) decodes requests into their types, which api.gen.go has, and encodes answers.
+// A handler translates: request in, one call, response out. Acts on jobs and runs are in packages of their own. What is only
 // stored and shown, such as a calendar, a handler reads and writes in bus/cluster itself. The handlers
 // of each family of resources are one struct, and [New] puts the structs together.
 //

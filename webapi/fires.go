@@ -12,35 +12,35 @@ type fireHandlers struct {
 }
 
 // SuggestOffsets answers GET /fires/offsets.
-func (h *fireHandlers) SuggestOffsets(ctx context.Context, r SuggestOffsetsRequestObject) (SuggestOffsetsResponseObject, error) {
+func (h *fireHandlers) SuggestOffsets(ctx context.Context, r SuggestOffsetsRequestObject) (*OffsetSuggestions, error) {
 	found, err := h.catalog.SuggestOffsets(ctx, &r.Params)
-	return SuggestOffsets200JSONResponse(found), err
+	return &found, err
 }
 
 // ListFires answers GET /fires.
-func (h *fireHandlers) ListFires(ctx context.Context, r ListFiresRequestObject) (ListFiresResponseObject, error) {
+func (h *fireHandlers) ListFires(ctx context.Context, r ListFiresRequestObject) (*FirePage, error) {
 	found, err := h.catalog.Fires(ctx, &r.Params)
-	return ListFires200JSONResponse(found), err
+	return &found, err
 }
 
 // CountFires answers GET /fires/counts.
-func (h *fireHandlers) CountFires(ctx context.Context, r CountFiresRequestObject) (CountFiresResponseObject, error) {
+func (h *fireHandlers) CountFires(ctx context.Context, r CountFiresRequestObject) (*FireCounts, error) {
 	found, err := h.catalog.CountFires(ctx, &r.Params)
-	return CountFires200JSONResponse(found), err
+	return &found, err
 }
 
 // PreviewJob answers GET /jobs/{group}/{name}/preview.
-func (h *fireHandlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject) (PreviewJobResponseObject, error) {
+func (h *fireHandlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject) (*Preview, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
 	p, err := h.catalog.Preview(ctx, name, r.Params.From, r.Params.N)
-	return PreviewJob200JSONResponse(p), err
+	return &p, err
 }
 
 // PreviewSchedule answers POST /preview.
-func (h *fireHandlers) PreviewSchedule(ctx context.Context, r PreviewScheduleRequestObject) (PreviewScheduleResponseObject, error) {
+func (h *fireHandlers) PreviewSchedule(ctx context.Context, r PreviewScheduleRequestObject) (*Preview, error) {
 	p, err := h.catalog.PreviewSchedule(ctx, r.Body)
-	return PreviewSchedule200JSONResponse(p), err
+	return &p, err
 }

@@ -35,7 +35,7 @@ type groupHandlers struct {
 }
 
 // PutGroup answers PUT /groups/{group}.
-func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (PutGroupResponseObject, error) {
+func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (*Group, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -48,11 +48,11 @@ func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (
 		return nil, err
 	}
 	g, err := h.view.Group(ctx, r.Group)
-	return PutGroup200JSONResponse(g), err
+	return &g, err
 }
 
 // PauseGroup answers PUT /groups/{group}/pause.
-func (h *groupHandlers) PauseGroup(ctx context.Context, r PauseGroupRequestObject) (PauseGroupResponseObject, error) {
+func (h *groupHandlers) PauseGroup(ctx context.Context, r PauseGroupRequestObject) (*Group, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func (h *groupHandlers) PauseGroup(ctx context.Context, r PauseGroupRequestObjec
 		return nil, err
 	}
 	g.Pause = nodes.Paused(hold, time.Now())
-	return PauseGroup200JSONResponse(g), nil
+	return &g, nil
 }
 
 // ListHandlers answers GET /groups/{group}/handlers.
-func (h *groupHandlers) ListHandlers(ctx context.Context, r ListHandlersRequestObject) (ListHandlersResponseObject, error) {
+func (h *groupHandlers) ListHandlers(ctx context.Context, r ListHandlersRequestObject) (*HandlerList, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (h *groupHandlers) ListHandlers(ctx context.Context, r ListHandlersRequestO
 	if err != nil {
 		return nil, err
 	}
-	return ListHandlers200JSONResponse{Items: items}, nil
+	return &HandlerList{Items: items}, nil
 }
 
 // instanceWait is how long an instance has to answer a request. Giving up its pull
@@ -85,7 +85,7 @@ func (h *groupHandlers) ListHandlers(ctx context.Context, r ListHandlersRequestO
 const instanceWait = 5 * time.Second
 
 // DrainInstance answers POST /groups/{group}/instances/{instance}/drain.
-func (h *groupHandlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObject) (DrainInstanceResponseObject, error) {
+func (h *groupHandlers) DrainInstance(ctx context.Context, r DrainInstanceRequestObject) (*InstanceReply, error) {
 	var wish fleet.DrainRequest
 	if r.Body != nil {
 		wish = *r.Body
@@ -103,20 +103,20 @@ func (h *groupHandlers) DrainInstance(ctx context.Context, r DrainInstanceReques
 	if wish.Within > 0 && reply.DrainBy.IsZero() && reply.Answer == fleet.AnswerAccepted {
 		reply.Detail = "its SDK knows no limit for that: it waits for its runs, however long they take"
 	}
-	return DrainInstance200JSONResponse(*reply), nil
+	return reply, nil
 }
 
 // CordonInstance answers POST /groups/{group}/instances/{instance}/cordon.
-func (h *groupHandlers) CordonInstance(ctx context.Context, r CordonInstanceRequestObject) (CordonInstanceResponseObject, error) {
+func (h *groupHandlers) CordonInstance(ctx context.Context, r CordonInstanceRequestObject) (*InstanceReply, error) {
 	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbCordon, struct{}{})
 	if err != nil {
 		return nil, err
 	}
-	return CordonInstance200JSONResponse(*reply), nil
+	return reply, nil
 }
 
 // UncordonInstance answers POST /groups/{group}/instances/{instance}/uncordon.
-func (h *groupHandlers) UncordonInstance(ctx context.Context, r UncordonInstanceRequestObject) (UncordonInstanceResponseObject, error) {
+func (h *groupHandlers) UncordonInstance(ctx context.Context, r UncordonInstanceRequestObject) (*InstanceReply, error) {
 	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbUncordon, struct{}{})
 	if err != nil {
 		return nil, err
@@ -124,16 +124,16 @@ func (h *groupHandlers) UncordonInstance(ctx context.Context, r UncordonInstance
 	if reply.Answer != fleet.AnswerAccepted {
 		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.InstanceStopping.With(r.Instance))
 	}
-	return UncordonInstance200JSONResponse(*reply), nil
+	return reply, nil
 }
 
 // SetInstance answers POST /groups/{group}/instances/{instance}/settings.
-func (h *groupHandlers) SetInstance(ctx context.Context, r SetInstanceRequestObject) (SetInstanceResponseObject, error) {
+func (h *groupHandlers) SetInstance(ctx context.Context, r SetInstanceRequestObject) (*InstanceReply, error) {
 	reply, err := h.tellInstance(ctx, r.Group, r.Instance, bus.VerbSet, r.Body)
 	if err != nil {
 		return nil, err
 	}
-	return SetInstance200JSONResponse(*reply), nil
+	return reply, nil
 }
 
 // tellInstance sends a request to a live instance. One that is gone is not found.
@@ -157,13 +157,13 @@ func (h *groupHandlers) tellInstance(ctx context.Context, group, instance, verb 
 }
 
 // ListNodes answers GET /nodes.
-func (h *groupHandlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (ListNodesResponseObject, error) {
+func (h *groupHandlers) ListNodes(ctx context.Context, _ ListNodesRequestObject) (*NodeList, error) {
 	list, err := h.view.Nodes(ctx)
-	return ListNodes200JSONResponse(list), err
+	return &list, err
 }
 
 // GetBus answers GET /bus.
-func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetBusResponseObject, error) {
+func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (*BusState, error) {
 	if err := h.users.Loaded(ctx); err != nil {
 		return nil, err
 	}
@@ -175,21 +175,21 @@ func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (GetB
 		state.Consumers = slices.DeleteFunc(state.Consumers, func(c fleet.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
 		state.Kept = slices.DeleteFunc(state.Kept, func(k fleet.Kept) bool { return !visible[k.Group] })
 	}
-	return GetBus200JSONResponse(*state), nil
+	return state, nil
 }
 
 // ListGroups answers GET /groups.
-func (h *groupHandlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (ListGroupsResponseObject, error) {
+func (h *groupHandlers) ListGroups(ctx context.Context, _ ListGroupsRequestObject) (*GroupList, error) {
 	groups, err := h.view.Groups(ctx)
 	if err != nil {
 		return nil, err
 	}
 	h.countWaiting(ctx, groups)
-	return ListGroups200JSONResponse{Items: groups}, nil
+	return &GroupList{Items: groups}, nil
 }
 
 // GetGroupUsage answers GET /groups/{group}/usage.
-func (h *groupHandlers) GetGroupUsage(ctx context.Context, r GetGroupUsageRequestObject) (GetGroupUsageResponseObject, error) {
+func (h *groupHandlers) GetGroupUsage(ctx context.Context, r GetGroupUsageRequestObject) (*GroupUsage, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (h *groupHandlers) GetGroupUsage(ctx context.Context, r GetGroupUsageReques
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return GetGroupUsage200JSONResponse{From: filter.From, To: filter.To, Items: parts}, nil
+	return &GroupUsage{From: filter.From, To: filter.To, Items: parts}, nil
 }
 
 // waitingTimeout is how long a list of groups waits for what it can do without.

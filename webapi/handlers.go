@@ -32,8 +32,6 @@ type handlers struct {
 	*diagnosticHandlers
 }
 
-var _ StrictServerInterface = (*handlers)(nil)
-
 // nameOf returns the job that a path names.
 func nameOf(group, short string) (job.Name, error) { return job.ParseName(group + "/" + short) }
 

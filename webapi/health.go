@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"runtime"
 	"time"
 
@@ -26,17 +27,26 @@ type systemHandlers struct {
 const checkTimeout = 2 * time.Second
 
 // GetVersion answers GET /version.
-func (h *systemHandlers) GetVersion(context.Context, GetVersionRequestObject) (GetVersionResponseObject, error) {
-	return GetVersion200JSONResponse{Version: h.version, Go: runtime.Version()}, nil
+func (h *systemHandlers) GetVersion(context.Context, GetVersionRequestObject) (*ServerVersion, error) {
+	return &ServerVersion{Version: h.version, Go: runtime.Version()}, nil
 }
 
 // Healthz answers GET /healthz.
-func (h *systemHandlers) Healthz(context.Context, HealthzRequestObject) (HealthzResponseObject, error) {
-	return Healthz200JSONResponse{Status: HealthStatusOk, Checks: []Check{}}, nil
+func (h *systemHandlers) Healthz(context.Context, HealthzRequestObject) (*Health, error) {
+	return &Health{Status: HealthStatusOk, Checks: []Check{}}, nil
 }
 
 // Readyz answers GET /readyz.
-func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (ReadyzResponseObject, error) {
+func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (*answer[Health], error) {
+	health := h.health(ctx)
+	if health.Status == HealthStatusOk {
+		return &answer[Health]{Body: health}, nil
+	}
+	return &answer[Health]{Body: health, Status: http.StatusServiceUnavailable}, nil
+}
+
+// health checks what the server depends on.
+func (h *systemHandlers) health(ctx context.Context) Health {
 	health := Health{Status: HealthStatusOk}
 	check := func(name, detail string, ask func(context.Context) error) {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -73,8 +83,5 @@ func (h *systemHandlers) Readyz(ctx context.Context, _ ReadyzRequestObject) (Rea
 		}
 		return nil
 	})
-	if health.Status == HealthStatusOk {
-		return Readyz200JSONResponse(health), nil
-	}
-	return Readyz503JSONResponse(health), nil
+	return health
 }

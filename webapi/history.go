@@ -16,7 +16,7 @@ import (
 )
 
 // GetHistory answers GET /history.
-func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (GetHistoryResponseObject, error) {
+func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (*HistoryState, error) {
 	state := HistoryState{AsOf: time.Now().UTC().Truncate(time.Millisecond), StoreAnswers: true}
 	backlogs, err := h.conn.IngestBacklogs(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObje
 	if h.stoodIn != nil {
 		if state.StandIn = h.stoodIn.StandIn(); state.StandIn != nil { // nor would it answer us
 			state.StoreAnswers = false
-			return GetHistory200JSONResponse(state), nil
+			return &state, nil
 		}
 	}
 	asking, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -49,11 +49,11 @@ func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObje
 	if err != nil {
 		h.log.DebugContext(ctx, "log store does not answer", "error", err)
 		state.StoreAnswers = false
-		return GetHistory200JSONResponse(state), nil
+		return &state, nil
 	}
 	state.Bytes, state.OldestRun = stats.Bytes, stats.OldestRun
 	state.DiskBytes, state.DiskFreeBytes = stats.Disk.Total, stats.Disk.Free
-	return GetHistory200JSONResponse(state), nil
+	return &state, nil
 }
 
 // forecast notes in backlogs how fast they shrink, and returns when the log store will have
@@ -70,7 +70,7 @@ func (h *systemHandlers) forecast(ctx context.Context, backlogs []fleet.IngestBa
 }
 
 // ListDeadLetters answers GET /dead-letters.
-func (h *systemHandlers) ListDeadLetters(ctx context.Context, r ListDeadLettersRequestObject) (ListDeadLettersResponseObject, error) {
+func (h *systemHandlers) ListDeadLetters(ctx context.Context, r ListDeadLettersRequestObject) (*DeadLetterPage, error) {
 	limit := cmp.Or(r.Params.Limit, pageSize)
 	var before uint64
 	if r.Params.Cursor != "" {
@@ -94,36 +94,36 @@ func (h *systemHandlers) ListDeadLetters(ctx context.Context, r ListDeadLettersR
 	if len(found) == limit {
 		page.Next = strconv.FormatUint(found[limit-1].Sequence, 10)
 	}
-	return ListDeadLetters200JSONResponse(page), nil
+	return &page, nil
 }
 
 // GetDeadLetter answers GET /dead-letters/{sequence}.
-func (h *systemHandlers) GetDeadLetter(ctx context.Context, r GetDeadLetterRequestObject) (GetDeadLetterResponseObject, error) {
+func (h *systemHandlers) GetDeadLetter(ctx context.Context, r GetDeadLetterRequestObject) (*DeadLetterContent, error) {
 	l, err := h.conn.GetDeadLetter(ctx, r.Sequence)
 	if err != nil {
 		return nil, err
 	}
-	return GetDeadLetter200JSONResponse(DeadLetterContent{
+	return &DeadLetterContent{
 		Sequence: l.Sequence, At: l.At, Stream: l.Stream, Subject: l.Subject, Message: l.Message, Reason: l.Reason, Size: l.Size, Whole: l.Whole,
 		Text: strings.ToValidUTF8(string(l.Data), "\uFFFD"),
-	}), nil
+	}, nil
 }
 
 // DeleteDeadLetter answers DELETE /dead-letters/{sequence}.
-func (h *systemHandlers) DeleteDeadLetter(ctx context.Context, r DeleteDeadLetterRequestObject) (DeleteDeadLetterResponseObject, error) {
+func (h *systemHandlers) DeleteDeadLetter(ctx context.Context, r DeleteDeadLetterRequestObject) (*none, error) {
 	if _, err := h.letterToChange(ctx, r.Sequence); err != nil {
 		return nil, err
 	}
-	return DeleteDeadLetter204Response{}, h.conn.DeleteDeadLetter(ctx, r.Sequence)
+	return &none{}, h.conn.DeleteDeadLetter(ctx, r.Sequence)
 }
 
 // ReplayDeadLetter answers POST /dead-letters/{sequence}/replay.
-func (h *systemHandlers) ReplayDeadLetter(ctx context.Context, r ReplayDeadLetterRequestObject) (ReplayDeadLetterResponseObject, error) {
+func (h *systemHandlers) ReplayDeadLetter(ctx context.Context, r ReplayDeadLetterRequestObject) (*none, error) {
 	l, err := h.letterToChange(ctx, r.Sequence)
 	if err != nil {
 		return nil, err
 	}
-	return ReplayDeadLetter204Response{}, h.conn.ReplayDeadLetter(ctx, l)
+	return &none{}, h.conn.ReplayDeadLetter(ctx, l)
 }
 
 // letterToChange returns a letter, and has the audit log say what it was.

@@ -17,7 +17,7 @@ type importHandlers struct{}
 
 // ReadCrontab answers POST /import/crontab. The jobs' working directories are left to
 // the executors: the homes of this machine's users are not theirs.
-func (h *importHandlers) ReadCrontab(ctx context.Context, r ReadCrontabRequestObject) (ReadCrontabResponseObject, error) {
+func (h *importHandlers) ReadCrontab(ctx context.Context, r ReadCrontabRequestObject) (*CrontabLines, error) {
 	text := []byte(r.Body.Text)
 	o := crontab.Options{Group: cmp.Or(r.Body.Group, "default"), Zone: cmp.Or(r.Body.Zone, "UTC")}
 	if r.Body.System != nil {
@@ -40,11 +40,11 @@ func (h *importHandlers) ReadCrontab(ctx context.Context, r ReadCrontabRequestOb
 		}
 		answer.Items = append(answer.Items, item)
 	}
-	return ReadCrontab200JSONResponse(answer), nil
+	return &answer, nil
 }
 
 // ReadXXLJob answers POST /import/xxl-job.
-func (h *importHandlers) ReadXXLJob(ctx context.Context, r ReadXXLJobRequestObject) (ReadXXLJobResponseObject, error) {
+func (h *importHandlers) ReadXXLJob(ctx context.Context, r ReadXXLJobRequestObject) (*XXLJobEntries, error) {
 	entries, err := xxljob.Import(ctx, []byte(r.Body.Text), xxljob.Options{Group: r.Body.Group, Zone: cmp.Or(r.Body.Zone, "UTC")})
 	if err != nil {
 		return nil, err
@@ -57,11 +57,11 @@ func (h *importHandlers) ReadXXLJob(ctx context.Context, r ReadXXLJobRequestObje
 		}
 		answer.Items = append(answer.Items, item)
 	}
-	return ReadXXLJob200JSONResponse(answer), nil
+	return &answer, nil
 }
 
 // ReadCalendarFile answers POST /import/calendar.
-func (h *importHandlers) ReadCalendarFile(ctx context.Context, r ReadCalendarFileRequestObject) (ReadCalendarFileResponseObject, error) {
+func (h *importHandlers) ReadCalendarFile(ctx context.Context, r ReadCalendarFileRequestObject) (*CalendarFileRead, error) {
 	year := time.Now().UTC().Year()
 	c, err := ical.Import(ctx, []byte(r.Body.Text), ical.Options{
 		Zone: r.Body.Zone, From: time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC), Years: r.Body.Years,
@@ -85,5 +85,5 @@ func (h *importHandlers) ReadCalendarFile(ctx context.Context, r ReadCalendarFil
 		}
 		answer.Events = append(answer.Events, item)
 	}
-	return ReadCalendarFile200JSONResponse(answer), nil
+	return &answer, nil
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // ListIncidents answers GET /alerts/incidents.
-func (h *alertHandlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (ListIncidentsResponseObject, error) {
+func (h *alertHandlers) ListIncidents(ctx context.Context, r ListIncidentsRequestObject) (*IncidentPage, error) {
 	found, err := h.alerts.Incidents(ctx, &r.Params)
-	return ListIncidents200JSONResponse(found), err
+	return &found, err
 }
 
 // groupOfIncident returns the group of the incident that a path names, as it is stored.
@@ -28,16 +28,16 @@ func (h *alertHandlers) groupOfIncident(c *fiber.Ctx) (string, error) {
 }
 
 // GetIncident answers GET /alerts/incidents/{incident}.
-func (h *alertHandlers) GetIncident(ctx context.Context, r GetIncidentRequestObject) (GetIncidentResponseObject, error) {
+func (h *alertHandlers) GetIncident(ctx context.Context, r GetIncidentRequestObject) (*Incident, error) {
 	inc, err := h.alerts.Incident(ctx, r.Incident)
 	if err != nil {
 		return nil, err
 	}
-	return GetIncident200JSONResponse(alerts.Shown(inc)), nil
+	return new(alerts.Shown(inc)), nil
 }
 
 // AcknowledgeIncident answers POST /alerts/incidents/{incident}/acknowledge.
-func (h *alertHandlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeIncidentRequestObject) (AcknowledgeIncidentResponseObject, error) {
+func (h *alertHandlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeIncidentRequestObject) (*Incident, error) {
 	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		inc.Acknowledge(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
@@ -45,11 +45,11 @@ func (h *alertHandlers) AcknowledgeIncident(ctx context.Context, r AcknowledgeIn
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = r.Body.Note
-	return AcknowledgeIncident200JSONResponse(alerts.Shown(inc)), nil
+	return new(alerts.Shown(inc)), nil
 }
 
 // ResolveIncident answers POST /alerts/incidents/{incident}/resolve.
-func (h *alertHandlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequestObject) (ResolveIncidentResponseObject, error) {
+func (h *alertHandlers) ResolveIncident(ctx context.Context, r ResolveIncidentRequestObject) (*Incident, error) {
 	inc, err := h.book.EditIncident(ctx, r.Incident, func(inc *alerting.Incident) {
 		inc.Resolve(access.Author(ctx), r.Body.Note, time.Now().UTC().Truncate(time.Millisecond))
 	})
@@ -57,11 +57,11 @@ func (h *alertHandlers) ResolveIncident(ctx context.Context, r ResolveIncidentRe
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = r.Body.Note
-	return ResolveIncident200JSONResponse(alerts.Shown(inc)), nil
+	return new(alerts.Shown(inc)), nil
 }
 
 // SnoozeIncident answers POST /alerts/incidents/{incident}/snooze.
-func (h *alertHandlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestObject) (SnoozeIncidentResponseObject, error) {
+func (h *alertHandlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequestObject) (*Incident, error) {
 	lasts := r.Body.Lasts.Std()
 	if err := alerting.CheckSnooze(lasts); err != nil {
 		return nil, err
@@ -78,11 +78,11 @@ func (h *alertHandlers) SnoozeIncident(ctx context.Context, r SnoozeIncidentRequ
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = r.Body.Note
-	return SnoozeIncident200JSONResponse(alerts.Shown(inc)), nil
+	return new(alerts.Shown(inc)), nil
 }
 
 // ListDeliveries answers GET /alerts/deliveries.
-func (h *alertHandlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error) {
+func (h *alertHandlers) ListDeliveries(ctx context.Context, r ListDeliveriesRequestObject) (*DeliveryList, error) {
 	found, err := h.alerts.Deliveries(ctx, &r.Params)
-	return ListDeliveries200JSONResponse(found), err
+	return &found, err
 }

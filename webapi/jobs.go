@@ -3,6 +3,7 @@ package webapi
 import (
 	"cmp"
 	"context"
+	"net/http"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -30,7 +31,7 @@ const (
 )
 
 // GetJob answers GET /jobs/{group}/{name}.
-func (h *jobHandlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJobResponseObject, error) {
+func (h *jobHandlers) GetJob(ctx context.Context, r GetJobRequestObject) (*answer[JobItem], error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -44,11 +45,11 @@ func (h *jobHandlers) GetJob(ctx context.Context, r GetJobRequestObject) (GetJob
 		return nil, err
 	}
 	item.Warnings = h.view.Warnings(ctx, &entry.Job)
-	return GetJob200JSONResponse{Body: item, Headers: GetJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+	return &answer[JobItem]{Body: item, ETag: etag(item.Revision)}, nil
 }
 
 // PutJob answers PUT /jobs/{group}/{name}.
-func (h *jobHandlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJobResponseObject, error) {
+func (h *jobHandlers) PutJob(ctx context.Context, r PutJobRequestObject) (*answer[PutJobResult], error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -69,13 +70,13 @@ func (h *jobHandlers) PutJob(ctx context.Context, r PutJobRequestObject) (PutJob
 	}
 	tag := etag(result.Revision)
 	if result.Result == PutJobResultResultCreated && !result.DryRun {
-		return PutJob201JSONResponse{Body: result, Headers: PutJob201ResponseHeaders{ETag: tag}}, nil
+		return &answer[PutJobResult]{Body: result, Status: http.StatusCreated, ETag: tag}, nil
 	}
-	return PutJob200JSONResponse{Body: result, Headers: PutJob200ResponseHeaders{ETag: tag}}, nil
+	return &answer[PutJobResult]{Body: result, ETag: tag}, nil
 }
 
 // DeleteJob answers DELETE /jobs/{group}/{name}.
-func (h *jobHandlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (DeleteJobResponseObject, error) {
+func (h *jobHandlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (*none, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -84,11 +85,11 @@ func (h *jobHandlers) DeleteJob(ctx context.Context, r DeleteJobRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	return DeleteJob204Response{}, h.catalog.Delete(ctx, name, edit)
+	return &none{}, h.catalog.Delete(ctx, name, edit)
 }
 
 // ListJobVersions answers GET /jobs/{group}/{name}/versions.
-func (h *jobHandlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequestObject) (ListJobVersionsResponseObject, error) {
+func (h *jobHandlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequestObject) (*VersionList, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -101,39 +102,39 @@ func (h *jobHandlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequ
 	for _, e := range slices.Backward(entries) {
 		list.Items = append(list.Items, e.Version)
 	}
-	return ListJobVersions200JSONResponse(list), nil
+	return &list, nil
 }
 
 // ChangeJobs answers POST /jobs/bulk.
-func (h *jobHandlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (ChangeJobsResponseObject, error) {
+func (h *jobHandlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject) (*JobBulkResult, error) {
 	if err := idempotent(&r.Body.RunID, "run_id", r.Params.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	result, err := h.bulk.Jobs(ctx, r.Body)
-	return ChangeJobs200JSONResponse(result), err
+	return &result, err
 }
 
 // FacetJobs answers GET /jobs/facets.
-func (h *jobHandlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (FacetJobsResponseObject, error) {
+func (h *jobHandlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (*JobFacets, error) {
 	p := r.Params
 	facets, err := h.catalog.Facets(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where})
-	return FacetJobs200JSONResponse(facets), err
+	return &facets, err
 }
 
 // CountJobs answers POST /jobs/counts.
-func (h *jobHandlers) CountJobs(ctx context.Context, r CountJobsRequestObject) (CountJobsResponseObject, error) {
+func (h *jobHandlers) CountJobs(ctx context.Context, r CountJobsRequestObject) (*JobCounts, error) {
 	filters := make([]catalog.Filter, len(r.Body.Filters))
 	for i, f := range r.Body.Filters {
 		filters[i] = catalog.Filter{Group: f.Group, Text: f.Q, Paused: f.Paused, Last: f.Last, Where: f.Where}
 	}
 	totals, err := h.catalog.Counts(ctx, filters)
-	return CountJobs200JSONResponse{Totals: totals}, err
+	return &JobCounts{Totals: totals}, err
 }
 
 // NameJobs answers GET /jobs/titles.
-func (h *jobHandlers) NameJobs(ctx context.Context, r NameJobsRequestObject) (NameJobsResponseObject, error) {
+func (h *jobHandlers) NameJobs(ctx context.Context, r NameJobsRequestObject) (*JobTitles, error) {
 	titles, err := h.catalog.Titles(ctx, r.Params.Job)
-	return NameJobs200JSONResponse(titles), err
+	return &titles, err
 }
 
 // Defaults of a list; the contract states them.
@@ -144,7 +145,7 @@ const (
 )
 
 // ListJobs answers GET /jobs.
-func (h *jobHandlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (ListJobsResponseObject, error) {
+func (h *jobHandlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (*JobPage, error) {
 	p := r.Params
 	page, err := h.catalog.Find(ctx, catalog.Filter{Jobs: runs.Names(p.Job), Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
@@ -154,25 +155,25 @@ func (h *jobHandlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (Li
 	if err != nil {
 		return nil, err
 	}
-	return ListJobs200JSONResponse{Items: items, Total: page.Total, Next: page.Next}, nil
+	return &JobPage{Items: items, Total: page.Total, Next: page.Next}, nil
 }
 
 // PauseJob answers POST /jobs/{group}/{name}/pause.
-func (h *jobHandlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (PauseJobResponseObject, error) {
+func (h *jobHandlers) PauseJob(ctx context.Context, r PauseJobRequestObject) (*answer[JobItem], error) {
 	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, r.Body.Note, catalog.Pause{Paused: true, Until: r.Body.Until})
 	if err != nil {
 		return nil, err
 	}
-	return PauseJob200JSONResponse{Body: item, Headers: PauseJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+	return &answer[JobItem]{Body: item, ETag: etag(item.Revision)}, nil
 }
 
 // ResumeJob answers POST /jobs/{group}/{name}/resume.
-func (h *jobHandlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (ResumeJobResponseObject, error) {
+func (h *jobHandlers) ResumeJob(ctx context.Context, r ResumeJobRequestObject) (*answer[JobItem], error) {
 	item, err := h.setPaused(ctx, r.Group, r.Name, r.Params.IfMatch, r.Body.Note, catalog.Pause{})
 	if err != nil {
 		return nil, err
 	}
-	return ResumeJob200JSONResponse{Body: item, Headers: ResumeJob200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+	return &answer[JobItem]{Body: item, ETag: etag(item.Revision)}, nil
 }
 
 func (h *jobHandlers) setPaused(ctx context.Context, group, short, ifMatch, note string, wish catalog.Pause) (JobItem, error) {
@@ -192,21 +193,21 @@ func (h *jobHandlers) setPaused(ctx context.Context, group, short, ifMatch, note
 }
 
 // SkipFire answers POST /jobs/{group}/{name}/skip.
-func (h *jobHandlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (SkipFireResponseObject, error) {
+func (h *jobHandlers) SkipFire(ctx context.Context, r SkipFireRequestObject) (*answer[JobItem], error) {
 	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.catalog.Skip)
 	if err != nil {
 		return nil, err
 	}
-	return SkipFire200JSONResponse{Body: item, Headers: SkipFire200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+	return &answer[JobItem]{Body: item, ETag: etag(item.Revision)}, nil
 }
 
 // UnskipFire answers POST /jobs/{group}/{name}/unskip.
-func (h *jobHandlers) UnskipFire(ctx context.Context, r UnskipFireRequestObject) (UnskipFireResponseObject, error) {
+func (h *jobHandlers) UnskipFire(ctx context.Context, r UnskipFireRequestObject) (*answer[JobItem], error) {
 	item, err := h.skipsChanged(ctx, r.Group, r.Name, *r.Body, h.catalog.Unskip)
 	if err != nil {
 		return nil, err
 	}
-	return UnskipFire200JSONResponse{Body: item, Headers: UnskipFire200ResponseHeaders{ETag: etag(item.Revision)}}, nil
+	return &answer[JobItem]{Body: item, ETag: etag(item.Revision)}, nil
 }
 
 // skipsChanged makes a change to the fires that are called off, and returns the job as it is then.
@@ -223,11 +224,11 @@ func (h *jobHandlers) skipsChanged(ctx context.Context, group, short string, r S
 }
 
 // DiffJob answers GET /jobs/{group}/{name}/diff.
-func (h *jobHandlers) DiffJob(ctx context.Context, r DiffJobRequestObject) (DiffJobResponseObject, error) {
+func (h *jobHandlers) DiffJob(ctx context.Context, r DiffJobRequestObject) (*JobDiff, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
 	changes, err := h.catalog.Compare(ctx, name, r.Params.From, r.Params.To)
-	return DiffJob200JSONResponse(changes), err
+	return &changes, err
 }

@@ -30,7 +30,7 @@ type ledgerHandlers struct {
 }
 
 // GetJobLedger answers GET /jobs/{group}/{name}/ledger.
-func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (GetJobLedgerResponseObject, error) {
+func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequestObject) (*LedgerPage, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -45,11 +45,11 @@ func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequest
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)
 	}
-	return GetJobLedger200JSONResponse(*page), nil
+	return page, nil
 }
 
 // VerifyLedger answers GET /ledger.
-func (h *ledgerHandlers) VerifyLedger(ctx context.Context, r VerifyLedgerRequestObject) (VerifyLedgerResponseObject, error) {
+func (h *ledgerHandlers) VerifyLedger(ctx context.Context, r VerifyLedgerRequestObject) (*VerifiedPage, error) {
 	from, to, err := runs.PastRange(r.Params.From, r.Params.To)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (h *ledgerHandlers) VerifyLedger(ctx context.Context, r VerifyLedgerRequest
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)
 	}
-	return VerifyLedger200JSONResponse(*page), nil
+	return page, nil
 }
 
 // ledgerError names the part of the system that keeps the ledger from being read.
@@ -86,7 +86,7 @@ func (h *ledgerHandlers) ledgerError(ctx context.Context, err error) error {
 
 // ListDiscrepancies answers GET /ledger/discrepancies: what the continuous audit has
 // found, from the log store, and what the bucket has that is not there yet.
-func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesRequestObject) (ListDiscrepanciesResponseObject, error) {
+func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanciesRequestObject) (*DiscrepancyPage, error) {
 	p := r.Params
 	limit := cmp.Or(p.Limit, pageSize)
 	kept := logstore.FactFilter{Kind: logstore.FactDiscrepancy, Group: p.Group, What: p.Job, From: p.From, To: p.To, Cursor: p.Cursor, Limit: limit}
@@ -129,7 +129,7 @@ func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanc
 		return logstore.FactCursor{At: f.FireTime, ID: string(f.RunID)}
 	}
 	items, next := auditlog.JoinPages(now, past, stored.Next != "", after, limit, place)
-	return ListDiscrepancies200JSONResponse{Items: append([]Discrepancy{}, items...), Next: next}, nil
+	return &DiscrepancyPage{Items: append([]Discrepancy{}, items...), Next: next}, nil
 }
 
 // isBetween reports whether an instant is in [from, to), each of which may be zero for none.

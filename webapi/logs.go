@@ -26,7 +26,7 @@ type logHandlers struct {
 const linesPerPage = 1000
 
 // SearchLogs answers GET /logs.
-func (h *logHandlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (SearchLogsResponseObject, error) {
+func (h *logHandlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject) (*LogHits, error) {
 	p := r.Params
 	filter := logstore.SearchFilter{
 		Text: p.Text, Levels: p.Level, Group: p.Group, RunID: job.RunID(p.RunID),
@@ -43,7 +43,7 @@ func (h *logHandlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject)
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return SearchLogs200JSONResponse{Items: hits, Next: found.Next}, nil
+	return &LogHits{Items: hits, Next: found.Next}, nil
 }
 
 // countedBack is how long before its end the range of a histogram begins by default; the
@@ -51,7 +51,7 @@ func (h *logHandlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject)
 const countedBack = 7 * logstore.Day
 
 // CountLogs answers GET /logs/histogram.
-func (h *logHandlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (CountLogsResponseObject, error) {
+func (h *logHandlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (*LogHistogram, error) {
 	p := r.Params
 	filter := logstore.HitCountFilter{
 		SearchFilter: logstore.SearchFilter{
@@ -75,13 +75,13 @@ func (h *logHandlers) CountLogs(ctx context.Context, r CountLogsRequestObject) (
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return CountLogs200JSONResponse{
+	return &LogHistogram{
 		From: counts.From, To: counts.To, Step: job.Duration(counts.Step), Since: counts.Since, Complete: counts.Complete(), Buckets: counts.Buckets,
 	}, nil
 }
 
 // GetLogs answers GET /runs/{run_id}/logs.
-func (h *logHandlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetLogsResponseObject, error) {
+func (h *logHandlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (any, error) {
 	p := r.Params
 	filter, err := h.logOf(ctx, r.RunID, p.Attempt, runs.PieceOf(p.BroadcastIndex))
 	if err != nil {
@@ -97,17 +97,17 @@ func (h *logHandlers) GetLogs(ctx context.Context, r GetLogsRequestObject) (GetL
 		return nil, problem.StoreAway(err)
 	}
 	if ctx.Value(wantsText{}) != nil {
-		return GetLogs200TextResponse(textOf(lines)), nil
+		return text(textOf(lines)), nil
 	}
 	page := LogPage{RunID: filter.RunID, Attempt: filter.Attempt, BroadcastIndex: filter.Piece, Items: append([]LogLine{}, lines...)}
 	if len(lines) == limit && !p.Tail {
 		page.NextSeq = lines[limit-1].Seq + 1
 	}
-	return GetLogs200JSONResponse(page), nil
+	return &page, nil
 }
 
 // FindInLogs answers GET /runs/{run_id}/logs/find.
-func (h *logHandlers) FindInLogs(ctx context.Context, r FindInLogsRequestObject) (FindInLogsResponseObject, error) {
+func (h *logHandlers) FindInLogs(ctx context.Context, r FindInLogsRequestObject) (*LogFind, error) {
 	p := r.Params
 	find, err := runs.NewFinder(p.Text, p.Regex, p.Level)
 	if err != nil {
@@ -121,7 +121,7 @@ func (h *logHandlers) FindInLogs(ctx context.Context, r FindInLogsRequestObject)
 		return nil, err
 	}
 	found, err := runs.FindLines(ctx, h.store, log, find)
-	return FindInLogs200JSONResponse(found), problem.StoreAway(err)
+	return &found, problem.StoreAway(err)
 }
 
 // logOf returns the log of an attempt of a run, by default the newest one, or of a piece of it.

@@ -28,7 +28,7 @@ func (h *signInHandlers) providerName() string {
 func (h *signInHandlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
 
 // BeginProviderSignIn answers GET /sign-in/oidc.
-func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (BeginProviderSignInResponseObject, error) {
+func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (*answer[none], error) {
 	if h.provider == nil {
 		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
 	}
@@ -41,7 +41,7 @@ func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProvide
 	if err != nil {
 		return nil, err
 	}
-	return BeginProviderSignIn302Response{Headers: BeginProviderSignIn302ResponseHeaders{Location: at, SetCookie: h.flowCookie(cookie)}}, nil
+	return &answer[none]{Location: at, SetCookie: h.flowCookie(cookie)}, nil
 }
 
 // pathOfConsole returns a path on this server, whatever somebody else has put into a
@@ -66,7 +66,7 @@ const (
 )
 
 // FinishProviderSignIn answers GET /sign-in/oidc/callback.
-func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (FinishProviderSignInResponseObject, error) {
+func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProviderSignInRequestObject) (*answer[none], error) {
 	if h.provider == nil {
 		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider")
 	}
@@ -77,12 +77,12 @@ func (h *signInHandlers) FinishProviderSignIn(ctx context.Context, r FinishProvi
 			h.log.WarnContext(ctx, "sign-in at the provider refused", "reason", refused, "address", access.Of(ctx).From.Address, "times", n, "error", err)
 		}
 		auditlog.Entry(ctx).Same = true
-		return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: "/?refused=" + refused, SetCookie: h.flowCookie("")}}, nil
+		return &answer[none]{Location: "/?refused=" + refused, SetCookie: h.flowCookie("")}, nil
 	}
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
 	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "session "+who.Session
-	return FinishProviderSignIn302Response{Headers: FinishProviderSignIn302ResponseHeaders{Location: to, SetCookie: h.cookie(secret)}}, nil
+	return &answer[none]{Location: to, SetCookie: h.cookie(secret)}, nil
 }
 
 // arrive begins a session for the user who comes back from the provider. With an error,

@@ -48,7 +48,7 @@ func zoneOf(name string) (*time.Location, error) {
 }
 
 // GetOverview answers GET /overview.
-func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) (GetOverviewResponseObject, error) {
+func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) (*Overview, error) {
 	p, now := r.Params, time.Now()
 	from, to := rangeOf(p.From, p.To, now)
 	zone, err := zoneOf(p.Zone)
@@ -59,11 +59,11 @@ func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestOb
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return GetOverview200JSONResponse(o), nil
+	return &o, nil
 }
 
 // ReportRuns answers GET /reports/runs.
-func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (ReportRunsResponseObject, error) {
+func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObject) (*Report, error) {
 	p, now := r.Params, time.Now()
 	zone, err := zoneOf(p.Zone)
 	if err != nil {
@@ -81,7 +81,7 @@ func (h *reportHandlers) ReportRuns(ctx context.Context, r ReportRunsRequestObje
 	if err := h.judge(ctx, &filter, report.Rows); err != nil {
 		return nil, err
 	}
-	return ReportRuns200JSONResponse{From: report.From, To: report.To, Items: append([]runlog.ReportRow{}, report.Rows...)}, nil
+	return &Report{From: report.From, To: report.To, Items: append([]runlog.ReportRow{}, report.Rows...)}, nil
 }
 
 // judge compares rows that are each about a whole job with the jobs' targets.
@@ -105,7 +105,7 @@ func (h *reportHandlers) judge(ctx context.Context, f *logstore.ReportFilter, ro
 }
 
 // ReportFailures answers GET /reports/failures.
-func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (ReportFailuresResponseObject, error) {
+func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (*FailureList, error) {
 	p := r.Params
 	filter := logstore.FailureFilter{
 		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt, Error: p.Error,
@@ -116,11 +116,11 @@ func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresReq
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return ReportFailures200JSONResponse{Items: found}, nil
+	return &FailureList{Items: found}, nil
 }
 
 // RepairReports answers POST /reports/days/{day}/repair.
-func (h *reportHandlers) RepairReports(ctx context.Context, r RepairReportsRequestObject) (RepairReportsResponseObject, error) {
+func (h *reportHandlers) RepairReports(ctx context.Context, r RepairReportsRequestObject) (*none, error) {
 	day, err := time.Parse(time.DateOnly, r.Day)
 	if err != nil {
 		return nil, job.Invalid("day", "must be a day in UTC, such as 2026-03-01")
@@ -128,11 +128,11 @@ func (h *reportHandlers) RepairReports(ctx context.Context, r RepairReportsReque
 	if err := h.store.Repair(ctx, day); err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return RepairReports204Response{}, nil
+	return &none{}, nil
 }
 
 // CountRuns answers GET /runs/counts.
-func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (CountRunsResponseObject, error) {
+func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (*RunCounts, error) {
 	p := r.Params
 	filter := logstore.RunFilter{
 		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
@@ -142,11 +142,11 @@ func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return CountRuns200JSONResponse{From: filter.From, To: filter.To, Items: counts.All, Scheduled: counts.Scheduled}, nil
+	return &RunCounts{From: filter.From, To: filter.To, Items: counts.All, Scheduled: counts.Scheduled}, nil
 }
 
 // FacetRuns answers GET /runs/facets.
-func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (FacetRunsResponseObject, error) {
+func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (*RunFacets, error) {
 	p := r.Params
 	filter := logstore.FacetFilter{
 		RunFilter: logstore.RunFilter{
@@ -159,5 +159,5 @@ func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return FacetRuns200JSONResponse{Items: facets}, nil
+	return &RunFacets{Items: facets}, nil
 }

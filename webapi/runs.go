@@ -27,45 +27,45 @@ type runHandlers struct {
 }
 
 // ListRuns answers GET /runs.
-func (h *runHandlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (ListRunsResponseObject, error) {
+func (h *runHandlers) ListRuns(ctx context.Context, r ListRunsRequestObject) (*RunPage, error) {
 	found, err := h.runs.List(ctx, &r.Params)
-	return ListRuns200JSONResponse(found), err
+	return &found, err
 }
 
 // GetRun answers GET /runs/{run_id}.
-func (h *runHandlers) GetRun(ctx context.Context, r GetRunRequestObject) (GetRunResponseObject, error) {
+func (h *runHandlers) GetRun(ctx context.Context, r GetRunRequestObject) (*RunDetail, error) {
 	detail, err := h.runs.Detail(ctx, r.RunID)
-	return GetRun200JSONResponse(detail), err
+	return &detail, err
 }
 
 // CancelRun answers POST /runs/{run_id}/cancel.
-func (h *runHandlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (CancelRunResponseObject, error) {
+func (h *runHandlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (*CancelAccepted, error) {
 	accepted, err := h.runs.CancelNamed(ctx, r.RunID, r.Body)
-	return CancelRun202JSONResponse(accepted), err
+	return &accepted, err
 }
 
 // BackfillJob answers POST /jobs/{group}/{name}/backfills.
-func (h *runHandlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) (BackfillJobResponseObject, error) {
+func (h *runHandlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) (*BackfillResult, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
 	result, err := h.runs.Backfill(ctx, name, r.Body)
-	return BackfillJob200JSONResponse(result), err
+	return &result, err
 }
 
 // ListBackfills answers GET /jobs/{group}/{name}/backfills.
-func (h *runHandlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObject) (ListBackfillsResponseObject, error) {
+func (h *runHandlers) ListBackfills(ctx context.Context, r ListBackfillsRequestObject) (*BackfillList, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
 	list, err := h.runs.Backfills(ctx, name)
-	return ListBackfills200JSONResponse(list), err
+	return &list, err
 }
 
 // CancelBackfill answers POST /jobs/{group}/{name}/backfills/{backfill}/cancel.
-func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestObject) (CancelBackfillResponseObject, error) {
+func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillRequestObject) (*Backfill, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -75,20 +75,20 @@ func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillReques
 		note = r.Body.Note
 	}
 	state, err := h.runs.CancelBackfill(ctx, name, r.Backfill, note)
-	return CancelBackfill200JSONResponse(state), err
+	return &state, err
 }
 
 // ChangeRuns answers POST /runs/bulk.
-func (h *runHandlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (ChangeRunsResponseObject, error) {
+func (h *runHandlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (*RunBulkResult, error) {
 	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	result, err := h.bulk.Runs(ctx, r.Body)
-	return ChangeRuns200JSONResponse(result), err
+	return &result, err
 }
 
 // MarkRun answers POST /runs/{run_id}/mark.
-func (h *runHandlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (MarkRunResponseObject, error) {
+func (h *runHandlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (*RunMark, error) {
 	if err := job.CheckMark(r.Body.As, r.Body.Note); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (h *runHandlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (Mark
 	if err != nil {
 		return nil, err
 	}
-	return MarkRun200JSONResponse{As: mark.As, Note: mark.Note, By: mark.By, At: mark.At}, nil
+	return &RunMark{As: mark.As, Note: mark.Note, By: mark.By, At: mark.At}, nil
 }
 
 // groupOfRun returns the group of the stored run that a path names. For a run that is too new
@@ -141,13 +141,13 @@ func jobOfBody(body []byte) job.Name {
 }
 
 // ListPieces answers GET /runs/{run_id}/pieces.
-func (h *runHandlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (ListPiecesResponseObject, error) {
+func (h *runHandlers) ListPieces(ctx context.Context, r ListPiecesRequestObject) (*PieceList, error) {
 	list, err := h.runs.Pieces(ctx, r.RunID, &r.Params)
-	return ListPieces200JSONResponse(list), err
+	return &list, err
 }
 
 // RetryRun answers POST /runs/{run_id}/rerun.
-func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (RerunRunResponseObject, error) {
+func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (*RunAccepted, error) {
 	attempts, err := h.runs.Attempts(ctx, r.RunID)
 	if err != nil {
 		return nil, err
@@ -156,11 +156,11 @@ func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (Re
 		return nil, err
 	}
 	accepted, err := h.runs.Rerun(ctx, attempts, r.Body)
-	return RerunRun202JSONResponse(accepted), err
+	return &accepted, err
 }
 
 // RunJob answers POST /jobs/{group}/{name}/run.
-func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJobResponseObject, error) {
+func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (*RunAccepted, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
@@ -169,17 +169,17 @@ func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (RunJob
 		return nil, err
 	}
 	accepted, err := h.runs.Start(ctx, name, r.Body)
-	return RunJob202JSONResponse(accepted), err
+	return &accepted, err
 }
 
 // RunFireEarly answers POST /jobs/{group}/{name}/run-early.
-func (h *runHandlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject) (RunFireEarlyResponseObject, error) {
+func (h *runHandlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObject) (*RunAccepted, error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
 	accepted, err := h.runs.StartEarly(ctx, name, r.Body)
-	return RunFireEarly202JSONResponse(accepted), err
+	return &accepted, err
 }
 
 // idempotent puts the header Idempotency-Key into the field of the body that means the same. The error is an

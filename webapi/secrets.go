@@ -29,7 +29,7 @@ type secretHandlers struct {
 }
 
 // ListSecrets answers GET /groups/{group}/secrets. Values are never given out.
-func (h *secretHandlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) (ListSecretsResponseObject, error) {
+func (h *secretHandlers) ListSecrets(ctx context.Context, r ListSecretsRequestObject) (*SecretList, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (h *secretHandlers) ListSecrets(ctx context.Context, r ListSecretsRequestOb
 		item.UsedBy = users[item.Secret]
 		list.Items = append(list.Items, item)
 	}
-	return ListSecrets200JSONResponse(list), nil
+	return &list, nil
 }
 
 func secretItem(s *bus.Secret) Secret {
@@ -55,7 +55,7 @@ func secretItem(s *bus.Secret) Secret {
 }
 
 // PutSecret answers PUT /groups/{group}/secrets/{secret}.
-func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (PutSecretResponseObject, error) {
+func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject) (*Secret, error) {
 	if err := checkSecret(r.Group, r.Secret); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject
 	if err := h.conn.PutSecret(ctx, s); err != nil {
 		return nil, err
 	}
-	return PutSecret200JSONResponse(secretItem(s)), nil
+	return new(secretItem(s)), nil
 }
 
 // maxSecrets is how many secrets a group may have.
@@ -101,14 +101,14 @@ func (h *secretHandlers) checkRoom(ctx context.Context, group, name string) erro
 }
 
 // DeleteSecret answers DELETE /groups/{group}/secrets/{secret}.
-func (h *secretHandlers) DeleteSecret(ctx context.Context, r DeleteSecretRequestObject) (DeleteSecretResponseObject, error) {
+func (h *secretHandlers) DeleteSecret(ctx context.Context, r DeleteSecretRequestObject) (*none, error) {
 	if err := checkSecret(r.Group, r.Secret); err != nil {
 		return nil, err
 	}
 	if err := h.conn.DeleteSecret(ctx, r.Group, r.Secret); err != nil {
 		return nil, err
 	}
-	return DeleteSecret204Response{}, nil
+	return &none{}, nil
 }
 
 func checkSecret(group, name string) error {
@@ -123,7 +123,7 @@ func checkSecret(group, name string) error {
 const rotationOverlap = 24 * time.Hour
 
 // ListCredentials answers GET /groups/{group}/credentials.
-func (h *secretHandlers) ListCredentials(ctx context.Context, r ListCredentialsRequestObject) (ListCredentialsResponseObject, error) {
+func (h *secretHandlers) ListCredentials(ctx context.Context, r ListCredentialsRequestObject) (*CredentialList, error) {
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
@@ -135,11 +135,11 @@ func (h *secretHandlers) ListCredentials(ctx context.Context, r ListCredentialsR
 	for i := range credentials {
 		list.Items = append(list.Items, credentialItem(&credentials[i]))
 	}
-	return ListCredentials200JSONResponse(list), nil
+	return &list, nil
 }
 
 // CreateCredential answers POST /groups/{group}/credentials.
-func (h *secretHandlers) CreateCredential(ctx context.Context, r CreateCredentialRequestObject) (CreateCredentialResponseObject, error) {
+func (h *secretHandlers) CreateCredential(ctx context.Context, r CreateCredentialRequestObject) (*NewCredential, error) {
 	if err := h.checksExecutors("create a credential"); err != nil {
 		return nil, err
 	}
@@ -155,11 +155,11 @@ func (h *secretHandlers) CreateCredential(ctx context.Context, r CreateCredentia
 	if err := h.described(ctx, made); err != nil {
 		return nil, err
 	}
-	return CreateCredential201JSONResponse{Credential: credentialItem(made), Seed: seed}, nil
+	return &NewCredential{Credential: credentialItem(made), Seed: seed}, nil
 }
 
 // RotateCredential answers POST /groups/{group}/credentials/{credential}/rotate.
-func (h *secretHandlers) RotateCredential(ctx context.Context, r RotateCredentialRequestObject) (RotateCredentialResponseObject, error) {
+func (h *secretHandlers) RotateCredential(ctx context.Context, r RotateCredentialRequestObject) (*NewCredential, error) {
 	if err := h.checksExecutors("rotate a credential"); err != nil {
 		return nil, err
 	}
@@ -174,11 +174,11 @@ func (h *secretHandlers) RotateCredential(ctx context.Context, r RotateCredentia
 	if err := h.described(ctx, made); err != nil {
 		return nil, err
 	}
-	return RotateCredential201JSONResponse{Credential: credentialItem(made), Seed: seed}, nil
+	return &NewCredential{Credential: credentialItem(made), Seed: seed}, nil
 }
 
 // RevokeCredential answers DELETE /groups/{group}/credentials/{credential}.
-func (h *secretHandlers) RevokeCredential(ctx context.Context, r RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error) {
+func (h *secretHandlers) RevokeCredential(ctx context.Context, r RevokeCredentialRequestObject) (*none, error) {
 	was, err := h.users.Credential(ctx, r.Group, r.Credential)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (h *secretHandlers) RevokeCredential(ctx context.Context, r RevokeCredentia
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = was.Name
-	return RevokeCredential204Response{}, nil
+	return &none{}, nil
 }
 
 // checksExecutors returns job.ErrConflict unless a credential would be good for

@@ -23,38 +23,38 @@ type settingHandlers struct {
 }
 
 // GetPause answers GET /pause.
-func (h *settingHandlers) GetPause(ctx context.Context, _ GetPauseRequestObject) (GetPauseResponseObject, error) {
+func (h *settingHandlers) GetPause(ctx context.Context, _ GetPauseRequestObject) (*Pause, error) {
 	hold, err := h.conn.GetPause(ctx, "")
 	if err != nil {
 		return nil, err
 	}
-	return GetPause200JSONResponse(hold.At(time.Now())), nil
+	return new(hold.At(time.Now())), nil
 }
 
 // SetPause answers PUT /pause.
-func (h *settingHandlers) SetPause(ctx context.Context, r SetPauseRequestObject) (SetPauseResponseObject, error) {
+func (h *settingHandlers) SetPause(ctx context.Context, r SetPauseRequestObject) (*Pause, error) {
 	hold, err := h.catalog.SetSwitch(ctx, "", r.Body)
 	if err != nil {
 		return nil, err
 	}
-	return SetPause200JSONResponse(hold), nil
+	return &hold, nil
 }
 
 // GetRetention answers GET /retention.
-func (h *settingHandlers) GetRetention(ctx context.Context, _ GetRetentionRequestObject) (GetRetentionResponseObject, error) {
+func (h *settingHandlers) GetRetention(ctx context.Context, _ GetRetentionRequestObject) (*answer[RetentionItem], error) {
 	entry, err := h.conn.GetRetention(ctx, h.retention)
 	if err != nil {
 		return nil, err
 	}
-	headers := GetRetention200ResponseHeaders{}
+	item := &answer[RetentionItem]{Body: retentionItem(entry)}
 	if entry.Revision != 0 {
-		headers.ETag = etag(entry.Revision)
+		item.ETag = etag(entry.Revision)
 	}
-	return GetRetention200JSONResponse{Body: retentionItem(entry), Headers: headers}, nil
+	return item, nil
 }
 
 // PutRetention answers PUT /retention.
-func (h *settingHandlers) PutRetention(ctx context.Context, r PutRetentionRequestObject) (PutRetentionResponseObject, error) {
+func (h *settingHandlers) PutRetention(ctx context.Context, r PutRetentionRequestObject) (*answer[RetentionItem], error) {
 	edit, err := editOf(access.Author(ctx), r.Body.Note, r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
@@ -70,11 +70,11 @@ func (h *settingHandlers) PutRetention(ctx context.Context, r PutRetentionReques
 	if err := auditlog.Describe(ctx, true, r.Body.Note, was.Retention, entry.Retention); err != nil {
 		return nil, err
 	}
-	return PutRetention200JSONResponse{Body: retentionItem(entry), Headers: PutRetention200ResponseHeaders{ETag: etag(entry.Revision)}}, nil
+	return &answer[RetentionItem]{Body: retentionItem(entry), ETag: etag(entry.Revision)}, nil
 }
 
 // PreviewRetention answers POST /retention/preview.
-func (h *settingHandlers) PreviewRetention(ctx context.Context, r PreviewRetentionRequestObject) (PreviewRetentionResponseObject, error) {
+func (h *settingHandlers) PreviewRetention(ctx context.Context, r PreviewRetentionRequestObject) (*RetentionEffect, error) {
 	if err := r.Body.Validate(); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (h *settingHandlers) PreviewRetention(ctx context.Context, r PreviewRetenti
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return PreviewRetention200JSONResponse(effect), nil
+	return &effect, nil
 }
 
 func retentionItem(e *cluster.RetentionEntry) RetentionItem {

@@ -30,17 +30,17 @@ type signInHandlers struct {
 }
 
 // GetSignIn answers GET /sign-in.
-func (h *signInHandlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (GetSignInResponseObject, error) {
+func (h *signInHandlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (*SignInWays, error) {
 	has, err := h.users.HasAdministrator(ctx)
 	if err != nil {
 		return nil, err
 	}
 	who := access.Who(ctx)
-	return GetSignIn200JSONResponse{Local: who != nil && who.How == rights.ByLocal, Password: true, NeedsAdministrator: !has, Provider: h.providerName()}, nil
+	return &SignInWays{Local: who != nil && who.How == rights.ByLocal, Password: true, NeedsAdministrator: !has, Provider: h.providerName()}, nil
 }
 
 // SignIn answers POST /sign-in.
-func (h *signInHandlers) SignIn(ctx context.Context, r SignInRequestObject) (SignInResponseObject, error) {
+func (h *signInHandlers) SignIn(ctx context.Context, r SignInRequestObject) (*answer[Me], error) {
 	who, secret, err := h.users.SignIn(ctx, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if errors.Is(err, auth.ErrLocked) {
 		h.metrics.signIns.WithLabelValues(signInLocked).Inc()
@@ -56,11 +56,11 @@ func (h *signInHandlers) SignIn(ctx context.Context, r SignInRequestObject) (Sig
 	h.metrics.signIns.WithLabelValues(signInDone).Inc()
 	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "session "+who.Session
-	return SignIn200JSONResponse{Body: meOf(who), Headers: SignIn200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
+	return &answer[Me]{Body: meOf(who), SetCookie: h.cookie(secret)}, nil
 }
 
 // SignOut answers POST /sign-out.
-func (h *signInHandlers) SignOut(ctx context.Context, _ SignOutRequestObject) (SignOutResponseObject, error) {
+func (h *signInHandlers) SignOut(ctx context.Context, _ SignOutRequestObject) (*answer[none], error) {
 	who := access.Who(ctx)
 	e := auditlog.Entry(ctx)
 	if e.Same = who == nil || who.How != rights.BySession; !e.Same {
@@ -69,37 +69,37 @@ func (h *signInHandlers) SignOut(ctx context.Context, _ SignOutRequestObject) (S
 			return nil, err
 		}
 	}
-	return SignOut204Response{Headers: SignOut204ResponseHeaders{SetCookie: h.cookie("")}}, nil
+	return &answer[none]{SetCookie: h.cookie("")}, nil
 }
 
 // ReadInvitation answers POST /invitations/read.
-func (h *signInHandlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestObject) (ReadInvitationResponseObject, error) {
+func (h *signInHandlers) ReadInvitation(ctx context.Context, r ReadInvitationRequestObject) (*Invitation, error) {
 	i, err := h.users.Invitation(ctx, r.Body.Invitation)
 	if err != nil {
 		return nil, err
 	}
-	return ReadInvitation200JSONResponse{Administrator: i.User == "", User: i.User, ExpiresAt: i.ExpiresAt}, nil
+	return &Invitation{Administrator: i.User == "", User: i.User, ExpiresAt: i.ExpiresAt}, nil
 }
 
 // AcceptInvitation answers POST /invitations/accept.
-func (h *signInHandlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (AcceptInvitationResponseObject, error) {
+func (h *signInHandlers) AcceptInvitation(ctx context.Context, r AcceptInvitationRequestObject) (*answer[Me], error) {
 	who, secret, err := h.users.Accept(ctx, r.Body.Invitation, r.Body.User, r.Body.Password, access.Of(ctx).From)
 	if err != nil {
 		return nil, err
 	}
 	e := auditlog.Entry(ctx)
 	e.User, e.Object = who.User, "user "+who.User
-	return AcceptInvitation200JSONResponse{Body: meOf(who), Headers: AcceptInvitation200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
+	return &answer[Me]{Body: meOf(who), SetCookie: h.cookie(secret)}, nil
 }
 
 // GetMe answers GET /me.
-func (h *signInHandlers) GetMe(ctx context.Context, _ GetMeRequestObject) (GetMeResponseObject, error) {
+func (h *signInHandlers) GetMe(ctx context.Context, _ GetMeRequestObject) (*Me, error) {
 	who := access.Who(ctx)
 	me := meOf(who)
 	if h.provider != nil && who.External && who.How == rights.BySession {
 		me.SignOutAt = h.provider.SignOut(ctx, h.public())
 	}
-	return GetMe200JSONResponse(me), nil
+	return &me, nil
 }
 
 // meOf returns an identity as the API shows it.
@@ -124,7 +124,7 @@ func shownGroups(groups []string, everywhere bool) []string {
 }
 
 // SetMyPassword answers PUT /me/password.
-func (h *signInHandlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (SetMyPasswordResponseObject, error) {
+func (h *signInHandlers) SetMyPassword(ctx context.Context, r SetMyPasswordRequestObject) (*answer[Me], error) {
 	by := access.Of(ctx)
 	if by.Who.How != rights.BySession {
 		return nil, problem.Explain(problem.ErrForbidden, "only somebody who has signed in with a password can change it")
@@ -144,16 +144,16 @@ func (h *signInHandlers) SetMyPassword(ctx context.Context, r SetMyPasswordReque
 		return nil, err
 	}
 	auditlog.Entry(ctx).Object = "user " + by.Who.User
-	return SetMyPassword200JSONResponse{Body: meOf(who), Headers: SetMyPassword200ResponseHeaders{SetCookie: h.cookie(secret)}}, nil
+	return &answer[Me]{Body: meOf(who), SetCookie: h.cookie(secret)}, nil
 }
 
 // ListMySessions answers GET /me/sessions.
-func (h *signInHandlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (ListMySessionsResponseObject, error) {
+func (h *signInHandlers) ListMySessions(ctx context.Context, _ ListMySessionsRequestObject) (*SessionList, error) {
 	list, err := sessionsOf(ctx, h.users, access.Who(ctx).User)
 	if err != nil {
 		return nil, err
 	}
-	return ListMySessions200JSONResponse(list), nil
+	return &list, nil
 }
 
 // sessionsOf returns a user's sessions, the one used last first.
@@ -174,9 +174,9 @@ func sessionsOf(ctx context.Context, users *auth.Directory, user string) (Sessio
 }
 
 // EndMySession answers DELETE /me/sessions/{session}.
-func (h *signInHandlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (EndMySessionResponseObject, error) {
+func (h *signInHandlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (*none, error) {
 	if err := h.users.EndSession(ctx, access.Who(ctx).User, r.Session); err != nil {
 		return nil, err
 	}
-	return EndMySession204Response{}, nil
+	return &none{}, nil
 }

@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/auth"
@@ -20,7 +21,7 @@ type userHandlers struct {
 }
 
 // ListUsers answers GET /users.
-func (h *userHandlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) (ListUsersResponseObject, error) {
+func (h *userHandlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) (*UserList, error) {
 	users, err := h.users.Users(ctx)
 	if err != nil {
 		return nil, err
@@ -29,20 +30,20 @@ func (h *userHandlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) 
 	for i := range users {
 		list.Items = append(list.Items, userItem(&users[i]))
 	}
-	return ListUsers200JSONResponse(list), nil
+	return &list, nil
 }
 
 // GetUser answers GET /users/{user}.
-func (h *userHandlers) GetUser(ctx context.Context, r GetUserRequestObject) (GetUserResponseObject, error) {
+func (h *userHandlers) GetUser(ctx context.Context, r GetUserRequestObject) (*answer[UserItem], error) {
 	user, err := h.users.User(ctx, r.User)
 	if err != nil {
 		return nil, err
 	}
-	return GetUser200JSONResponse{Body: userItem(user), Headers: GetUser200ResponseHeaders{ETag: etag(user.Revision)}}, nil
+	return &answer[UserItem]{Body: userItem(user), ETag: etag(user.Revision)}, nil
 }
 
 // PutUser answers PUT /users/{user}.
-func (h *userHandlers) PutUser(ctx context.Context, r PutUserRequestObject) (PutUserResponseObject, error) {
+func (h *userHandlers) PutUser(ctx context.Context, r PutUserRequestObject) (*answer[UserItem], error) {
 	edit, err := editOf("", "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {
 		return nil, err
@@ -61,13 +62,13 @@ func (h *userHandlers) PutUser(ctx context.Context, r PutUserRequestObject) (Put
 		return nil, err
 	}
 	if was == nil {
-		return PutUser201JSONResponse{Body: userItem(now), Headers: PutUser201ResponseHeaders{ETag: etag(now.Revision)}}, nil
+		return &answer[UserItem]{Body: userItem(now), Status: http.StatusCreated, ETag: etag(now.Revision)}, nil
 	}
-	return PutUser200JSONResponse{Body: userItem(now), Headers: PutUser200ResponseHeaders{ETag: etag(now.Revision)}}, nil
+	return &answer[UserItem]{Body: userItem(now), ETag: etag(now.Revision)}, nil
 }
 
 // DeleteUser answers DELETE /users/{user}.
-func (h *userHandlers) DeleteUser(ctx context.Context, r DeleteUserRequestObject) (DeleteUserResponseObject, error) {
+func (h *userHandlers) DeleteUser(ctx context.Context, r DeleteUserRequestObject) (*none, error) {
 	edit, err := editOf("", "", r.Params.IfMatch, "")
 	if err != nil {
 		return nil, err
@@ -75,20 +76,20 @@ func (h *userHandlers) DeleteUser(ctx context.Context, r DeleteUserRequestObject
 	if err := h.users.DeleteUser(ctx, r.User, edit.IfRevision); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
-	return DeleteUser204Response{}, nil
+	return &none{}, nil
 }
 
 // InviteUser answers POST /users/{user}/invite.
-func (h *userHandlers) InviteUser(ctx context.Context, r InviteUserRequestObject) (InviteUserResponseObject, error) {
+func (h *userHandlers) InviteUser(ctx context.Context, r InviteUserRequestObject) (*InvitationLink, error) {
 	secret, expires, err := h.users.Invite(ctx, r.User)
 	if err != nil {
 		return nil, err
 	}
-	return InviteUser201JSONResponse{Link: h.link(secret), ExpiresAt: expires}, nil
+	return &InvitationLink{Link: h.link(secret), ExpiresAt: expires}, nil
 }
 
 // ListUserSessions answers GET /users/{user}/sessions.
-func (h *userHandlers) ListUserSessions(ctx context.Context, r ListUserSessionsRequestObject) (ListUserSessionsResponseObject, error) {
+func (h *userHandlers) ListUserSessions(ctx context.Context, r ListUserSessionsRequestObject) (*SessionList, error) {
 	if _, err := h.users.User(ctx, r.User); err != nil {
 		return nil, err
 	}
@@ -96,15 +97,15 @@ func (h *userHandlers) ListUserSessions(ctx context.Context, r ListUserSessionsR
 	if err != nil {
 		return nil, err
 	}
-	return ListUserSessions200JSONResponse(list), nil
+	return &list, nil
 }
 
 // EndUserSessions answers DELETE /users/{user}/sessions.
-func (h *userHandlers) EndUserSessions(ctx context.Context, r EndUserSessionsRequestObject) (EndUserSessionsResponseObject, error) {
+func (h *userHandlers) EndUserSessions(ctx context.Context, r EndUserSessionsRequestObject) (*none, error) {
 	if err := h.users.EndSessions(ctx, r.User); err != nil {
 		return nil, err
 	}
-	return EndUserSessions204Response{}, nil
+	return &none{}, nil
 }
 
 // recordedUser returns what the audit log says of a user.
@@ -140,7 +141,7 @@ func otherUser(ctx context.Context, user string) error {
 }
 
 // ListTokens answers GET /tokens.
-func (h *userHandlers) ListTokens(ctx context.Context, r ListTokensRequestObject) (ListTokensResponseObject, error) {
+func (h *userHandlers) ListTokens(ctx context.Context, r ListTokensRequestObject) (*TokenList, error) {
 	user := r.Params.User
 	if user == "" {
 		user = access.Who(ctx).User
@@ -159,11 +160,11 @@ func (h *userHandlers) ListTokens(ctx context.Context, r ListTokensRequestObject
 	for i := range tokens {
 		list.Items = append(list.Items, h.tokenItem(&tokens[i]))
 	}
-	return ListTokens200JSONResponse(list), nil
+	return &list, nil
 }
 
 // CreateToken answers POST /tokens.
-func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) (CreateTokenResponseObject, error) {
+func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObject) (*NewToken, error) {
 	who, user := access.Who(ctx), r.Body.User
 	if user == "" {
 		user = who.User
@@ -197,11 +198,11 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 	if err := auditlog.Describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "expires_at": token.ExpiresAt}); err != nil {
 		return nil, err
 	}
-	return CreateToken201JSONResponse{Token: h.tokenItem(token), Secret: secret}, nil
+	return &NewToken{Token: h.tokenItem(token), Secret: secret}, nil
 }
 
 // RevokeToken answers DELETE /tokens/{token}.
-func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObject) (RevokeTokenResponseObject, error) {
+func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObject) (*none, error) {
 	token, err := h.users.Token(ctx, r.Token)
 	if err != nil {
 		return nil, err
@@ -213,7 +214,7 @@ func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObje
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = fmt.Sprintf("%s, of %s", token.Name, token.User)
-	return RevokeToken204Response{}, nil
+	return &none{}, nil
 }
 
 // tokenItem returns a token as the API shows it: without its hash.

@@ -207,17 +207,14 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	app.Server().HeaderReceived = s.guard.Room
 	app.Server().Handler = s.guard.KnownMethods(app, app.Server().Handler)
 	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain, guard.Pack)
-	routes := s.contract.Checked(app, s.guard.Admit)
-	routes.Get("/api/v1/runs/export", s.handlers.serveRunsExport(live)) // before /runs/:run_id
-	RegisterHandlers(routes, NewStrictHandler(s.handlers, []StrictMiddlewareFunc{acceptText, s.recorded, redacted, s.versioned}))
-	routes.Get("/api/v1/runs/:run_id/logs/tail", s.streams.Tail(live))
-	routes.Get("/api/v1/logs/tail", s.streams.Watch(live))
-	routes.Get("/api/v1/events", s.streams.Events(live))
-	routes.Get("/api/v1/audit-log/export", s.handlers.serveExport(live))
-	routes.Post("/api/v1/sql", s.sql.Serve(live))
-	routes.Get("/api/docs", s.contract.ServeReference())
-	routes.Get("/api/openapi.yaml", contract.Serve)
-	routes.Get("/metrics", s.serveMetrics)
+	endpoints := s.endpoints(live)
+	for _, op := range s.contract.Operations() {
+		route := []fiber.Handler{s.guard.Admit(op.ID), s.contract.Check(op), endpoints[op.ID](s, op)}
+		if op.Method == fiber.MethodGet {
+			app.Head(op.Route(), route...)
+		}
+		app.Add(op.Method, op.Route(), route...)
+	}
 	app.Use(console())
 	return app
 }

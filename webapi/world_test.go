@@ -96,8 +96,8 @@ func (w *world) check(err error) {
 	}
 }
 
-// answer is a response, with its body read.
-type answer struct {
+// reply is a response, with its body read.
+type reply struct {
 	status int
 	header http.Header
 	text   string
@@ -107,7 +107,7 @@ type answer struct {
 type header struct{ name, value string }
 
 // send makes a request. body is text as it is, or a value for JSON; nil is none.
-func (w *world) send(method, path string, body any, headers ...header) answer {
+func (w *world) send(method, path string, body any, headers ...header) reply {
 	w.Helper()
 	var data []byte
 	switch b := body.(type) {
@@ -136,7 +136,7 @@ func (w *world) send(method, path string, body any, headers ...header) answer {
 	text, err := io.ReadAll(response.Body)
 	w.check(err)
 	w.keepsContract(r, response, text)
-	return answer{response.StatusCode, response.Header, string(text)}
+	return reply{response.StatusCode, response.Header, string(text)}
 }
 
 // rules returns the contract's routes.

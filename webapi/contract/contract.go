@@ -8,7 +8,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -37,43 +36,13 @@ var Load = sync.OnceValues(func() (*Contract, error) {
 	return &Contract{doc}, nil
 })
 
-// Checked returns a router that puts two handlers in front of each handler: that of admit, for the
-// operation, and a check of the request. The check must come before the generated code binds
-// parameters, because errors of that code name no fields.
-func (c *Contract) Checked(to fiber.Router, admit func(operation string) fiber.Handler) fiber.Router {
-	return checkedRouter{to, c, admit}
-}
-
-type checkedRouter struct {
-	fiber.Router
-	contract *Contract
-	admit    func(operation string) fiber.Handler
-}
-
-func (r checkedRouter) Get(path string, h ...fiber.Handler) fiber.Router {
-	return r.Router.Get(path, r.with(fiber.MethodGet, path, h)...)
-}
-
-func (r checkedRouter) Put(path string, h ...fiber.Handler) fiber.Router {
-	return r.Router.Put(path, r.with(fiber.MethodPut, path, h)...)
-}
-
-func (r checkedRouter) Post(path string, h ...fiber.Handler) fiber.Router {
-	return r.Router.Post(path, r.with(fiber.MethodPost, path, h)...)
-}
-
-func (r checkedRouter) Delete(path string, h ...fiber.Handler) fiber.Router {
-	return r.Router.Delete(path, r.with(fiber.MethodDelete, path, h)...)
-}
-
-func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Handler {
-	item := r.contract.Doc.Paths.Find(TemplateOf(path))
-	if item == nil || item.GetOperation(method) == nil {
-		panic("BUG: route " + method + " " + path + " is not in openapi.yaml")
-	}
-	op := item.GetOperation(method)
+// Check returns the handler that refuses a request for an operation that breaks the contract. It comes
+// before parameters are decoded, since it names what is wrong.
+func (c *Contract) Check(o Operation) fiber.Handler {
+	item := c.Doc.Paths.Value(o.Path)
+	op := item.GetOperation(o.Method)
 	parameters := append(append(openapi3.Parameters{}, item.Parameters...), op.Parameters...)
-	check := func(c *fiber.Ctx) error {
+	return func(c *fiber.Ctx) error {
 		if err := checkParameters(c, parameters, op.Extensions[otherParameters] == true); err != nil {
 			return err
 		}
@@ -82,18 +51,6 @@ func (r checkedRouter) with(method, path string, h []fiber.Handler) []fiber.Hand
 		}
 		return c.Next()
 	}
-	return append([]fiber.Handler{r.admit(op.OperationID), check}, h...)
-}
-
-// TemplateOf returns a route's path as the contract writes it: {group}, not :group.
-func TemplateOf(route string) string {
-	parts := strings.Split(route, "/")
-	for i, part := range parts {
-		if name, ok := strings.CutPrefix(part, ":"); ok {
-			parts[i] = "{" + name + "}"
-		}
-	}
-	return strings.Join(parts, "/")
 }
 
 // otherParameters marks an operation that somebody else makes up requests for, and
