@@ -99,7 +99,7 @@ func (j *judge) entry(f expected) *outcome.Entry {
 // tell has an entry say what a row says of its fire.
 func tell(e *outcome.Entry, r *runlog.Run) {
 	e.Version, e.Status, e.Attempt, e.Reason = r.Version, r.RunStatus(), r.Attempt, why(r)
-	e.CommittedAt, e.StartedAt, e.FinishedAt = r.RunCommittedAt(), r.RunStartedAt(), r.FinishedAt
+	e.DecidedAt, e.StartedAt, e.FinishedAt = r.RunDecidedAt(), r.RunStartedAt(), r.FinishedAt
 	e.Late = late(e)
 	switch {
 	case e.Status == job.StatusSkipped:
@@ -127,12 +127,12 @@ func why(r *runlog.Run) reason.Text {
 	return cmp.Or(said, r.Message)
 }
 
-// late returns how late the first attempt at an entry's fire was.
+// late returns how late an entry's fire was decided.
 func late(e *outcome.Entry) job.Duration {
-	if e.CommittedAt.IsZero() {
+	if e.DecidedAt.IsZero() {
 		return 0
 	}
-	return job.Duration(max(e.CommittedAt.Sub(e.Due), 0).Truncate(time.Millisecond))
+	return job.Duration(max(e.DecidedAt.Sub(e.Due), 0).Truncate(time.Millisecond))
 }
 
 // compare returns the entry of a fire that has a row of its own.

@@ -127,7 +127,7 @@ func TestAFireWhoseRunWasRetriedIsAsLateAsItsFirstAttempt(t *testing.T) {
 	}
 	want := &outcome.Entry{
 		FireTime: at(0), Due: at(0), Version: 1, Outcome: outcome.Ran, Reason: "disk full", RunID: got.RunID, Status: job.StatusFailed, Attempt: 3,
-		CommittedAt: at(0).Add(20 * time.Millisecond), StartedAt: at(0).Add(time.Second), FinishedAt: at(0).Add(27 * time.Second), Late: job.Duration(20 * time.Millisecond),
+		DecidedAt: at(0).Add(20 * time.Millisecond), StartedAt: at(0).Add(time.Second), FinishedAt: at(0).Add(27 * time.Second), Late: job.Duration(20 * time.Millisecond),
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -137,6 +137,27 @@ func TestAFireWhoseRunWasRetriedIsAsLateAsItsFirstAttempt(t *testing.T) {
 		u.Attempt, u.Reason = 4, reason.NextAttempt.With(3, job.StatusFailed, job.Duration(5*time.Second))
 	})
 	w.says(0, 5, "12:00 ran")
+}
+
+func TestAFireWhoseRunWasQueuedIsAsLateAsItsDecision(t *testing.T) {
+	w := newWorld(t, every10)
+	decided := func(minute int) func(*logstore.Update) {
+		return func(u *logstore.Update) { u.At = at(minute).Add(20 * time.Millisecond) }
+	}
+	for minute := 0; minute <= 20; minute += 10 {
+		w.wrote(minute, job.StatusQueued, decided(minute))
+	}
+	w.wrote(0, job.StatusPending, func(u *logstore.Update) { u.At = at(5) })
+	w.wrote(10, job.StatusSkipped, func(u *logstore.Update) { u.At = at(15) })
+	var got []*outcome.Entry
+	if _, err := w.Judge(w.Context(), at(0), at(25), func(e *outcome.Entry) bool { got = append(got, e); return true }); err != nil || len(got) != 3 {
+		t.Fatalf("there are %d entries, with %v; want 3", len(got), err)
+	}
+	for _, e := range got {
+		if e.Late != job.Duration(20*time.Millisecond) || !e.DecidedAt.Equal(e.Due.Add(20*time.Millisecond)) {
+			t.Errorf("the fire of %s, %s, is %s late, decided at %s; want 20ms", e.FireTime, e.Status, e.Late, e.DecidedAt)
+		}
+	}
 }
 
 func TestAFireOfWhichNothingIsKnownIsADiscrepancy(t *testing.T) {

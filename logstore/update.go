@@ -71,7 +71,7 @@ type Update struct {
 // Plain reports whether u is a record that says only that the run exists: any later
 // update says as much. If you add a field that only records have, check it here.
 func (u *Update) Plain() bool {
-	return u.Kind == runlog.KindRecorded && (u.Status == job.StatusPending || u.Status == job.StatusQueued) &&
+	return u.Kind == runlog.KindRecorded && u.Status == job.StatusPending &&
 		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Total == 0
 }
 
@@ -97,6 +97,14 @@ func (u *Update) Committed() time.Time {
 		return time.Time{}
 	}
 	return u.At
+}
+
+// Queued returns when the attempt began to wait by what u says; zero if u does not say that it waits.
+func (u *Update) Queued() time.Time {
+	if u.Kind == runlog.KindRecorded && u.Status == job.StatusQueued {
+		return u.At
+	}
+	return time.Time{}
 }
 
 // Earlier reports whether u has an earlier start than other. Of two starts at the same

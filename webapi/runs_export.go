@@ -33,8 +33,8 @@ func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 				return found.Runs, found.Next != "", problem.StoreAway(err)
 			},
 			Head: []string{
-				"run_id", "job", "version", "attempt", "status", "retrying", "cause", "fire_time", "committed_at", "delivered_at", "started_at", "finished_at", "duration_ms",
-				"instance", "exit_code", "count", "until", "parent_run_id", "by", "message", "reason", "first_committed_at", "first_started_at",
+				"run_id", "job", "version", "attempt", "status", "retrying", "cause", "fire_time", "queued_at", "committed_at", "delivered_at", "started_at", "finished_at", "duration_ms",
+				"instance", "exit_code", "count", "until", "parent_run_id", "by", "message", "reason", "first_decided_at", "first_started_at",
 			},
 			Row: runRow,
 		}
@@ -66,8 +66,8 @@ func runRow(r *runlog.Run) []string {
 	}
 	return []string{
 		string(r.RunID), string(r.Job), strconv.Itoa(r.Version), strconv.Itoa(r.Attempt), string(r.Status), strconv.FormatBool(r.Retrying), string(r.Cause),
-		export.CellTime(r.FireTime), export.CellTime(r.CommittedAt), export.CellTime(r.DeliveredAt), export.CellTime(r.StartedAt), export.CellTime(r.FinishedAt), took,
+		export.CellTime(r.FireTime), export.CellTime(r.QueuedAt), export.CellTime(r.CommittedAt), export.CellTime(r.DeliveredAt), export.CellTime(r.StartedAt), export.CellTime(r.FinishedAt), took,
 		export.CellText(r.Instance), code, strconv.Itoa(r.Count), export.CellTime(r.Until), string(r.Parent), export.CellText(r.By), export.CellText(string(r.Message)), export.CellText(string(r.Reason)),
-		export.CellTime(r.FirstCommittedAt), export.CellTime(r.FirstStartedAt),
+		export.CellTime(r.FirstDecidedAt), export.CellTime(r.FirstStartedAt),
 	}
 }

@@ -40,11 +40,12 @@ type Entry struct {
 	RunID   job.RunID  `json:"run_id"`
 	Status  job.Status `json:"status,omitempty"`
 	Attempt int        `json:"attempt,omitempty"` // the newest
-	// CommittedAt and StartedAt are those of the first attempt that was committed, and began.
-	CommittedAt time.Time `json:"committed_at,omitzero"`
-	StartedAt   time.Time `json:"started_at,omitzero"`
-	FinishedAt  time.Time `json:"finished_at,omitzero"`
-	// Late is from Due to the commit of the trigger, or of the reason against it.
+	// DecidedAt and StartedAt are those of the first attempt that was decided, and began.
+	DecidedAt  time.Time `json:"decided_at,omitzero"`
+	StartedAt  time.Time `json:"started_at,omitzero"`
+	FinishedAt time.Time `json:"finished_at,omitzero"`
+	// Late is from Due to DecidedAt, when it became durable that the run is triggered, that it
+	// waits first, or why there is none.
 	Late job.Duration `json:"late,omitempty"`
 }
 

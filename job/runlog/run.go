@@ -30,14 +30,15 @@ type Run struct {
 	Parent job.RunID `json:"parent_run_id,omitempty"`
 	// FireTime is always RunID's time. Of several fires it is the first.
 	FireTime    time.Time `json:"fire_time"`
+	QueuedAt    time.Time `json:"queued_at,omitzero"`    // when the decision became durable that it waits; zero of one that never waited
 	CommittedAt time.Time `json:"committed_at,omitzero"` // when its trigger, or the reason against it, became durable
 	DeliveredAt time.Time `json:"delivered_at,omitzero"` // when Instance got the trigger that it began at StartedAt; zero of an older executor's
 	StartedAt   time.Time `json:"started_at,omitzero"`
 	FinishedAt  time.Time `json:"finished_at,omitzero"`
-	// FirstCommittedAt and FirstStartedAt are when any of the run's attempts was committed and
+	// FirstDecidedAt and FirstStartedAt are when any of the run's attempts was decided and
 	// began first. They are set where a later attempt stands for the run: in lists of runs.
-	FirstCommittedAt time.Time `json:"first_committed_at,omitzero"`
-	FirstStartedAt   time.Time `json:"first_started_at,omitzero"`
+	FirstDecidedAt time.Time `json:"first_decided_at,omitzero"`
+	FirstStartedAt time.Time `json:"first_started_at,omitzero"`
 	// Instance ran it last; Delivery counts how often its trigger was handed out.
 	Instance string          `json:"instance,omitempty"`
 	Delivery int             `json:"delivery,omitempty"`
@@ -64,8 +65,17 @@ func (r *Run) RunStatus() job.Status {
 	return r.Status
 }
 
-// RunCommittedAt is when the first attempt of the run became durable, if r stands for the run.
-func (r *Run) RunCommittedAt() time.Time { return orOwn(r.FirstCommittedAt, r.CommittedAt) }
+// DecidedAt is when the scheduler's first decision on the attempt became durable: that it is
+// triggered, that there is none, or that it waits first. It is zero where none is known.
+func (r *Run) DecidedAt() time.Time {
+	if r.CommittedAt.IsZero() || !r.QueuedAt.IsZero() && r.QueuedAt.Before(r.CommittedAt) {
+		return r.QueuedAt
+	}
+	return r.CommittedAt
+}
+
+// RunDecidedAt is DecidedAt of the first attempt of the run, if r stands for the run.
+func (r *Run) RunDecidedAt() time.Time { return orOwn(r.FirstDecidedAt, r.DecidedAt()) }
 
 // RunStartedAt is when the run began, if r stands for it.
 func (r *Run) RunStartedAt() time.Time { return orOwn(r.FirstStartedAt, r.StartedAt) }

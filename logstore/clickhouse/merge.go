@@ -23,6 +23,9 @@ func (r *row) take(u *logstore.Update) (late bool) {
 	if at := millis(u.Committed()); at != 0 && (r.committedAt == 0 || at < r.committedAt) {
 		r.committedAt = at
 	}
+	if at := millis(u.Queued()); at != 0 && (r.queuedAt == 0 || at < r.queuedAt) {
+		r.queuedAt = at
+	}
 	r.total = max(r.total, toUint32(u.Total))
 	switch u.Kind {
 	case runlog.KindRecorded:

@@ -30,7 +30,7 @@ type row struct {
 	job                                        job.Name
 	version, total                             uint32
 	status, runStatus, cause                   int8
-	committedAt, deliveredAt                   int64
+	queuedAt, committedAt, deliveredAt         int64
 	startedAt, finishedAt                      int64
 	instance                                   string
 	delivery                                   uint32
@@ -70,6 +70,7 @@ func insertColumns(rows []stored) []column {
 		{"run_status", collect(rows, func(r *stored) int8 { return r.runStatus })},
 		{"cause", collect(rows, func(r *stored) int8 { return r.cause })},
 		{"fire_time", collect(rows, func(r *stored) int64 { return r.fire })},
+		unless(0, "queued_at", rows, func(r *stored) int64 { return r.queuedAt }),
 		{"committed_at", collect(rows, func(r *stored) int64 { return r.committedAt })},
 		unless(0, "delivered_at", rows, func(r *stored) int64 { return r.deliveredAt }),
 		{"started_at", collect(rows, func(r *stored) int64 { return r.startedAt })},

@@ -20,7 +20,7 @@ var (
 	// those that show which rows count.
 	shown = columns{
 		"run_id", "attempt", "fire_time", "sign", "revision",
-		"broadcast_total", "job", "version", "status", "run_status", "cause", "committed_at", "delivered_at", "started_at", "finished_at",
+		"broadcast_total", "job", "version", "status", "run_status", "cause", "queued_at", "committed_at", "delivered_at", "started_at", "finished_at",
 		"instance", "delivery", "exit_code", "message", "reason", "end_reason", "made_by", "log_lines", "count", "until", "parent_run_id", "progress",
 	}
 	// kept are all but the result, and known those, too.
@@ -53,7 +53,7 @@ type reader struct {
 
 	name, status, runStatus, cause, reported, ruled, reasonOf string
 
-	fire, committed, delivered, started, finished, until, reportedAt, ruledAt time.Time
+	fire, queued, committed, delivered, started, finished, until, reportedAt, ruledAt time.Time
 
 	exitCode *int32
 }
@@ -64,7 +64,7 @@ func newReader(c columns) *reader {
 	of := map[string]any{
 		"run_id": &r.as.id, "attempt": &r.as.attempt, "fire_time": &r.fire, "sign": &r.as.sign, "revision": &r.as.revision,
 		"broadcast_total": &r.as.total, "job": &r.name, "version": &r.as.version, "status": &r.status, "run_status": &r.runStatus, "cause": &r.cause,
-		"committed_at": &r.committed, "delivered_at": &r.delivered, "started_at": &r.started, "finished_at": &r.finished,
+		"queued_at": &r.queued, "committed_at": &r.committed, "delivered_at": &r.delivered, "started_at": &r.started, "finished_at": &r.finished,
 		"instance": &r.as.instance, "delivery": &r.as.delivery, "exit_code": &r.exitCode, "message": &r.as.message, "reason": &r.as.reason,
 		"end_reason": &r.as.endReason, "made_by": &r.as.madeBy, "log_lines": &r.as.logLines, "count": &r.as.count, "until": &r.until,
 		"parent_run_id": &r.as.parent, "progress": &r.as.progress,
@@ -83,7 +83,7 @@ func (r *reader) row() stored {
 	code := func(word string) int8 { return database.Statuses[job.Status(word)] }
 	s.status, s.runStatus, s.reported, s.ruled, s.reasonOf = code(r.status), code(r.runStatus), code(r.reported), code(r.ruled), code(r.reasonOf)
 	s.job, s.cause = job.Name(r.name), database.Causes[job.Cause(r.cause)]
-	s.fire, s.committedAt, s.deliveredAt, s.startedAt = millis(r.fire), millis(r.committed), millis(r.delivered), millis(r.started)
+	s.fire, s.queuedAt, s.committedAt, s.deliveredAt, s.startedAt = millis(r.fire), millis(r.queued), millis(r.committed), millis(r.delivered), millis(r.started)
 	s.finishedAt, s.until, s.reportedAt, s.ruledAt = millis(r.finished), millis(r.until), millis(r.reportedAt), millis(r.ruledAt)
 	if s.reported != 0 && s.reportedAt == 0 {
 		s.reportedAt = s.finishedAt

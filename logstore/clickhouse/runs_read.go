@@ -64,7 +64,7 @@ func (r *row) run() runlog.Run {
 	run := runlog.Run{
 		RunID: unpackID(r.id), Job: r.job, Version: int(r.version), Attempt: int(r.attempt), Piece: pieceOf(r.index), Total: int(r.total),
 		Status: statusOf[r.status], Retrying: r.status >= database.FirstFinal && r.runStatus == database.Statuses[job.StatusQueued], Cause: causeOf[r.cause],
-		CommittedAt: instantAt(r.committedAt), DeliveredAt: instantAt(r.deliveredAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),
+		QueuedAt: instantAt(r.queuedAt), CommittedAt: instantAt(r.committedAt), DeliveredAt: instantAt(r.deliveredAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),
 		Instance: r.instance, Delivery: int(r.delivery), Message: reason.Text(r.message), Reason: reason.Text(cmp.Or(r.endReason, r.reason)), By: r.madeBy,
 		LogLines: int(r.logLines), Count: int(r.count), Until: instantAt(r.until), //nolint:gosec // was an int
 	}
@@ -118,7 +118,7 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 }
 
 // listed returns rows that f selects as runs. If each stands for a whole run, it has when
-// the first of the run's attempts was committed and began.
+// the first of the run's attempts was decided and began.
 func (s *Store) listed(ctx context.Context, f *logstore.RunFilter, rows []row) ([]runlog.Run, error) {
 	runs, err := s.asRuns(ctx, rows)
 	if err != nil || f.AllAttempts {
@@ -143,15 +143,15 @@ func (s *Store) listed(ctx context.Context, f *logstore.RunFilter, rows []row) (
 	}
 	for _, attempt := range standing(all) {
 		run := &runs[again[attempt.place]]
-		run.FirstCommittedAt = firstOf(run.FirstCommittedAt, instantAt(attempt.committedAt))
+		run.FirstDecidedAt = firstOf(firstOf(run.FirstDecidedAt, instantAt(attempt.queuedAt)), instantAt(attempt.committedAt))
 		run.FirstStartedAt = firstOf(run.FirstStartedAt, instantAt(attempt.startedAt))
 	}
 	return runs, nil
 }
 
-// instants are the columns that show when attempts were committed and began, and which of
+// instants are the columns that show when attempts were decided and began, and which of
 // them count.
-var instants = columns{"run_id", "broadcast_index", "attempt", "fire_time", "sign", "revision", "job", "committed_at", "started_at"}
+var instants = columns{"run_id", "broadcast_index", "attempt", "fire_time", "sign", "revision", "job", "queued_at", "committed_at", "started_at"}
 
 // firstOf returns the earlier instant, of those that have come.
 func firstOf(a, b time.Time) time.Time {

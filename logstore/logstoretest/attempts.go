@@ -108,10 +108,10 @@ func triedAgain(t *testing.T, s logstore.Store) {
 	write(t, s, r.try(2).record(job.StatusQueued, 2100*time.Millisecond, "attempt 1 failed; the next is due 10s later"))
 	want.Retrying = false
 	second := r.try(2).row(job.StatusQueued)
-	second.CommittedAt, second.Reason = time.Time{}, "attempt 1 failed; the next is due 10s later"
+	second.QueuedAt, second.CommittedAt, second.Reason = epoch.Add(2100*time.Millisecond), time.Time{}, "attempt 1 failed; the next is due 10s later"
 	wantRun(t, s, second, want)
 	wantCounts(t, s, logstore.RunFilter{}, map[job.Status]int{job.StatusQueued: 1})
-	second.FirstCommittedAt, second.FirstStartedAt = want.CommittedAt, want.StartedAt
+	second.FirstDecidedAt, second.FirstStartedAt = want.CommittedAt, want.StartedAt
 	last, err := s.LastRuns(t.Context(), []job.Name{report}, 5)
 	if diff := cmp.Diff([]runlog.Run{second}, last[report]); diff != "" || err != nil {
 		t.Errorf("the last runs differ, with %v (-want +got):\n%s", err, diff)
@@ -144,7 +144,7 @@ func beganWithTheFirstAttempt(t *testing.T, s logstore.Store) {
 	wantRun(t, s, tries[2], tries[1], tries[0]) // each attempt has its own instants
 
 	run := tries[2]
-	run.FirstCommittedAt, run.FirstStartedAt = epoch.Add(ms(5)), epoch.Add(21*time.Second)
+	run.FirstDecidedAt, run.FirstStartedAt = epoch.Add(ms(5)), epoch.Add(21*time.Second)
 	inRange := logstore.RunFilter{From: epoch, To: epoch.Add(time.Hour)}
 	sorted := inRange
 	sorted.Sort.By = logstore.SortDelay
@@ -201,7 +201,7 @@ func attemptsInAnyOrder(t *testing.T, s logstore.Store) {
 		first, second := r.row(job.StatusFailed), r.try(2).row(job.StatusSucceeded)
 		first.Instance, first.Delivery, first.StartedAt, first.FinishedAt = "worker-1", 1, r.fire.Add(ms(10)), r.fire.Add(2*time.Second)
 		second.Instance, second.Delivery, second.StartedAt, second.FinishedAt = "worker-2", 1, r.fire.Add(13*time.Second), r.fire.Add(20*time.Second)
-		second.CommittedAt, second.Reason = r.fire.Add(12*time.Second), "attempt 1 failed; the next is due 10s later"
+		second.QueuedAt, second.CommittedAt, second.Reason = r.fire.Add(3*time.Second), r.fire.Add(12*time.Second), "attempt 1 failed; the next is due 10s later"
 		wantRun(t, s, second, first)
 		wantTimeline(t, s, r,
 			"1: +5ms recorded pending",
@@ -276,6 +276,7 @@ func endsInTheQueue(t *testing.T, s logstore.Store) {
 	}, func(t *testing.T, r run) {
 		t.Helper()
 		want := r.row(job.StatusCancelled)
+		want.QueuedAt = r.fire.Add(ms(5))
 		want.CommittedAt, want.FinishedAt, want.Reason, want.By = r.fire.Add(time.Minute), r.fire.Add(time.Minute), "called off", "ann"
 		wantRun(t, s, want)
 		wantTimeline(t, s, r, "1: +5ms recorded queued: it waits for 1 earlier run", "1: +1m0s recorded cancelled: called off")
@@ -290,6 +291,7 @@ func queuedFirst(t *testing.T, s logstore.Store) {
 	}, func(t *testing.T, r run) {
 		t.Helper()
 		want := r.row(job.StatusCancelled)
+		want.QueuedAt = r.fire.Add(ms(5))
 		want.CommittedAt, want.FinishedAt, want.Reason = r.fire.Add(time.Minute), r.fire.Add(time.Hour), "noticed 20s late"
 		wantRun(t, s, want)
 		wantTimeline(t, s, r, "1: +5ms recorded queued", "1: +1m0s recorded pending: noticed 20s late", "1: +1h0m0s recorded cancelled")

@@ -207,7 +207,7 @@ func queuedRun(t *testing.T, s logstore.Store) {
 	queued.Reason, released.At = "a run is alive", epoch.Add(time.Minute)
 	write(t, s, queued)
 	want := r.row(job.StatusQueued)
-	want.CommittedAt, want.Reason = time.Time{}, "a run is alive"
+	want.QueuedAt, want.CommittedAt, want.Reason = queued.At, time.Time{}, "a run is alive"
 	wantRun(t, s, want)
 	write(t, s, released, queued)
 	want.Status, want.CommittedAt = job.StatusPending, released.At

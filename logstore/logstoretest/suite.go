@@ -47,6 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"usage is that of a slow and obvious function", usageLikeTheModel},
 		{"reports say what the runs say, whatever is repeated or late", reports},
 		{"delays in reports are those of what a schedule asked for", delaysOfSchedules},
+		{"runs in a queue were decided when they were queued", delaysOfQueues},
 		{"success in reports is that of what a schedule asked for", successOfSchedules},
 		{"reports are by what is asked, and in order", reportOrders},
 		{"reports have the days of any zone", reportDays},

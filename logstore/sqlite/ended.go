@@ -23,16 +23,16 @@ const (
 
 // ended is a change of an attempt that has ended.
 type ended struct {
-	seq                                int64
-	id                                 []byte
-	attempt, version                   int
-	job                                int64
-	state, status, count               int64
-	oldState, oldStatus, oldCount      int64
-	instance, oldInstance              string
-	committedAt, startedAt, finishedAt int64
-	measured                           bool
-	deliveredAt, cause                 int64
+	seq                              int64
+	id                               []byte
+	attempt, version                 int
+	job                              int64
+	state, status, count             int64
+	oldState, oldStatus, oldCount    int64
+	instance, oldInstance            string
+	decidedAt, startedAt, finishedAt int64
+	measured                         bool
+	deliveredAt, cause               int64
 }
 
 // settle counts all that is noted, so that the reports are those of the runs.
@@ -119,7 +119,7 @@ func (w *writer) takeEnds(ctx context.Context, each func(*ended)) (n int, err er
 	var e ended
 	for ; rows.Next(); n++ {
 		if err := rows.Scan(&e.seq, (*sql.RawBytes)(&e.id), &e.attempt, &e.job, &e.version, &e.state, &e.status, &e.count, &e.instance,
-			&e.oldState, &e.oldStatus, &e.oldCount, &e.oldInstance, &e.committedAt, &e.startedAt, &e.finishedAt, &e.measured, &e.deliveredAt, &e.cause); err != nil {
+			&e.oldState, &e.oldStatus, &e.oldCount, &e.oldInstance, &e.decidedAt, &e.startedAt, &e.finishedAt, &e.measured, &e.deliveredAt, &e.cause); err != nil {
 			return 0, fmt.Errorf("read what has ended: %w", err)
 		}
 		each(&e)

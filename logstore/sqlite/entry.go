@@ -36,15 +36,16 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		var (
 			e                            entry
 			number, state, status, cause int64
-			committedAt, deliveredAt     int64
+			queuedAt, committedAt        int64
+			deliveredAt                  int64
 			startedAt, untilTime         int64
-			firstCommitted, firstStarted int64
+			firstDecided, firstStarted   int64
 			exitCode                     sql.Null[int]
 			result                       string
 		)
 		into := []any{
-			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state, &firstCommitted, &firstStarted,
-			&number, &e.Version, &status, &cause, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
+			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state, &firstDecided, &firstStarted,
+			&number, &e.Version, &status, &cause, &queuedAt, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
 			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
 		}
 		if withResult {
@@ -55,7 +56,7 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		}
 		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
 		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = file.Instant(committedAt), file.Instant(deliveredAt), file.Instant(startedAt), file.Instant(untilTime)
-		e.FirstCommittedAt, e.FirstStartedAt = file.Instant(firstCommitted), file.Instant(firstStarted)
+		e.QueuedAt, e.FirstDecidedAt, e.FirstStartedAt = file.Instant(queuedAt), file.Instant(firstDecided), file.Instant(firstStarted)
 		e.FinishedAt, e.Reason = file.Instant(e.reportedAt), reason.Text(e.reason)
 		if e.ruled != 0 && e.ruled != e.reported {
 			e.FinishedAt = file.Instant(e.ruledAt)

@@ -34,6 +34,7 @@ const (
 var mergeColumn = map[string]string{
 	"status":       merged,
 	"state":        "iif(old.state = 0, 0, iif(" + retrying + ", 1, " + merged + "))",
+	"queued_at":    "iif(old.queued_at = 0, excluded.queued_at, iif(excluded.queued_at = 0, old.queued_at, min(old.queued_at, excluded.queued_at)))",
 	"committed_at": "iif(old.committed_at = 0, excluded.committed_at, iif(excluded.committed_at = 0, old.committed_at, min(old.committed_at, excluded.committed_at)))",
 	"started_at":   choose(begins, "started_at"),
 	"delivered_at": choose(begins, "delivered_at"),
@@ -127,7 +128,7 @@ var (
 
 	finishedColumns = []string{"reported", "started_at", "finished_at", "delivery", "log_lines", "exit_code", "instance", "delivered_at"}
 	otherColumns    = []string{
-		"retry", "ruled", "ruled_at", "total", "parent",
+		"queued_at", "retry", "ruled", "ruled_at", "total", "parent",
 		"until", "count", "progress_at", "percent", "made_by", "reason_of", "reason", "end_reason", "text", "message", "result",
 	}
 )

@@ -95,8 +95,8 @@ func (t *tally) measure(e *ended, fire int64) {
 		return
 	}
 	t.firsts++
-	if e.committedAt != 0 {
-		t.spreads[1] = t.spreads[1].add(e.committedAt - fire)
+	if e.decidedAt != 0 {
+		t.spreads[1] = t.spreads[1].add(e.decidedAt - fire)
 	}
 	if e.deliveredAt != 0 {
 		t.spreads[4] = t.spreads[4].add(e.deliveredAt - fire)

@@ -14,16 +14,16 @@ import (
 // true any more once that has begun, or the run has ended.
 const (
 	attemptColumns = "run_id, attempt, 0, state, 0, 0, " + otherReads
-	listColumns    = "run_id, attempt, 0, state, " + firstCommitted + ", " + firstStarted + ", " + otherReads
+	listColumns    = "run_id, attempt, 0, state, " + firstDecided + ", " + firstStarted + ", " + otherReads
 	pieceColumns   = "run_id, attempt, piece, " + pieceState + ", 0, 0, " + otherReads
-	otherReads     = "job, version, status, cause, committed_at, delivered_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
+	otherReads     = "job, version, status, cause, queued_at, committed_at, delivered_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
 		"until, count, total, percent, parent, instance, made_by, reason_of, reason, end_reason, text, message"
 
-	// Of a run whose newest attempt is a later one, when any was committed and began first.
-	firstCommitted = "iif(attempt = 1, 0, " + first + "committed_at" + ofAnyAttempt + ")"
-	firstStarted   = "iif(attempt = 1, 0, " + first + "started_at" + ofAnyAttempt + ")"
-	first          = "coalesce((SELECT min(nullif(tries."
-	ofAnyAttempt   = ", 0)) FROM runs AS tries WHERE tries.run_id = runs.run_id), 0)"
+	// Of a run whose newest attempt is a later one, when any was decided and began first.
+	firstDecided = "iif(attempt = 1, 0, " + first + "iif(tries.queued_at = 0, tries.committed_at, tries.queued_at)" + ofAnyAttempt + ")"
+	firstStarted = "iif(attempt = 1, 0, " + first + "tries.started_at" + ofAnyAttempt + ")"
+	first        = "coalesce((SELECT min(nullif("
+	ofAnyAttempt = ", 0)) FROM runs AS tries WHERE tries.run_id = runs.run_id), 0)"
 
 	pieceState  = "iif(retry = 1 AND (" + pieceNewest + " <> attempt OR " + wholeEnded + "), status, state)"
 	pieceNewest = "(SELECT max(other.attempt) FROM pieces AS other WHERE other.run_id = pieces.run_id AND other.piece = pieces.piece)"

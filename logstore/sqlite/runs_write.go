@@ -258,7 +258,7 @@ func (r *row) other(args []any) []any {
 	if r.Parent != "" && r.Kind == runlog.KindRecorded {
 		parent = file.PackID(r.Parent)
 	}
-	args = append(args, retry, ruled, ruledAt, int64(r.Total), parent)
+	args = append(args, file.Millis(r.Queued()), retry, ruled, ruledAt, int64(r.Total), parent)
 	switch r.Kind {
 	case runlog.KindRecorded:
 		return append(args, file.Millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, reasonOf, reason, endReason, "", "", "")

@@ -20,6 +20,7 @@ CREATE TABLE runs (
   status       INTEGER,
   state        INTEGER, -- what the run is, as this attempt tells; 0 once a newer one does
   cause        INTEGER,
+  queued_at    INTEGER DEFAULT 0, -- 0: it never waited before it was committed
   committed_at INTEGER DEFAULT 0,
   delivered_at INTEGER DEFAULT 0, -- to the instance that began the attempt
   started_at   INTEGER DEFAULT 0,
@@ -77,6 +78,7 @@ CREATE TABLE pieces (
   status       INTEGER,
   state        INTEGER,
   cause        INTEGER,
+  queued_at    INTEGER DEFAULT 0,
   committed_at INTEGER DEFAULT 0,
   delivered_at INTEGER DEFAULT 0,
   started_at   INTEGER DEFAULT 0,
@@ -151,7 +153,7 @@ CREATE TABLE ended (
   old_status   INTEGER NOT NULL,
   old_count    INTEGER NOT NULL,
   old_instance TEXT    NOT NULL,
-  committed_at INTEGER NOT NULL,
+  decided_at   INTEGER NOT NULL,
   started_at   INTEGER NOT NULL,
   finished_at  INTEGER NOT NULL,
   measured     INTEGER NOT NULL, -- 1: the times count from this change on
@@ -162,7 +164,7 @@ CREATE TABLE ended (
 CREATE TRIGGER ended_at_once AFTER INSERT ON runs WHEN NEW.status >= 10 BEGIN
   INSERT INTO ended VALUES (
     NULL, NEW.run_id, NEW.attempt, NEW.job, NEW.version, NEW.state, NEW.status, NEW.count, NEW.instance, 0, 0, 0, '',
-    NEW.committed_at, NEW.started_at, iif(NEW.ruled <> 0 AND NEW.ruled <> NEW.reported, NEW.ruled_at, NEW.finished_at), NEW.started_at <> 0, NEW.delivered_at, NEW.cause
+    iif(NEW.queued_at <> 0, NEW.queued_at, NEW.committed_at), NEW.started_at, iif(NEW.ruled <> 0 AND NEW.ruled <> NEW.reported, NEW.ruled_at, NEW.finished_at), NEW.started_at <> 0, NEW.delivered_at, NEW.cause
   );
 END;
 
@@ -171,7 +173,7 @@ CREATE TRIGGER ended_later AFTER UPDATE ON runs WHEN NEW.status >= 10 AND (
 ) BEGIN
   INSERT INTO ended VALUES (
     NULL, NEW.run_id, NEW.attempt, NEW.job, NEW.version, NEW.state, NEW.status, NEW.count, NEW.instance, OLD.state, OLD.status, OLD.count, OLD.instance,
-    NEW.committed_at, NEW.started_at, iif(NEW.ruled <> 0 AND NEW.ruled <> NEW.reported, NEW.ruled_at, NEW.finished_at),
+    iif(NEW.queued_at <> 0, NEW.queued_at, NEW.committed_at), NEW.started_at, iif(NEW.ruled <> 0 AND NEW.ruled <> NEW.reported, NEW.ruled_at, NEW.finished_at),
     NEW.started_at <> 0 AND NOT (OLD.status >= 10 AND OLD.started_at <> 0), NEW.delivered_at, NEW.cause
   );
 END;

@@ -3762,7 +3762,7 @@ export interface components {
             /** @description Number of executed attempts */
             attempts: number;
             duration: components["schemas"]["Spread"];
-            /** @description Time from the fire time to the commit, for first attempts of scheduled fires */
+            /** @description Fired late: time from the fire time until it was stored that the run is triggered or queued, for first attempts of scheduled fires */
             committed_after: components["schemas"]["Spread"];
             /** @description Time from the fire time until an instance got the trigger, for first attempts of scheduled fires. Attempts of older executors, which do not report it, are not counted */
             delivered_after: components["schemas"]["Spread"];
@@ -4226,9 +4226,9 @@ export interface components {
             attempt?: number;
             /**
              * Format: date-time
-             * @description When the first attempt was committed
+             * @description When it was first stored what becomes of the fire: a trigger, the reason why there is none, or that the run is queued
              */
-            committed_at?: string;
+            decided_at?: string;
             /**
              * Format: date-time
              * @description When the first attempt started
@@ -4236,7 +4236,7 @@ export interface components {
             started_at?: string;
             /** Format: date-time */
             finished_at?: string;
-            /** @description The time from due to committed_at */
+            /** @description The time from due to decided_at: how late the fire was decided, without the time that the run was queued */
             late?: components["schemas"]["Duration"];
         };
         /** @description Number of fires per outcome, without zeros. */
@@ -4777,6 +4777,11 @@ export interface components {
             fire_time: string;
             /**
              * Format: date-time
+             * @description When it was queued: for other runs of its job, for an instance, or for its time to be tried again. Absent if it never was
+             */
+            queued_at?: string;
+            /**
+             * Format: date-time
              * @description When its trigger, or the reason why there is none, was stored
              */
             committed_at?: string;
@@ -4791,9 +4796,9 @@ export interface components {
             finished_at?: string;
             /**
              * Format: date-time
-             * @description In lists of runs that show a later attempt: when the first attempt was committed
+             * @description In lists of runs that show a later attempt: when the first attempt was queued, or else committed
              */
-            first_committed_at?: string;
+            first_decided_at?: string;
             /**
              * Format: date-time
              * @description The same for the start: the run lasts from then to finished_at

@@ -99,12 +99,12 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 	}
 }
 
-// late writes how late a fire was dispatched.
+// late writes how late a fire was decided.
 func late(e *outcome.Entry) string {
-	if e.CommittedAt.IsZero() {
+	if e.DecidedAt.IsZero() {
 		return "-"
 	}
-	return draw.Took(e.CommittedAt.Add(-e.Late.Std()), e.CommittedAt)
+	return draw.Took(e.DecidedAt.Add(-e.Late.Std()), e.DecidedAt)
 }
 
 // countOrNone writes a number, and nothing for 0.

@@ -17,7 +17,7 @@ func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
 		e := outcome.Entry{FireTime: drawtest.At(clock), Due: drawtest.At(clock), Version: 3, Outcome: is, Status: status, Reason: why, RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b01"}
 		if status != "" {
 			e.Late = job.Duration(12 * time.Millisecond)
-			e.CommittedAt = e.Due.Add(e.Late.Std())
+			e.DecidedAt = e.Due.Add(e.Late.Std())
 		}
 		return e
 	}

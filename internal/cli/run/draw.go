@@ -73,8 +73,11 @@ func drawClocks(t *draw.Table, run client.Run) {
 	if run.Attempt != 1 {
 		return
 	}
-	if !run.CommittedAt.IsZero() {
-		t.Row("fired late", draw.Took(run.FireTime, run.CommittedAt))
+	if at := run.DecidedAt(); !at.IsZero() {
+		t.Row("fired late", draw.Took(run.FireTime, at))
+	}
+	if !run.QueuedAt.IsZero() && !run.CommittedAt.IsZero() {
+		t.Row("queued for", draw.Took(run.QueuedAt, run.CommittedAt))
 	}
 	if run.StartedAt.IsZero() {
 		return

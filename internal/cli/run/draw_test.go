@@ -26,7 +26,7 @@ func TestRunsAreDrawn(t *testing.T) {
 	})
 	drawtest.Golden(t, "run-in-pieces", func(tab *draw.Table) {
 		first := client.Run{
-			CommittedAt: drawtest.At("03:00:01.005"), DeliveredAt: drawtest.At("03:00:01.008"),
+			QueuedAt: drawtest.At("03:00:01.002"), CommittedAt: drawtest.At("03:00:01.005"), DeliveredAt: drawtest.At("03:00:01.008"),
 			RunID: "019b76da-a800-7c3e-9d5b-0f4e2a6c8b06", Job: "ops/rotate", Attempt: 1, Total: 3, Status: job.StatusFailed, Retrying: true, Cause: job.CauseParent,
 			FireTime: drawtest.At("03:00:01.000"), StartedAt: drawtest.At("03:00:01.010"), FinishedAt: drawtest.At("03:00:03.250"), Count: 1, Reason: "1 of 3 pieces failed",
 		}

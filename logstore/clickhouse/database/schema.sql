@@ -30,6 +30,7 @@
 {{- end -}}
 {{- define "run" -}}
     run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(queued_at, toDateTime64(0, 3, 'UTC')) AS queued_at,
     nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
     nullIf(delivered_at, toDateTime64(0, 3, 'UTC')) AS delivered_at,
     nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
@@ -88,7 +89,8 @@ CREATE TABLE IF NOT EXISTS {{.Local "runs"}} {{.OnCluster}}
     run_status      Enum8('' = 0, {{.Statuses}}),                           -- of the run, as this attempt tells; '' once a newer one does
     cause           Enum8({{.Causes}}),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    committed_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)), -- of all instants, 0 is never
+    queued_at       DateTime64(3, 'UTC') DEFAULT 0 CODEC(ZSTD(1)),          -- of all instants, 0 is never
+    committed_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
     delivered_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)), -- to the instance that began the attempt, if its executor tells
     started_at      DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
     finished_at     DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
@@ -119,7 +121,7 @@ CREATE TABLE IF NOT EXISTS {{.Local "runs"}} {{.OnCluster}}
     measured        Bool DEFAULT false,                                     -- the row that brought the first end, whose times reports take
     batch           String CODEC(ZSTD(1)),                                  -- the write that brought the row, STREAM:first-last
 
-    commit_ms   Int64 MATERIALIZED if(toUnixTimestamp64Milli(committed_at) > 0, greatest(dateDiff('millisecond', fire_time, committed_at), 0), -1) CODEC(T64, ZSTD(1)),
+    commit_ms   Int64 MATERIALIZED multiIf(toUnixTimestamp64Milli(queued_at) > 0, greatest(dateDiff('millisecond', fire_time, queued_at), 0), toUnixTimestamp64Milli(committed_at) > 0, greatest(dateDiff('millisecond', fire_time, committed_at), 0), -1) CODEC(T64, ZSTD(1)), -- until it was decided
     deliver_ms  Int64 MATERIALIZED if(toUnixTimestamp64Milli(delivered_at) > 0, greatest(dateDiff('millisecond', fire_time, delivered_at), 0), -1) CODEC(T64, ZSTD(1)),
     lateness_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(started_at) > 0, greatest(dateDiff('millisecond', fire_time, started_at), 0), -1) CODEC(T64, ZSTD(1)),
     duration_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(started_at) > 0 AND toUnixTimestamp64Milli(finished_at) > 0, greatest(dateDiff('millisecond', started_at, finished_at), 0), -1) CODEC(T64, ZSTD(1)),

@@ -37,6 +37,7 @@ export const run = {
   phases: {
     delay: "Waited",
     commit: "Fired late",
+    queue: "Queued",
     deliver: "Waited for executor",
     begin: "Waited to start",
     wait: "Waiting",

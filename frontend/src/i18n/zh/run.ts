@@ -38,6 +38,7 @@ export const run: PageMessages["run"] = {
   phases: {
     delay: "等待",
     commit: "触发延迟",
+    queue: "排队",
     deliver: "等待执行器",
     begin: "等待开始",
     wait: "等待",

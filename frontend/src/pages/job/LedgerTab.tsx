@@ -105,7 +105,7 @@ export default function LedgerTab({ job }: { job: string }) {
                   )}
                 </td>
                 <td className="r num sec">
-                  {e.committed_at ? formatDuration(parseDuration(e.late ?? "") ?? 0) : "—"}
+                  {e.decided_at ? formatDuration(parseDuration(e.late ?? "") ?? 0) : "—"}
                 </td>
                 <td className="result">
                   <span className="sec">{say(e.reason)}</span>

@@ -6,6 +6,7 @@ import { phasesOf } from "./phases";
 const words = {
   delay: "delay",
   commit: "commit",
+  queue: "queue",
   deliver: "deliver",
   begin: "begin",
   wait: "wait",
@@ -23,6 +24,18 @@ it("a run waits from its fire time, but a fire of the past only since somebody a
   const run = { committed_at: at(10), delivered_at: at(11), started_at: at(13), finished_at: at(20) };
   expect(phases(aRun(run))).toEqual(["commit 10", "deliver 1", "begin 2", "ran 7"]);
   expect(phases(aRun({ ...run, cause: "backfill" }))).toEqual(["deliver 1", "begin 2", "ran 7"]);
+});
+
+it("the time in the queue of its own job is not the delay of the scheduler", () => {
+  const run = {
+    queued_at: at(1),
+    committed_at: at(10),
+    delivered_at: at(11),
+    started_at: at(13),
+    finished_at: at(20),
+  };
+  expect(phases(aRun(run))).toEqual(["commit 1", "queue 9", "deliver 1", "begin 2", "ran 7"]);
+  expect(phases(aRun({ ...run, cause: "manual" }))).toEqual(["queue 9", "deliver 1", "begin 2", "ran 7"]);
 });
 
 it("an attempt is over when another one has begun, though nothing is known of its end", () => {

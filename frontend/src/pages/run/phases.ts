@@ -14,7 +14,7 @@ export interface Phase {
 }
 
 /** What a run waits for, in words. */
-type PhaseWords = Record<"delay" | "commit" | "deliver" | "begin" | "wait", string>;
+type PhaseWords = Record<"delay" | "commit" | "queue" | "deliver" | "begin" | "wait", string>;
 
 /** Lays out the attempts of a run, the first one first. */
 export function phasesOf(
@@ -27,7 +27,9 @@ export function phasesOf(
 ): Phase[] {
   const phases: Phase[] = [];
   const [first] = attempts;
-  let at = first ? Date.parse(isScheduled(first) ? first.fire_time : waitsSince(first)) : now;
+  let at = first
+    ? Date.parse(isScheduled(first) ? first.fire_time : (first.queued_at ?? waitsSince(first)))
+    : now;
   for (const [i, a] of attempts.entries()) {
     const several = attempts.length > 1;
     const ended = endOf(a, attempts[i + 1]);
@@ -77,7 +79,8 @@ function waitsOf(
       ? [[words.wait, started]]
       : a.committed_at && a.delivered_at
         ? [
-            [words.commit, Date.parse(a.committed_at)],
+            [words.commit, Date.parse(a.queued_at ?? a.committed_at)],
+            [words.queue, Date.parse(a.committed_at)],
             [words.deliver, Date.parse(a.delivered_at)],
             [words.begin, started],
           ]

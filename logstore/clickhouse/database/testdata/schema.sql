@@ -15,7 +15,8 @@ CREATE TABLE IF NOT EXISTS runs_local ON CLUSTER main
     run_status      Enum8('' = 0, 'queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),                           -- of the run, as this attempt tells; '' once a newer one does
     cause           Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'rerun' = 7),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    committed_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)), -- of all instants, 0 is never
+    queued_at       DateTime64(3, 'UTC') DEFAULT 0 CODEC(ZSTD(1)),          -- of all instants, 0 is never
+    committed_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
     delivered_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)), -- to the instance that began the attempt, if its executor tells
     started_at      DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
     finished_at     DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
@@ -46,7 +47,7 @@ CREATE TABLE IF NOT EXISTS runs_local ON CLUSTER main
     measured        Bool DEFAULT false,                                     -- the row that brought the first end, whose times reports take
     batch           String CODEC(ZSTD(1)),                                  -- the write that brought the row, STREAM:first-last
 
-    commit_ms   Int64 MATERIALIZED if(toUnixTimestamp64Milli(committed_at) > 0, greatest(dateDiff('millisecond', fire_time, committed_at), 0), -1) CODEC(T64, ZSTD(1)),
+    commit_ms   Int64 MATERIALIZED multiIf(toUnixTimestamp64Milli(queued_at) > 0, greatest(dateDiff('millisecond', fire_time, queued_at), 0), toUnixTimestamp64Milli(committed_at) > 0, greatest(dateDiff('millisecond', fire_time, committed_at), 0), -1) CODEC(T64, ZSTD(1)), -- until it was decided
     deliver_ms  Int64 MATERIALIZED if(toUnixTimestamp64Milli(delivered_at) > 0, greatest(dateDiff('millisecond', fire_time, delivered_at), 0), -1) CODEC(T64, ZSTD(1)),
     lateness_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(started_at) > 0, greatest(dateDiff('millisecond', fire_time, started_at), 0), -1) CODEC(T64, ZSTD(1)),
     duration_ms Int64 MATERIALIZED if(toUnixTimestamp64Milli(started_at) > 0 AND toUnixTimestamp64Milli(finished_at) > 0, greatest(dateDiff('millisecond', started_at, finished_at), 0), -1) CODEC(T64, ZSTD(1)),
@@ -442,6 +443,7 @@ ENGINE = Distributed('main', 'carillon', 'audit_log_local', sipHash64(id));
 -- What people query. Instants that have not come are NULL here, and a run is one row.
 CREATE OR REPLACE VIEW v_runs ON CLUSTER main SQL SECURITY INVOKER AS
 SELECT run_status AS status, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(queued_at, toDateTime64(0, 3, 'UTC')) AS queued_at,
     nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
     nullIf(delivered_at, toDateTime64(0, 3, 'UTC')) AS delivered_at,
     nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
@@ -458,6 +460,7 @@ WHERE broadcast_index = -1 AND run_status != '' AND sign = 1;
 
 CREATE OR REPLACE VIEW v_attempts ON CLUSTER main SQL SECURITY INVOKER AS
 SELECT status, retry AND ruled = '' AS retried, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(queued_at, toDateTime64(0, 3, 'UTC')) AS queued_at,
     nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
     nullIf(delivered_at, toDateTime64(0, 3, 'UTC')) AS delivered_at,
     nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
@@ -474,6 +477,7 @@ WHERE broadcast_index = -1 AND sign = 1;
 
 CREATE OR REPLACE VIEW v_pieces ON CLUSTER main SQL SECURITY INVOKER AS
 SELECT status, broadcast_index, broadcast_total, run_id, job, group, version, attempt, cause, fire_time,
+    nullIf(queued_at, toDateTime64(0, 3, 'UTC')) AS queued_at,
     nullIf(committed_at, toDateTime64(0, 3, 'UTC')) AS committed_at,
     nullIf(delivered_at, toDateTime64(0, 3, 'UTC')) AS delivered_at,
     nullIf(started_at, toDateTime64(0, 3, 'UTC')) AS started_at,
