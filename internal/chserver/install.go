@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/gofrs/flock"
 )
 
 // libraryPath is where npm puts the library below a folder.
@@ -37,6 +39,14 @@ func Install(ctx context.Context, log io.Writer) error {
 	dir := cacheDir()
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("install ClickHouse: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, "lock")) // stages install at the same time
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("install ClickHouse: %w", err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	if _, err := findEngine(ctx); err == nil {
+		return nil // another has installed it meanwhile
 	}
 	for _, name := range []string{"package.json", "package-lock.json"} {
 		data, err := manifests.ReadFile("npm/" + name)

@@ -156,17 +156,43 @@ func runAll(ctx context.Context, commands [][]string, w io.Writer) error {
 		})
 	}
 	wait.Wait()
+	_, _ = fmt.Fprintln(shared, shared.closing())
 	return errors.Join(errs...)
 }
 
-// locked is written by several, one after the other.
+// locked is written by several, one after the other. It counts the lines by which go test names a
+// package that has passed or failed; a package in two pieces counts twice.
 type locked struct {
-	mu *sync.Mutex // of w
+	mu *sync.Mutex // of all
 	w  io.Writer
+
+	rest           []byte // the beginning of a line
+	passed, failed int
 }
 
 func (l *locked) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.rest = append(l.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole {
+			break
+		}
+		switch {
+		case bytes.HasPrefix(line, []byte("ok  \t")):
+			l.passed++
+		case bytes.HasPrefix(line, []byte("FAIL\t")):
+			l.failed++
+		}
+		l.rest = rest
+	}
 	return l.w.Write(p)
+}
+
+// closing is the line that a run ends with.
+func (l *locked) closing() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return fmt.Sprintf("go test: %d passed, %d failed (packages, or pieces of them)", l.passed, l.failed)
 }

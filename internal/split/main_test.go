@@ -68,12 +68,12 @@ func TestThePiecesTestWhatTheCommandWould(t *testing.T) {
 
 func TestACommandThatFailsFailsAll(t *testing.T) {
 	var out bytes.Buffer
-	err := runAll(t.Context(), [][]string{{"sh", "-c", "echo one; exit 3"}, {"sh", "-c", "echo two"}}, &out)
+	err := runAll(t.Context(), [][]string{{"sh", "-c", "printf 'FAIL\\tone\\t1s\\nFAIL\\n'; exit 3"}, {"sh", "-c", "printf 'ok  \\ttwo\\t1s\\n'"}}, &out)
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 3 {
 		t.Errorf("%v, want the failure of the first", err)
 	}
 	lines := slices.Sorted(strings.Lines(out.String()))
-	if diff := cmp.Diff([]string{"one\n", "two\n"}, lines); diff != "" {
+	if diff := cmp.Diff([]string{"FAIL\tone\t1s\n", "FAIL\n", "go test: 1 passed, 1 failed (packages, or pieces of them)\n", "ok  \ttwo\t1s\n"}, lines); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,10 +1,12 @@
 // Command stages runs tasks of the Taskfile one after the other, all of them even if one fails,
-// and names at the end those that failed.
+// and lists them at the end: those that failed with the reason, all with the closing lines of the
+// test runners that they started.
 //
 //	stages TASK lint test chaos+bridge
 //
 // TASK is the program that runs tasks. Stages that + joins run at the same time. What a stage needs
-// is in its task's deps: where that fails, the stage fails with its reason.
+// is in its task's deps: where that fails, the stage fails with its reason. A stage may run stages
+// itself. The list has them below it.
 package main
 
 import (
@@ -20,6 +22,9 @@ import (
 	"syscall"
 	"time"
 )
+
+// prefix begins each line of the list.
+const prefix = "stages: "
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // main makes the root
@@ -39,6 +44,7 @@ type outcome struct {
 	stage  string
 	took   time.Duration
 	reason string // why it failed; "" if it passed
+	closing
 }
 
 // runAll runs the stages in their order and reports on all. The error says how many failed. When ctx
@@ -62,7 +68,11 @@ func runAll(ctx context.Context, task string, stages []string, out, errOut io.Wr
 			failed++
 			line = "FAILED  " + o.reason
 		}
-		_, _ = fmt.Fprintf(out, "stages: %-18s %7s  %s\n", o.stage, o.took.Round(time.Second), line)
+		line = strings.Join(append([]string{line}, o.lines()...), "; ")
+		_, _ = fmt.Fprintf(out, "%s%-22s %7s  %s\n", prefix, o.stage, o.took.Round(time.Second), line)
+		for _, below := range o.below {
+			_, _ = fmt.Fprintf(out, "%s  %s\n", prefix, below)
+		}
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d failed", failed, len(outcomes))
@@ -73,14 +83,16 @@ func runAll(ctx context.Context, task string, stages []string, out, errOut io.Wr
 func run(ctx context.Context, task, stage string, out, errOut io.Writer) outcome {
 	began := time.Now()
 	if ctx.Err() != nil {
-		return outcome{stage, 0, "not begun: interrupted"}
+		return outcome{stage: stage, reason: "not begun: interrupted"}
 	}
 	_, _ = fmt.Fprintf(out, "stages: %s begins\n", stage)
 	var last reason
+	o := outcome{stage: stage}
+	told := perLine{each: o.hear}
+	reasons := perLine{each: last.hear}
 	cmd := exec.CommandContext(ctx, task, stage) //nolint:gosec // what the Taskfile says
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.Stdout, cmd.Stderr = out, io.MultiWriter(errOut, &last)
-	o := outcome{stage: stage}
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(out, &told), io.MultiWriter(errOut, &reasons)
 	if err := cmd.Run(); err != nil {
 		o.reason = last.of(err)
 	}
@@ -88,30 +100,19 @@ func run(ctx context.Context, task, stage string, out, errOut io.Writer) outcome
 	return o
 }
 
-// reason keeps the last line by which task names the task that failed: the stage, or what it needs.
-type reason struct {
-	line string
-	rest string // the beginning of a line
-}
+// reason is the last line by which task names the task that failed: the stage, or what it needs.
+type reason string
 
-func (r *reason) Write(p []byte) (int, error) {
-	r.rest += string(p)
-	for {
-		line, rest, whole := strings.Cut(r.rest, "\n")
-		if !whole {
-			return len(p), nil
-		}
-		if strings.HasPrefix(line, "task: ") {
-			r.line = line
-		}
-		r.rest = rest
+func (r *reason) hear(line string) {
+	if strings.HasPrefix(line, "task: ") {
+		*r = reason(line)
 	}
 }
 
 // of returns why a command failed: by its line, or by its error.
-func (r *reason) of(err error) string {
-	if r.line != "" {
-		return r.line
+func (r reason) of(err error) string {
+	if r != "" {
+		return string(r)
 	}
 	return err.Error()
 }

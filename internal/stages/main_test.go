@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,24 @@ func TestAllStagesRunAndThoseThatFailedAreNamed(t *testing.T) {
 		if !strings.Contains(lines[i], " "+stage+" ") || !strings.HasSuffix(strings.Join(strings.Fields(lines[i]), " "), says) {
 			t.Errorf("line %d is %q, want %q", i+1, lines[i], want)
 		}
+	}
+}
+
+func TestTheListHasTheClosingLinesOfRunnersAndTheStagesBelow(t *testing.T) {
+	var all closing
+	for line := range strings.Lines("stages: sdk begins\n\x1b[2m      Tests \x1b[22m \x1b[31m2 failed\x1b[39m (2)\n" +
+		"====== 332 passed in 55.64s ======\npassed    run  340ms\n65 passed, 0 failed, 7 left out\n" +
+		"ok  \texample.org/a\t1.5s\nℹ pass 12\nℹ tests 12\n0 issues.\ngo test: 94 packages passed\n") {
+		all.hear(strings.TrimSuffix(line, "\n"))
+	}
+	want := []string{"go test: 94 packages passed", "Tests 2 failed (2)", "332 passed in 55.64s", "ℹ pass 12", "65 passed, 0 failed, 7 left out", "ok example.org/a 1.5s", "0 issues."}
+	if got := all.lines(); !slices.Equal(got, want) {
+		t.Errorf("closing lines %q, want %q", got, want)
+	}
+	all.hear("stages: sdk:python  1s  passed")
+	all.hear("stages: 1 of 2 failed")
+	if len(all.lines()) != 0 || !slices.Equal(all.below, []string{"sdk:python  1s  passed"}) {
+		t.Errorf("stages below: %q and %q", all.below, all.lines())
 	}
 }
 

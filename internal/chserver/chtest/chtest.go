@@ -1,5 +1,5 @@
 // Package chtest gives tests databases on a real ClickHouse: on the server that
-// "task test" started for the whole run, or else on one that the test package starts
+// "task test:go" started for the whole run, or else on one that the test package starts
 // for itself and that ends with it. Where ClickHouse is not installed, a test that needs it
 // is skipped, unless [Required] is set, as "task" does: then it fails.
 //
