@@ -57,6 +57,9 @@
 // Not promised: that a handler which ignores its context stops. It is abandoned
 // after [Config.Patience]: the run ends, its slot is free, its goroutine stays.
 //
+// The tests of this package that need a broker are in internal/e2e/sdk, since its module
+// must not need the server.
+//
 // Tests of programs that use this package can run a real bus on virtual time: see
 // package bus/bustest.
 package executor

@@ -22,5 +22,5 @@
 // too. The ledger judges all of it, as "carillon ledger verify" does.
 //
 // A crew is executors in all languages, with the same handlers (load), that serve one group. Its
-// test needs what the SDKs' tasks build, so "task sdk:together" runs it and "task test" does not.
+// test needs what the SDKs' tasks build, so "task sdk:together" runs it and "task test:go" does not.
 package e2e
