@@ -23,12 +23,14 @@ const (
 type alive struct {
 	run
 	id     uint32 // of the job
+	job    job.Name
 	stage  stage
 	body   unique.Handle[body]
 	item   *item // the trigger, or the deferred item in which it waits
 	since  int64 // when it began to wait, or was triggered
 	due    int64 // of a retry
 	killed bool  // its end has been asked for
+	over   bool  // it is watched no longer
 
 	// cancelled says why the end of its attempt, whatever it is, counts as cancelled; "": it does not.
 	cancelled string
@@ -90,7 +92,8 @@ func (m *Machine) add(a *alive) {
 
 // drop takes a run off the books, and its message off the stream.
 func (m *Machine) drop(a *alive) {
-	m.releaseItem(a.item)
+	a.over = true
+	m.items.release(a.item)
 	delete(m.runs.alive, a.run.id)
 	r := m.runs.byJob[a.id]
 	is := func(other *alive) bool { return other == a }
@@ -114,7 +117,7 @@ func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	if err != nil {
 		return fmt.Errorf("trigger in it: %w", err)
 	}
-	a, err := aliveOf(id, t)
+	a, err := m.aliveOf(id, t)
 	if err != nil {
 		return err
 	}
@@ -130,7 +133,7 @@ func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
 }
 
 // aliveOf returns the run of a job that a trigger is for.
-func aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
+func (m *Machine) aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
 	body, err := encodeBody(&t.TriggerBody)
 	if err != nil {
 		return nil, err
@@ -140,7 +143,7 @@ func aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
 			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
 			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
 		},
-		id: id, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
+		id: id, job: m.jobs[id].name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
 	}, nil
 }
 
@@ -186,11 +189,11 @@ func (m *Machine) forgetRuns(id uint32) {
 	for _, a := range slices.Concat(books.alive, books.queue) {
 		m.drop(a)
 	}
-	m.releaseItem(books.failuresItem)
+	m.items.release(books.failuresItem)
 	m.putSuccess(books, nil)
 	for _, waiting := range books.arrivals {
 		for _, a := range waiting {
-			m.releaseItem(a.item)
+			m.items.release(a.item)
 		}
 	}
 	delete(m.runs.byJob, id)

@@ -90,7 +90,7 @@ func (m *Machine) forgetAsked(now int64) {
 		for _, id := range r.notes[0].runs {
 			delete(r.runs, id)
 		}
-		m.releaseItem(r.notes[0].item)
+		m.items.release(r.notes[0].item)
 		r.notes = r.notes[1:]
 	}
 }

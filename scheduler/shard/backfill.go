@@ -217,7 +217,7 @@ type BackfillID struct {
 
 // writeBackfill says how far a backfill has come.
 func (m *Machine) writeBackfill(b *builder, id uint32, f *backfill) {
-	m.releaseItem(f.item)
+	m.items.release(f.item)
 	progress := f.Backfill
 	progress.Fires = nil
 	f.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfilled, Job: m.jobs[id].name, Backfill: &progress})
@@ -272,7 +272,7 @@ func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, 
 	ended := f.stopped() && alive == 0 && !full
 	if ended {
 		f.EndedAt, f.Fires = b.now, nil
-		m.releaseItem(f.list)
+		m.items.release(f.list)
 	}
 	if changed || ended {
 		m.writeBackfill(b, id, f)
@@ -289,9 +289,9 @@ func (m *Machine) fillRun(b *builder, id uint32, f *backfill) {
 	r := run{id: job.BackfillRunID(e.name, at, f.ID), version: e.newest().Version, attempt: 1, cause: job.CauseBackfill, fireTime: at}
 	low, err := e.bodies[len(e.bodies)-1].Value().lowest()
 	if err != nil {
-		m.bug("%v", err)
+		m.cfg.bug("%v", err)
 	}
-	a := &alive{run: r, id: id, body: unique.Make(low), since: b.now.UnixMilli()}
+	a := &alive{run: r, id: id, job: e.name, body: unique.Make(low), since: b.now.UnixMilli()}
 	admitted := m.launch(b, a)
 	m.add(a)
 	r.total = admitted.total
@@ -311,12 +311,12 @@ func (m *Machine) restoreBackfill(id uint32, d *bus.Deferred, seq uint64) {
 		f.list, f.Fires = &item{seq: seq}, d.Backfill.Fires
 	} else {
 		fires := f.Fires
-		m.releaseItem(f.item)
+		m.items.release(f.item)
 		f.Backfill, f.item = *d.Backfill, &item{seq: seq}
 		f.Fires = fires
 	}
 	if f.over() {
-		m.releaseItem(f.list)
+		m.items.release(f.list)
 		f.Fires = nil
 	}
 	m.fillLater(id)
@@ -325,8 +325,8 @@ func (m *Machine) restoreBackfill(id uint32, d *bus.Deferred, seq uint64) {
 // forgetBackfills drops those of a job that is forgotten.
 func (m *Machine) forgetBackfills(id uint32) {
 	for _, f := range m.backfills.byJob[id] {
-		m.releaseItem(f.list)
-		m.releaseItem(f.item)
+		m.items.release(f.list)
+		m.items.release(f.item)
 	}
 	delete(m.backfills.byJob, id)
 	m.backfills.going = slices.DeleteFunc(m.backfills.going, func(other uint32) bool { return other == id })
@@ -338,7 +338,7 @@ func (m *Machine) ageBackfills(now int64) {
 		m.backfills.byJob[id] = slices.DeleteFunc(m.backfills.byJob[id], func(f *backfill) bool {
 			old := f.over() && now-f.EndedAt.UnixMilli() > bus.BackfillShown.Milliseconds()
 			if old {
-				m.releaseItem(f.item)
+				m.items.release(f.item)
 			}
 			return old
 		})

@@ -60,12 +60,14 @@ type flight struct {
 
 // builder collects a batch.
 type builder struct {
-	m         *Machine
+	cfg       *Config
+	items     *items
+	governed  map[string]bool // groups, see [Machine.PutGroup]
 	now       time.Time
 	room      int
 	reserved  int // messages that have been promised room
 	messages  []*nats.Msg
-	items     []flightItem
+	placed    []flightItem
 	asked     []Asked
 	ended     []Cancelled
 	condemned []job.RunID
@@ -89,7 +91,10 @@ type target struct {
 }
 
 func (m *Machine) newBatch(now int64, room int) *builder {
-	return &builder{m: m, now: instant(now), room: room - overhead, subjects: map[target]string{}, nudges: map[int]bool{}}
+	return &builder{
+		cfg: &m.cfg, items: &m.items, governed: m.cluster.governed,
+		now: instant(now), room: room - overhead, subjects: map[target]string{}, nudges: map[int]bool{},
+	}
 }
 
 // fits reports whether there is room for n more messages.
@@ -98,7 +103,7 @@ func (b *builder) fits(n int) bool {
 }
 
 func (b *builder) empty() bool {
-	return len(b.messages) == 0 && b.record.empty() && len(b.m.items.release) == 0 && len(b.kills)+len(b.backfills)+len(b.condemned) == 0
+	return len(b.messages) == 0 && b.record.empty() && len(b.items.due) == 0 && len(b.kills)+len(b.backfills)+len(b.condemned) == 0
 }
 
 // run is one run to be triggered.
@@ -122,7 +127,7 @@ type run struct {
 // encode returns the run's trigger but for its body.
 func (b *builder) encode(name job.Name, r run) *bus.Trigger {
 	return &bus.Trigger{
-		RunID: r.id, Job: name, Version: int(r.version), Shard: b.m.cfg.Shard, Attempt: r.attempt,
+		RunID: r.id, Job: name, Version: int(r.version), Shard: b.cfg.Shard, Attempt: r.attempt,
 		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
 		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Split: r.split,
 	}
@@ -136,8 +141,8 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	to := target{group: t.Job.Group(), routed: body.routed, priority: body.priority}
 	subject, ok := b.subjects[to]
 	if !ok {
-		governed := b.m.cluster.governed[to.group]
-		subject = body.subject(b.m.cfg.Shard, to.group, governed)
+		governed := b.governed[to.group]
+		subject = body.subject(b.cfg.Shard, to.group, governed)
 		b.subjects[to] = subject
 		if to.routed && !governed {
 			b.routed = append(b.routed, to.group)
@@ -146,8 +151,8 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
 	m := bus.NewMessage(subject, bus.MessageTrigger, data)
 	t.Timeout = body.timeout // which the text has
-	m.Header[bus.HeaderToken] = []string{b.m.cfg.Tokens.Trigger(t, body.repeats, b.now)}
-	if b.m.cfg.Traced {
+	m.Header[bus.HeaderToken] = []string{b.cfg.Tokens.Trigger(t, body.repeats, b.now)}
+	if b.cfg.Traced {
 		m.Header[bus.HeaderTrace] = []string{bus.FireTrace(t.RunID, t.Attempt)}
 	}
 	b.messages = append(b.messages, m)
@@ -166,20 +171,19 @@ func (b *builder) noteMisfire(p job.MisfirePolicy, v verdict) {
 }
 
 // waitItem adds the deferred item that says what the job waits for.
-func (b *builder) waitItem(id uint32, d *delay) {
-	name := b.m.jobs[id].name
+func (b *builder) waitItem(name job.Name, d *delay) {
 	state := &bus.Deferred{Kind: bus.DeferredEnd, Job: name, RunID: d.run}
 	if d.run == "" {
 		state = &bus.Deferred{Kind: bus.DeferredDelay, Job: name, Since: instant(d.since)}
 	}
-	d.item = b.deferred(b.m.cfg.Shard, state)
+	d.item = b.deferred(b.cfg.Shard, state)
 }
 
 // deferred adds a deferred item of a shard.
 func (b *builder) deferred(shard int, d *bus.Deferred) *item {
 	msg, err := d.Msg(shard)
 	if err != nil {
-		b.m.bug("%v", err)
+		b.cfg.bug("%v", err)
 	}
 	i := b.place()
 	b.messages = append(b.messages, msg)
@@ -188,12 +192,12 @@ func (b *builder) deferred(shard int, d *bus.Deferred) *item {
 
 // seal makes the batch, with the cursor first and the record last.
 func (m *Machine) seal(b *builder) *Batch {
-	m.building = nil
+	m.items.building = nil
 	m.edits = 0
 	b.compact()
 	m.commits++
 	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.commits)
-	released := append(append([]uint64(nil), m.items.released...), m.items.release...)
+	released := m.items.take()
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
 		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.listMoved(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
@@ -204,7 +208,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	}
 	first, err := cursor.Msg()
 	if err != nil {
-		m.bug("%v", err)
+		m.cfg.bug("%v", err)
 	}
 	bus.Rollup(first)
 	bus.ExpectLast(first, m.cursorSeq)
@@ -217,19 +221,18 @@ func (m *Machine) seal(b *builder) *Batch {
 		}
 		notice, err := record.Notice()
 		if err != nil {
-			m.bug("%v", err)
+			m.cfg.bug("%v", err)
 		}
 		if notice != nil {
 			messages = append(messages, notice)
 		}
 		last, err := record.Msg()
 		if err != nil {
-			m.bug("%v", err)
+			m.cfg.bug("%v", err)
 		}
 		messages = append(messages, last)
 	}
-	m.flight = &flight{stored: m.done, released: released, items: b.items, asked: b.asked}
-	m.items.release = nil
+	m.flight = &flight{stored: m.done, released: released, items: b.placed, asked: b.asked}
 	return &Batch{
 		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Condemned: b.condemned, Backfills: b.backfills, Kills: b.kills,
 		Nudges: slices.Sorted(maps.Keys(b.nudges)), Routed: b.routed, Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
@@ -240,7 +243,7 @@ func (m *Machine) seal(b *builder) *Batch {
 func (m *Machine) Committed(first uint64) {
 	f := m.flight
 	if f == nil {
-		m.bug("committed without a batch")
+		m.cfg.bug("committed without a batch")
 	}
 	m.flight = nil
 	m.cursorSeq = first
@@ -251,20 +254,9 @@ func (m *Machine) Committed(first uint64) {
 		delete(m.requests.asked, a.RunID)
 	}
 	for _, i := range f.items {
-		seq := first + uint64(i.offset) //nolint:gosec // an index is not negative
-		m.placed(i.item, seq)
-		if i.left && seq > m.items.looked {
-			m.items.left[seq] = true
-		}
+		m.items.stored(i, first+uint64(i.offset)) //nolint:gosec // an index is not negative
 	}
 }
-
-// maxReleased is how many deferred items may wait to be deleted. The cursor lists them, and
-// each batch writes it anew, so they must not grow without end.
-const maxReleased = 10_000
-
-// crowded reports whether nothing more may be decided until items are deleted.
-func (m *Machine) crowded() bool { return len(m.items.released)+len(m.items.release) >= maxReleased }
 
 // Released returns the sequences of deferred items that have had their effect, as
 // stored. The owner deletes them and says so with [Machine.Deleted]. While there are too
@@ -274,13 +266,7 @@ func (m *Machine) Released() []uint64 { return m.items.released }
 // Deleted says that deferred items are deleted, so that the cursor need not list
 // them any more.
 func (m *Machine) Deleted(seqs map[uint64]bool) {
-	kept := m.items.released[:0:0]
-	for _, seq := range m.items.released {
-		if !seqs[seq] {
-			kept = append(kept, seq)
-		}
-	}
-	m.items.released = kept
+	m.items.deleted(seqs)
 	for seq := range seqs {
 		delete(m.words.there, seq)
 	}

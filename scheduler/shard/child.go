@@ -23,7 +23,7 @@ func (m *Machine) arrive(b *builder) {
 		a := m.runs.arrived[0]
 		m.runs.arrived = m.runs.arrived[1:]
 		if !m.passes(a) {
-			m.releaseItem(a.item)
+			m.items.release(a.item)
 			continue
 		}
 		if id, ok := m.byName[a.child]; ok && m.jobs[id].newest().Unreadable {
@@ -41,7 +41,7 @@ func (m *Machine) arriveAt(b *builder, a *arrival) {
 		if a.Met {
 			b.record.addRun(a.child, m.childRun(a, 0), job.StatusSkipped, "there is no such job any more")
 		}
-		m.releaseItem(a.item)
+		m.items.release(a.item)
 		return
 	}
 	p := m.jobs[id].newest()
@@ -49,7 +49,7 @@ func (m *Machine) arriveAt(b *builder, a *arrival) {
 		if a.Met {
 			m.wantChild(b, id, a)
 		}
-		m.releaseItem(a.item)
+		m.items.release(a.item)
 		return
 	}
 	m.joinParents(b, id, a)
@@ -114,7 +114,7 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 		if books.arrivals[t.Job] = books.arrivals[t.Job][1:]; len(books.arrivals[t.Job]) == 0 {
 			delete(books.arrivals, t.Job)
 		}
-		m.releaseItem(t.item)
+		m.items.release(t.item)
 		if t.At.After(last.At) {
 			last = t
 		}

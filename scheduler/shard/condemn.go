@@ -69,7 +69,7 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 	// No further attempt follows, so the parameters are not needed. Without them the item fits in a full stream.
 	slim := *c.Trigger
 	slim.Params = nil
-	rest, err := aliveOf(id, &slim)
+	rest, err := m.aliveOf(id, &slim)
 	switch {
 	case err != nil:
 		return // nobody has stored such a trigger
@@ -77,7 +77,7 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 		a = rest
 		m.add(a)
 	}
-	m.releaseItem(a.item)
+	m.items.release(a.item)
 	a.body, a.cancelled = rest.body, c.reason
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
 }
@@ -86,7 +86,7 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 // that the executor reported.
 func (m *Machine) endCancelled(b *builder, a *alive, e *end) {
 	if e.status != job.StatusCancelled {
-		b.record.addRun(m.jobs[a.id].name, a.run, job.StatusCancelled, reason.Join(a.cancelled, reason.Reported.With(e.status)))
+		b.record.addRun(a.job, a.run, job.StatusCancelled, reason.Join(a.cancelled, reason.Reported.With(e.status)))
 	}
 	m.ended(b, a, job.StatusCancelled, nil, e.at)
 }

@@ -13,28 +13,67 @@ type item struct {
 	gone bool   // has had its effect
 }
 
-// releaseItem says that an item has had its effect, with the next batch. Its owner
+// items are the deferred items of the shard on the stream: which are known, and which have had
+// their effect.
+type items struct {
+	looked   uint64          // up to which they are known
+	left     map[uint64]bool // sequences behind looked, of parents' ends that this machine has left itself
+	due      []uint64        // sequences of those that the next batch releases
+	released []uint64        // sequences that the cursor lists, not known to be deleted
+	building *builder        // the batch that is being built; nil between two steps
+}
+
+// maxReleased is how many deferred items may wait to be deleted. The cursor lists them, and
+// each batch writes it anew, so they must not grow without end.
+const maxReleased = 10_000
+
+// crowded reports whether nothing more may be decided until items are deleted.
+func (is *items) crowded() bool { return len(is.released)+len(is.due) >= maxReleased }
+
+// release says that an item has had its effect, with the next batch. Its owner
 // deletes it after that; until then the cursor lists it, for a successor. An item of
 // the batch that is being built never comes to be.
-func (m *Machine) releaseItem(i *item) {
+func (is *items) release(i *item) {
 	switch {
 	case i == nil || i.gone:
 		return
 	case i.seq != 0:
-		m.items.release = append(m.items.release, i.seq)
-	case m.building != nil:
-		m.building.withdraw(i)
+		is.due = append(is.due, i.seq)
+	case is.building != nil:
+		is.building.withdraw(i)
 	}
 	i.gone = true
 }
 
-// placed says at which sequence an item is stored. One that had its effect while its
+// stored enters at which sequence an item of a batch is stored. One that had its effect while the
 // batch was under way is released now.
-func (m *Machine) placed(i *item, seq uint64) {
-	i.seq = seq
-	if i.gone {
-		m.items.release = append(m.items.release, seq)
+func (is *items) stored(f flightItem, seq uint64) {
+	f.seq = seq
+	if f.gone {
+		is.due = append(is.due, seq)
 	}
+	if f.left && seq > is.looked {
+		is.left[seq] = true
+	}
+}
+
+// take returns the sequences that the cursor of the next batch lists, all of which have had their
+// effect once it is stored.
+func (is *items) take() []uint64 {
+	released := append(append([]uint64(nil), is.released...), is.due...)
+	is.due = nil
+	return released
+}
+
+// deleted drops items that are deleted from those that the cursor lists.
+func (is *items) deleted(seqs map[uint64]bool) {
+	kept := is.released[:0:0]
+	for _, seq := range is.released {
+		if !seqs[seq] {
+			kept = append(kept, seq)
+		}
+	}
+	is.released = kept
 }
 
 // flightItem is an item of a batch, at an offset from its first message.
@@ -47,15 +86,15 @@ type flightItem struct {
 // place makes the message that is appended next an item of the machine's.
 func (b *builder) place() *item {
 	i := &item{}
-	b.items = append(b.items, flightItem{item: i, offset: len(b.messages) + 1})
+	b.placed = append(b.placed, flightItem{item: i, offset: len(b.messages) + 1})
 	return i
 }
 
 // withdraw takes an item's message out of the batch, which keeps its place until then.
 func (b *builder) withdraw(i *item) {
-	at := slices.IndexFunc(b.items, func(f flightItem) bool { return f.item == i })
-	b.messages[b.items[at].offset-1] = nil
-	b.items = slices.Delete(b.items, at, at+1)
+	at := slices.IndexFunc(b.placed, func(f flightItem) bool { return f.item == i })
+	b.messages[b.placed[at].offset-1] = nil
+	b.placed = slices.Delete(b.placed, at, at+1)
 }
 
 // compact closes the gaps that withdrawn messages have left.
@@ -72,8 +111,8 @@ func (b *builder) compact() {
 		shift[k+1] = gaps
 	}
 	b.messages = kept
-	for k := range b.items {
-		b.items[k].offset -= shift[b.items[k].offset]
+	for k := range b.placed {
+		b.placed[k].offset -= shift[b.placed[k].offset]
 	}
 }
 
@@ -88,7 +127,7 @@ func (b *builder) compact() {
 // one holds.
 func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	if m.flight != nil {
-		m.bug("told of a deferred item while a batch is under way")
+		m.cfg.bug("told of a deferred item while a batch is under way")
 	}
 	if seq <= m.items.looked {
 		return nil
@@ -117,7 +156,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	}
 	id, ok := m.byName[d.Job]
 	if !ok {
-		m.items.release = append(m.items.release, seq)
+		m.items.due = append(m.items.due, seq)
 		return nil
 	}
 	switch d.Kind {
@@ -129,7 +168,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		return m.restore(id, d, seq)
 	case bus.DeferredFailures:
 		books := m.runsOf(id)
-		m.releaseItem(books.failuresItem)
+		m.items.release(books.failuresItem)
 		books.failures, books.failuresItem = d.Count, &item{seq: seq}
 		m.wake(id)
 	case bus.DeferredSucceeded:

@@ -74,8 +74,8 @@ func (m *Machine) replaceDelay(id uint32, d *delay) {
 
 func (m *Machine) dropDelay(id uint32) {
 	if d := m.delays.byJob[id]; d != nil {
-		m.releaseItem(d.item)
-		m.releaseItem(d.before)
+		m.items.release(d.item)
+		m.items.release(d.before)
 		delete(m.delays.byJob, id)
 	}
 }
@@ -95,7 +95,7 @@ func (m *Machine) endDelay(b *builder, id uint32, ended job.RunID, at int64) {
 	// Not before the run's own fire, whatever the clocks say: the next one must be later.
 	next := &delay{since: max(at, ended.Time().UnixMilli())}
 	m.replaceDelay(id, next)
-	b.waitItem(id, next)
+	b.waitItem(m.jobs[id].name, next)
 	m.arm(id)
 }
 
@@ -111,8 +111,8 @@ func (m *Machine) settle(b *builder) {
 			rest = append(rest, id)
 			continue
 		}
-		b.waitItem(id, d)
-		m.releaseItem(d.before)
+		b.waitItem(m.jobs[id].name, d)
+		m.items.release(d.before)
 		d.unsettled, d.before = false, nil
 	}
 	m.delays.unsettled = rest
@@ -169,5 +169,5 @@ func (m *Machine) enactDelay(b *builder, id uint32, fire verdict, next *delay, n
 		next = &delay{since: max(now, fire.first.At)}
 	}
 	m.replaceDelay(id, next)
-	b.waitItem(id, next)
+	b.waitItem(m.jobs[id].name, next)
 }

@@ -78,8 +78,7 @@ type Machine struct {
 
 	standstills []Standstill // that explain why fires are decided late
 
-	building *builder // the batch that Step is building
-	flight   *flight  // what the batch under way will have done
+	flight  *flight // what the batch under way will have done
 	scratch  scratch
 }
 
@@ -338,10 +337,10 @@ func (m *Machine) arm(id uint32) {
 // whether there is one. It may be in the past. There is none while too many items wait to be
 // deleted, and none for what begins runs while no run may begin.
 func (m *Machine) NextAt(now int64) (int64, bool) {
-	if m.crowded() {
+	if m.items.crowded() {
 		return 0, false
 	}
-	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.release) > 0 ||
+	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.due) > 0 ||
 		len(m.runs.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.condemned)+len(m.backfills.asked) > 0
 	if m.reserved() {
 		return min(m.done, now), told
@@ -365,6 +364,6 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 
 // bug ends the program: the machine was used against its contract, or contradicts
 // itself, and going on could fire wrongly.
-func (m *Machine) bug(format string, args ...any) {
-	panic(fmt.Sprintf("BUG: shard %d: ", m.cfg.Shard) + fmt.Sprintf(format, args...))
+func (c *Config) bug(format string, args ...any) {
+	panic(fmt.Sprintf("BUG: shard %d: ", c.Shard) + fmt.Sprintf(format, args...))
 }

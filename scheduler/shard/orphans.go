@@ -13,7 +13,7 @@ import (
 // so that all of it is stored.
 func (m *Machine) Out(before int64) []*bus.Trigger {
 	if m.flight != nil {
-		m.bug("asked for what is out while a batch is under way")
+		m.cfg.bug("asked for what is out while a batch is under way")
 	}
 	var out []*bus.Trigger
 	for _, a := range m.runs.alive {
@@ -57,7 +57,7 @@ func (m *Machine) toldEnds() map[bus.AttemptRef]bool {
 // outside returns what the trigger of a run's attempt says.
 func (m *Machine) outside(a *alive) *bus.Trigger {
 	return &bus.Trigger{
-		RunID: a.run.id, Job: m.jobs[a.id].name, Version: int(a.version), Shard: m.cfg.Shard, Attempt: a.attempt,
+		RunID: a.run.id, Job: a.job, Version: int(a.version), Shard: m.cfg.Shard, Attempt: a.attempt,
 		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
 	}
 }

@@ -40,7 +40,7 @@ func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
 	if rules.StartWithin > 0 {
 		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
 	}
-	a := &alive{run: r, id: id, body: unique.Make(body), since: b.now.UnixMilli()}
+	a := &alive{run: r, id: id, job: m.jobs[id].name, body: unique.Make(body), since: b.now.UnixMilli()}
 	if r.given != nil {
 		m.takePieces(a)
 	}
@@ -82,7 +82,7 @@ const launch = 2
 // launch triggers the run's current attempt, and returns what is to be said of it: that
 // it is pending, or, where nobody is there to do its pieces, queued.
 func (m *Machine) launch(b *builder, a *alive) admission {
-	m.releaseItem(a.item)
+	m.items.release(a.item)
 	a.setEndBy(b, &m.jobs[a.id].newest().Reactions)
 	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
 	if a.body.Value().inPieces {
@@ -92,7 +92,7 @@ func (m *Machine) launch(b *builder, a *alive) admission {
 		}
 	}
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive}, a)
-	b.trigger(m.jobs[a.id].name, a.body.Value(), a.run)
+	b.trigger(a.job, a.body.Value(), a.run)
 	return admission{status: job.StatusPending}
 }
 
@@ -116,10 +116,9 @@ func (m *Machine) enqueue(b *builder, a *alive) {
 
 // waitIn adds the deferred item that says where a run is.
 func (b *builder) waitIn(d *bus.Deferred, a *alive) *item {
-	name := b.m.jobs[a.id].name
-	d.Job = name
-	d.Trigger = bus.AppendTrigger(nil, b.encode(name, a.run), a.body.Value().text)
-	return b.deferred(b.m.cfg.Shard, d)
+	d.Job = a.job
+	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.run), a.body.Value().text)
+	return b.deferred(b.cfg.Shard, d)
 }
 
 // Kill is a run that is to end because another takes its place.

@@ -141,7 +141,7 @@ func (m *Machine) endAttempt(b *builder, e *end) bool {
 		return true
 	}
 	if e.retry { // the executor has promised what does not come
-		b.record.addRun(m.jobs[a.id].name, a.run, e.status, "there is no further attempt")
+		b.record.addRun(a.job, a.run, e.status, "there is no further attempt")
 	}
 	m.ended(b, a, e.status, e.result, e.at)
 	return true
@@ -151,7 +151,7 @@ func (m *Machine) endAttempt(b *builder, e *end) bool {
 func (m *Machine) beginHere(b *builder, a *alive) {
 	if a.startBy != 0 {
 		a.startBy = 0
-		m.releaseItem(a.item)
+		m.items.release(a.item)
 		a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
 	}
 }
@@ -174,11 +174,11 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 	if a.endBy != 0 && due >= a.endBy {
 		return false
 	}
-	m.releaseItem(a.item)
+	m.items.release(a.item)
 	a.stage, a.due, a.startBy = retrying, due, 0
 	a.attempt++
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
-	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
+	b.record.addRun(a.job, a.run, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
 	m.arm(a.id)
 	m.wake(a.id) // the attempt may be stale already
 	return true
@@ -187,7 +187,7 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 // endHere ends a run that no executor has, and says so in the record. The caller has
 // found room for what follows, if the status is one after which something does.
 func (m *Machine) endHere(b *builder, a *alive, s job.Status, why string) {
-	b.record.addRun(m.jobs[a.id].name, a.run, s, why)
+	b.record.addRun(a.job, a.run, s, why)
 	m.ended(b, a, s, nil, b.now.UnixMilli())
 }
 
@@ -229,7 +229,7 @@ func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.R
 		}
 		i := b.deferred(n, d)
 		if n == m.cfg.Shard {
-			b.items[len(b.items)-1].left = true
+			b.placed[len(b.placed)-1].left = true
 			m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
 		} else {
 			b.nudges[n] = true
@@ -255,7 +255,7 @@ func (m *Machine) countFailures(b *builder, a *alive, s job.Status) {
 	if books.failures == was {
 		return
 	}
-	m.releaseItem(books.failuresItem)
+	m.items.release(books.failuresItem)
 	books.failuresItem = nil
 	switch {
 	case books.failures == 0:
@@ -294,7 +294,7 @@ func (m *Machine) Paused(p *Pause) {
 	for i, other := range m.runs.pauses {
 		if other == p {
 			m.runs.pauses = append(m.runs.pauses[:i:i], m.runs.pauses[i+1:]...)
-			m.releaseItem(p.item)
+			m.items.release(p.item)
 			return
 		}
 	}

@@ -74,7 +74,7 @@ func (m *Machine) Waiting(bytes map[string]int64) {
 				size += len(item) + 1
 			}
 		}
-		bytes[m.jobs[a.id].name.Group()] += int64(size)
+		bytes[a.job.Group()] += int64(size)
 	}
 	for id, books := range m.runs.byJob {
 		for _, waiting := range books.arrivals {

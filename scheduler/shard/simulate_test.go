@@ -62,7 +62,7 @@ func (w *world) settle() {
 	}
 	commit := func() {
 		for range 100_000 {
-			for o.m.crowded() {
+			for o.m.items.crowded() {
 				w.tidy(o)
 			}
 			b := o.m.Step(w.clock, bus.MaxBatch)

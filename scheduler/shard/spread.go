@@ -42,7 +42,7 @@ func (m *Machine) spread(b *builder, a *alive) (f admission, done bool) {
 	if a.pieces == nil {
 		p, err := newPieces(a.body.Value())
 		if err != nil {
-			m.bug("run %s: %v", a.run.id, err)
+			m.cfg.bug("run %s: %v", a.run.id, err)
 		}
 		cut := p.rule.Map
 		if cut != nil && cut.Split {
@@ -69,7 +69,7 @@ func (m *Machine) spread(b *builder, a *alive) (f admission, done bool) {
 func (m *Machine) takePieces(a *alive) {
 	p, err := newPieces(a.body.Value())
 	if err != nil {
-		m.bug("run %s: %v", a.run.id, err)
+		m.cfg.bug("run %s: %v", a.run.id, err)
 	}
 	p.Pieces = *a.given
 	p.Results = nil // those that have succeeded were another run's
@@ -80,7 +80,7 @@ func (m *Machine) takePieces(a *alive) {
 // meet makes a piece for every instance that is online and able to do one.
 func (m *Machine) meet(a *alive) {
 	p := a.pieces
-	for _, i := range m.cluster.instances[m.jobs[a.id].name.Group()] {
+	for _, i := range m.cluster.instances[a.job.Group()] {
 		if i.Suits(p.rule.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
 			p.Instances = append(p.Instances, i.Instance)
 		}
@@ -90,7 +90,7 @@ func (m *Machine) meet(a *alive) {
 
 // lack says for which instances a run waits.
 func (m *Machine) lack(a *alive) string {
-	group := m.jobs[a.id].name.Group()
+	group := a.job.Group()
 	if labels := a.pieces.rule.Labels; len(labels) > 0 {
 		return reason.WaitsForLabels.With(group, labels)
 	}
@@ -108,7 +108,7 @@ func (m *Machine) beginPieces(a *alive) {
 
 // sendLater notes that a run has pieces that may be triggered.
 func (m *Machine) sendLater(a *alive) {
-	if p := a.pieces; !p.sending && p.mayBegin() && m.noRoom(m.jobs[a.id].name.Group()) == "" {
+	if p := a.pieces; !p.sending && p.mayBegin() && m.noRoom(a.job.Group()) == "" {
 		p.sending = true
 		m.runs.sending = append(m.runs.sending, a)
 	}
@@ -135,7 +135,7 @@ func (m *Machine) sendPieces(b *builder) {
 // send triggers at most that many pieces of a run, and returns how many, and whether
 // there are more that may be triggered.
 func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
-	if m.runs.alive[a.run.id] != a || a.stage != triggered || m.noRoom(m.jobs[a.id].name.Group()) != "" {
+	if a.over || a.stage != triggered || m.noRoom(a.job.Group()) != "" {
 		return 0, false
 	}
 	p := a.pieces
@@ -159,7 +159,7 @@ func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
 func (m *Machine) sendPiece(b *builder, a *alive, index int) {
 	p := a.pieces
 	p.states[index] = bus.PieceTriggered
-	t := b.encode(m.jobs[a.id].name, a.run)
+	t := b.encode(a.job, a.run)
 	t.Piece = bus.Piece{Index: index, Total: p.total()}
 	if len(p.Instances) > 0 {
 		t.Prefer = p.Instances[index]
@@ -189,8 +189,8 @@ func (b *builder) pay() {
 	b.owed = nil
 	for _, a := range owed {
 		a.pieces.owed = false
-		if b.m.runs.alive[a.run.id] == a {
-			b.m.releaseItem(a.item)
+		if !a.over {
+			b.items.release(a.item)
 			a.item = b.waitIn(a.pieces.deferred(a.due), a)
 		}
 	}

@@ -49,8 +49,8 @@ func (m *Machine) noteSuccess(b *builder, a *alive) {
 	switch {
 	case !a.cause.Scheduled() || !m.jobs[a.id].newest().Retry.DropStale:
 	case books.succeeded != nil && books.succeeded.fire() >= s.fire():
-	case s.outdatesAny(books) || m.hasUnread(m.jobs[a.id].name):
-		s.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: m.jobs[a.id].name, RunID: s.run})
+	case s.outdatesAny(books) || m.hasUnread(a.job):
+		s.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
 		m.putSuccess(books, s)
 	}
 }
@@ -64,7 +64,7 @@ func (m *Machine) restoreSuccess(id uint32, run job.RunID, seq uint64) {
 // putSuccess has a success take the place of the one before.
 func (m *Machine) putSuccess(books *runsOf, s *success) {
 	if books.succeeded != nil {
-		m.releaseItem(books.succeeded.item)
+		m.items.release(books.succeeded.item)
 	}
 	books.succeeded = s
 }

@@ -36,14 +36,6 @@ type delays struct {
 	unsettled []uint32          // ids of delays that owe the stream an item
 }
 
-// items are the deferred items of the shard on the stream. See deferred.go.
-type items struct {
-	looked   uint64          // up to which they are known
-	left     map[uint64]bool // sequences behind looked, of word of parents that this machine has left itself
-	release  []uint64        // sequences of those that the next batch releases
-	released []uint64        // sequences that the cursor lists, not known to be deleted
-}
-
 // runs are those of watched jobs. See alive.go and react.go.
 type runs struct {
 	byJob   map[uint32]*runsOf // by id

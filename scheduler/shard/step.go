@@ -16,16 +16,16 @@ import (
 // until then Step must not be called again.
 func (m *Machine) Step(now int64, room int) *Batch {
 	if m.flight != nil {
-		m.bug("step while a batch is under way")
+		m.cfg.bug("step while a batch is under way")
 	}
 	m.loaded()
-	if m.crowded() {
+	if m.items.crowded() {
 		return nil
 	}
 	m.stepped = now
 	b := m.newBatch(now, room)
-	m.building = b
-	defer func() { m.building = nil }()
+	m.items.building = b
+	defer func() { m.items.building = nil }()
 	after := m.after
 	m.cancelWaiting(b)
 	m.condemn(b)

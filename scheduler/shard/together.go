@@ -49,14 +49,14 @@ func (m *Machine) goOn(b *builder, a *alive) {
 		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
 			s, why := p.outcome(rule.SucceedsIf)
-			b.record.addRun(m.jobs[a.id].name, a.run, s, why).Retry = true
+			b.record.addRun(a.job, a.run, s, why).Retry = true
 			m.repeat(b, a, due, reason.PiecesRepeat.With(
 				p.total()-p.in(string(bus.PieceSucceeded)), p.total(), a.attempt+1, n, job.Duration(wait)))
 			return
 		}
 	}
 	s, why := p.outcome(rule.SucceedsIf)
-	b.record.addRun(m.jobs[a.id].name, a.run, s, why)
+	b.record.addRun(a.job, a.run, s, why)
 	m.ended(b, a, s, p.results(), b.now.UnixMilli())
 }
 
@@ -68,14 +68,14 @@ func (m *Machine) repeat(b *builder, a *alive, due int64, why string) {
 	a.stage, a.due = retrying, due
 	a.attempt++
 	b.owe(a)
-	b.record.addRun(m.jobs[a.id].name, a.run, job.StatusQueued, why)
+	b.record.addRun(a.job, a.run, job.StatusQueued, why)
 	m.arm(a.id)
 	m.wake(a.id) // as in retry
 }
 
 // divide makes pieces of the list that a splitting attempt has returned.
 func (m *Machine) divide(b *builder, a *alive, e *end) {
-	name := m.jobs[a.id].name
+	name := a.job
 	var items []json.RawMessage
 	err := json.Unmarshal(e.result, &items)
 	switch {
@@ -91,7 +91,7 @@ func (m *Machine) divide(b *builder, a *alive, e *end) {
 	}
 	p, err := newPieces(a.body.Value())
 	if err != nil {
-		m.bug("run %s: %v", a.run.id, err)
+		m.cfg.bug("run %s: %v", a.run.id, err)
 	}
 	p.Items, p.Split = items, a.attempt
 	p.lay(len(items))
@@ -114,7 +114,7 @@ func (m *Machine) wakePieces(b *builder, a *alive, now int64) {
 		case !a.lacksInstances():
 			b.owe(a)
 			m.beginPieces(a)
-			b.record.addRun(m.jobs[a.id].name, a.run, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
+			b.record.addRun(a.job, a.run, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
 		case a.startBy != 0 && a.startBy <= now:
 			m.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rule.StartWithin))
 		}
@@ -169,5 +169,5 @@ func (m *Machine) callOff(b *builder, a *alive, why string) {
 // killPieces has the pieces killed that are with the executors.
 func (m *Machine) killPieces(b *builder, a *alive) {
 	a.killed = true
-	b.kills = append(b.kills, Kill{Job: m.jobs[a.id].name, RunID: a.run.id, Reason: a.pieces.Cancelled})
+	b.kills = append(b.kills, Kill{Job: a.job, RunID: a.run.id, Reason: a.pieces.Cancelled})
 }

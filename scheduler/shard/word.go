@@ -67,7 +67,7 @@ func (m *Machine) WordsLeft() int {
 func (m *Machine) Relayed(partition, n int) {
 	left := m.words.left[partition]
 	for _, w := range left[:n] {
-		m.releaseItem(w.item)
+		m.items.release(w.item)
 		m.words.there[w.item.seq] = true
 	}
 	if m.words.left[partition] = left[n:]; len(left) == n {
@@ -102,9 +102,9 @@ func (m *Machine) adopt(b *builder, a *arrival) {
 	if a.word == nil || a.item.gone {
 		return
 	}
-	m.releaseItem(a.item)
+	m.items.release(a.item)
 	a.word, a.item = nil, b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredChild, Job: a.child, Parent: a.ParentEnd})
-	b.items[len(b.items)-1].left = true
+	b.placed[len(b.placed)-1].left = true
 }
 
 // beginWords notes when the owner claims the shard: now, and later than all owners before it. So its
