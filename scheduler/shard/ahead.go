@@ -25,11 +25,11 @@ func (m *Machine) passTime(b *builder, now int64) {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.delays.byJob)) {
-		if m.jobs[id].waiting > 0 || m.delays.byJob[id].unsettled {
+		if m.jobs.at(id).waiting > 0 || m.delays.byJob[id].unsettled {
 			continue
 		}
 		// Not beyond the job's own position, where a sweep has yet to come to it; see decideVersion.
-		fire, next := m.decideDelay(id, min(now, m.decided(&m.jobs[id])), now)
+		fire, next := m.decideDelay(id, min(now, m.decided(m.jobs.at(id))), now)
 		if next == nil {
 			continue
 		}

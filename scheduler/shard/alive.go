@@ -102,9 +102,6 @@ func (m *Machine) drop(a *alive) {
 	m.forgetSuccess(a.id)
 }
 
-// newest returns the job's newest version, by which runs are judged.
-func (e *entry) newest() *job.Plan { return &e.plans[len(e.plans)-1] }
-
 // stages tells from the kind of a run's item how far the run is.
 var stages = map[bus.DeferredKind]stage{
 	bus.DeferredQueued: queued, bus.DeferredAlive: triggered, bus.DeferredRetry: retrying,
@@ -143,7 +140,7 @@ func (m *Machine) aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
 			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
 			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
 		},
-		id: id, job: m.jobs[id].name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
+		id: id, job: m.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
 	}, nil
 }
 

@@ -50,8 +50,8 @@ func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	id, ok := m.byName[r.Job]
-	if !ok || m.jobs[id].newest().Deleted {
+	id, ok := m.jobs.find(r.Job)
+	if !ok || m.jobs.at(id).newest().Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
 	if f := m.backfillOf(id, r.ID); f != nil {
@@ -78,7 +78,7 @@ func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error
 // CancelBackfill has no further run of a backfill begin, which the next batch of Step
 // says and names in Backfills. Errors: job.ErrNotFound, job.ErrConflict when it is over.
 func (m *Machine) CancelBackfill(name job.Name, backfillID, why string) error {
-	id, ok := m.byName[name]
+	id, ok := m.jobs.find(name)
 	if !ok {
 		return fmt.Errorf("%w: job %s", job.ErrNotFound, name)
 	}
@@ -96,7 +96,7 @@ func (m *Machine) CancelBackfill(name job.Name, backfillID, why string) error {
 // Backfills returns those of a job that are stored, oldest first, with their fires if
 // that is asked for. The error is job.ErrNotFound.
 func (m *Machine) Backfills(r bus.BackfillsRequest) ([]job.Backfill, error) {
-	id, ok := m.byName[r.Job]
+	id, ok := m.jobs.find(r.Job)
 	if !ok {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
@@ -117,12 +117,12 @@ func (m *Machine) Backfills(r bus.BackfillsRequest) ([]job.Backfill, error) {
 // BackfillState returns what is stored of a backfill. The error is job.ErrNotFound, or
 // job.ErrConflict when it was not taken in, as others had all its fires.
 func (m *Machine) BackfillState(key BackfillID) (*job.Backfill, error) {
-	id, ok := m.byName[key.Job]
+	id, ok := m.jobs.find(key.Job)
 	if !ok {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, key.Job)
 	}
 	f := m.backfillOf(id, key.ID)
-	if f == nil && m.jobs[id].newest().Deleted {
+	if f == nil && m.jobs.at(id).newest().Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, key.Job)
 	}
 	if f == nil {
@@ -183,7 +183,7 @@ func (m *Machine) takeBackfills(b *builder) {
 		r := m.backfills.asked[0]
 		m.backfills.asked = m.backfills.asked[1:]
 		b.backfills = append(b.backfills, BackfillID{r.Job, r.ID})
-		id, ok := m.byName[r.Job]
+		id, ok := m.jobs.find(r.Job)
 		if !ok {
 			continue // it is gone, and so are its backfills
 		}
@@ -196,7 +196,7 @@ func (m *Machine) takeBackfills(b *builder) {
 			continue
 		}
 		fires := m.freshFires(id, r.Fires)
-		if len(fires) == 0 || m.jobs[id].newest().Deleted {
+		if len(fires) == 0 || m.jobs.at(id).newest().Deleted {
 			continue // one that came before it has them all, or the job was deleted since
 		}
 		f := &backfill{Backfill: job.Backfill{
@@ -220,7 +220,7 @@ func (m *Machine) writeBackfill(b *builder, id uint32, f *backfill) {
 	m.items.release(f.item)
 	progress := f.Backfill
 	progress.Fires = nil
-	f.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfilled, Job: m.jobs[id].name, Backfill: &progress})
+	f.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfilled, Job: m.jobs.at(id).name, Backfill: &progress})
 }
 
 // fill begins runs of backfills. It comes last in a step, and not before everything
@@ -233,7 +233,7 @@ func (m *Machine) fill(b *builder) {
 	for len(m.backfills.going) > 0 {
 		id := m.backfills.going[0]
 		for _, f := range m.backfills.byJob[id] {
-			if f.over() || m.jobs[id].newest().Unreadable {
+			if f.over() || m.jobs.at(id).newest().Unreadable {
 				continue
 			}
 			n, full := m.fillOne(b, id, f, most)
@@ -255,11 +255,11 @@ func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, 
 		return 0, true
 	}
 	changed := false
-	if m.jobs[id].newest().Deleted && !f.stopped() {
+	if m.jobs.at(id).newest().Deleted && !f.stopped() {
 		f.Cancelled = "the job was deleted"
 		changed = true
 	}
-	alive, room := m.filling(id), m.noRoom(m.jobs[id].name.Group()) == ""
+	alive, room := m.filling(id), m.noRoom(m.jobs.at(id).name.Group()) == ""
 	for ; room && len(f.left()) > 0 && alive < f.AtOnce; alive++ {
 		if n == most || !b.fits(launch+1) {
 			full = true
@@ -283,11 +283,11 @@ func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, 
 // fillRun begins the next run of a backfill, by the job's newest version but for its
 // priority: in its group, too, what is due now comes first.
 func (m *Machine) fillRun(b *builder, id uint32, f *backfill) {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	at := f.Fires[f.Begun]
 	f.Begun++
 	r := run{id: job.BackfillRunID(e.name, at, f.ID), version: e.newest().Version, attempt: 1, cause: job.CauseBackfill, fireTime: at}
-	low, err := e.bodies[len(e.bodies)-1].Value().lowest()
+	low, err := e.newestBody().lowest()
 	if err != nil {
 		m.cfg.bug("%v", err)
 	}

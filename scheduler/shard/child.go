@@ -26,7 +26,7 @@ func (m *Machine) arrive(b *builder) {
 			m.items.release(a.item)
 			continue
 		}
-		if id, ok := m.byName[a.child]; ok && m.jobs[id].newest().Unreadable {
+		if id, ok := m.jobs.find(a.child); ok && m.jobs.at(id).newest().Unreadable {
 			m.runs.kept = append(m.runs.kept, a)
 		} else {
 			m.arriveAt(b, a)
@@ -36,15 +36,15 @@ func (m *Machine) arrive(b *builder) {
 }
 
 func (m *Machine) arriveAt(b *builder, a *arrival) {
-	id, ok := m.byName[a.child]
-	if !ok || m.jobs[id].newest().Deleted {
+	id, ok := m.jobs.find(a.child)
+	if !ok || m.jobs.at(id).newest().Deleted {
 		if a.Met {
 			b.record.addRun(a.child, m.childRun(a, 0), job.StatusSkipped, "there is no such job any more")
 		}
 		m.items.release(a.item)
 		return
 	}
-	p := m.jobs[id].newest()
+	p := m.jobs.at(id).newest()
 	if len(p.Join) == 0 {
 		if a.Met {
 			m.wantChild(b, id, a)
@@ -65,10 +65,10 @@ func (m *Machine) childRun(a *arrival, version int32) run {
 
 // wantChild makes the child's run, unless there is a reason against it.
 func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	p := e.newest()
 	r := m.childRun(a, p.Version)
-	body := e.bodies[len(e.bodies)-1].Value()
+	body := e.newestBody()
 	var f admission
 	switch why := m.whyPaused(e.name.Group(), p, b.now.UnixMilli()); {
 	case why != "":
@@ -93,7 +93,7 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 // joinParents keeps the end of a parent until each of the child's parents has one, and then
 // uses up one of each. The run follows the latest of them.
 func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	books := m.runsOf(id)
 	if books.arrivals == nil {
 		books.arrivals = map[job.Name][]*arrival{}

@@ -32,11 +32,11 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if m.requests.asked[r.RunID] {
 		return nil, nil
 	}
-	id, ok := m.byName[r.Job]
+	id, ok := m.jobs.find(r.Job)
 	if !ok {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	last := len(e.plans) - 1
 	if e.plans[last].Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
@@ -88,7 +88,7 @@ func (m *Machine) obey(b *builder) {
 			parent: c.RetryOf, given: c.Pieces,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
-		if id, ok := m.byName[c.Job]; ok {
+		if id, ok := m.jobs.find(c.Job); ok {
 			f = m.admit(b, id, r, c.body)
 		}
 		b.answer(c.Job, r, f, c.By)

@@ -28,7 +28,7 @@ func (m *Machine) Condemn(t *bus.Trigger, why string) bool {
 
 // mayCondemn reports whether the attempt is dispatched and not over, as far as the machine knows.
 func (m *Machine) mayCondemn(t *bus.Trigger) bool {
-	id, ok := m.byName[t.Job]
+	id, ok := m.jobs.find(t.Job)
 	switch a := m.runs.alive[t.RunID]; {
 	case !ok, m.toldEnds()[t.Ref()]: // its job is forgotten; what was stored first stands
 		return false
@@ -43,7 +43,7 @@ func (m *Machine) mayCondemn(t *bus.Trigger) bool {
 // depends on the newest version at that time. Versions that were dropped since are ignored; a version
 // that was not read yet may watch.
 func (m *Machine) watchesRunsOf(id uint32, t *bus.Trigger) bool {
-	plans := m.jobs[id].plans
+	plans := m.jobs.at(id).plans
 	since := slices.IndexFunc(plans, func(p job.Plan) bool { return int(p.Version) >= t.Version })
 	return since < 0 || t.Split || t.Cause == job.CauseBackfill || !t.StartBy.IsZero() || slices.ContainsFunc(plans[since:], func(p job.Plan) bool { return p.Watched() })
 }
@@ -65,7 +65,7 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 	if !m.mayCondemn(c.Trigger) {
 		return // it has ended since, or somebody else was faster
 	}
-	a, id := m.runs.alive[c.RunID], m.byName[c.Job]
+	a, id := m.runs.alive[c.RunID], m.jobs.byName[c.Job]
 	// No further attempt follows, so the parameters are not needed. Without them the item fits in a full stream.
 	slim := *c.Trigger
 	slim.Params = nil

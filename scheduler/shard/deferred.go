@@ -154,7 +154,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.restoreAsked(d, seq)
 		return nil
 	}
-	id, ok := m.byName[d.Job]
+	id, ok := m.jobs.find(d.Job)
 	if !ok {
 		m.items.due = append(m.items.due, seq)
 		return nil
@@ -188,7 +188,7 @@ func (m *Machine) Looked() uint64 { return m.items.looked }
 // restoreDelay enters what a fixed-delay job waits for.
 func (m *Machine) restoreDelay(id uint32, d *delay) {
 	m.replaceDelay(id, d)
-	if !m.hasDelay(id) && !m.jobs[id].newest().Unreadable {
+	if !m.hasDelay(id) && !m.jobs.at(id).newest().Unreadable {
 		m.dropDelay(id)
 	}
 	m.arm(id)

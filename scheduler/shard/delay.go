@@ -18,7 +18,7 @@ type delay struct {
 
 // hasDelay reports whether the job's newest version is a fixed-delay one.
 func (m *Machine) hasDelay(id uint32) bool {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	if len(e.plans) == 0 {
 		return false
 	}
@@ -40,10 +40,10 @@ func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 	since := plan.From
 	if m.knows(rev) {
 		// Its item will be found, or is lost. It may have fired up to here.
-		since = max(since, m.decided(&m.jobs[id]))
+		since = max(since, m.decided(m.jobs.at(id)))
 	}
 	// Up to here somebody has decided its fires before, who could read the version.
-	since = max(since, m.late.partly[versionName{m.jobs[id].name, plan.Version}])
+	since = max(since, m.late.partly[versionName{m.jobs.at(id).name, plan.Version}])
 	m.setDelay(id, &delay{since: since, began: rev})
 	return !m.knows(rev)
 }
@@ -95,7 +95,7 @@ func (m *Machine) endDelay(b *builder, id uint32, ended job.RunID, at int64) {
 	// Not before the run's own fire, whatever the clocks say: the next one must be later.
 	next := &delay{since: max(at, ended.Time().UnixMilli())}
 	m.replaceDelay(id, next)
-	b.waitItem(m.jobs[id].name, next)
+	b.waitItem(m.jobs.at(id).name, next)
 	m.arm(id)
 }
 
@@ -111,7 +111,7 @@ func (m *Machine) settle(b *builder) {
 			rest = append(rest, id)
 			continue
 		}
-		b.waitItem(m.jobs[id].name, d)
+		b.waitItem(m.jobs.at(id).name, d)
 		m.items.release(d.before)
 		d.unsettled, d.before = false, nil
 	}
@@ -121,7 +121,7 @@ func (m *Machine) settle(b *builder) {
 // delayFire returns the fire for which the job waits, if it waits for one.
 func (m *Machine) delayFire(id uint32) (job.Fire, bool) {
 	d := m.delays.byJob[id]
-	plans := m.jobs[id].plans
+	plans := m.jobs.at(id).plans
 	if d == nil || d.run != "" || plans[len(plans)-1].Unreadable {
 		return job.Fire{}, false
 	}
@@ -135,7 +135,7 @@ func (m *Machine) decideDelay(id uint32, upto, now int64) (verdict, *delay) {
 	if !ok || fire.Due > upto {
 		return verdict{}, nil
 	}
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	last := len(e.plans) - 1
 	p, group := &e.plans[last], e.name.Group()
 	v := verdict{plan: last, status: job.StatusPending, cause: job.CauseSchedule, first: fire, last: fire, count: 1}
@@ -169,5 +169,5 @@ func (m *Machine) enactDelay(b *builder, id uint32, fire verdict, next *delay, n
 		next = &delay{since: max(now, fire.first.At)}
 	}
 	m.replaceDelay(id, next)
-	b.waitItem(m.jobs[id].name, next)
+	b.waitItem(m.jobs.at(id).name, next)
 }

@@ -38,7 +38,7 @@ func (m *Machine) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 // runEarly makes the runs that v wants, which is version i of its job, as far as b has
 // room. It returns false when there are some left.
 func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
-	e := &m.jobs[v.id]
+	e := m.jobs.at(v.id)
 	for ; len(v.early) > 0; v.early = v.early[1:] {
 		s := v.early[0]
 		if _, made := m.requests.recent.runs[s.RunID]; made {

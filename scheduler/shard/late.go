@@ -39,15 +39,10 @@ func (m *Machine) loaded() {
 	m.loading = false
 	clear(m.late.partly)
 	maps.DeleteFunc(m.late.unread, func(_ uint64, u *unread) bool { return u.job == "" }) // gone from the bucket
-	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool {                    // of jobs that are gone
-		id, ok := m.byName[v.job]
-		return !ok || m.jobs[id].index(v.version) < 0 && !m.needsBegin(v)
+	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool { // of jobs that are gone
+		id, ok := m.jobs.find(v.job)
+		return !ok || m.jobs.at(id).index(v.version) < 0 && !m.needsBegin(v)
 	})
-}
-
-// index returns where among the plans a version is, or -1.
-func (e *entry) index(version int32) int {
-	return slices.IndexFunc(e.plans, func(p job.Plan) bool { return p.Version == version })
 }
 
 // begin sets where the fires of plan begin, which is to be the job's newest, and
@@ -57,7 +52,7 @@ func (e *entry) index(version int32) int {
 // has fired in its time, since nobody knew better: that stands, and the edit's own
 // begin after the last such fire.
 func (m *Machine) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	position := m.decided(e)
 	known := m.knows(rev)
 	late = !known && plan.From < position
@@ -176,7 +171,7 @@ func (m *Machine) decideLate(b *builder, now int64) bool {
 			return false
 		}
 		m.late.versions[waiting].done, m.late.versions[waiting].early = v.done, v.early
-		e := &m.jobs[v.id]
+		e := m.jobs.at(v.id)
 		if waiting > 0 || m.decided(e) > now {
 			waiting++
 			if v.done != 0 {
@@ -220,7 +215,7 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if d := m.delays.byJob[v.id]; d != nil && d.unsettled {
 		return false
 	}
-	e := &m.jobs[v.id]
+	e := m.jobs.at(v.id)
 	i := e.index(v.version)
 	p := &e.plans[i]
 	position := m.decided(e)
@@ -271,7 +266,7 @@ func (m *Machine) listLate() []bus.Late {
 	}
 	for _, v := range m.late.versions {
 		if v.done != 0 {
-			list = append(list, bus.Late{Job: m.jobs[v.id].name, Version: int(v.version), Done: instant(v.done)})
+			list = append(list, bus.Late{Job: m.jobs.at(v.id).name, Version: int(v.version), Done: instant(v.done)})
 		}
 	}
 	slices.SortFunc(list, func(a, b bus.Late) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version)) })

@@ -118,7 +118,7 @@ func TestAnEditHeardLateBeginsAfterTheLastFireOfTheVersionBefore(t *testing.T) {
 	b.put(0, 1, minutely)
 	b.want(b.step(2*time.Minute+10*time.Second, bus.MaxBatch), "12:01:00 g/a@1 pending schedule", "12:02:00 g/a@1 pending schedule")
 	b.put(90*time.Second, 2, spread)
-	offset := time.Duration(b.m.jobs[0].plans[1].Offset) * time.Millisecond
+	offset := time.Duration(b.m.jobs.at(0).plans[1].Offset) * time.Millisecond
 	if offset < 2*time.Minute || offset > 50*time.Minute {
 		t.Fatalf("an offset of %s shows nothing", offset)
 	}
@@ -148,7 +148,7 @@ func TestAJobForgottenInTheMiddleOfASweepMayComeBack(t *testing.T) {
 		b.put(0, 1, func(v *job.Version) { minutely(v); v.Job.Job = job.Name(fmt.Sprintf("g/%d", i)) })
 	}
 	b.step(time.Minute, overhead+3)
-	last := b.m.jobs[b.m.sweep[len(b.m.sweep)-1]].name
+	last := b.m.jobs.at(b.m.sweep[len(b.m.sweep)-1]).name
 	b.m.Forget(last, 11)
 	back := func(v *job.Version) { minutely(v); v.Job.Job = last }
 	v := &job.Version{Version: 1, EffectiveFrom: noon.Add(30 * time.Second)}

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,10 +61,8 @@ type Machine struct {
 	stepped   int64        // when the last step was
 	commits   int          // batches made, to name the next
 
-	jobs   []entry
-	free   []uint32 // ids of removed jobs
-	byName map[job.Name]uint32
-	ring   *ring.Ring
+	jobs jobs
+	ring *ring.Ring
 
 	cluster   clusterState
 	late      lateVersions
@@ -79,28 +76,7 @@ type Machine struct {
 	standstills []Standstill // that explain why fires are decided late
 
 	flight  *flight // what the batch under way will have done
-	scratch  scratch
-}
-
-// key orders the jobs of a shard.
-type key struct {
-	hash uint64
-	name job.Name
-}
-
-func (k key) compare(other key) int {
-	return cmp.Or(cmp.Compare(k.hash, other.hash), cmp.Compare(k.name, other.name))
-}
-
-func keyOf(name job.Name) key { return key{hash: name.Hash(), name: name} }
-
-// entry is one job. Its id is its index.
-type entry struct {
-	key
-	plans    job.History
-	bodies   []unique.Handle[body] // of the triggers of each plan
-	sweeping bool                  // it waits in the sweep, and is not armed
-	waiting  int32                 // how many of its versions are among the late ones
+	scratch scratch
 }
 
 // New returns a machine at the position of cursor, which is stored at cursorSeq. A
@@ -115,7 +91,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		mark:      cursor.Jobs,
 		cursorSeq: cursorSeq,
 		loading:   true,
-		byName:    map[job.Name]uint32{},
+		jobs:      jobs{byName: map[job.Name]uint32{}},
 		ring:      ring.New(cursor.Done.UnixMilli()),
 		cluster:   clusterState{pauses: map[string][]setting{}, calendars: map[string][]calendar{}, instances: map[string][]*fleet.Instance{}, governed: map[string]bool{}},
 		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}, moved: map[job.Name]int64{}},
@@ -154,7 +130,7 @@ func (m *Machine) CursorSeq() uint64 { return m.cursorSeq }
 func (m *Machine) Heard() uint64 { return m.heard }
 
 // Jobs returns how many jobs the shard has.
-func (m *Machine) Jobs() int { return len(m.byName) }
+func (m *Machine) Jobs() int { return len(m.jobs.byName) }
 
 // BeginJobs tells which JOBS there is, before any of its versions: when it was made. It returns the
 // greatest revision of this one that the owner before had heard of, or 0 if that is not known.
@@ -194,11 +170,11 @@ func (m *Machine) Put(p *Prepared) {
 		return
 	}
 	m.hear(p.rev)
-	id, known := m.byName[p.name]
+	id, known := m.jobs.find(p.name)
 	if !known {
-		id = m.newID(p.name)
+		id = m.jobs.add(p.name)
 	}
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	plan := p.plan
 	if n := len(e.plans); n > 0 && e.plans[n-1].Version >= plan.Version {
 		return
@@ -241,11 +217,11 @@ func (m *Machine) Put(p *Prepared) {
 // revision rev.
 func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.hear(rev)
-	id, ok := m.byName[name]
+	id, ok := m.jobs.find(name)
 	if !ok {
 		return
 	}
-	if m.jobs[id].sweeping {
+	if m.jobs.at(id).sweeping {
 		m.sweep = slices.DeleteFunc(m.sweep, func(other uint32) bool { return other == id })
 	}
 	m.late.versions = slices.DeleteFunc(m.late.versions, func(v lateVersion) bool {
@@ -262,22 +238,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.dropDelay(id)
 	m.forgetRuns(id)
 	m.forgetBackfills(id)
-	delete(m.byName, name)
-	m.jobs[id] = entry{}
-	m.free = append(m.free, id)
-}
-
-func (m *Machine) newID(name job.Name) uint32 {
-	var id uint32
-	if n := len(m.free); n > 0 {
-		id, m.free = m.free[n-1], m.free[:n-1]
-	} else {
-		id = uint32(len(m.jobs)) //nolint:gosec // memory ends long before
-		m.jobs = append(m.jobs, entry{})
-	}
-	m.jobs[id] = entry{key: keyOf(name)}
-	m.byName[name] = id
-	return id
+	m.jobs.remove(id)
 }
 
 // trim drops versions whose fires are all decided.
@@ -307,7 +268,7 @@ func (m *Machine) decided(e *entry) int64 {
 // arm sets when the job is to be looked at next: in the sweep that is on, if that has
 // yet to come to it, or at an instant.
 func (m *Machine) arm(id uint32) {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	if e.sweeping {
 		return
 	}

@@ -65,7 +65,7 @@ func (m *Machine) outside(a *alive) *bus.Trigger {
 // delayed is outside for the run whose end a fixed-delay job waits for, where the machine
 // knows no more of it: it has one attempt.
 func (m *Machine) delayed(id uint32, d *delay) *bus.Trigger {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	at := d.run.Time()
 	return &bus.Trigger{
 		RunID: d.run, Job: e.name, Version: int(e.newest().Version), Shard: m.cfg.Shard, Attempt: 1,
@@ -97,7 +97,7 @@ func (m *Machine) isOut(t *bus.Trigger) bool {
 		p := a.pieces
 		return t.Total == p.total() && (p.states[t.Index] == bus.PieceTriggered || p.states[t.Index] == bus.PieceBegun)
 	}
-	id, ok := m.byName[t.Job]
+	id, ok := m.jobs.find(t.Job)
 	return ok && m.delays.byJob[id] != nil && m.delays.byJob[id].run == t.RunID
 }
 

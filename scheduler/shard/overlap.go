@@ -20,13 +20,13 @@ type admission struct {
 // overlap, and does it. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
 func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
-	if why := m.noRoom(m.jobs[id].name.Group()); why != "" {
+	if why := m.noRoom(m.jobs.at(id).name.Group()); why != "" {
 		if r.cause.Scheduled() {
 			return admission{status: job.StatusMissed, reason: why}
 		}
 		return admission{status: job.StatusSkipped, reason: why}
 	}
-	rules := &m.jobs[id].newest().Reactions
+	rules := &m.jobs.at(id).newest().Reactions
 	body, err := body.at(r.fireTime)
 	if err != nil { // by a zone that only the server that saved the job knows
 		return admission{status: job.StatusSkipped, reason: err.Error()}
@@ -34,13 +34,13 @@ func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
 	if !rules.Watched() && !body.inPieces {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
-		b.trigger(m.jobs[id].name, body, r)
+		b.trigger(m.jobs.at(id).name, body, r)
 		return admission{status: job.StatusPending}
 	}
 	if rules.StartWithin > 0 {
 		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
 	}
-	a := &alive{run: r, id: id, job: m.jobs[id].name, body: unique.Make(body), since: b.now.UnixMilli()}
+	a := &alive{run: r, id: id, job: m.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
 	if r.given != nil {
 		m.takePieces(a)
 	}
@@ -83,7 +83,7 @@ const launch = 2
 // it is pending, or, where nobody is there to do its pieces, queued.
 func (m *Machine) launch(b *builder, a *alive) admission {
 	m.items.release(a.item)
-	a.setEndBy(b, &m.jobs[a.id].newest().Reactions)
+	a.setEndBy(b, &m.jobs.at(a.id).newest().Reactions)
 	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
 	if a.body.Value().inPieces {
 		if f, done := m.spread(b, a); done {
@@ -150,7 +150,7 @@ func (m *Machine) replace(b *builder, id uint32) bool {
 			}
 		case !a.killed: // a new owner says it again, as the old one may have died in between
 			a.killed = true
-			b.kills = append(b.kills, Kill{Job: m.jobs[id].name, RunID: a.run.id, Reason: why})
+			b.kills = append(b.kills, Kill{Job: m.jobs.at(id).name, RunID: a.run.id, Reason: why})
 		}
 	}
 	return true

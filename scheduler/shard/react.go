@@ -64,7 +64,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 		return
 	}
 	m.eventSeq = seq
-	id, ok := m.byName[e.Job]
+	id, ok := m.jobs.find(e.Job)
 	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.runs.condemned) == 0 {
 		return
 	}
@@ -105,7 +105,7 @@ func (m *Machine) react(b *builder) {
 func (m *Machine) endAttempt(b *builder, e *end) bool {
 	a := m.runs.alive[e.run]
 	if a == nil { // not watched, or ended already
-		id, ok := m.byName[e.job]
+		id, ok := m.jobs.find(e.job)
 		if !ok || e.begun || !m.waitsFor(id, e.run) {
 			return true
 		}
@@ -160,12 +160,12 @@ func (m *Machine) beginHere(b *builder, a *alive) {
 // trigger it, to say how far it or its pieces are, or to end it, with one for each child,
 // one for the count of failures, the wish to pause or the success, and one for a fixed delay.
 func (m *Machine) follows(id uint32) int {
-	return max(launch, len(m.jobs[id].newest().Children)+2)
+	return max(launch, len(m.jobs.at(id).newest().Children)+2)
 }
 
 // retry lets the run wait for another attempt, if its job's rule says so.
 func (m *Machine) retry(b *builder, a *alive, e *end) bool {
-	p := m.jobs[a.id].newest()
+	p := m.jobs.at(a.id).newest()
 	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}
@@ -210,7 +210,7 @@ func (m *Machine) ended(b *builder, a *alive, s job.Status, result json.RawMessa
 // tellChildren tells the owners of the job's children that a run of their parent has
 // ended. One that never began tells nobody.
 func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
-	e := &m.jobs[a.id]
+	e := m.jobs.at(a.id)
 	if s == job.StatusSkipped || s == job.StatusMissed || e.newest().Deleted {
 		return
 	}
@@ -240,7 +240,7 @@ func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.R
 // countFailures counts runs that end badly in a row, and has the job paused when they
 // are too many.
 func (m *Machine) countFailures(b *builder, a *alive, s job.Status) {
-	e := &m.jobs[a.id]
+	e := m.jobs.at(a.id)
 	p, books := e.newest(), m.runsOf(a.id)
 	was := books.failures
 	switch s { //nolint:exhaustive // the others say nothing about the job's health

@@ -79,13 +79,13 @@ func (m *Machine) Waiting(bytes map[string]int64) {
 	for id, books := range m.runs.byJob {
 		for _, waiting := range books.arrivals {
 			for _, a := range waiting {
-				bytes[m.jobs[id].name.Group()] += int64(perMessage + len(a.Params))
+				bytes[m.jobs.at(id).name.Group()] += int64(perMessage + len(a.Params))
 			}
 		}
 	}
 	for id, list := range m.backfills.byJob {
 		for _, f := range list {
-			bytes[m.jobs[id].name.Group()] += int64(2*perMessage + len("1767225600000,")*len(f.Fires))
+			bytes[m.jobs.at(id).name.Group()] += int64(2*perMessage + len("1767225600000,")*len(f.Fires))
 		}
 	}
 }

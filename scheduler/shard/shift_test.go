@@ -129,7 +129,7 @@ func TestAnEditHeardLateBeginsAfterTheLastFireThatWasMoved(t *testing.T) {
 func TestTheCursorNotesTheLatestFiresThatWereMovedAndSinceWhenThoseAreAll(t *testing.T) {
 	b := newBench(t)
 	b.weekend(job.ShiftNext, "0 9 7 * *")
-	plan := &b.m.jobs[b.m.byName["g/a"]].plans[0]
+	plan := &b.m.jobs.at(b.m.jobs.byName["g/a"]).plans[0]
 	monday := noon.Add(days(7))
 	name := func(i int) job.Name { return job.Name(fmt.Sprintf("g/job-%03d", i)) }
 	for i := range maxMoved + 2 {

@@ -140,7 +140,7 @@ func (w *world) rest(o *owner, commit func()) {
 	w.endAll(o, commit)
 	for id, d := range o.m.delays.byJob {
 		if d.run != "" {
-			fail("%s waits for the end of run %s, and none is alive", o.m.jobs[id].name, d.run)
+			fail("%s waits for the end of run %s, and none is alive", o.m.jobs.at(id).name, d.run)
 		}
 	}
 	w.clock += IdleAfter

@@ -21,7 +21,7 @@ const piecesAtOnce = 300
 func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 	m.cluster.instances[group] = online
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
-		if m.jobs[id].name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].alive, (*alive).lacksInstances) {
+		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].alive, (*alive).lacksInstances) {
 			m.wake(id)
 		}
 	}
@@ -100,7 +100,7 @@ func (m *Machine) lack(a *alive) string {
 // beginPieces has the pieces of an attempt triggered.
 func (m *Machine) beginPieces(a *alive) {
 	a.total = a.pieces.total()
-	a.pieces.StartWithin = m.jobs[a.id].newest().StartWithin
+	a.pieces.StartWithin = m.jobs.at(a.id).newest().StartWithin
 	a.startBy = 0                  // each piece has its own
 	a.pieces.StartBy = time.Time{} // of an earlier attempt, when the job may have had another rule
 	m.sendLater(a)

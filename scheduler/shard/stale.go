@@ -35,7 +35,7 @@ func (s *success) outdatesAny(of *runsOf) bool {
 // its failed attempt is seen, and it makes no difference which run of the two ended first.
 func (m *Machine) stale(a *alive) string {
 	s := m.runs.byJob[a.id].succeeded
-	if s == nil || !m.jobs[a.id].newest().Retry.DropStale || !s.outdates(a) {
+	if s == nil || !m.jobs.at(a.id).newest().Retry.DropStale || !s.outdates(a) {
 		return ""
 	}
 	return reason.StaleRetry.With(s.run)
@@ -47,7 +47,7 @@ func (m *Machine) stale(a *alive) string {
 func (m *Machine) noteSuccess(b *builder, a *alive) {
 	books, s := m.runs.byJob[a.id], &success{run: a.run.id}
 	switch {
-	case !a.cause.Scheduled() || !m.jobs[a.id].newest().Retry.DropStale:
+	case !a.cause.Scheduled() || !m.jobs.at(a.id).newest().Retry.DropStale:
 	case books.succeeded != nil && books.succeeded.fire() >= s.fire():
 	case s.outdatesAny(books) || m.hasUnread(a.job):
 		s.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
@@ -73,7 +73,7 @@ func (m *Machine) putSuccess(books *runsOf, s *success) {
 // fire may begin.
 func (m *Machine) forgetSuccess(id uint32) {
 	books := m.runs.byJob[id]
-	if books == nil || books.succeeded == nil || m.hasUnread(m.jobs[id].name) {
+	if books == nil || books.succeeded == nil || m.hasUnread(m.jobs.at(id).name) {
 		return
 	}
 	if !books.succeeded.outdatesAny(books) {

@@ -104,7 +104,7 @@ func TestMoreStaleRetriesThanABatchHasRoomForEndInThoseThatFollow(t *testing.T) 
 		}
 	}
 	at := (runs+1)*time.Minute + time.Second
-	b.m.jobs[0].plans[0].Children = []job.Child{{Job: "g/child"}} // so that each end takes a message
+	b.m.jobs.at(0).plans[0].Children = []job.Child{{Job: "g/child"}} // so that each end takes a message
 	seq++
 	b.endOf(seq, runs+1, job.StatusSucceeded, at)
 	var dropped []string

@@ -77,7 +77,7 @@ func (m *Machine) beginSweep(now int64) {
 	}
 	m.scratch.due = m.ring.Due(now, m.scratch.due[:0])
 	for _, d := range m.scratch.due {
-		e := &m.jobs[d.ID]
+		e := m.jobs.at(d.ID)
 		if m.resumed && e.compare(m.after) <= 0 {
 			// Armed while its predecessor had passed it already; it is due later than now.
 			m.arm(d.ID)
@@ -87,9 +87,9 @@ func (m *Machine) beginSweep(now int64) {
 	}
 	m.resumed = false
 	for _, id := range m.sweep {
-		m.jobs[id].sweeping = true
+		m.jobs.at(id).sweeping = true
 	}
-	slices.SortFunc(m.sweep, func(a, b uint32) int { return m.jobs[a].compare(m.jobs[b].key) })
+	slices.SortFunc(m.sweep, func(a, b uint32) int { return m.jobs.at(a).compare(m.jobs.at(b).key) })
 	m.sweepTo = now
 }
 
@@ -103,7 +103,7 @@ func (m *Machine) continueSweep(b *builder, now int64) {
 		if !m.sweepJob(b, id, now) {
 			return // the rest is for the next batch
 		}
-		e := &m.jobs[id]
+		e := m.jobs.at(id)
 		e.sweeping = false
 		m.after = e.key
 		m.sweep = m.sweep[1:]
@@ -116,16 +116,16 @@ func (m *Machine) continueSweep(b *builder, now int64) {
 
 // join adds a job to the sweep, at its place.
 func (m *Machine) join(id uint32) {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	e.sweeping = true
-	at, _ := slices.BinarySearchFunc(m.sweep, e.key, func(other uint32, k key) int { return m.jobs[other].compare(k) })
+	at, _ := slices.BinarySearchFunc(m.sweep, e.key, func(other uint32, k key) int { return m.jobs.at(other).compare(k) })
 	m.sweep = slices.Insert(m.sweep, at, id)
 }
 
 // sweepJob decides one job of the sweep. It returns false, and leaves everything as
 // it was, when b has no room for it.
 func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	m.scratch.verdicts = m.scratch.verdicts[:0]
 	messages := 0
 	m.decide(e.name.Group(), e.plans, 0, len(e.plans), m.done, m.sweepTo, now, func(v verdict) {
@@ -168,7 +168,7 @@ func (m *Machine) enactAll(b *builder, id uint32, runs int) {
 
 // apply adds to b what a verdict asks for, and returns the status that comes of it.
 func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	version := e.plans[v.plan].Version
 	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	if v.status == job.StatusPending {

@@ -22,7 +22,7 @@ func (m *Machine) endPiece(b *builder, a *alive, e *end) {
 		}
 		return
 	}
-	rule := m.jobs[a.id].newest()
+	rule := m.jobs.at(a.id).newest()
 	again := !rule.Deleted && !e.final && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
 	if p.end(e.piece.Index, e.status, again) {
 		if e.status == job.StatusSucceeded && rule.PassesResult() {
@@ -44,7 +44,7 @@ func (m *Machine) goOn(b *builder, a *alive) {
 	if p.in(string(bus.PieceWaiting))+p.out() > 0 {
 		return
 	}
-	rule := m.jobs[a.id].newest()
+	rule := m.jobs.at(a.id).newest()
 	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
 		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
@@ -105,7 +105,7 @@ func (m *Machine) divide(b *builder, a *alive, e *end) {
 // wakePieces looks after a run in pieces as time passes. The caller has found room for
 // what follows from its end.
 func (m *Machine) wakePieces(b *builder, a *alive, now int64) {
-	p, rule := a.pieces, m.jobs[a.id].newest()
+	p, rule := a.pieces, m.jobs.at(a.id).newest()
 	if a.lacksInstances() {
 		m.meet(a)
 		switch {

@@ -44,7 +44,7 @@ func (m *Machine) noteUnread(e *entry, p *Prepared) {
 
 // putUnreadable enters a version that cannot be read.
 func (m *Machine) putUnreadable(id uint32, p *Prepared) {
-	e := &m.jobs[id]
+	e := m.jobs.at(id)
 	plan, body := p.plan, p.body
 	if n := len(e.plans); n > 0 {
 		plan.Rules, body = e.plans[n-1].Rules, e.bodies[n-1]

@@ -35,7 +35,7 @@ func (m *Machine) wakeUp(b *builder) {
 // wakeJob does so for one job. It returns false when b is full.
 func (m *Machine) wakeJob(b *builder, id uint32) bool {
 	m.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
-	e, books, now := &m.jobs[id], m.runs.byJob[id], b.now.UnixMilli()
+	e, books, now := m.jobs.at(id), m.runs.byJob[id], b.now.UnixMilli()
 	p := e.newest()
 	room := m.follows(id)
 	for _, a := range slices.Clone(books.alive) {
@@ -88,7 +88,7 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 // wakeRetrying begins the next attempts of a job's runs that are due, and ends the runs that
 // are to have none. It returns false when b is full. It comes after all that can end a run well.
 func (m *Machine) wakeRetrying(b *builder, id uint32, now int64) bool {
-	e, books := &m.jobs[id], m.runs.byJob[id]
+	e, books := m.jobs.at(id), m.runs.byJob[id]
 	isRetrying := func(a *alive) bool { return a.stage == retrying }
 	if !slices.ContainsFunc(books.alive, isRetrying) {
 		return true
@@ -117,7 +117,7 @@ func (m *Machine) wakeRetrying(b *builder, id uint32, now int64) bool {
 // expireQueue ends the runs behind the first that have been queued for too long. It
 // returns false when b is full.
 func (m *Machine) expireQueue(b *builder, id uint32, now int64) bool {
-	within := m.jobs[id].newest().StartWithin
+	within := m.jobs.at(id).newest().StartWithin
 	for _, a := range slices.Clone(m.runs.byJob[id].queue) {
 		if a.startBy == 0 || a.startBy > now {
 			continue
