@@ -104,7 +104,7 @@ func (t *clusterState) putCalendar(ctx context.Context, e jetstream.KeyValueEntr
 	versions = append(versions, v)
 	t.calendars[e.Key()] = slices.Delete(versions, 0, max(len(versions)-bus.CalendarHistory, 0))
 	t.mu.Unlock()
-	t.tell(ctx, func(m *shard.Machine) { _ = m.PutCalendar(v) }) // it compiled above
+	t.tell(ctx, func(m *shard.Machine) { _ = m.Cluster.PutCalendar(v) }) // it compiled above
 }
 
 func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
@@ -119,7 +119,7 @@ func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 	holds = append(holds, h)
 	t.holds[group] = slices.Delete(holds, 0, max(len(holds)-bus.HoldHistory, 0))
 	t.mu.Unlock()
-	t.tell(ctx, func(m *shard.Machine) { m.PutHold(group, h) })
+	t.tell(ctx, func(m *shard.Machine) { m.Cluster.PutHold(group, h) })
 }
 
 func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
@@ -133,7 +133,7 @@ func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) 
 	t.groups[e.Key()] = g
 	t.mu.Unlock()
 	if was.Governed() != g.Governed() {
-		t.tell(ctx, func(m *shard.Machine) { m.PutGroup(e.Key(), g.Governed()) })
+		t.tell(ctx, func(m *shard.Machine) { m.Cluster.PutGroup(e.Key(), g.Governed()) })
 	}
 }
 
@@ -168,16 +168,16 @@ func (t *clusterState) apply(m *shard.Machine) {
 	defer t.mu.Unlock()
 	for _, versions := range t.calendars {
 		for _, v := range versions {
-			_ = m.PutCalendar(v) // it compiled when it was heard of
+			_ = m.Cluster.PutCalendar(v) // it compiled when it was heard of
 		}
 	}
 	for group, holds := range t.holds {
 		for _, h := range holds {
-			m.PutHold(group, h)
+			m.Cluster.PutHold(group, h)
 		}
 	}
 	for group, g := range t.groups {
-		m.PutGroup(group, g.Governed())
+		m.Cluster.PutGroup(group, g.Governed())
 	}
 	for group, r := range t.rosters {
 		m.PutInstances(group, r.online)

@@ -24,19 +24,19 @@ type relayed struct {
 // relayWords sends out the words that the machine has for other partitions: for each of them the
 // oldest ones, and no further ones until those are stored there. Only the lane calls it.
 func (o *ownership) relayWords() {
-	left := o.machine.WordsLeft()
+	left := o.machine.Relay.Len()
 	o.s.metrics.words.Add(float64(left - o.words))
 	if o.words = left; left == 0 {
 		return
 	}
 	for p := range o.s.conn.Cluster().Partitions.Count() {
-		words := o.machine.Words(p, mostRelayed)
+		words := o.machine.Relay.Next(p, mostRelayed)
 		if o.relaying[p] || len(words) == 0 {
 			continue
 		}
 		r := relayed{partition: p}
 		for _, w := range words {
-			m, err := o.machine.Item(w).Msg(w.Shard)
+			m, err := o.machine.Relay.Item(w).Msg(w.Shard)
 			if err != nil {
 				panic("BUG: " + err.Error())
 			}
@@ -91,7 +91,7 @@ func (o *ownership) relayTo(ctx context.Context, r relayed) {
 			return // the shard was lost meanwhile
 		}
 		o.relaying[r.partition] = false
-		o.machine.Relayed(r.partition, n)
+		o.machine.Relay.Sent(r.partition, n)
 		o.relayWords()
 	})
 }

@@ -68,7 +68,7 @@ func (m *Machine) Backfill(r bus.BackfillRequest) (done *job.Backfill, err error
 			return nil, nil
 		}
 	}
-	if why := m.noRoom(r.Job.Group()); why != "" {
+	if why := m.Cluster.noRoom(r.Job.Group()); why != "" {
 		return nil, fmt.Errorf("%w: %s", job.ErrConflict, why)
 	}
 	m.backfills.asked = append(m.backfills.asked, askedBackfill{BackfillRequest: r})
@@ -259,7 +259,7 @@ func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, 
 		f.Cancelled = "the job was deleted"
 		changed = true
 	}
-	alive, room := m.filling(id), m.noRoom(m.jobs.at(id).name.Group()) == ""
+	alive, room := m.filling(id), m.Cluster.noRoom(m.jobs.at(id).name.Group()) == ""
 	for ; room && len(f.left()) > 0 && alive < f.AtOnce; alive++ {
 		if n == most || !b.fits(launch+1) {
 			full = true

@@ -15,7 +15,7 @@ func TestABackfillYieldsToWhatIsDueInItsGroup(t *testing.T) {
 		every(time.Minute, job.FireAll)(v)
 		v.Priority, v.Retry = job.PriorityHigh, job.Retry{Limit: 1, Backoff: job.BackoffConstant, Delay: job.Duration(time.Second)}
 	})
-	b.m.PutGroup("g", true)
+	b.m.Cluster.PutGroup("g", true)
 	r := bus.BackfillRequest{ID: "again", Job: "g/a", Fires: []int64{noon.Add(-time.Hour).UnixMilli()}, AtOnce: 1}
 	if _, err := b.m.Backfill(r); err != nil {
 		t.Fatal(err)

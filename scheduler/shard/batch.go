@@ -92,7 +92,7 @@ type target struct {
 
 func (m *Machine) newBatch(now int64, room int) *builder {
 	return &builder{
-		cfg: &m.cfg, items: &m.items, governed: m.cluster.governed,
+		cfg: &m.cfg, items: &m.items, governed: m.Cluster.governed,
 		now: instant(now), room: room - overhead, subjects: map[target]string{}, nudges: map[int]bool{},
 	}
 }
@@ -201,7 +201,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
 		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.listMoved(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
-		Made: m.words.made, Words: m.words.marks,
+		Made: m.Relay.made, Words: m.Relay.marks,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {
 		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}
@@ -268,7 +268,7 @@ func (m *Machine) Released() []uint64 { return m.items.released }
 func (m *Machine) Deleted(seqs map[uint64]bool) {
 	m.items.deleted(seqs)
 	for seq := range seqs {
-		delete(m.words.there, seq)
+		delete(m.Relay.there, seq)
 	}
 }
 

@@ -22,7 +22,7 @@ func (m *Machine) arrive(b *builder) {
 	for len(m.runs.arrived) > 0 && b.fits(3) {
 		a := m.runs.arrived[0]
 		m.runs.arrived = m.runs.arrived[1:]
-		if !m.passes(a) {
+		if !m.Relay.passes(a) {
 			m.items.release(a.item)
 			continue
 		}
@@ -70,7 +70,7 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 	r := m.childRun(a, p.Version)
 	body := e.newestBody()
 	var f admission
-	switch why := m.whyPaused(e.name.Group(), p, b.now.UnixMilli()); {
+	switch why := m.Cluster.whyPaused(e.name.Group(), p, b.now.UnixMilli()); {
 	case why != "":
 		f = admission{status: job.StatusSkipped, reason: why}
 	case a.Depth > job.MaxChain:

@@ -48,7 +48,7 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 		return nil, fmt.Errorf("%w: no version of job %s has wanted its fire at %s early, as run %s, within the last %s",
 			job.ErrConflict, r.Job, r.InsteadOf.UTC().Format(time.RFC3339), r.RunID, AskedFor)
 	}
-	if why := m.noRoom(r.Job.Group()); why != "" {
+	if why := m.Cluster.noRoom(r.Job.Group()); why != "" {
 		return nil, fmt.Errorf("%w: %s", job.ErrConflict, why)
 	}
 	c := Command{TriggerRequest: r, version: e.plans[last].Version}

@@ -83,11 +83,11 @@ func (m *Machine) judgeOnTime(group string, p *job.Plan, plan int, fires []job.F
 	var run runOf
 	for _, f := range fires {
 		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
-		landing, moved := m.lands(p, f.At)
+		landing, moved := m.Cluster.lands(p, f.At)
 		if landing == job.LandsNone {
 			continue
 		}
-		if why := m.excluded(group, p, f.At); why != "" {
+		if why := m.Cluster.excluded(group, p, f.At); why != "" {
 			v.status, v.reason = job.StatusSkipped, why
 		} else {
 			v.reason = reason.Join(moved, m.withinGrace(f.Due, now))
@@ -110,7 +110,7 @@ func (m *Machine) lateFires(group string, plans job.History, i int, after, upto 
 	}
 	late = make([]lateFire, 0, len(fires))
 	for _, f := range fires {
-		if landing, moved := m.lands(&plans[i], f.At); landing != job.LandsNone {
+		if landing, moved := m.Cluster.lands(&plans[i], f.At); landing != job.LandsNone {
 			late = append(late, lateFire{Fire: f, plan: i, moved: moved})
 		}
 	}
@@ -123,7 +123,7 @@ func (m *Machine) lump(group string, plans job.History, i int, after, upto, now 
 	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule}
 	p := &plans[i]
 	plans.Fires(i, after, upto, func(f job.Fire) bool {
-		if landing, _ := m.lands(p, f.At); landing == job.LandsNone {
+		if landing, _ := m.Cluster.lands(p, f.At); landing == job.LandsNone {
 			return true
 		}
 		if v.count == 0 {
@@ -161,10 +161,10 @@ func newestAt(plans job.History, now int64) *job.Plan {
 // rules at now.
 func (m *Machine) missedReason(group string, p *job.Plan, first, last, now int64) string {
 	why := reason.MisfireSkip
-	switch held := m.held(group, now); {
-	case held == heldAll:
+	switch scope := m.Cluster.pausedBy(group, now); {
+	case scope == allPaused:
 		why = reason.PausedByThen
-	case held == heldGroup:
+	case scope == groupPaused:
 		why = reason.GroupPausedByThen
 	case p.Deleted:
 		why = reason.DeletedByThen
@@ -185,7 +185,7 @@ func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, mi
 	rule := newestAt(plans, now)
 	runs := 0 // how many of the newest may run
 	oldest := int64(-1 << 62)
-	if !rule.Deleted && rule.WhyPaused(now) == "" && m.held(group, now) == notHeld {
+	if !rule.Deleted && rule.WhyPaused(now) == "" && m.Cluster.pausedBy(group, now) == nonePaused {
 		switch rule.Misfire.Policy {
 		case job.FireOnce:
 			runs = 1
@@ -199,7 +199,7 @@ func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, mi
 	for k := len(late) - 1; k >= 0; k-- {
 		f := late[k]
 		v := verdict{plan: f.plan, cause: job.CauseSchedule, first: f.Fire, last: f.Fire, count: 1}
-		switch why := m.excluded(group, &plans[f.plan], f.At); {
+		switch why := m.Cluster.excluded(group, &plans[f.plan], f.At); {
 		case why != "":
 			v.status, v.reason = job.StatusSkipped, why
 		case runs > 0 && f.Due >= oldest:

@@ -148,7 +148,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: &item{seq: seq}})
 		return nil
 	case bus.DeferredWord:
-		m.keepWord(d, &item{seq: seq})
+		m.Relay.keep(d, &item{seq: seq})
 		return nil
 	case bus.DeferredAsked:
 		m.restoreAsked(d, seq)

@@ -140,10 +140,10 @@ func (m *Machine) decideDelay(id uint32, upto, now int64) (verdict, *delay) {
 	p, group := &e.plans[last], e.name.Group()
 	v := verdict{plan: last, status: job.StatusPending, cause: job.CauseSchedule, first: fire, last: fire, count: 1}
 	late := now-fire.Due > p.Misfire.Grace.Milliseconds()
-	switch why := m.excluded(group, p, fire.At); {
+	switch why := m.Cluster.excluded(group, p, fire.At); {
 	case why != "":
 		v.status, v.reason = job.StatusSkipped, why
-	case late && (p.Misfire.Policy == job.MisfireSkip || m.held(group, now) != notHeld):
+	case late && (p.Misfire.Policy == job.MisfireSkip || m.Cluster.pausedBy(group, now) != nonePaused):
 		v.status, v.reason = job.StatusMissed, m.missedReason(group, p, fire.Due, fire.Due, now)
 	case late:
 		v.cause, v.reason = job.CauseMisfire, m.lateReason(fire.Due, now)

@@ -39,7 +39,7 @@ func (m *Machine) loaded() {
 	m.loading = false
 	clear(m.late.partly)
 	maps.DeleteFunc(m.late.unread, func(_ uint64, u *unread) bool { return u.job == "" }) // gone from the bucket
-	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool { // of jobs that are gone
+	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool {                    // of jobs that are gone
 		id, ok := m.jobs.find(v.job)
 		return !ok || m.jobs.at(id).index(v.version) < 0 && !m.needsBegin(v)
 	})
@@ -115,7 +115,7 @@ func (m *Machine) lastFire(e *entry, after, position int64) int64 {
 		e.plans.Fires(last, after+p.Offset, position, func(f job.Fire) bool {
 			fired := p.Nominal(f.At)
 			if !fired && f.At <= m.late.since {
-				landing, _ := m.lands(p, f.At)
+				landing, _ := m.Cluster.lands(p, f.At)
 				fired = landing != job.LandsNone
 			}
 			if fired {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/scheduler/ring"
 )
 
@@ -64,12 +63,12 @@ type Machine struct {
 	jobs jobs
 	ring *ring.Ring
 
-	cluster   clusterState
+	Cluster   *Cluster
 	late      lateVersions
 	delays    delays
 	items     items
 	runs      runs
-	words     words
+	Relay     *Relay
 	backfills backfills
 	requests  requests
 
@@ -93,12 +92,11 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		loading:   true,
 		jobs:      jobs{byName: map[job.Name]uint32{}},
 		ring:      ring.New(cursor.Done.UnixMilli()),
-		cluster:   clusterState{pauses: map[string][]setting{}, calendars: map[string][]calendar{}, instances: map[string][]*fleet.Instance{}, governed: map[string]bool{}},
+		Cluster:   newCluster(),
 		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}, moved: map[job.Name]int64{}},
 		delays:    delays{byJob: map[uint32]*delay{}},
 		items:     items{left: map[uint64]bool{}, released: cursor.Released},
 		runs:      runs{byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{}},
-		words:     words{made: cursor.Made, left: map[int][]*Word{}, there: map[uint64]bool{}, marks: map[int]bus.WordMark{}},
 		backfills: backfills{byJob: map[uint32][]*backfill{}},
 		requests:  requests{asked: map[job.RunID]bool{}},
 	}
@@ -106,7 +104,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
 	}
 	m.jobsSeq, m.heard, m.knownSeq = cursor.JobsSeq, cursor.JobsSeq, cursor.JobsSeq
-	maps.Copy(m.words.marks, cursor.Words)
+	m.Relay = newRelay(&m.cfg, &m.items, cursor)
 	for _, b := range cursor.Begins {
 		m.late.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
 	}
@@ -303,7 +301,7 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 	}
 	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.due) > 0 ||
 		len(m.runs.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.condemned)+len(m.backfills.asked) > 0
-	if m.reserved() {
+	if m.Cluster.reserved() {
 		return min(m.done, now), told
 	}
 	told = told || len(m.runs.arrived)+len(m.runs.sending)+len(m.backfills.going) > 0

@@ -195,7 +195,7 @@ func TestLateFiresOfAJobThatIsPausedOrDeletedByNowAreMissed(t *testing.T) {
 
 	b = newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireAll))
-	b.m.PutHold("", job.Pause{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
+	b.m.Cluster.PutHold("", job.Pause{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
 	b.want(b.step(150*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 missed schedule: noticed too late; everything was paused by then",
 		"12:02:00 g/a@1 skipped schedule: everything is paused")
@@ -214,12 +214,12 @@ func TestCalendarsSkipFires(t *testing.T) {
 		{Calendar: "freeze", Windows: []job.Window{{From: "12:01", To: "12:02"}}},
 		{Calendar: "office", Windows: []job.Window{{From: "12:00", To: "12:03"}}},
 	} {
-		if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: c, Version: 1, EffectiveFrom: noon.Add(-time.Hour)}); err != nil {
+		if err := b.m.Cluster.PutCalendar(&job.CalendarVersion{Calendar: c, Version: 1, EffectiveFrom: noon.Add(-time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// It holds up to its end, inclusive.
-	if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "freeze"}, Version: 2, EffectiveFrom: noon.Add(time.Minute), Deleted: true}); err != nil {
+	if err := b.m.Cluster.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "freeze"}, Version: 2, EffectiveFrom: noon.Add(time.Minute), Deleted: true}); err != nil {
 		t.Fatal(err)
 	}
 	b.put(0, 1, func(v *job.Version) {
@@ -231,7 +231,7 @@ func TestCalendarsSkipFires(t *testing.T) {
 		"12:02:00 g/a@1 pending schedule",
 		"12:03:00 g/a@1 skipped schedule: calendar office does not include it")
 	bad := &job.CalendarVersion{Calendar: job.Calendar{Calendar: "bad", Dates: []string{"02-30"}}, Version: 1, EffectiveFrom: noon}
-	if err := b.m.PutCalendar(bad); !errors.Is(err, job.ErrInvalid) {
+	if err := b.m.Cluster.PutCalendar(bad); !errors.Is(err, job.ErrInvalid) {
 		t.Errorf("a calendar with 30 February: %v", err)
 	}
 }
@@ -474,15 +474,15 @@ func TestAMachineKeepsAsManyPositionsAndCalendarsAsTheBucketsDo(t *testing.T) {
 	b := newBench(t)
 	for i := range 100 {
 		at := noon.Add(time.Duration(i) * time.Second)
-		b.m.PutHold("", job.Pause{Paused: i%2 == 0, EffectiveFrom: at})
-		if err := b.m.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "c"}, Version: i + 1, EffectiveFrom: at}); err != nil {
+		b.m.Cluster.PutHold("", job.Pause{Paused: i%2 == 0, EffectiveFrom: at})
+		if err := b.m.Cluster.PutCalendar(&job.CalendarVersion{Calendar: job.Calendar{Calendar: "c"}, Version: i + 1, EffectiveFrom: at}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if h, c := len(b.m.cluster.pauses[""]), len(b.m.cluster.calendars["c"]); h != bus.HoldHistory || c != bus.CalendarHistory {
+	if h, c := len(b.m.Cluster.pauses[""]), len(b.m.Cluster.calendars["c"]); h != bus.HoldHistory || c != bus.CalendarHistory {
 		t.Errorf("%d positions of the switch and %d versions of the calendar are kept, want %d and %d", h, c, bus.HoldHistory, bus.CalendarHistory)
 	}
-	if last := b.m.cluster.pauses[""][len(b.m.cluster.pauses[""])-1].from; last != noon.Add(99*time.Second).UnixMilli() {
+	if last := b.m.Cluster.pauses[""][len(b.m.Cluster.pauses[""])-1].from; last != noon.Add(99*time.Second).UnixMilli() {
 		t.Errorf("the newest position is of %d", last)
 	}
 }

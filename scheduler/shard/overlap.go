@@ -20,7 +20,7 @@ type admission struct {
 // overlap, and does it. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
 func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
-	if why := m.noRoom(m.jobs.at(id).name.Group()); why != "" {
+	if why := m.Cluster.noRoom(m.jobs.at(id).name.Group()); why != "" {
 		if r.cause.Scheduled() {
 			return admission{status: job.StatusMissed, reason: why}
 		}

@@ -223,8 +223,8 @@ func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.R
 		}
 		n := c.Job.Shard(m.cfg.Shards)
 		if m.cfg.Partitions.Of(n) != m.cfg.Partitions.Of(m.cfg.Shard) {
-			d.Kind, d.Word = bus.DeferredWord, &bus.Word{From: m.cfg.Shard, At: bus.WordMark{Made: m.words.made}}
-			m.keepWord(d, b.deferred(m.cfg.Shard, d))
+			d.Kind, d.Word = bus.DeferredWord, &bus.Word{From: m.cfg.Shard, At: bus.WordMark{Made: m.Relay.made}}
+			m.Relay.keep(d, b.deferred(m.cfg.Shard, d))
 			continue
 		}
 		i := b.deferred(n, d)

@@ -21,16 +21,16 @@ type Room struct {
 // freed the room of attempts that follow, so those go on: retries, and runs that leave a queue.
 // Pieces and runs of backfills wait until there is room.
 func (m *Machine) PutRoom(r *Room, now int64) {
-	was := m.cluster.room
+	was := m.Cluster.room
 	if was == r {
 		return
 	}
-	m.cluster.room = r
+	m.Cluster.room = r
 	switch reserved := r != nil && r.Reserved; {
 	case reserved && (was == nil || !was.Reserved):
-		m.cluster.reservedSince = now
+		m.Cluster.reservedSince = now
 	case !reserved && was != nil && was.Reserved:
-		m.StoodStill(Standstill{From: m.cluster.reservedSince, To: now, Reason: reason.NoRoomForRuns.String()})
+		m.StoodStill(Standstill{From: m.Cluster.reservedSince, To: now, Reason: reason.NoRoomForRuns.String()})
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
 		for _, a := range m.runs.byJob[id].alive {
@@ -45,11 +45,11 @@ func (m *Machine) PutRoom(r *Room, now int64) {
 }
 
 // reserved reports whether no run may begin.
-func (m *Machine) reserved() bool { return m.cluster.room != nil && m.cluster.room.Reserved }
+func (c *Cluster) reserved() bool { return c.room != nil && c.room.Reserved }
 
 // noRoom returns why no further run of a group may begin, or "".
-func (m *Machine) noRoom(group string) string {
-	switch r := m.cluster.room; {
+func (c *Cluster) noRoom(group string) string {
+	switch r := c.room; {
 	case r == nil:
 		return ""
 	case r.Full[group]:

@@ -21,7 +21,7 @@ func (b *bench) weekend(shift job.Shift, cron string) {
 // closed has the calendar weekend be those days, beginning so long after noon.
 func (b *bench) closed(after time.Duration, days string) {
 	b.t.Helper()
-	err := b.m.PutCalendar(&job.CalendarVersion{
+	err := b.m.Cluster.PutCalendar(&job.CalendarVersion{
 		Calendar:      job.Calendar{Calendar: "weekend", Windows: []job.Window{{Days: days, From: "00:00", To: "24:00"}}},
 		EffectiveFrom: noon.Add(after),
 	})
@@ -73,7 +73,7 @@ func TestInstantsWithoutAFireLeaveNoTraceHoweverLateTheyAreNoticed(t *testing.T)
 func TestAFireThatAPauseSkipsSaysThatItMovesToo(t *testing.T) {
 	b := newBench(t)
 	b.weekend(job.ShiftNext, "0 9 7 * *")
-	b.m.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon, Until: noon.Add(6 * 24 * time.Hour)})
+	b.m.Cluster.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon, Until: noon.Add(6 * 24 * time.Hour)})
 	b.want(b.step(days(5), bus.MaxBatch), "09:00:00 g/a@1 skipped schedule: executor group g is paused; shift next moves it to the next day that the calendars allow")
 	b.want(b.step(days(7), bus.MaxBatch), "09:00:00 g/a@1 pending schedule: moved from 2026-03-07T09:00:00Z, which the calendars exclude")
 }

@@ -82,7 +82,7 @@ func (w *world) govern() {
 	w.governed[group] = !w.governed[group]
 	for _, o := range append([]*owner{w.owner}, w.zombies...) {
 		if o != nil && o.batch == nil {
-			o.m.PutGroup(group, w.governed[group])
+			o.m.Cluster.PutGroup(group, w.governed[group])
 		}
 	}
 	w.say("%s is governed: %v", group, w.governed[group])
@@ -93,7 +93,7 @@ func (w *world) govern() {
 func checkSubject(m *Machine, t *bus.Trigger, subject string) {
 	want := bus.SubjectTrigger(simShard, t.Job.Group())
 	switch {
-	case m.cluster.governed[t.Job.Group()]:
+	case m.Cluster.governed[t.Job.Group()]:
 		want = bus.SubjectPriority(simShard, t.Priority, t.Job.Group())
 	case t.Routed():
 		want = bus.SubjectRouted(simShard, t.Job.Group())

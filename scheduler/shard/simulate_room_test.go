@@ -66,7 +66,7 @@ func checkRoom(b *stored, d delivery, lines []bus.Decided) {
 
 // checkIdle looks that an owner who may begin nothing does not step in vain again and again.
 func (w *world) checkIdle(o *owner, now int64, room int) {
-	if at, waits := o.m.NextAt(now); room == bus.MaxBatch && o.m.reserved() && waits && at <= now {
+	if at, waits := o.m.NextAt(now); room == bus.MaxBatch && o.m.Cluster.reserved() && waits && at <= now {
 		fail("nothing comes of a step at %s, and the next is due at %s", instant(now), instant(at))
 	}
 }

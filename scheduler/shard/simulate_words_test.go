@@ -185,15 +185,15 @@ func (p *simParent) takeOver(w *world, dies bool) {
 // relayAway has an owner of this shard, or a former one, send some of its words.
 func (w *world) relayAway(o *owner) {
 	for p := range w.partitions.Count() {
-		words := o.m.Words(p, 1+w.rng.IntN(4))
+		words := o.m.Relay.Next(p, 1+w.rng.IntN(4))
 		if len(words) == 0 || w.chance(20) {
 			continue
 		}
 		for _, word := range words {
-			w.words.children[word.Shard].receive(o.m.Item(word).Word)
+			w.words.children[word.Shard].receive(o.m.Relay.Item(word).Word)
 		}
 		if w.chance(70) {
-			o.m.Relayed(p, len(words))
+			o.m.Relay.Sent(p, len(words))
 		}
 	}
 }
@@ -201,11 +201,11 @@ func (w *world) relayAway(o *owner) {
 // relayAllAway has all words be stored abroad, or as many as an owner relays before it has deleted those.
 func (w *world) relayAllAway(o *owner) {
 	for p := range w.partitions.Count() {
-		words := o.m.Words(p, 1<<30)
+		words := o.m.Relay.Next(p, 1<<30)
 		for _, word := range words {
-			w.words.children[word.Shard].receive(o.m.Item(word).Word)
+			w.words.children[word.Shard].receive(o.m.Relay.Item(word).Word)
 		}
-		o.m.Relayed(p, len(words))
+		o.m.Relay.Sent(p, len(words))
 	}
 }
 

@@ -223,9 +223,9 @@ func (o *owner) hear(w *world) {
 	case *job.Version:
 		err = w.put(o, c, rev)
 	case *job.CalendarVersion:
-		err = o.m.PutCalendar(c)
+		err = o.m.Cluster.PutCalendar(c)
 	case hold:
-		o.m.PutHold(c.group, c.Pause)
+		o.m.Cluster.PutHold(c.group, c.Pause)
 	case forgotten:
 		o.m.Forget(job.Name(c), rev)
 	}
@@ -239,9 +239,9 @@ func (o *owner) hear(w *world) {
 				err = w.put(o, again, rev-1)
 			}
 		case *job.CalendarVersion:
-			err = o.m.PutCalendar(again)
+			err = o.m.Cluster.PutCalendar(again)
 		case hold:
-			o.m.PutHold(again.group, again.Pause)
+			o.m.Cluster.PutHold(again.group, again.Pause)
 		}
 	}
 	if err != nil {
@@ -304,7 +304,7 @@ func (w *world) takeOver() {
 	}
 	for _, group := range simGroups {
 		o.m.PutInstances(group, w.online[group])
-		o.m.PutGroup(group, w.governed[group])
+		o.m.Cluster.PutGroup(group, w.governed[group])
 	}
 	w.measure(o)
 	if !o.m.NeedsEvents() {

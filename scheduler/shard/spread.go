@@ -19,17 +19,13 @@ const piecesAtOnce = 300
 // PutInstances tells which instances of a group are online, in the order of their
 // names. The list must not be changed from then on; several machines may share it.
 func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
-	m.cluster.instances[group] = online
+	m.Cluster.instances[group] = online
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
 		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].alive, (*alive).lacksInstances) {
 			m.wake(id)
 		}
 	}
 }
-
-// PutGroup tells whether a group is governed: whether its triggers go to a dispatcher, by
-// priority, or to whom their routes say.
-func (m *Machine) PutGroup(group string, governed bool) { m.cluster.governed[group] = governed }
 
 // lacksInstances reports whether the run is to be done by every instance, and there
 // has been none yet.
@@ -80,7 +76,7 @@ func (m *Machine) takePieces(a *alive) {
 // meet makes a piece for every instance that is online and able to do one.
 func (m *Machine) meet(a *alive) {
 	p := a.pieces
-	for _, i := range m.cluster.instances[a.job.Group()] {
+	for _, i := range m.Cluster.instances[a.job.Group()] {
 		if i.Suits(p.rule.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
 			p.Instances = append(p.Instances, i.Instance)
 		}
@@ -108,7 +104,7 @@ func (m *Machine) beginPieces(a *alive) {
 
 // sendLater notes that a run has pieces that may be triggered.
 func (m *Machine) sendLater(a *alive) {
-	if p := a.pieces; !p.sending && p.mayBegin() && m.noRoom(a.job.Group()) == "" {
+	if p := a.pieces; !p.sending && p.mayBegin() && m.Cluster.noRoom(a.job.Group()) == "" {
 		p.sending = true
 		m.runs.sending = append(m.runs.sending, a)
 	}
@@ -135,7 +131,7 @@ func (m *Machine) sendPieces(b *builder) {
 // send triggers at most that many pieces of a run, and returns how many, and whether
 // there are more that may be triggered.
 func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
-	if a.over || a.stage != triggered || m.noRoom(a.job.Group()) != "" {
+	if a.over || a.stage != triggered || m.Cluster.noRoom(a.job.Group()) != "" {
 		return 0, false
 	}
 	p := a.pieces

@@ -2,22 +2,10 @@ package shard
 
 import (
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/scheduler/ring"
 )
 
 // What a machine knows, beside its jobs and its position.
-
-// clusterState is what concerns all shards alike.
-type clusterState struct {
-	calendars map[string][]calendar
-	pauses    map[string][]setting         // by group, "" for everything
-	instances map[string][]*fleet.Instance // online, by group
-	governed  map[string]bool              // groups
-	room      *Room                        // see room.go; nil: there is room for all
-
-	reservedSince int64 // since when no run may begin, while that is so
-}
 
 // lateVersions are versions heard of after the position had passed their beginning, and those that
 // cannot be read. See late.go and unread.go.

@@ -31,16 +31,16 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.condemn(b)
 	m.settle(b)
 	m.react(b)
-	if !m.reserved() {
+	if !m.Cluster.reserved() {
 		m.arrive(b)
 	}
 	m.obey(b)
 	m.takeBackfills(b)
-	if m.ahead(now) && !m.reserved() {
+	if m.ahead(now) && !m.Cluster.reserved() {
 		m.passTime(b, now)
 	}
 	m.wakeUp(b)
-	if !m.reserved() && m.decideLate(b, now) && max(m.done, m.sweepTo) <= now {
+	if !m.Cluster.reserved() && m.decideLate(b, now) && max(m.done, m.sweepTo) <= now {
 		m.beginSweep(now)
 		m.continueSweep(b, now)
 	}
@@ -63,7 +63,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 // an owner: once it is stored, no earlier owner can commit, so what the new one
 // reads next stays true.
 func (m *Machine) Claim(now int64) *Batch {
-	m.beginWords(now)
+	m.Relay.begin(now)
 	return m.seal(m.newBatch(now, bus.MaxBatch))
 }
 

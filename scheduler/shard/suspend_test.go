@@ -81,7 +81,7 @@ func TestFiresAfterAPauseThatHasEndedFollowTheMisfirePolicy(t *testing.T) {
 func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireOnce))
-	b.m.PutHold("", job.Pause{Paused: true, EffectiveFrom: noon, Until: noon.Add(2 * time.Minute)})
+	b.m.Cluster.PutHold("", job.Pause{Paused: true, EffectiveFrom: noon, Until: noon.Add(2 * time.Minute)})
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 skipped schedule: everything is paused")
 	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 pending schedule")
 }
@@ -89,9 +89,9 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 func TestThePauseOfAGroupHoldsForItsJobsAlone(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireOnce))
-	b.m.PutHold("h", job.Pause{Paused: true, EffectiveFrom: noon})
+	b.m.Cluster.PutHold("h", job.Pause{Paused: true, EffectiveFrom: noon})
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
-	b.m.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon.Add(time.Minute), Until: noon.Add(3 * time.Minute)})
+	b.m.Cluster.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon.Add(time.Minute), Until: noon.Add(3 * time.Minute)})
 	b.want(b.step(2*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 skipped schedule: executor group g is paused")
 	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:03:00 g/a@1 pending schedule")
 }
@@ -99,7 +99,7 @@ func TestThePauseOfAGroupHoldsForItsJobsAlone(t *testing.T) {
 func TestFiresNoticedLateDoNotRunWhileTheirGroupIsPaused(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireOnce))
-	b.m.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
+	b.m.Cluster.PutHold("g", job.Pause{Paused: true, EffectiveFrom: noon.Add(90 * time.Second)})
 	b.want(b.step(2*time.Minute+30*time.Second, bus.MaxBatch),
 		"12:01:00 g/a@1 missed schedule: noticed too late; the executor group was paused by then",
 		"12:02:00 g/a@1 skipped schedule: executor group g is paused")

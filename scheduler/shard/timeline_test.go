@@ -205,7 +205,7 @@ func (s *tale) hear(i int) {
 	case *job.Version:
 		s.must(s.m.PutVersion(c, revision(i)))
 	case hold:
-		s.m.PutHold(c.group, c.Pause)
+		s.m.Cluster.PutHold(c.group, c.Pause)
 	}
 }
 

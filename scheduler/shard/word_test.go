@@ -51,7 +51,7 @@ func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T
 	b.step(time.Minute, bus.MaxBatch)
 	b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: parent, Attempt: 1, RunID: job.FireRunID(parent, noon.Add(time.Minute).UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded}, 1, noon.Add(61*time.Second).UnixMilli())
 	batch := b.m.Step(noon.Add(61*time.Second).UnixMilli(), bus.MaxBatch)
-	if n := len(b.m.Words(0, 10)); n != 0 {
+	if n := len(b.m.Relay.Next(0, 10)); n != 0 {
 		t.Errorf("%d words are offered before they are stored", n)
 	}
 	b.m.Committed(b.trig.publish(batch.Messages).first)
@@ -61,8 +61,8 @@ func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T
 	said := func() string {
 		var text strings.Builder
 		for p := range 2 {
-			for _, w := range b.m.Words(p, 10) {
-				d := b.m.Item(w)
+			for _, w := range b.m.Relay.Next(p, 10) {
+				d := b.m.Relay.Item(w)
 				fmt.Fprintf(&text, "%d: %s %s from %d made %s, ", p, d.Kind, d.Job, d.Word.From, d.Word.At.Made.Format("15:04:05"))
 				if kept := b.trig.deferred[d.Word.At.Seq]; kept == nil || kept.Kind != bus.DeferredWord {
 					t.Errorf("at its sequence is %+v", kept)
@@ -85,9 +85,9 @@ func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T
 	if got := said(); got != want {
 		t.Errorf("to a successor, words %q, want %q", got, want)
 	}
-	seq := b.m.Words(0, 10)[0].item.seq
-	if b.m.Relayed(0, 1); b.m.WordsLeft() != 0 {
-		t.Errorf("%d words are left", b.m.WordsLeft())
+	seq := b.m.Relay.Next(0, 10)[0].item.seq
+	if b.m.Relay.Sent(0, 1); b.m.Relay.Len() != 0 {
+		t.Errorf("%d words are left", b.m.Relay.Len())
 	}
 	b.step(3*time.Minute, bus.MaxBatch)
 	if !b.trig.released[seq] {
@@ -174,11 +174,11 @@ func TestAShardWhoseStreamHasLostItsEndLeavesLaterWord(t *testing.T) {
 		at := noon.Add(time.Duration(minute+1) * time.Minute)
 		b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: parent, Attempt: 1, RunID: job.FireRunID(parent, at.UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded}, b.m.EventSeq()+1, at.UnixMilli())
 		b.step(time.Duration(minute+1)*time.Minute+time.Second, bus.MaxBatch)
-		words := b.m.Words(0, 10)
+		words := b.m.Relay.Next(0, 10)
 		if len(words) != 1 {
 			t.Fatalf("%d words are left, want 1", len(words))
 		}
-		return b.m.Item(words[0]).Word.At
+		return b.m.Relay.Item(words[0]).Word.At
 	}
 	newParted(t, b, 2, 0)
 	was := *b.trig
@@ -207,16 +207,16 @@ func TestAShardFiresWhileAnyNumberOfWordsIsRelayed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for minute := 1; b.m.WordsLeft() > 0; minute++ {
+	for minute := 1; b.m.Relay.Len() > 0; minute++ {
 		for { // faster than the owner commits
-			n := len(b.m.Words(0, 100))
+			n := len(b.m.Relay.Next(0, 100))
 			if n == 0 {
 				break
 			}
-			b.m.Relayed(0, n)
+			b.m.Relay.Sent(0, n)
 		}
 		if got := b.step(time.Duration(minute)*time.Minute, bus.MaxBatch); len(got) != 1 {
-			t.Fatalf("with %d words left it decided %q, want one fire", b.m.WordsLeft(), got)
+			t.Fatalf("with %d words left it decided %q, want one fire", b.m.Relay.Len(), got)
 		}
 		deleted := map[uint64]bool{}
 		for _, seq := range b.m.Released() {
