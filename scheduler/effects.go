@@ -40,7 +40,7 @@ func (o *ownership) afterCommit(ctx context.Context, b *shard.Batch) {
 
 // sendOut hands over the side effects that have come up, unless some are being run.
 func (o *ownership) sendOut() {
-	e := sideEffects{kills: o.kills, pauses: o.machine.Pauses()}
+	e := sideEffects{kills: o.kills, pauses: o.machine.Failures.Pauses()}
 	if o.out || len(e.kills)+len(e.pauses) == 0 {
 		return
 	}
@@ -69,7 +69,7 @@ func (o *ownership) runSideEffects(ctx context.Context) error {
 		}
 		o.lane.post(ctx, func() {
 			for _, p := range paused {
-				o.machine.Paused(p)
+				o.machine.Failures.Paused(p)
 			}
 			o.out = false
 			o.sendOut()

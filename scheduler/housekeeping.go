@@ -96,7 +96,7 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 		of, ok := ask(ctx, l, func() map[*ownership]uint64 {
 			of := make(map[*ownership]uint64, len(l.shards))
 			for _, o := range l.shards {
-				of[o] = o.machine.EventSeq()
+				of[o] = o.machine.Events.Seq()
 			}
 			return of
 		})
@@ -121,12 +121,12 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 				}
 				made, last := events.Created.UTC(), events.State.LastSeq
 				switch {
-				case known && !o.machine.KnowsEvents(seq, made, last):
+				case known && !o.machine.Events.Knows(seq, made, last):
 					o.lose("EVT was created again, or has lost its last messages", nil)
 				case !o.machine.NeedsEvents():
 					// Nobody waits for the end of a run now, so no event up to here concerns one.
-					o.machine.SkipEvents(last)
-				case last > o.machine.EventSeq()+idleEvents:
+					o.machine.Events.Skip(last)
+				case last > o.machine.Events.Seq()+idleEvents:
 					// Events of other shards only, or it is behind. A barrier tells, once it is read.
 					// One that is lost is made up for by the next.
 					_ = o.s.conn.NC.Publish(bus.SubjectBarrier(o.shard), nil)

@@ -236,7 +236,7 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 		return nil
 	case <-o.needEvents:
 	}
-	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.EventSeq() + 1 })
+	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.Events.Seq() + 1 })
 	if !ok {
 		return nil
 	}
@@ -248,7 +248,7 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 func (o *ownership) hearEvent(ctx context.Context, m *jet.Stored) {
 	if bus.IsBarrier(m.Subject) {
 		o.lane.post(ctx, func() {
-			o.machine.SkipEvents(m.Seq)
+			o.machine.Events.Skip(m.Seq)
 			o.pass(m.Seq)
 		})
 		return

@@ -88,7 +88,7 @@ func (o *ownership) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.machine.BeginEvents(events.Created.UTC(), events.State.LastSeq)
+	o.machine.Events.Begin(events.Created.UTC(), events.State.LastSeq)
 	if o.standby != nil {
 		o.standby.stop()
 	}
@@ -108,7 +108,7 @@ func (o *ownership) load(ctx context.Context) error {
 		return err
 	}
 	if !o.machine.NeedsEvents() {
-		o.machine.SkipEvents(events.State.LastSeq)
+		o.machine.Events.Skip(events.State.LastSeq)
 	}
 	return nil
 }

@@ -44,16 +44,13 @@ type runsOf struct {
 	alive []*alive // triggered, or waiting for a retry
 	queue []*alive // the one that has waited longest first
 
-	failures     int   // runs in a row that have ended badly
-	failuresItem *item // nil while there are none
-
 	succeeded *success // nil while no run of an earlier fire is alive or may begin
 
 	arrivals map[job.Name][]*arrival // of a join: parents' ends that wait for the others'
 }
 
 func (r *runsOf) empty() bool {
-	return len(r.alive)+len(r.queue)+r.failures+len(r.arrivals) == 0 && r.succeeded == nil
+	return len(r.alive)+len(r.queue)+len(r.arrivals) == 0 && r.succeeded == nil
 }
 
 // busy returns how many runs count for the job's rule for overlap. Those of a backfill
@@ -186,7 +183,6 @@ func (m *Machine) forgetRuns(id uint32) {
 	for _, a := range slices.Concat(books.alive, books.queue) {
 		m.drop(a)
 	}
-	m.items.release(books.failuresItem)
 	m.putSuccess(books, nil)
 	for _, waiting := range books.arrivals {
 		for _, a := range waiting {

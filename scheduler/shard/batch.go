@@ -200,7 +200,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	released := m.items.take()
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.listMoved(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.settledSeq(), EventsMade: m.evtMade, Released: released,
+		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.listMoved(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
 		Made: m.Relay.made, Words: m.Relay.marks,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {

@@ -30,7 +30,7 @@ func (m *Machine) Condemn(t *bus.Trigger, why string) bool {
 func (m *Machine) mayCondemn(t *bus.Trigger) bool {
 	id, ok := m.jobs.find(t.Job)
 	switch a := m.runs.alive[t.RunID]; {
-	case !ok, m.toldEnds()[t.Ref()]: // its job is forgotten; what was stored first stands
+	case !ok, m.Events.toldEnds()[t.Ref()]: // its job is forgotten; what was stored first stands
 		return false
 	case a != nil:
 		return a.stage == triggered && a.pieces == nil && a.attempt == t.Attempt && a.cancelled == ""

@@ -166,15 +166,10 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.restoreDelay(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
 	case bus.DeferredAlive, bus.DeferredQueued, bus.DeferredRetry, bus.DeferredPieces:
 		return m.restore(id, d, seq)
-	case bus.DeferredFailures:
-		books := m.runsOf(id)
-		m.items.release(books.failuresItem)
-		books.failures, books.failuresItem = d.Count, &item{seq: seq}
-		m.wake(id)
+	case bus.DeferredFailures, bus.DeferredPause:
+		m.Failures.restore(id, d, seq)
 	case bus.DeferredSucceeded:
 		m.restoreSuccess(id, d.RunID, seq)
-	case bus.DeferredPause:
-		m.runs.pauses = append(m.runs.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
 	case bus.DeferredBackfill, bus.DeferredBackfilled:
 		m.restoreBackfill(id, d, seq)
 	case bus.DeferredChild, bus.DeferredWord, bus.DeferredAsked: // above

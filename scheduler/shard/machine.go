@@ -45,10 +45,8 @@ type Machine struct {
 	done      int64
 	sweepTo   int64 // 0: no sweep is on
 	after     key
-	sweep     []uint32 // ids that are still to be decided in the sweep, in order
-	resumed   bool     // the sweep is a predecessor's, and sweep has not been filled
-	eventSeq  uint64
-	evtMade   time.Time    // when the EVT of eventSeq was made; zero: not known
+	sweep     []uint32     // ids that are still to be decided in the sweep, in order
+	resumed   bool         // the sweep is a predecessor's, and sweep has not been filled
 	jobsSeq   uint64       // versions of later revisions may have been heard of late
 	heard     uint64       // greatest revision of JOBS heard of
 	mark      bus.JobsMark // greatest revision heard of from the JOBS that there is
@@ -69,6 +67,8 @@ type Machine struct {
 	items     items
 	runs      runs
 	Relay     *Relay
+	Events    *Events
+	Failures  *Failures
 	backfills backfills
 	requests  requests
 
@@ -85,8 +85,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		cfg:       cfg,
 		done:      cursor.Done.UnixMilli(),
 		stored:    cursor.Done.UnixMilli(),
-		eventSeq:  cursor.EventSeq,
-		evtMade:   cursor.EventsMade,
+		Events:    &Events{seq: cursor.EventSeq, made: cursor.EventsMade},
 		mark:      cursor.Jobs,
 		cursorSeq: cursorSeq,
 		loading:   true,
@@ -104,6 +103,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
 	}
 	m.jobsSeq, m.heard, m.knownSeq = cursor.JobsSeq, cursor.JobsSeq, cursor.JobsSeq
+	m.Failures = &Failures{cfg: &m.cfg, items: &m.items, byJob: map[uint32]*failureCount{}}
 	m.Relay = newRelay(&m.cfg, &m.items, cursor)
 	for _, b := range cursor.Begins {
 		m.late.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
@@ -235,6 +235,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.ring.Cancel(id)
 	m.dropDelay(id)
 	m.forgetRuns(id)
+	m.Failures.forget(id)
 	m.forgetBackfills(id)
 	m.jobs.remove(id)
 }
@@ -300,7 +301,7 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 		return 0, false
 	}
 	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.due) > 0 ||
-		len(m.runs.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.condemned)+len(m.backfills.asked) > 0
+		len(m.Events.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.condemned)+len(m.backfills.asked) > 0
 	if m.Cluster.reserved() {
 		return min(m.done, now), told
 	}

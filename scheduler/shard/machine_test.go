@@ -417,7 +417,7 @@ func TestTheCursorSaysAllThatASuccessorNeeds(t *testing.T) {
 			v.Job.Job, v.Schedule.FixedRate = job.Name(fmt.Sprintf("g/%d", i)), job.Duration(time.Minute)
 		})
 	}
-	b.m.SkipEvents(17)
+	b.m.Events.Skip(17)
 	b.step(time.Minute, overhead+1)
 	data, err := json.Marshal(b.trig.cursor)
 	if err != nil {
@@ -441,7 +441,7 @@ func TestMisuseIsABug(t *testing.T) {
 			}
 		}()
 		b := newBench(t)
-		b.m.SkipEvents(1)
+		b.m.Events.Skip(1)
 		f(b)
 	}
 	panics("step twice", func(b *bench) {

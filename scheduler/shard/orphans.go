@@ -38,20 +38,8 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 			out = append(out, m.delayed(id, d))
 		}
 	}
-	ends := m.toldEnds()
+	ends := m.Events.toldEnds()
 	return slices.DeleteFunc(out, func(t *bus.Trigger) bool { return ends[t.Ref()] })
-}
-
-// toldEnds returns the attempts of whose end the machine was told, and that has had no
-// effect yet.
-func (m *Machine) toldEnds() map[bus.AttemptRef]bool {
-	ends := make(map[bus.AttemptRef]bool, len(m.runs.ends))
-	for _, e := range m.runs.ends {
-		if !e.begun {
-			ends[bus.AttemptRef{RunID: e.run, Attempt: e.attempt, Index: e.piece.Index}] = true
-		}
-	}
-	return ends
 }
 
 // outside returns what the trigger of a run's attempt says.
@@ -76,7 +64,7 @@ func (m *Machine) delayed(id uint32, d *delay) *bus.Trigger {
 // StillOut returns those of the attempts, which Out has returned, that still count as being
 // with the executors.
 func (m *Machine) StillOut(attempts []*bus.Trigger) []*bus.Trigger {
-	ends := m.toldEnds()
+	ends := m.Events.toldEnds()
 	var still []*bus.Trigger
 	for _, t := range attempts {
 		if !ends[t.Ref()] && m.isOut(t) {

@@ -10,60 +10,18 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// end is the end of an attempt, as an event told it.
-type end struct {
-	seq      uint64 // of the event
-	at       int64  // when it was stored, by JetStream's clock
-	run      job.RunID
-	job      job.Name
-	attempt  int
-	status   job.Status
-	exitCode *int
-	result   json.RawMessage
-	retry    bool          // the executor has said that another attempt follows
-	final    bool          // or that none may
-	after    time.Duration // it wants the next one so long after this end; 0 leaves that to the rule
-	piece    bus.Piece
-	begun    bool // it is no end, but the beginning of what had to begin in time
-}
-
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
 func (m *Machine) NeedsEvents() bool {
 	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.runs.condemned) > 0
 }
 
-// EventSeq returns the sequence of EVT up to which events have been told.
-func (m *Machine) EventSeq() uint64 { return m.eventSeq }
-
-// BeginEvents tells which EVT there is, before any of its events: when it was made, and
-// its last sequence. If the machine's position is not one of it, because EVT was made anew
-// or lost its end, the events that it has are told again from the first one on. Those that
-// had their effect have none the second time.
-func (m *Machine) BeginEvents(made time.Time, last uint64) {
-	if !m.KnowsEvents(m.eventSeq, made, last) {
-		m.eventSeq = 0
-	}
-	m.evtMade = made
-}
-
-// KnowsEvents reports whether seq, which EventSeq returned before, is a position in the EVT
-// that was made at an instant and then ended with last.
-func (m *Machine) KnowsEvents(seq uint64, made time.Time, last uint64) bool {
-	return seq <= last && (m.evtMade.IsZero() || m.evtMade.Equal(made))
-}
-
-// SkipEvents says that no event up to seq concerns this shard: while NeedsEvents was
-// false they were not read.
-func (m *Machine) SkipEvents(seq uint64) { m.eventSeq = max(m.eventSeq, seq) }
-
 // Event tells of an event of this shard. at is when JetStream stored it, in Unix
 // milliseconds, the same for every reader. Events come in order; repeats are passed
 // over, and so is a second end of an attempt.
 func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
-	if seq <= m.eventSeq {
+	if !m.Events.pass(seq) {
 		return
 	}
-	m.eventSeq = seq
 	id, ok := m.jobs.find(e.Job)
 	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.runs.condemned) == 0 {
 		return
@@ -74,29 +32,21 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	case bus.EventStarted, bus.EventProgress:
 		// A successor must know that it has begun, too, so that goes on the stream.
 		if a := m.runs.alive[e.RunID]; a != nil && a.mayExpire() {
-			m.runs.ends = append(m.runs.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
+			m.Events.ends = append(m.Events.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
 		}
 		return
 	case bus.EventFinished:
 	}
-	m.runs.ends = append(m.runs.ends, &end{
+	m.Events.ends = append(m.Events.ends, &end{
 		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
 		final: e.Final, after: e.RetryAfter.Std(), piece: e.Piece,
 	})
 }
 
-// settledSeq returns the sequence up to which events have had their effect.
-func (m *Machine) settledSeq() uint64 {
-	if len(m.runs.ends) > 0 {
-		return m.runs.ends[0].seq - 1
-	}
-	return m.eventSeq
-}
-
 // react does what follows from the ends of attempts, as far as b has room.
 func (m *Machine) react(b *builder) {
-	for len(m.runs.ends) > 0 && m.endAttempt(b, m.runs.ends[0]) {
-		m.runs.ends = m.runs.ends[1:]
+	for len(m.Events.ends) > 0 && m.endAttempt(b, m.Events.ends[0]) {
+		m.Events.ends = m.Events.ends[1:]
 	}
 }
 
@@ -198,7 +148,7 @@ func (m *Machine) ended(b *builder, a *alive, s job.Status, result json.RawMessa
 	if a.cause == job.CauseBackfill {
 		m.fillLater(a.id)
 	} else {
-		m.countFailures(b, a, s)
+		m.Failures.count(b, a, s, m.jobs.at(a.id).newest())
 	}
 	if s == job.StatusSucceeded {
 		m.noteSuccess(b, a)
@@ -233,69 +183,6 @@ func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.R
 			m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
 		} else {
 			b.nudges[n] = true
-		}
-	}
-}
-
-// countFailures counts runs that end badly in a row, and has the job paused when they
-// are too many.
-func (m *Machine) countFailures(b *builder, a *alive, s job.Status) {
-	e := m.jobs.at(a.id)
-	p, books := e.newest(), m.runsOf(a.id)
-	was := books.failures
-	switch s { //nolint:exhaustive // the others say nothing about the job's health
-	case job.StatusSucceeded:
-		books.failures = 0
-	case job.StatusFailed, job.StatusTimedOut, job.StatusLost:
-		books.failures++
-	}
-	if p.PauseAfter == 0 {
-		books.failures = 0
-	}
-	if books.failures == was {
-		return
-	}
-	m.items.release(books.failuresItem)
-	books.failuresItem = nil
-	switch {
-	case books.failures == 0:
-	case books.failures < p.PauseAfter:
-		books.failuresItem = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredFailures, Job: e.name, Count: books.failures})
-	default:
-		why := reason.FailuresInARow.With(books.failures, a.run.id)
-		books.failures = 0
-		d := &bus.Deferred{Kind: bus.DeferredPause, Job: e.name, Version: int(p.Version), Reason: why}
-		m.runs.pauses = append(m.runs.pauses, &Pause{Job: e.name, Version: int(p.Version), Reason: why, item: b.deferred(m.cfg.Shard, d)})
-	}
-}
-
-// Pause is a job that its owner has to pause, if Version is still its newest.
-type Pause struct {
-	Job     job.Name
-	Version int
-	Reason  string
-	item    *item
-}
-
-// Pauses returns the jobs that are to be paused, as stored, without forgetting them:
-// the owner calls [Machine.Paused] when one is done.
-func (m *Machine) Pauses() []*Pause {
-	var stored []*Pause
-	for _, p := range m.runs.pauses {
-		if p.item.seq != 0 {
-			stored = append(stored, p)
-		}
-	}
-	return stored
-}
-
-// Paused says that a job is paused, or need not be any more.
-func (m *Machine) Paused(p *Pause) {
-	for i, other := range m.runs.pauses {
-		if other == p {
-			m.runs.pauses = append(m.runs.pauses[:i:i], m.runs.pauses[i+1:]...)
-			m.items.release(p.item)
-			return
 		}
 	}
 }

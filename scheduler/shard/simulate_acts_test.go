@@ -133,7 +133,7 @@ func (w *world) look(o *owner) {
 
 // pauseJobs pauses the jobs that an owner wants to be paused, maybe without saying so.
 func (w *world) pauseJobs(o *owner) {
-	for _, p := range o.m.Pauses() {
+	for _, p := range o.m.Failures.Pauses() {
 		v := w.newest[p.Job]
 		if v != nil && !v.Deleted && v.Version == p.Version && !v.Paused && !w.refuses(p.Job) {
 			next := *v
@@ -146,7 +146,7 @@ func (w *world) pauseJobs(o *owner) {
 			w.say("%s is paused: %s", p.Job, p.Reason)
 		}
 		if w.chance(80) {
-			o.m.Paused(p)
+			o.m.Failures.Paused(p)
 		}
 	}
 }

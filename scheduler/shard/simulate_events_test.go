@@ -129,8 +129,8 @@ func (w *world) leave(r *simRun) {
 // beginEvents tells a new owner which EVT there is.
 func (w *world) beginEvents(o *owner) {
 	o.evt = w.evt
-	o.m.BeginEvents(w.evt.made, w.evt.last())
-	o.began = o.m.EventSeq()
+	o.m.Events.Begin(w.evt.made, w.evt.last())
+	o.began = o.m.Events.Seq()
 	if w.read != w.evt && o.began > 0 {
 		w.passOver(o.began)
 	}
@@ -154,7 +154,7 @@ func (w *world) feed(o *owner, n int) {
 	last := w.evt.last()
 	if !o.m.NeedsEvents() {
 		if w.chance(50) {
-			o.m.SkipEvents(last)
+			o.m.Events.Skip(last)
 			o.fed = last
 		}
 		return
@@ -179,11 +179,11 @@ func (w *world) event(o *owner, seq uint64) {
 func (w *world) checkEvents(o *owner) {
 	switch {
 	case o.batch != nil || w.chance(50):
-	case !o.m.KnowsEvents(o.m.EventSeq(), w.evt.made, w.evt.last()):
+	case !o.m.Events.Knows(o.m.Events.Seq(), w.evt.made, w.evt.last()):
 		w.say("epoch %d notices that EVT is another one", o.m.cfg.Epoch)
 		w.lose(o)
 	case o == w.owner:
-		w.passOver(o.m.EventSeq())
+		w.passOver(o.m.Events.Seq())
 		from := o.began
 		if o.evt == w.read {
 			from = w.trig.cursor.EventSeq
@@ -191,7 +191,7 @@ func (w *world) checkEvents(o *owner) {
 		for i, e := range o.evt.after(from, o.fed) {
 			o.carried = append(o.carried, carriedEvent{from + uint64(i) + 1, e})
 		}
-		o.evt, o.began, o.fed = w.evt, o.m.EventSeq(), o.m.EventSeq()
+		o.evt, o.began, o.fed = w.evt, o.m.Events.Seq(), o.m.Events.Seq()
 	}
 }
 
@@ -238,12 +238,12 @@ func (w *world) ageOut() {
 	}
 	for _, o := range append(slices.Clone(w.zombies), w.owner) {
 		if o != nil && o.evt == w.evt {
-			read = max(read, o.fed, o.m.EventSeq())
+			read = max(read, o.fed, o.m.Events.Seq())
 		}
 	}
 	for _, d := range w.delayed { // what its owner has read may still be stored
 		if d.evt == w.evt {
-			read = max(read, d.fed, d.m.EventSeq())
+			read = max(read, d.fed, d.m.Events.Seq())
 		}
 	}
 	if read < w.evt.last() {

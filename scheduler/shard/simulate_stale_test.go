@@ -78,7 +78,7 @@ func (ls *lives) checkStale(d delivery, l bus.Decided) {
 // checkNoneStale sees that no stale attempt is waited for by an owner that has had room for
 // all that it has heard of.
 func (ls *lives) checkNoneStale(d delivery) {
-	if len(d.m.runs.ends)+len(d.m.runs.wakes) > 0 {
+	if len(d.m.Events.ends)+len(d.m.runs.wakes) > 0 {
 		return
 	}
 	for _, r := range ls.byRun {

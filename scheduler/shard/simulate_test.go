@@ -124,8 +124,8 @@ func (w *world) settle() {
 		}
 	}
 	w.rest(o, commit)
-	if o.m.EventSeq() != w.trig.cursor.EventSeq {
-		fail("events up to %d have had their effect, but the cursor says %d", o.m.EventSeq(), w.trig.cursor.EventSeq)
+	if o.m.Events.Seq() != w.trig.cursor.EventSeq {
+		fail("events up to %d have had their effect, but the cursor says %d", o.m.Events.Seq(), w.trig.cursor.EventSeq)
 	}
 	w.checkEnd()
 }
@@ -157,8 +157,8 @@ func (w *world) endAll(o *owner, commit func()) {
 		w.feed(o, int(w.evt.last()))
 		w.endOrphans(o)
 		w.look(o)
-		for _, p := range o.m.Pauses() {
-			o.m.Paused(p)
+		for _, p := range o.m.Failures.Pauses() {
+			o.m.Failures.Paused(p)
 		}
 		w.relayAllAway(o)
 		commit()

@@ -308,9 +308,9 @@ func (w *world) takeOver() {
 	}
 	w.measure(o)
 	if !o.m.NeedsEvents() {
-		o.m.SkipEvents(o.evt.last())
+		o.m.Events.Skip(o.evt.last())
 	}
-	o.fed = o.m.EventSeq()
+	o.fed = o.m.Events.Seq()
 	w.owner = o
 	w.say("epoch %d owns from %s, %d items", w.epoch, instant(o.m.done).Format("02 15:04:05.000"), len(seqs))
 }

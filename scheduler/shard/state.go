@@ -28,14 +28,12 @@ type delays struct {
 type runs struct {
 	byJob   map[uint32]*runsOf // by id
 	alive   map[job.RunID]*alive
-	ends    []*end     // told, and without effect yet
 	arrived []*arrival // the same
 	kept    []*arrival // for children that are held, see unread.go
 	wakes   []uint32   // ids of jobs whose runs are to be looked at
 	cancels []*cancel
 
 	condemned []*condemned
-	pauses    []*Pause
 	sending   []*alive // runs with pieces that may be triggered
 }
 

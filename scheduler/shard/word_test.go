@@ -172,7 +172,7 @@ func TestAShardWhoseStreamHasLostItsEndLeavesLaterWord(t *testing.T) {
 		})
 		b.step(time.Duration(minute+1)*time.Minute, bus.MaxBatch)
 		at := noon.Add(time.Duration(minute+1) * time.Minute)
-		b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: parent, Attempt: 1, RunID: job.FireRunID(parent, at.UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded}, b.m.EventSeq()+1, at.UnixMilli())
+		b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: parent, Attempt: 1, RunID: job.FireRunID(parent, at.UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded}, b.m.Events.Seq()+1, at.UnixMilli())
 		b.step(time.Duration(minute+1)*time.Minute+time.Second, bus.MaxBatch)
 		words := b.m.Relay.Next(0, 10)
 		if len(words) != 1 {
