@@ -21,7 +21,7 @@ func (m *Machine) ahead(now int64) bool { return max(m.done, m.sweepTo) > now }
 func (m *Machine) passTime(b *builder, now int64) {
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
 		if at, waits := m.runs.byJob[id].wakeAt(); waits && at <= now {
-			m.wake(id)
+			m.runs.wake(id)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.delays.byJob)) {

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -34,10 +35,27 @@ type alive struct {
 
 	// cancelled says why the end of its attempt, whatever it is, counts as cancelled; "": it does not.
 	cancelled string
-	pieces    *pieces // nil unless it is done in pieces, and their number has been looked for
+	pieces    *runPieces // nil unless it is done in pieces, and their number has been looked for
 }
 
-// runsOf is what the machine knows about the runs of a watched job.
+// runs are the watched runs of the shard: from the moment a run is wanted to its final status.
+type runs struct {
+	cfg     *Config
+	jobs    *jobs
+	items   *items
+	cluster *Cluster
+	pieces  *pieces
+
+	byJob map[uint32]*runsOf // by id
+	alive map[job.RunID]*alive
+	wakes []uint32 // ids of jobs whose runs need attention in the next step
+
+	arm   func(id uint32)                                                            // sets when a job needs attention again
+	ended func(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) // does what follows from the end of a run elsewhere
+	await func(name job.Name) bool                                                   // see [versions.hasUnread]
+}
+
+// of is what the machine knows about the runs of a watched job.
 type runsOf struct {
 	waking bool // the job is among the machine's wakes
 
@@ -65,38 +83,38 @@ func (r *runsOf) busy() int {
 	return n
 }
 
-// runsOf returns the book of a job, and begins one if there is none.
-func (m *Machine) runsOf(id uint32) *runsOf {
-	r := m.runs.byJob[id]
+// of returns the book of a job, and begins one if there is none.
+func (rs *runs) of(id uint32) *runsOf {
+	r := rs.byJob[id]
 	if r == nil {
 		r = &runsOf{}
-		m.runs.byJob[id] = r
+		rs.byJob[id] = r
 	}
 	return r
 }
 
 // add enters a run.
-func (m *Machine) add(a *alive) {
-	r := m.runsOf(a.id)
+func (rs *runs) add(a *alive) {
+	r := rs.of(a.id)
 	if a.stage == queued {
 		r.queue = append(r.queue, a)
 	} else {
 		r.alive = append(r.alive, a)
 	}
-	m.runs.alive[a.run.id] = a
-	m.arm(a.id)
+	rs.alive[a.run.id] = a
+	rs.arm(a.id)
 }
 
 // drop takes a run off the books, and its message off the stream.
-func (m *Machine) drop(a *alive) {
+func (rs *runs) drop(a *alive) {
 	a.over = true
-	m.items.release(a.item)
-	delete(m.runs.alive, a.run.id)
-	r := m.runs.byJob[a.id]
+	rs.items.release(a.item)
+	delete(rs.alive, a.run.id)
+	r := rs.byJob[a.id]
 	is := func(other *alive) bool { return other == a }
 	r.alive = slices.DeleteFunc(r.alive, is)
 	r.queue = slices.DeleteFunc(r.queue, is)
-	m.forgetSuccess(a.id)
+	rs.forgetSuccess(a.id)
 }
 
 // stages tells from the kind of a run's item how far the run is.
@@ -106,12 +124,12 @@ var stages = map[bus.DeferredKind]stage{
 }
 
 // restore enters a run that an earlier owner has left in an item at seq.
-func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
+func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	t, err := bus.DecodeTrigger(nil, d.Trigger)
 	if err != nil {
 		return fmt.Errorf("trigger in it: %w", err)
 	}
-	a, err := m.aliveOf(id, t)
+	a, err := rs.aliveOf(id, t)
 	if err != nil {
 		return err
 	}
@@ -121,13 +139,13 @@ func (m *Machine) restore(id uint32, d *bus.Deferred, seq uint64) error {
 			return err
 		}
 	}
-	m.add(a)
-	m.wake(id)
+	rs.add(a)
+	rs.wake(id)
 	return nil
 }
 
 // aliveOf returns the run of a job that a trigger is for.
-func (m *Machine) aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
+func (rs *runs) aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
 	body, err := encodeBody(&t.TriggerBody)
 	if err != nil {
 		return nil, err
@@ -137,13 +155,13 @@ func (m *Machine) aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
 			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
 			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
 		},
-		id: id, job: m.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
+		id: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
 	}, nil
 }
 
 // restorePieces enters how far a run in pieces has come.
 func (a *alive) restorePieces(d *bus.Deferred) error {
-	p, err := newPieces(a.body.Value())
+	p, err := newRunPieces(a.body.Value())
 	if err != nil {
 		return err
 	}
@@ -174,21 +192,31 @@ func instantOrZero(ms int64) time.Time {
 	return instant(ms)
 }
 
-// forgetRuns forgets the runs of a job that is forgotten.
-func (m *Machine) forgetRuns(id uint32) {
-	books := m.runs.byJob[id]
+// backfilling returns how many runs of a job's backfills are alive. There is one backfill
+// at a time: the next one begins when all runs of the one before have ended.
+func (rs *runs) backfilling(id uint32) int {
+	books := rs.byJob[id]
+	if books == nil {
+		return 0
+	}
+	return len(books.alive) - books.busy()
+}
+
+// forget forgets the runs of a job that is forgotten.
+func (rs *runs) forget(id uint32) {
+	books := rs.byJob[id]
 	if books == nil {
 		return
 	}
 	for _, a := range slices.Concat(books.alive, books.queue) {
-		m.drop(a)
+		rs.drop(a)
 	}
-	m.putSuccess(books, nil)
+	rs.putSuccess(books, nil)
 	for _, waiting := range books.arrivals {
 		for _, a := range waiting {
-			m.items.release(a.item)
+			rs.items.release(a.item)
 		}
 	}
-	delete(m.runs.byJob, id)
-	m.runs.wakes = slices.DeleteFunc(m.runs.wakes, func(other uint32) bool { return other == id })
+	delete(rs.byJob, id)
+	rs.wakes = slices.DeleteFunc(rs.wakes, func(other uint32) bool { return other == id })
 }

@@ -136,7 +136,7 @@ func (m *Machine) shown(id uint32, f *backfill) job.Backfill {
 	s := f.Backfill
 	s.Fires = nil
 	if !f.over() && f.Begun > 0 {
-		s.Alive = m.filling(id)
+		s.Alive = m.runs.backfilling(id)
 	}
 	return s
 }
@@ -158,16 +158,6 @@ func (m *Machine) freshFires(id uint32, fires []int64) []int64 {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(fires), func(at int64) bool { return taken[at] })
-}
-
-// filling returns how many runs of the job's backfills are alive. There is one backfill
-// at a time: the next one begins when all runs of the one before have ended.
-func (m *Machine) filling(id uint32) int {
-	books := m.runs.byJob[id]
-	if books == nil {
-		return 0
-	}
-	return len(books.alive) - books.busy()
 }
 
 // fillLater has the job's backfills looked at in the next Step.
@@ -259,7 +249,7 @@ func (m *Machine) fillOne(b *builder, id uint32, f *backfill, most int) (n int, 
 		f.Cancelled = "the job was deleted"
 		changed = true
 	}
-	alive, room := m.filling(id), m.Cluster.noRoom(m.jobs.at(id).name.Group()) == ""
+	alive, room := m.runs.backfilling(id), m.Cluster.noRoom(m.jobs.at(id).name.Group()) == ""
 	for ; room && len(f.left()) > 0 && alive < f.AtOnce; alive++ {
 		if n == most || !b.fits(launch+1) {
 			full = true
@@ -292,8 +282,8 @@ func (m *Machine) fillRun(b *builder, id uint32, f *backfill) {
 		m.cfg.bug("%v", err)
 	}
 	a := &alive{run: r, id: id, job: e.name, body: unique.Make(low), since: b.now.UnixMilli()}
-	admitted := m.launch(b, a)
-	m.add(a)
+	admitted := m.runs.launch(b, a)
+	m.runs.add(a)
 	r.total = admitted.total
 	b.record.addRun(e.name, r, admitted.status, reason.Join(reason.Backfill.With(f.ID, f.Begun, f.Total), admitted.reason)).By = f.By
 }

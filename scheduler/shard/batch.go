@@ -66,12 +66,12 @@ type builder struct {
 	now       time.Time
 	room      int
 	reserved  int // messages that have been promised room
+	promised  int // further ones, that the parts will add before the batch is complete
 	messages  []*nats.Msg
 	placed    []flightItem
 	asked     []Asked
 	ended     []Cancelled
 	condemned []job.RunID
-	owed      []*alive // runs in pieces that have come further
 	kills     []Kill
 	nudges    map[int]bool
 	routed    []string
@@ -99,7 +99,7 @@ func (m *Machine) newBatch(now int64, room int) *builder {
 
 // fits reports whether there is room for n more messages.
 func (b *builder) fits(n int) bool {
-	return len(b.messages)+len(b.owed)+n <= b.room && b.record.size < maxRecord
+	return len(b.messages)+b.promised+n <= b.room && b.record.size < maxRecord
 }
 
 func (b *builder) empty() bool {

@@ -19,22 +19,22 @@ func (m *Machine) Cancel(id job.RunID, reason string) bool {
 	if a == nil || a.stage == triggered && a.pieces == nil {
 		return false
 	}
-	m.runs.cancels = append(m.runs.cancels, &cancel{a, reason})
+	m.cancels.wishes = append(m.cancels.wishes, &cancel{a, reason})
 	return true
 }
 
 // cancelWaiting ends the runs that are to be cancelled.
 func (m *Machine) cancelWaiting(b *builder) {
-	for len(m.runs.cancels) > 0 {
-		c, found := m.runs.cancels[0], job.StatusQueued
+	for len(m.cancels.wishes) > 0 {
+		c, found := m.cancels.wishes[0], job.StatusQueued
 		if m.runs.alive[c.run.id] == c.alive {
-			if !b.fits(m.follows(c.id)) {
+			if !b.fits(m.runs.follows(c.id)) {
 				return
 			}
 			found = m.cancelAlive(b, c)
 		}
 		b.ended = append(b.ended, Cancelled{c.run.id, found})
-		m.runs.cancels = m.runs.cancels[1:]
+		m.cancels.wishes = m.cancels.wishes[1:]
 	}
 }
 
@@ -48,12 +48,12 @@ type Cancelled struct {
 // cancelAlive does so for a run that is alive.
 func (m *Machine) cancelAlive(b *builder, c *cancel) (found job.Status) {
 	if c.stage == triggered && c.pieces != nil {
-		m.callOff(b, c.alive, c.reason)
+		m.runs.callOff(b, c.alive, c.reason)
 		if m.runs.alive[c.run.id] == c.alive {
 			return job.StatusRunning
 		}
 		return job.StatusQueued
 	}
-	m.endHere(b, c.alive, job.StatusCancelled, c.reason)
+	m.runs.endHere(b, c.alive, job.StatusCancelled, c.reason)
 	return job.StatusQueued
 }

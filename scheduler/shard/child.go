@@ -19,15 +19,15 @@ type arrival struct {
 
 // arrive runs children whose parents have ended, as far as b has room.
 func (m *Machine) arrive(b *builder) {
-	for len(m.runs.arrived) > 0 && b.fits(3) {
-		a := m.runs.arrived[0]
-		m.runs.arrived = m.runs.arrived[1:]
+	for len(m.children.arrived) > 0 && b.fits(3) {
+		a := m.children.arrived[0]
+		m.children.arrived = m.children.arrived[1:]
 		if !m.Relay.passes(a) {
 			m.items.release(a.item)
 			continue
 		}
 		if id, ok := m.jobs.find(a.child); ok && m.jobs.at(id).newest().Unreadable {
-			m.runs.kept = append(m.runs.kept, a)
+			m.children.kept = append(m.children.kept, a)
 		} else {
 			m.arriveAt(b, a)
 		}
@@ -84,7 +84,7 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 			}
 			body = with
 		}
-		f = m.admit(b, id, r, body)
+		f = m.runs.admit(b, id, r, body)
 	}
 	r.total, r.joined = f.total, a.joined
 	b.record.addRun(e.name, r, f.status, f.reason)
@@ -94,7 +94,7 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 // uses up one of each. The run follows the latest of them.
 func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 	e := m.jobs.at(id)
-	books := m.runsOf(id)
+	books := m.runs.of(id)
 	if books.arrivals == nil {
 		books.arrivals = map[job.Name][]*arrival{}
 	}
@@ -122,7 +122,7 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 			unmet = t
 		}
 	}
-	m.wake(id) // the book may be empty now
+	m.runs.wake(id) // the book may be empty now
 	if unmet == nil {
 		end := *last.ParentEnd
 		end.Params = resultsOf(together)

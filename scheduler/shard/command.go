@@ -89,7 +89,7 @@ func (m *Machine) obey(b *builder) {
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		if id, ok := m.jobs.find(c.Job); ok {
-			f = m.admit(b, id, r, c.body)
+			f = m.runs.admit(b, id, r, c.body)
 		}
 		b.answer(c.Job, r, f, c.By)
 	}

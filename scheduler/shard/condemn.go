@@ -22,7 +22,7 @@ func (m *Machine) Condemn(t *bus.Trigger, why string) bool {
 	if t.Total > 0 || !m.mayCondemn(t) {
 		return false
 	}
-	m.runs.condemned = append(m.runs.condemned, &condemned{t, why})
+	m.cancels.condemned = append(m.cancels.condemned, &condemned{t, why})
 	return true
 }
 
@@ -50,12 +50,12 @@ func (m *Machine) watchesRunsOf(id uint32, t *bus.Trigger) bool {
 
 // condemn adds the marks of condemned attempts to a batch, as many as fit.
 func (m *Machine) condemn(b *builder) {
-	for len(m.runs.condemned) > 0 {
+	for len(m.cancels.condemned) > 0 {
 		if !b.fits(launch) {
 			return
 		}
-		c := m.runs.condemned[0]
-		m.runs.condemned = slices.Delete(m.runs.condemned, 0, 1)
+		c := m.cancels.condemned[0]
+		m.cancels.condemned = slices.Delete(m.cancels.condemned, 0, 1)
 		m.condemnOne(b, c)
 		b.condemned = append(b.condemned, c.RunID)
 	}
@@ -69,13 +69,13 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 	// No further attempt follows, so the parameters are not needed. Without them the item fits in a full stream.
 	slim := *c.Trigger
 	slim.Params = nil
-	rest, err := m.aliveOf(id, &slim)
+	rest, err := m.runs.aliveOf(id, &slim)
 	switch {
 	case err != nil:
 		return // nobody has stored such a trigger
 	case a == nil:
 		a = rest
-		m.add(a)
+		m.runs.add(a)
 	}
 	m.items.release(a.item)
 	a.body, a.cancelled = rest.body, c.reason
@@ -84,9 +84,9 @@ func (m *Machine) condemnOne(b *builder, c *condemned) {
 
 // endCancelled ends a run that was cancelled while an executor had it. The reason keeps the status
 // that the executor reported.
-func (m *Machine) endCancelled(b *builder, a *alive, e *end) {
+func (rs *runs) endCancelled(b *builder, a *alive, e *end) {
 	if e.status != job.StatusCancelled {
 		b.record.addRun(a.job, a.run, job.StatusCancelled, reason.Join(a.cancelled, reason.Reported.With(e.status)))
 	}
-	m.ended(b, a, job.StatusCancelled, nil, e.at)
+	rs.end(b, a, job.StatusCancelled, nil, e.at)
 }

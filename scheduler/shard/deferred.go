@@ -145,7 +145,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	}
 	switch d.Kind { //nolint:exhaustive // the others are about a job of the shard
 	case bus.DeferredChild:
-		m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: &item{seq: seq}})
+		m.children.arrived = append(m.children.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: &item{seq: seq}})
 		return nil
 	case bus.DeferredWord:
 		m.Relay.keep(d, &item{seq: seq})
@@ -165,11 +165,11 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	case bus.DeferredDelay:
 		m.restoreDelay(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
 	case bus.DeferredAlive, bus.DeferredQueued, bus.DeferredRetry, bus.DeferredPieces:
-		return m.restore(id, d, seq)
+		return m.runs.restore(id, d, seq)
 	case bus.DeferredFailures, bus.DeferredPause:
 		m.Failures.restore(id, d, seq)
 	case bus.DeferredSucceeded:
-		m.restoreSuccess(id, d.RunID, seq)
+		m.runs.restoreSuccess(id, d.RunID, seq)
 	case bus.DeferredBackfill, bus.DeferredBackfilled:
 		m.restoreBackfill(id, d, seq)
 	case bus.DeferredChild, bus.DeferredWord, bus.DeferredAsked: // above

@@ -57,7 +57,7 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 		case s.FireTime.UnixMilli() <= e.plans[i].From:
 			f.reason = reason.EarlyTooLate.With(s.FireTime)
 		default:
-			f = m.admit(b, v.id, r, e.bodies[i].Value())
+			f = m.runs.admit(b, v.id, r, e.bodies[i].Value())
 		}
 		b.answer(e.name, r, f, s.By)
 	}

@@ -183,7 +183,7 @@ func (m *Machine) decideLate(b *builder, now int64) bool {
 		m.late.versions = m.late.versions[1:]
 		e.waiting--
 		delete(m.late.unread, v.rev)
-		m.wake(v.id) // it may have a success that was kept for this version
+		m.runs.wake(v.id) // it may have a success that was kept for this version
 		m.noteBegins(e, v)
 		m.trim(e)
 		m.arm(v.id)

@@ -66,6 +66,9 @@ type Machine struct {
 	delays    delays
 	items     items
 	runs      runs
+	pieces    pieces
+	children  children
+	cancels   cancels
 	Relay     *Relay
 	Events    *Events
 	Failures  *Failures
@@ -95,7 +98,6 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}, moved: map[job.Name]int64{}},
 		delays:    delays{byJob: map[uint32]*delay{}},
 		items:     items{left: map[uint64]bool{}, released: cursor.Released},
-		runs:      runs{byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{}},
 		backfills: backfills{byJob: map[uint32][]*backfill{}},
 		requests:  requests{asked: map[job.RunID]bool{}},
 	}
@@ -103,6 +105,12 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
 	}
 	m.jobsSeq, m.heard, m.knownSeq = cursor.JobsSeq, cursor.JobsSeq, cursor.JobsSeq
+	m.pieces = pieces{cfg: &m.cfg, jobs: &m.jobs, cluster: m.Cluster}
+	m.runs = runs{
+		cfg: &m.cfg, jobs: &m.jobs, items: &m.items, cluster: m.Cluster, pieces: &m.pieces,
+		byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{},
+		arm: m.arm, ended: m.runEnded, await: m.hasUnread,
+	}
 	m.Failures = &Failures{cfg: &m.cfg, items: &m.items, byJob: map[uint32]*failureCount{}}
 	m.Relay = newRelay(&m.cfg, &m.items, cursor)
 	for _, b := range cursor.Begins {
@@ -207,7 +215,7 @@ func (m *Machine) Put(p *Prepared) {
 	}
 	m.trim(e)
 	m.arm(id)
-	m.wake(id)
+	m.runs.wake(id)
 	m.letGo(id)
 }
 
@@ -234,7 +242,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.letGo(id)
 	m.ring.Cancel(id)
 	m.dropDelay(id)
-	m.forgetRuns(id)
+	m.runs.forget(id)
 	m.Failures.forget(id)
 	m.forgetBackfills(id)
 	m.jobs.remove(id)
@@ -301,11 +309,11 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 		return 0, false
 	}
 	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.due) > 0 ||
-		len(m.Events.ends)+len(m.runs.wakes)+len(m.runs.cancels)+len(m.runs.condemned)+len(m.backfills.asked) > 0
+		len(m.Events.ends)+len(m.runs.wakes)+len(m.cancels.wishes)+len(m.cancels.condemned)+len(m.backfills.asked) > 0
 	if m.Cluster.reserved() {
 		return min(m.done, now), told
 	}
-	told = told || len(m.runs.arrived)+len(m.runs.sending)+len(m.backfills.going) > 0
+	told = told || len(m.children.arrived)+len(m.pieces.sending)+len(m.backfills.going) > 0
 	if m.ahead(now) {
 		if told || now < m.stepped {
 			return now, true

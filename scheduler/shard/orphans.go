@@ -20,7 +20,7 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 		if a.stage != triggered || a.since > before {
 			continue
 		}
-		t := m.outside(a)
+		t := m.runs.outside(a)
 		if a.pieces == nil {
 			out = append(out, t)
 			continue
@@ -43,9 +43,9 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 }
 
 // outside returns what the trigger of a run's attempt says.
-func (m *Machine) outside(a *alive) *bus.Trigger {
+func (rs *runs) outside(a *alive) *bus.Trigger {
 	return &bus.Trigger{
-		RunID: a.run.id, Job: a.job, Version: int(a.version), Shard: m.cfg.Shard, Attempt: a.attempt,
+		RunID: a.run.id, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.attempt,
 		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
 	}
 }

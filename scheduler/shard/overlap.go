@@ -19,14 +19,14 @@ type admission struct {
 // admit decides what becomes of a run that is wanted now, by its job's rule for
 // overlap, and does it. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
-func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
-	if why := m.Cluster.noRoom(m.jobs.at(id).name.Group()); why != "" {
+func (rs *runs) admit(b *builder, id uint32, r run, body body) admission {
+	if why := rs.cluster.noRoom(rs.jobs.at(id).name.Group()); why != "" {
 		if r.cause.Scheduled() {
 			return admission{status: job.StatusMissed, reason: why}
 		}
 		return admission{status: job.StatusSkipped, reason: why}
 	}
-	rules := &m.jobs.at(id).newest().Reactions
+	rules := &rs.jobs.at(id).newest().Reactions
 	body, err := body.at(r.fireTime)
 	if err != nil { // by a zone that only the server that saved the job knows
 		return admission{status: job.StatusSkipped, reason: err.Error()}
@@ -34,42 +34,42 @@ func (m *Machine) admit(b *builder, id uint32, r run, body body) admission {
 	if !rules.Watched() && !body.inPieces {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
-		b.trigger(m.jobs.at(id).name, body, r)
+		b.trigger(rs.jobs.at(id).name, body, r)
 		return admission{status: job.StatusPending}
 	}
 	if rules.StartWithin > 0 {
 		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
 	}
-	a := &alive{run: r, id: id, job: m.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
+	a := &alive{run: r, id: id, job: rs.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
 	if r.given != nil {
-		m.takePieces(a)
+		rs.pieces.take(a)
 	}
-	books := m.runsOf(id)
+	books := rs.of(id)
 	busy, o := books.busy(), rules.Overlap
 	switch {
 	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0 && !b.fits(launch+b.reserved):
-		m.enqueue(b, a)
-		m.wake(id)
+		rs.enqueue(b, a)
+		rs.wake(id)
 		return admission{status: job.StatusQueued, reason: reason.NoRoomInBatch.String()}
 	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0:
-		f := m.launch(b, a)
-		m.add(a)
+		f := rs.launch(b, a)
+		rs.add(a)
 		return f
 	case o.Policy == job.OverlapQueue:
 		if len(books.queue) >= o.Queue {
 			if o.WhenFull != job.SkipOldest {
 				return admission{status: job.StatusSkipped, reason: reason.QueueFull.With(o.Queue)}
 			}
-			m.endHere(b, books.queue[0], job.StatusSkipped, reason.Displaced.String())
+			rs.endHere(b, books.queue[0], job.StatusSkipped, reason.Displaced.String())
 		}
-		m.enqueue(b, a)
+		rs.enqueue(b, a)
 		return admission{status: job.StatusQueued, reason: reason.WaitsForRuns.With(busy + len(books.queue) - 1)}
 	case o.Policy == job.OverlapReplace:
 		for len(books.queue) > 0 {
-			m.endHere(b, books.queue[0], job.StatusSkipped, reason.ReplacedBefore.String())
+			rs.endHere(b, books.queue[0], job.StatusSkipped, reason.ReplacedBefore.String())
 		}
-		m.enqueue(b, a)
-		m.wake(id) // which has the others cancelled
+		rs.enqueue(b, a)
+		rs.wake(id) // which has the others cancelled
 		return admission{status: job.StatusQueued, reason: reason.WaitsToReplace.With(busy)}
 	default:
 		return admission{status: job.StatusSkipped, reason: reason.OverlapFull.With(busy)}
@@ -81,12 +81,12 @@ const launch = 2
 
 // launch triggers the run's current attempt, and returns what is to be said of it: that
 // it is pending, or, where nobody is there to do its pieces, queued.
-func (m *Machine) launch(b *builder, a *alive) admission {
-	m.items.release(a.item)
-	a.setEndBy(b, &m.jobs.at(a.id).newest().Reactions)
+func (rs *runs) launch(b *builder, a *alive) admission {
+	rs.items.release(a.item)
+	a.setEndBy(b, &rs.jobs.at(a.id).newest().Reactions)
 	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
 	if a.body.Value().inPieces {
-		if f, done := m.spread(b, a); done {
+		if f, done := rs.pieces.begin(b, a); done {
 			f.total = a.total
 			return f
 		}
@@ -104,14 +104,14 @@ func (r *run) setEndBy(b *builder, rules *job.Reactions) {
 }
 
 // enqueue lets a run wait for others of its job.
-func (m *Machine) enqueue(b *builder, a *alive) {
+func (rs *runs) enqueue(b *builder, a *alive) {
 	a.stage = queued
 	d := &bus.Deferred{Kind: bus.DeferredQueued}
 	if a.pieces != nil {
 		d.Pieces = a.pieces.deferred(0).Pieces
 	}
 	a.item = b.waitIn(d, a)
-	m.add(a)
+	rs.add(a)
 }
 
 // waitIn adds the deferred item that says where a run is.
@@ -130,27 +130,27 @@ type Kill struct {
 
 // replace has the job's runs cancelled that are in the way of the one in its queue. It
 // returns false when b is full.
-func (m *Machine) replace(b *builder, id uint32) bool {
-	books := m.runs.byJob[id]
+func (rs *runs) replace(b *builder, id uint32) bool {
+	books := rs.byJob[id]
 	why := reason.ReplacedBy.With(books.queue[0].run.id)
 	for _, a := range slices.Clone(books.alive) {
 		switch {
 		case a.cause == job.CauseBackfill: // it is in nobody's way
 		case a.stage == retrying:
-			if !b.fits(m.follows(id)) {
+			if !b.fits(rs.follows(id)) {
 				return false
 			}
-			m.endHere(b, a, job.StatusCancelled, why)
+			rs.endHere(b, a, job.StatusCancelled, why)
 		case a.pieces != nil:
-			if !b.fits(m.follows(id)) {
+			if !b.fits(rs.follows(id)) {
 				return false
 			}
 			if a.pieces.Cancelled == "" {
-				m.callOff(b, a, why)
+				rs.callOff(b, a, why)
 			}
 		case !a.killed: // a new owner says it again, as the old one may have died in between
 			a.killed = true
-			b.kills = append(b.kills, Kill{Job: m.jobs.at(id).name, RunID: a.run.id, Reason: why})
+			b.kills = append(b.kills, Kill{Job: rs.jobs.at(id).name, RunID: a.run.id, Reason: why})
 		}
 	}
 	return true

@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// pieces is how far a run has come that is done in several of them.
-type pieces struct {
+// runPieces is how far a run has come that is done in several of them.
+type runPieces struct {
 	bus.Pieces // but for States
 	states     []byte
 
@@ -20,12 +20,12 @@ type pieces struct {
 	body   body             // of the pieces' triggers
 
 	sending bool // it is among those that have pieces to trigger
-	owed    bool // the batch that is being built is to say how far it has come
+	changed bool // the stream does not know yet how far it has come
 }
 
-// newPieces returns the pieces of a run with the given body. There are none yet.
-func newPieces(of body) (*pieces, error) {
-	p := &pieces{rule: &bus.TriggerBody{}}
+// newRunPieces returns the pieces of a run with the given body. There are none yet.
+func newRunPieces(of body) (*runPieces, error) {
+	p := &runPieces{rule: &bus.TriggerBody{}}
 	if err := json.Unmarshal([]byte(of.text), p.rule); err != nil {
 		return nil, fmt.Errorf("decode trigger body: %w", err)
 	}
@@ -41,16 +41,16 @@ func newPieces(of body) (*pieces, error) {
 }
 
 // lay makes n pieces, all of which wait.
-func (p *pieces) lay(n int) {
+func (p *runPieces) lay(n int) {
 	if n > 0 {
 		p.states, p.rule = bytes.Repeat([]byte{bus.PieceWaiting}, n), nil
 	}
 }
 
-func (p *pieces) total() int { return len(p.states) }
+func (p *runPieces) total() int { return len(p.states) }
 
 // in returns how many pieces are in one of the given states.
-func (p *pieces) in(states string) int {
+func (p *runPieces) in(states string) int {
 	n := 0
 	for i := range len(states) {
 		n += bytes.Count(p.states, []byte{states[i]})
@@ -59,11 +59,11 @@ func (p *pieces) in(states string) int {
 }
 
 // out returns how many are with the executors.
-func (p *pieces) out() int { return p.in(string(bus.PieceTriggered) + string(bus.PieceBegun)) }
+func (p *runPieces) out() int { return p.in(string(bus.PieceTriggered) + string(bus.PieceBegun)) }
 
 // become puts all pieces that are in one state into another, and reports whether
 // there were any.
-func (p *pieces) become(from, to byte) bool {
+func (p *runPieces) become(from, to byte) bool {
 	found := bytes.IndexByte(p.states, from) >= 0
 	if found {
 		p.states = bytes.ReplaceAll(p.states, []byte{from}, []byte{to})
@@ -81,7 +81,7 @@ var letters = map[job.Status]byte{
 const repeated = "FOL"
 
 // end notes the end of a piece. It returns false when that is of no account.
-func (p *pieces) end(index int, s job.Status, again bool) bool {
+func (p *runPieces) end(index int, s job.Status, again bool) bool {
 	if index >= len(p.states) || p.states[index] != bus.PieceTriggered && p.states[index] != bus.PieceBegun {
 		return false
 	}
@@ -93,7 +93,7 @@ func (p *pieces) end(index int, s job.Status, again bool) bool {
 }
 
 // keep keeps the result of a piece, if there is room for it.
-func (p *pieces) keep(index int, result json.RawMessage) {
+func (p *runPieces) keep(index int, result json.RawMessage) {
 	size := len("[]") + len("null,")*p.total() + len(result)
 	for _, other := range p.Results {
 		size += len(other)
@@ -108,7 +108,7 @@ func (p *pieces) keep(index int, result json.RawMessage) {
 }
 
 // results returns a list of what the pieces have returned, nil when that is nothing.
-func (p *pieces) results() json.RawMessage {
+func (p *runPieces) results() json.RawMessage {
 	if len(p.Results) == 0 {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (p *pieces) results() json.RawMessage {
 
 // again returns how many pieces the next attempt is to repeat; 0 when the run has
 // succeeded without them, or would not with all of them.
-func (p *pieces) again(rule job.Share) int {
+func (p *runPieces) again(rule job.Share) int {
 	n, good, need := p.in(repeated), p.in(string(bus.PieceSucceeded)), rule.Of(p.total())
 	if p.Cancelled != "" || good >= need || good+n < need {
 		return 0
@@ -137,7 +137,7 @@ func (p *pieces) again(rule job.Share) int {
 }
 
 // outcome returns how a run has ended whose pieces all have, and why.
-func (p *pieces) outcome(rule job.Share) (job.Status, string) {
+func (p *runPieces) outcome(rule job.Share) (job.Status, string) {
 	good, total := p.in(string(bus.PieceSucceeded)), p.total()
 	if good == total {
 		return job.StatusSucceeded, ""
@@ -173,7 +173,7 @@ func (p *pieces) outcome(rule job.Share) (job.Status, string) {
 }
 
 // deferred returns the item that says how far the run has come.
-func (p *pieces) deferred(due int64) *bus.Deferred {
+func (p *runPieces) deferred(due int64) *bus.Deferred {
 	state := p.Pieces
 	state.States = string(p.states)
 	return &bus.Deferred{Kind: bus.DeferredPieces, Due: instantOrZero(due), Pieces: &state}
@@ -181,7 +181,7 @@ func (p *pieces) deferred(due int64) *bus.Deferred {
 
 // overdue returns the instant, in milliseconds, after which triggered pieces count as not begun; 0 if
 // there is none.
-func (p *pieces) overdue() int64 {
+func (p *runPieces) overdue() int64 {
 	if p.StartBy.IsZero() || p.in(string(bus.PieceTriggered)) == 0 {
 		return 0
 	}

@@ -12,7 +12,7 @@ import (
 
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
 func (m *Machine) NeedsEvents() bool {
-	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.runs.condemned) > 0
+	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.cancels.condemned) > 0
 }
 
 // Event tells of an event of this shard. at is when JetStream stored it, in Unix
@@ -23,7 +23,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 		return
 	}
 	id, ok := m.jobs.find(e.Job)
-	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.runs.condemned) == 0 {
+	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.cancels.condemned) == 0 {
 		return
 	}
 	switch e.Kind {
@@ -45,63 +45,68 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 
 // react does what follows from the ends of attempts, as far as b has room.
 func (m *Machine) react(b *builder) {
-	for len(m.Events.ends) > 0 && m.endAttempt(b, m.Events.ends[0]) {
+	for len(m.Events.ends) > 0 && m.reactTo(b, m.Events.ends[0]) {
 		m.Events.ends = m.Events.ends[1:]
 	}
 }
 
-// endAttempt does what follows from one end. It returns false, and leaves everything
-// as it was, when b has no room for it.
-func (m *Machine) endAttempt(b *builder, e *end) bool {
-	a := m.runs.alive[e.run]
-	if a == nil { // not watched, or ended already
-		id, ok := m.jobs.find(e.job)
-		if !ok || e.begun || !m.waitsFor(id, e.run) {
-			return true
-		}
-		if !b.fits(1) {
-			return false
-		}
-		m.endDelay(b, id, e.run, e.at)
+// reactTo does what follows from one end. It returns false, and leaves everything as it was, when b
+// has no room for it.
+func (m *Machine) reactTo(b *builder, e *end) bool {
+	if a := m.runs.alive[e.run]; a != nil {
+		return m.runs.endAttempt(b, a, e)
+	}
+	id, ok := m.jobs.find(e.job) // it is not watched, or has ended already
+	if !ok || e.begun || !m.waitsFor(id, e.run) {
 		return true
 	}
+	if !b.fits(1) {
+		return false
+	}
+	m.endDelay(b, id, e.run, e.at)
+	return true
+}
+
+// endAttempt does what follows from the end of an attempt of a watched run. It returns false, and
+// leaves everything as it was, when b has no room for it.
+func (rs *runs) endAttempt(b *builder, a *alive, e *end) bool {
 	if a.stage != triggered || a.attempt != e.attempt {
 		return true // an end of an earlier attempt, once more
 	}
-	if !b.fits(m.follows(a.id)) {
+	if !b.fits(rs.follows(a.id)) {
 		return false
 	}
 	if a.pieces != nil {
-		m.endPiece(b, a, e)
+		rs.endPiece(b, a, e)
 		return true
 	}
 	if e.begun {
-		m.beginHere(b, a)
+		rs.beginHere(b, a)
 		return true
 	}
 	if a.cancelled != "" {
-		m.endCancelled(b, a, e)
+		rs.endCancelled(b, a, e)
 		return true
 	}
 	if a.split && e.status == job.StatusSucceeded {
-		m.divide(b, a, e)
+		rs.divide(b, a, e)
 		return true
 	}
-	if m.retry(b, a, e) {
+	if rs.retry(b, a, e) {
 		return true
 	}
 	if e.retry { // the executor has promised what does not come
 		b.record.addRun(a.job, a.run, e.status, "there is no further attempt")
 	}
-	m.ended(b, a, e.status, e.result, e.at)
+	rs.end(b, a, e.status, e.result, e.at)
 	return true
 }
 
 // beginHere notes that a run has begun in time.
-func (m *Machine) beginHere(b *builder, a *alive) {
+func (rs *runs) beginHere(b *builder, a *alive) {
 	if a.startBy != 0 {
 		a.startBy = 0
-		m.items.release(a.item)
+		rs.items.release(a.item)
 		a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
 	}
 }
@@ -109,13 +114,13 @@ func (m *Machine) beginHere(b *builder, a *alive) {
 // follows returns how many messages the next step of a run of the job may take: to
 // trigger it, to say how far it or its pieces are, or to end it, with one for each child,
 // one for the count of failures, the wish to pause or the success, and one for a fixed delay.
-func (m *Machine) follows(id uint32) int {
-	return max(launch, len(m.jobs.at(id).newest().Children)+2)
+func (rs *runs) follows(id uint32) int {
+	return max(launch, len(rs.jobs.at(id).newest().Children)+2)
 }
 
 // retry lets the run wait for another attempt, if its job's rule says so.
-func (m *Machine) retry(b *builder, a *alive, e *end) bool {
-	p := m.jobs.at(a.id).newest()
+func (rs *runs) retry(b *builder, a *alive, e *end) bool {
+	p := rs.jobs.at(a.id).newest()
 	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}
@@ -124,37 +129,28 @@ func (m *Machine) retry(b *builder, a *alive, e *end) bool {
 	if a.endBy != 0 && due >= a.endBy {
 		return false
 	}
-	m.items.release(a.item)
+	rs.items.release(a.item)
 	a.stage, a.due, a.startBy = retrying, due, 0
 	a.attempt++
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
 	b.record.addRun(a.job, a.run, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
-	m.arm(a.id)
-	m.wake(a.id) // the attempt may be stale already
+	rs.arm(a.id)
+	rs.wake(a.id) // the attempt may be stale already
 	return true
 }
 
 // endHere ends a run that no executor has, and says so in the record. The caller has
 // found room for what follows, if the status is one after which something does.
-func (m *Machine) endHere(b *builder, a *alive, s job.Status, why string) {
+func (rs *runs) endHere(b *builder, a *alive, s job.Status, why string) {
 	b.record.addRun(a.job, a.run, s, why)
-	m.ended(b, a, s, nil, b.now.UnixMilli())
+	rs.end(b, a, s, nil, b.now.UnixMilli())
 }
 
-// ended does what follows from the final status of a run.
-func (m *Machine) ended(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
-	m.drop(a)
-	m.tellChildren(b, a, s, result, at)
-	if a.cause == job.CauseBackfill {
-		m.fillLater(a.id)
-	} else {
-		m.Failures.count(b, a, s, m.jobs.at(a.id).newest())
-	}
-	if s == job.StatusSucceeded {
-		m.noteSuccess(b, a)
-	}
-	m.endDelay(b, a.id, a.run.id, at)
-	m.wake(a.id)
+// end ends a run with its final status, and does what follows from it.
+func (rs *runs) end(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+	rs.drop(a)
+	rs.ended(b, a, s, result, at)
+	rs.wake(a.id)
 }
 
 // tellChildren tells the owners of the job's children that a run of their parent has
@@ -180,7 +176,7 @@ func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.R
 		i := b.deferred(n, d)
 		if n == m.cfg.Shard {
 			b.placed[len(b.placed)-1].left = true
-			m.runs.arrived = append(m.runs.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
+			m.children.arrived = append(m.children.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
 		} else {
 			b.nudges[n] = true
 		}

@@ -35,7 +35,7 @@ func (m *Machine) PutRoom(r *Room, now int64) {
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
 		for _, a := range m.runs.byJob[id].alive {
 			if a.stage == triggered && a.pieces != nil {
-				m.sendLater(a)
+				m.pieces.sendLater(a)
 			}
 		}
 	}

@@ -22,23 +22,32 @@ func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 	m.Cluster.instances[group] = online
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
 		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].alive, (*alive).lacksInstances) {
-			m.wake(id)
+			m.runs.wake(id)
 		}
 	}
+}
+
+// pieces triggers the pieces of runs, and says on the stream how far these have come.
+type pieces struct {
+	cfg       *Config
+	jobs      *jobs
+	cluster   *Cluster
+	sending   []*alive // runs with pieces that may be triggered
+	unwritten []*alive // runs that have come further than the stream knows
 }
 
 // lacksInstances reports whether the run is to be done by every instance, and there
 // has been none yet.
 func (a *alive) lacksInstances() bool { return a.pieces != nil && a.pieces.total() == 0 }
 
-// spread begins a run that is done in pieces, or its next attempt. It takes one
+// begin begins a run that is done in pieces, or its next attempt. It takes one
 // message, for the item; the pieces themselves are triggered as there is room. It
 // returns false when an attempt that lists the pieces comes first, as of any run.
-func (m *Machine) spread(b *builder, a *alive) (f admission, done bool) {
+func (ps *pieces) begin(b *builder, a *alive) (f admission, done bool) {
 	if a.pieces == nil {
-		p, err := newPieces(a.body.Value())
+		p, err := newRunPieces(a.body.Value())
 		if err != nil {
-			m.cfg.bug("run %s: %v", a.run.id, err)
+			ps.cfg.bug("run %s: %v", a.run.id, err)
 		}
 		cut := p.rule.Map
 		if cut != nil && cut.Split {
@@ -51,21 +60,21 @@ func (m *Machine) spread(b *builder, a *alive) (f admission, done bool) {
 		}
 	}
 	if a.lacksInstances() {
-		m.meet(a)
+		ps.meet(a)
 	}
-	b.owe(a)
+	ps.changed(b, a)
 	if a.lacksInstances() {
-		return admission{status: job.StatusQueued, reason: m.lack(a)}, true
+		return admission{status: job.StatusQueued, reason: ps.missing(a)}, true
 	}
-	m.beginPieces(a)
+	ps.release(a)
 	return admission{status: job.StatusPending}, true
 }
 
-// takePieces gives a run those of the run that it does again.
-func (m *Machine) takePieces(a *alive) {
-	p, err := newPieces(a.body.Value())
+// take gives a run those of the run that it does again.
+func (ps *pieces) take(a *alive) {
+	p, err := newRunPieces(a.body.Value())
 	if err != nil {
-		m.cfg.bug("run %s: %v", a.run.id, err)
+		ps.cfg.bug("run %s: %v", a.run.id, err)
 	}
 	p.Pieces = *a.given
 	p.Results = nil // those that have succeeded were another run's
@@ -74,9 +83,9 @@ func (m *Machine) takePieces(a *alive) {
 }
 
 // meet makes a piece for every instance that is online and able to do one.
-func (m *Machine) meet(a *alive) {
+func (ps *pieces) meet(a *alive) {
 	p := a.pieces
-	for _, i := range m.Cluster.instances[a.job.Group()] {
+	for _, i := range ps.cluster.instances[a.job.Group()] {
 		if i.Suits(p.rule.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
 			p.Instances = append(p.Instances, i.Instance)
 		}
@@ -84,8 +93,8 @@ func (m *Machine) meet(a *alive) {
 	p.lay(len(p.Instances))
 }
 
-// lack says for which instances a run waits.
-func (m *Machine) lack(a *alive) string {
+// missing says for which instances a run waits.
+func (ps *pieces) missing(a *alive) string {
 	group := a.job.Group()
 	if labels := a.pieces.rule.Labels; len(labels) > 0 {
 		return reason.WaitsForLabels.With(group, labels)
@@ -93,45 +102,45 @@ func (m *Machine) lack(a *alive) string {
 	return reason.WaitsForOnline.With(group)
 }
 
-// beginPieces has the pieces of an attempt triggered.
-func (m *Machine) beginPieces(a *alive) {
+// release has the pieces of an attempt triggered.
+func (ps *pieces) release(a *alive) {
 	a.total = a.pieces.total()
-	a.pieces.StartWithin = m.jobs.at(a.id).newest().StartWithin
+	a.pieces.StartWithin = ps.jobs.at(a.id).newest().StartWithin
 	a.startBy = 0                  // each piece has its own
 	a.pieces.StartBy = time.Time{} // of an earlier attempt, when the job may have had another rule
-	m.sendLater(a)
+	ps.sendLater(a)
 }
 
 // sendLater notes that a run has pieces that may be triggered.
-func (m *Machine) sendLater(a *alive) {
-	if p := a.pieces; !p.sending && p.mayBegin() && m.Cluster.noRoom(a.job.Group()) == "" {
+func (ps *pieces) sendLater(a *alive) {
+	if p := a.pieces; !p.sending && p.mayBegin() && ps.cluster.noRoom(a.job.Group()) == "" {
 		p.sending = true
-		m.runs.sending = append(m.runs.sending, a)
+		ps.sending = append(ps.sending, a)
 	}
 }
 
 // mayBegin reports whether a further piece may be triggered now.
-func (p *pieces) mayBegin() bool {
+func (p *runPieces) mayBegin() bool {
 	return bytes.IndexByte(p.states, bus.PieceWaiting) >= 0 && (p.atOnce == 0 || p.out() < p.atOnce)
 }
 
-// sendPieces triggers pieces, as far as b has room and the runs' limits allow.
-func (m *Machine) sendPieces(b *builder) {
-	for most := piecesAtOnce; len(m.runs.sending) > 0; {
-		a := m.runs.sending[0]
-		n, full := m.send(b, a, most)
+// sendAll triggers pieces, as far as b has room and the runs' limits allow.
+func (ps *pieces) sendAll(b *builder) {
+	for most := piecesAtOnce; len(ps.sending) > 0; {
+		a := ps.sending[0]
+		n, full := ps.send(b, a, most)
 		if most -= n; full {
 			return
 		}
 		a.pieces.sending = false
-		m.runs.sending = m.runs.sending[1:]
+		ps.sending = ps.sending[1:]
 	}
 }
 
 // send triggers at most that many pieces of a run, and returns how many, and whether
 // there are more that may be triggered.
-func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
-	if a.over || a.stage != triggered || m.Cluster.noRoom(a.job.Group()) != "" {
+func (ps *pieces) send(b *builder, a *alive, most int) (n int, full bool) {
+	if a.over || a.stage != triggered || ps.cluster.noRoom(a.job.Group()) != "" {
 		return 0, false
 	}
 	p := a.pieces
@@ -140,8 +149,8 @@ func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
 		if n == most || !b.fits(2) { // the piece, and the item
 			return n, true
 		}
-		b.owe(a)
-		m.sendPiece(b, a, index)
+		ps.changed(b, a)
+		ps.sendPiece(b, a, index)
 		n++
 		next := bytes.IndexByte(p.states[index:], bus.PieceWaiting)
 		if next < 0 {
@@ -152,7 +161,7 @@ func (m *Machine) send(b *builder, a *alive, most int) (n int, full bool) {
 	return n, false
 }
 
-func (m *Machine) sendPiece(b *builder, a *alive, index int) {
+func (ps *pieces) sendPiece(b *builder, a *alive, index int) {
 	p := a.pieces
 	p.states[index] = bus.PieceTriggered
 	t := b.encode(a.job, a.run)
@@ -170,24 +179,25 @@ func (m *Machine) sendPiece(b *builder, a *alive, index int) {
 	b.send(t, p.body)
 }
 
-// owe has the batch say how far a run has come, once, however often that changes in
-// the step. The caller has found room for a message.
-func (b *builder) owe(a *alive) {
-	if !a.pieces.owed {
-		a.pieces.owed = true
-		b.owed = append(b.owed, a)
+// changed says that a run has come further, which write tells the stream, once, however often that
+// changes in the step. The caller has found room for a message.
+func (ps *pieces) changed(b *builder, a *alive) {
+	if !a.pieces.changed {
+		a.pieces.changed = true
+		ps.unwritten = append(ps.unwritten, a)
+		b.promised++
 	}
 }
 
-// pay adds what is owed.
-func (b *builder) pay() {
-	owed := b.owed
-	b.owed = nil
-	for _, a := range owed {
-		a.pieces.owed = false
+// write adds the items of the runs that have come further.
+func (ps *pieces) write(b *builder) {
+	b.promised = 0
+	for _, a := range ps.unwritten {
+		a.pieces.changed = false
 		if !a.over {
 			b.items.release(a.item)
 			a.item = b.waitIn(a.pieces.deferred(a.due), a)
 		}
 	}
+	ps.unwritten = ps.unwritten[:0]
 }

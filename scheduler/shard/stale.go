@@ -33,9 +33,9 @@ func (s *success) outdatesAny(of *runsOf) bool {
 // stale returns why a run that waits for its next attempt is to have none, or "". One that fails
 // when this is so already waits all the same, and ends with the same batch if that has room: so
 // its failed attempt is seen, and it makes no difference which run of the two ended first.
-func (m *Machine) stale(a *alive) string {
-	s := m.runs.byJob[a.id].succeeded
-	if s == nil || !m.jobs.at(a.id).newest().Retry.DropStale || !s.outdates(a) {
+func (rs *runs) stale(a *alive) string {
+	s := rs.byJob[a.id].succeeded
+	if s == nil || !rs.jobs.at(a.id).newest().Retry.DropStale || !s.outdates(a) {
 		return ""
 	}
 	return reason.StaleRetry.With(s.run)
@@ -44,39 +44,39 @@ func (m *Machine) stale(a *alive) string {
 // noteSuccess remembers that a run has succeeded, if that makes attempts of others stale: of runs
 // that are alive, or that a version which is still to be read may have. The caller has found room
 // for a message.
-func (m *Machine) noteSuccess(b *builder, a *alive) {
-	books, s := m.runs.byJob[a.id], &success{run: a.run.id}
+func (rs *runs) noteSuccess(b *builder, a *alive) {
+	books, s := rs.byJob[a.id], &success{run: a.run.id}
 	switch {
-	case !a.cause.Scheduled() || !m.jobs.at(a.id).newest().Retry.DropStale:
+	case !a.cause.Scheduled() || !rs.jobs.at(a.id).newest().Retry.DropStale:
 	case books.succeeded != nil && books.succeeded.fire() >= s.fire():
-	case s.outdatesAny(books) || m.hasUnread(a.job):
-		s.item = b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
-		m.putSuccess(books, s)
+	case s.outdatesAny(books) || rs.await(a.job):
+		s.item = b.deferred(rs.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
+		rs.putSuccess(books, s)
 	}
 }
 
 // restoreSuccess enters what an earlier owner has noted.
-func (m *Machine) restoreSuccess(id uint32, run job.RunID, seq uint64) {
-	m.putSuccess(m.runsOf(id), &success{run: run, item: &item{seq: seq}})
-	m.wake(id)
+func (rs *runs) restoreSuccess(id uint32, run job.RunID, seq uint64) {
+	rs.putSuccess(rs.of(id), &success{run: run, item: &item{seq: seq}})
+	rs.wake(id)
 }
 
 // putSuccess has a success take the place of the one before.
-func (m *Machine) putSuccess(books *runsOf, s *success) {
+func (rs *runs) putSuccess(books *runsOf, s *success) {
 	if books.succeeded != nil {
-		m.items.release(books.succeeded.item)
+		rs.items.release(books.succeeded.item)
 	}
 	books.succeeded = s
 }
 
 // forgetSuccess forgets it once there is no run left that it could concern, and none of an earlier
 // fire may begin.
-func (m *Machine) forgetSuccess(id uint32) {
-	books := m.runs.byJob[id]
-	if books == nil || books.succeeded == nil || m.hasUnread(m.jobs.at(id).name) {
+func (rs *runs) forgetSuccess(id uint32) {
+	books := rs.byJob[id]
+	if books == nil || books.succeeded == nil || rs.await(rs.jobs.at(id).name) {
 		return
 	}
 	if !books.succeeded.outdatesAny(books) {
-		m.putSuccess(books, nil)
+		rs.putSuccess(books, nil)
 	}
 }

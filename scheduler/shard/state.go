@@ -24,17 +24,16 @@ type delays struct {
 	unsettled []uint32          // ids of delays that owe the stream an item
 }
 
-// runs are those of watched jobs. See alive.go and react.go.
-type runs struct {
-	byJob   map[uint32]*runsOf // by id
-	alive   map[job.RunID]*alive
-	arrived []*arrival // the same
+// children are what is known of the ends of parents' runs. See child.go.
+type children struct {
+	arrived []*arrival // without effect yet
 	kept    []*arrival // for children that are held, see unread.go
-	wakes   []uint32   // ids of jobs whose runs are to be looked at
-	cancels []*cancel
+}
 
+// cancels are the wishes to end runs. See cancel.go and condemn.go.
+type cancels struct {
+	wishes    []*cancel
 	condemned []*condemned
-	sending   []*alive // runs with pieces that may be triggered
 }
 
 // backfills run fires of the past. See backfill.go.

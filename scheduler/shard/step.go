@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -39,17 +40,17 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	if m.ahead(now) && !m.Cluster.reserved() {
 		m.passTime(b, now)
 	}
-	m.wakeUp(b)
+	m.runs.wakeUp(b)
 	if !m.Cluster.reserved() && m.decideLate(b, now) && max(m.done, m.sweepTo) <= now {
 		m.beginSweep(now)
 		m.continueSweep(b, now)
 	}
-	m.wakeUp(b)
-	m.sendPieces(b)
+	m.runs.wakeUp(b)
+	m.pieces.sendAll(b)
 	m.fill(b)
 	m.ageBackfills(now)
 	m.noteAsked(b)
-	b.pay()
+	m.pieces.write(b)
 	if b.empty() && m.after == after && m.done-m.stored < IdleAfter && m.edits < maxEdits {
 		// What is not written has not happened: so a version that comes now is late
 		// only if it begins before the stored position.
@@ -57,6 +58,20 @@ func (m *Machine) Step(now int64, room int) *Batch {
 		return nil
 	}
 	return m.seal(b)
+}
+
+// runEnded does what follows from the end of a watched run in the other parts.
+func (m *Machine) runEnded(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+	m.tellChildren(b, a, s, result, at)
+	if a.cause == job.CauseBackfill {
+		m.fillLater(a.id)
+	} else {
+		m.Failures.count(b, a, s, m.jobs.at(a.id).newest())
+	}
+	if s == job.StatusSucceeded {
+		m.runs.noteSuccess(b, a)
+	}
+	m.endDelay(b, a.id, a.run.id, at)
 }
 
 // Claim returns a batch that only writes the cursor, where it is. The first batch of
@@ -147,7 +162,7 @@ func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 	}
 	if books := m.runs.byJob[id]; books != nil {
 		if at, waits := books.wakeAt(); waits && at <= m.sweepTo {
-			m.wake(id)
+			m.runs.wake(id)
 		}
 	}
 	return true
@@ -172,7 +187,7 @@ func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
 	version := e.plans[v.plan].Version
 	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	if v.status == job.StatusPending {
-		f := m.admit(b, id, run{
+		f := m.runs.admit(b, id, run{
 			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, attempt: 1, cause: v.cause, fireTime: v.first.At,
 		}, e.bodies[v.plan].Value())
 		if f.status == job.StatusPending {

@@ -10,7 +10,7 @@ import (
 
 // endPiece does what follows from the end, or the beginning, of one piece of a run.
 // The caller has found room for what follows from the end of the run.
-func (m *Machine) endPiece(b *builder, a *alive, e *end) {
+func (rs *runs) endPiece(b *builder, a *alive, e *end) {
 	p := a.pieces
 	if e.piece.Total != p.total() {
 		return
@@ -18,119 +18,119 @@ func (m *Machine) endPiece(b *builder, a *alive, e *end) {
 	if e.begun {
 		if p.states[e.piece.Index] == bus.PieceTriggered {
 			p.states[e.piece.Index] = bus.PieceBegun
-			b.owe(a)
+			rs.pieces.changed(b, a)
 		}
 		return
 	}
-	rule := m.jobs.at(a.id).newest()
+	rule := rs.jobs.at(a.id).newest()
 	again := !rule.Deleted && !e.final && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
 	if p.end(e.piece.Index, e.status, again) {
 		if e.status == job.StatusSucceeded && rule.PassesResult() {
 			p.keep(e.piece.Index, e.result)
 		}
-		b.owe(a)
-		m.goOn(b, a)
+		rs.pieces.changed(b, a)
+		rs.goOn(b, a)
 	}
 }
 
 // goOn triggers further pieces of a run, or ends its attempt when all have ended. The
 // caller has found room for what follows.
-func (m *Machine) goOn(b *builder, a *alive) {
+func (rs *runs) goOn(b *builder, a *alive) {
 	p := a.pieces
 	if p.total() == 0 {
 		return
 	}
-	m.sendLater(a)
+	rs.pieces.sendLater(a)
 	if p.in(string(bus.PieceWaiting))+p.out() > 0 {
 		return
 	}
-	rule := m.jobs.at(a.id).newest()
+	rule := rs.jobs.at(a.id).newest()
 	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
 		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
 			s, why := p.outcome(rule.SucceedsIf)
 			b.record.addRun(a.job, a.run, s, why).Retry = true
-			m.repeat(b, a, due, reason.PiecesRepeat.With(
+			rs.repeat(b, a, due, reason.PiecesRepeat.With(
 				p.total()-p.in(string(bus.PieceSucceeded)), p.total(), a.attempt+1, n, job.Duration(wait)))
 			return
 		}
 	}
 	s, why := p.outcome(rule.SucceedsIf)
 	b.record.addRun(a.job, a.run, s, why)
-	m.ended(b, a, s, p.results(), b.now.UnixMilli())
+	rs.end(b, a, s, p.results(), b.now.UnixMilli())
 }
 
 // repeat lets a run wait for an attempt that repeats the pieces which may be.
-func (m *Machine) repeat(b *builder, a *alive, due int64, why string) {
+func (rs *runs) repeat(b *builder, a *alive, due int64, why string) {
 	for i := range len(repeated) {
 		a.pieces.become(repeated[i], bus.PieceWaiting)
 	}
 	a.stage, a.due = retrying, due
 	a.attempt++
-	b.owe(a)
+	rs.pieces.changed(b, a)
 	b.record.addRun(a.job, a.run, job.StatusQueued, why)
-	m.arm(a.id)
-	m.wake(a.id) // as in retry
+	rs.arm(a.id)
+	rs.wake(a.id) // as in retry
 }
 
 // divide makes pieces of the list that a splitting attempt has returned.
-func (m *Machine) divide(b *builder, a *alive, e *end) {
+func (rs *runs) divide(b *builder, a *alive, e *end) {
 	name := a.job
 	var items []json.RawMessage
 	err := json.Unmarshal(e.result, &items)
 	switch {
 	case err != nil || items == nil:
-		m.endHere(b, a, job.StatusFailed, "the splitting attempt was to return a JSON list of the run's pieces, and did not")
+		rs.endHere(b, a, job.StatusFailed, "the splitting attempt was to return a JSON list of the run's pieces, and did not")
 		return
 	case len(items) > bus.MaxPieces:
-		m.endHere(b, a, job.StatusFailed, reason.SplitTooMany.With(len(items), bus.MaxPieces))
+		rs.endHere(b, a, job.StatusFailed, reason.SplitTooMany.With(len(items), bus.MaxPieces))
 		return
 	case len(items) == 0:
-		m.endHere(b, a, job.StatusSucceeded, "the splitting attempt listed no pieces, so there was nothing to do")
+		rs.endHere(b, a, job.StatusSucceeded, "the splitting attempt listed no pieces, so there was nothing to do")
 		return
 	}
-	p, err := newPieces(a.body.Value())
+	p, err := newRunPieces(a.body.Value())
 	if err != nil {
-		m.cfg.bug("run %s: %v", a.run.id, err)
+		rs.cfg.bug("run %s: %v", a.run.id, err)
 	}
 	p.Items, p.Split = items, a.attempt
 	p.lay(len(items))
 	a.pieces, a.split = p, false
 	a.attempt++
-	b.owe(a)
-	m.beginPieces(a)
+	rs.pieces.changed(b, a)
+	rs.pieces.release(a)
 	b.record.addRun(name, a.run, job.StatusPending, reason.SplitListed.With(e.attempt, len(items)))
 }
 
 // wakePieces looks after a run in pieces as time passes. The caller has found room for
 // what follows from its end.
-func (m *Machine) wakePieces(b *builder, a *alive, now int64) {
-	p, rule := a.pieces, m.jobs.at(a.id).newest()
+func (rs *runs) wakePieces(b *builder, a *alive, now int64) {
+	p, rule := a.pieces, rs.jobs.at(a.id).newest()
 	if a.lacksInstances() {
-		m.meet(a)
+		rs.pieces.meet(a)
 		switch {
 		case rule.Deleted:
-			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for an instance")
+			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for an instance")
 		case !a.lacksInstances():
-			b.owe(a)
-			m.beginPieces(a)
+			rs.pieces.changed(b, a)
+			rs.pieces.release(a)
 			b.record.addRun(a.job, a.run, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
 		case a.startBy != 0 && a.startBy <= now:
-			m.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rule.StartWithin))
+			rs.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rule.StartWithin))
 		}
 		return
 	}
 	if p.Cancelled != "" && !a.killed { // by an earlier owner, who may have died in between
-		m.killPieces(b, a)
+		rs.killPieces(b, a)
 	}
 	changed := a.endBy != 0 && a.endBy <= now && p.become(bus.PieceWaiting, bus.PieceTimedOut)
 	if at := p.overdue(); at != 0 && at <= now {
 		changed = p.become(bus.PieceTriggered, bus.PieceMissed) || changed
 	}
 	if changed {
-		b.owe(a)
+		rs.pieces.changed(b, a)
 	}
-	m.goOn(b, a)
+	rs.goOn(b, a)
 }
 
 // pieceAt returns when a run in pieces next needs attention because time passes, 0
@@ -149,25 +149,25 @@ func (a *alive) pieceAt() int64 {
 
 // callOff ends a run in pieces: those that wait are not triggered, those that are with
 // the executors are killed. The caller has found room for what follows from its end.
-func (m *Machine) callOff(b *builder, a *alive, why string) {
+func (rs *runs) callOff(b *builder, a *alive, why string) {
 	p := a.pieces
 	if a.lacksInstances() {
-		m.endHere(b, a, job.StatusCancelled, why)
+		rs.endHere(b, a, job.StatusCancelled, why)
 		return
 	}
 	if p.Cancelled == "" {
 		p.Cancelled = why
 	}
 	p.become(bus.PieceWaiting, bus.PieceCancelled)
-	b.owe(a)
+	rs.pieces.changed(b, a)
 	if p.out() > 0 {
-		m.killPieces(b, a)
+		rs.killPieces(b, a)
 	}
-	m.goOn(b, a)
+	rs.goOn(b, a)
 }
 
 // killPieces has the pieces killed that are with the executors.
-func (m *Machine) killPieces(b *builder, a *alive) {
+func (rs *runs) killPieces(b *builder, a *alive) {
 	a.killed = true
 	b.kills = append(b.kills, Kill{Job: a.job, RunID: a.run.id, Reason: a.pieces.Cancelled})
 }

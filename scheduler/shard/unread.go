@@ -66,7 +66,7 @@ func (m *Machine) putUnreadable(id uint32, p *Prepared) {
 	e.bodies = append(e.bodies, body)
 	m.trim(e)
 	m.arm(id)
-	m.wake(id)
+	m.runs.wake(id)
 }
 
 // isUnread reports whether nobody has been able to read a version yet.
@@ -117,6 +117,6 @@ func (m *Machine) needsBegin(v versionName) bool {
 
 // letGo has what waits for a job's newest version go on, which can be read now, or is gone.
 func (m *Machine) letGo(id uint32) {
-	m.runs.arrived, m.runs.kept = append(m.runs.arrived, m.runs.kept...), nil
+	m.children.arrived, m.children.kept = append(m.children.arrived, m.children.kept...), nil
 	m.fillLater(id)
 }

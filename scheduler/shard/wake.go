@@ -8,48 +8,48 @@ import (
 )
 
 // wake has a job's waiting runs looked at in the next Step.
-func (m *Machine) wake(id uint32) {
-	if books := m.runs.byJob[id]; books != nil && !books.waking {
+func (rs *runs) wake(id uint32) {
+	if books := rs.byJob[id]; books != nil && !books.waking {
 		books.waking = true
-		m.runs.wakes = append(m.runs.wakes, id)
+		rs.wakes = append(rs.wakes, id)
 	}
 }
 
 // wakeUp lets those runs go on whose time has come, as far as b has room.
-func (m *Machine) wakeUp(b *builder) {
-	for len(m.runs.wakes) > 0 {
-		id := m.runs.wakes[0]
-		if !m.wakeJob(b, id) {
+func (rs *runs) wakeUp(b *builder) {
+	for len(rs.wakes) > 0 {
+		id := rs.wakes[0]
+		if !rs.wakeJob(b, id) {
 			return
 		}
-		m.runs.wakes = m.runs.wakes[1:]
-		books := m.runs.byJob[id]
+		rs.wakes = rs.wakes[1:]
+		books := rs.byJob[id]
 		books.waking = false
 		if books.empty() {
-			delete(m.runs.byJob, id)
+			delete(rs.byJob, id)
 		}
-		m.arm(id)
+		rs.arm(id)
 	}
 }
 
 // wakeJob does so for one job. It returns false when b is full.
-func (m *Machine) wakeJob(b *builder, id uint32) bool {
-	m.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
-	e, books, now := m.jobs.at(id), m.runs.byJob[id], b.now.UnixMilli()
+func (rs *runs) wakeJob(b *builder, id uint32) bool {
+	rs.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
+	e, books, now := rs.jobs.at(id), rs.byJob[id], b.now.UnixMilli()
 	p := e.newest()
-	room := m.follows(id)
+	room := rs.follows(id)
 	for _, a := range slices.Clone(books.alive) {
 		if !b.fits(room) {
 			return false
 		}
 		switch {
 		case a.pieces != nil && a.stage == triggered:
-			m.wakePieces(b, a, now)
+			rs.wakePieces(b, a, now)
 		case a.expired(now):
-			m.endHere(b, a, job.StatusMissed, reason.NobodyBegan.With(p.StartWithin))
+			rs.endHere(b, a, job.StatusMissed, reason.NobodyBegan.With(p.StartWithin))
 		}
 	}
-	if !m.wakeRetrying(b, id, now) {
+	if !rs.wakeRetrying(b, id, now) {
 		return false
 	}
 	for len(books.queue) > 0 {
@@ -59,27 +59,27 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 		a := books.queue[0]
 		switch {
 		case p.Deleted:
-			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
+			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
 		case a.startBy != 0 && a.startBy <= now:
-			m.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(p.StartWithin))
+			rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(p.StartWithin))
 		case p.Unreadable: // it may have fewer at once than the version before, by whose rules it goes on
-			return m.expireQueue(b, id, now)
+			return rs.expireQueue(b, id, now)
 		case p.Overlap.Unlimited() || books.busy() < p.Overlap.Limit:
 			waited := job.Duration(b.now.Sub(instant(a.since)))
 			books.queue = books.queue[1:]
-			f := m.launch(b, a)
+			f := rs.launch(b, a)
 			books.alive = append(books.alive, a)
 			b.record.addRun(e.name, a.run, f.status, reason.Join(reason.WasQueued.With(waited), f.reason))
 		case p.Overlap.Policy == job.OverlapReplace:
 			was := books.busy()
-			if !m.replace(b, id) {
+			if !rs.replace(b, id) {
 				return false
 			}
 			if books.busy() == was {
-				return m.expireQueue(b, id, now)
+				return rs.expireQueue(b, id, now)
 			}
 		default:
-			return m.expireQueue(b, id, now)
+			return rs.expireQueue(b, id, now)
 		}
 	}
 	return true
@@ -87,8 +87,8 @@ func (m *Machine) wakeJob(b *builder, id uint32) bool {
 
 // wakeRetrying begins the next attempts of a job's runs that are due, and ends the runs that
 // are to have none. It returns false when b is full. It comes after all that can end a run well.
-func (m *Machine) wakeRetrying(b *builder, id uint32, now int64) bool {
-	e, books := m.jobs.at(id), m.runs.byJob[id]
+func (rs *runs) wakeRetrying(b *builder, id uint32, now int64) bool {
+	e, books := rs.jobs.at(id), rs.byJob[id]
 	isRetrying := func(a *alive) bool { return a.stage == retrying }
 	if !slices.ContainsFunc(books.alive, isRetrying) {
 		return true
@@ -97,17 +97,17 @@ func (m *Machine) wakeRetrying(b *builder, id uint32, now int64) bool {
 		if !isRetrying(a) {
 			continue
 		}
-		if !b.fits(m.follows(id)) {
+		if !b.fits(rs.follows(id)) {
 			return false
 		}
-		stale := m.stale(a)
+		stale := rs.stale(a)
 		switch {
 		case e.newest().Deleted:
-			m.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for its next attempt")
+			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for its next attempt")
 		case stale != "":
-			m.endHere(b, a, job.StatusCancelled, stale)
+			rs.endHere(b, a, job.StatusCancelled, stale)
 		case a.due <= now:
-			f := m.launch(b, a)
+			f := rs.launch(b, a)
 			b.record.addRun(e.name, a.run, f.status, f.reason)
 		}
 	}
@@ -116,16 +116,16 @@ func (m *Machine) wakeRetrying(b *builder, id uint32, now int64) bool {
 
 // expireQueue ends the runs behind the first that have been queued for too long. It
 // returns false when b is full.
-func (m *Machine) expireQueue(b *builder, id uint32, now int64) bool {
-	within := m.jobs.at(id).newest().StartWithin
-	for _, a := range slices.Clone(m.runs.byJob[id].queue) {
+func (rs *runs) expireQueue(b *builder, id uint32, now int64) bool {
+	within := rs.jobs.at(id).newest().StartWithin
+	for _, a := range slices.Clone(rs.byJob[id].queue) {
 		if a.startBy == 0 || a.startBy > now {
 			continue
 		}
-		if !b.fits(m.follows(id)) {
+		if !b.fits(rs.follows(id)) {
 			return false
 		}
-		m.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(within))
+		rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(within))
 	}
 	return true
 }

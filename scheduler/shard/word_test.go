@@ -26,8 +26,8 @@ func newParted(t *testing.T, b *bench, partitions bus.Partitions, after time.Dur
 	b.m.Committed(s.first)
 }
 
-// children are jobs of other shards, by the partition of their shard.
-func children(n bus.Partitions) map[int]job.Name {
+// childPerPartition are jobs of other shards, by the partition of their shard.
+func childPerPartition(n bus.Partitions) map[int]job.Name {
 	found := map[int]job.Name{}
 	for i := 0; len(found) < n.Count(); i++ {
 		name := nameIn(i, false)
@@ -39,7 +39,7 @@ func children(n bus.Partitions) map[int]job.Name {
 func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T) {
 	b := newBench(t)
 	newParted(t, b, 2, 0)
-	to := children(2)
+	to := childPerPartition(2)
 	parent := nameIn(0, true)
 	put := func() {
 		b.put(0, 1, func(v *job.Version) {
@@ -168,7 +168,7 @@ func TestAShardWhoseStreamHasLostItsEndLeavesLaterWord(t *testing.T) {
 		newParted(t, b, 2, time.Duration(minute)*time.Minute)
 		b.put(0, 1, func(v *job.Version) {
 			minutely(v)
-			v.Job.Job, v.Children = parent, []job.Child{{Job: children(2)[0]}}
+			v.Job.Job, v.Children = parent, []job.Child{{Job: childPerPartition(2)[0]}}
 		})
 		b.step(time.Duration(minute+1)*time.Minute, bus.MaxBatch)
 		at := noon.Add(time.Duration(minute+1) * time.Minute)
@@ -195,7 +195,7 @@ func TestAShardFiresWhileAnyNumberOfWordsIsRelayed(t *testing.T) {
 	b := newBench(t)
 	newParted(t, b, 2, 0)
 	b.put(0, 1, minutely)
-	child := children(2)[0]
+	child := childPerPartition(2)[0]
 	const words = 2 * maxReleased
 	first := b.trig.last + 1
 	for seq := first; seq < first+words; seq++ {
