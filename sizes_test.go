@@ -32,7 +32,6 @@ var halls = map[string]size{
 	"scheduler/dispatch.governor": {17, 19},
 	"scheduler/dispatch.offer":    {32, 22},
 	"scheduler/shard.Machine":     {205, 34},
-	"scheduler/shard.builder":     {15, 19},
 	"webapi/catalog.Catalog":      {47, 7},
 }
 

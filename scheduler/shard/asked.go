@@ -49,12 +49,12 @@ func (r *recentRuns) add(runs []Asked) {
 // noteAsked adds the item that says what the batch has made on command. There is room
 // for it.
 func (m *Machine) noteAsked(b *builder) {
-	if len(b.asked) == 0 {
+	if len(b.Asked) == 0 {
 		return
 	}
 	note := askedNote{at: m.requests.recent.passed}
 	d := &bus.Deferred{Kind: bus.DeferredAsked, Since: b.now}
-	for _, a := range b.asked {
+	for _, a := range b.Asked {
 		note.runs = append(note.runs, a.RunID)
 		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason})
 	}

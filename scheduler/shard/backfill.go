@@ -172,7 +172,7 @@ func (m *Machine) takeBackfills(b *builder) {
 	for len(m.backfills.asked) > 0 && b.fits(2) {
 		r := m.backfills.asked[0]
 		m.backfills.asked = m.backfills.asked[1:]
-		b.backfills = append(b.backfills, BackfillID{r.Job, r.ID})
+		b.Backfills = append(b.Backfills, BackfillID{r.Job, r.ID})
 		id, ok := m.jobs.find(r.Job)
 		if !ok {
 			continue // it is gone, and so are its backfills

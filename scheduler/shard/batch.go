@@ -60,27 +60,19 @@ type flight struct {
 
 // builder collects a batch.
 type builder struct {
-	cfg       *Config
-	items     *items
-	governed  map[string]bool // groups, see [Machine.PutGroup]
-	now       time.Time
-	room      int
-	reserved  int // messages that have been promised room
-	promised  int // further ones, that the parts will add before the batch is complete
-	messages  []*nats.Msg
-	placed    []flightItem
-	asked     []Asked
-	ended     []Cancelled
-	condemned []job.RunID
-	kills     []Kill
-	nudges    map[int]bool
-	routed    []string
-	due       []int64
-	triggers  int
-	misfires  map[job.MisfirePolicy]int
-	record    recorder
-	subjects  map[target]string // of triggers
-	backfills []BackfillID
+	Batch    // but for what is known once it is complete
+	cfg      *Config
+	items    *items
+	governed map[string]bool // groups, see [Cluster.PutGroup]
+	now      time.Time
+	room     int
+	reserved int // messages that have been promised room
+	promised int // further ones, that the parts will add before the batch is complete
+	messages []*nats.Msg
+	placed   []flightItem
+	nudges   map[int]bool
+	record   recorder
+	subjects map[target]string // of triggers
 }
 
 // target tells the subjects of triggers apart.
@@ -103,7 +95,7 @@ func (b *builder) fits(n int) bool {
 }
 
 func (b *builder) empty() bool {
-	return len(b.messages) == 0 && b.record.empty() && len(b.items.due) == 0 && len(b.kills)+len(b.backfills)+len(b.condemned) == 0
+	return len(b.messages) == 0 && b.record.empty() && len(b.items.due) == 0 && len(b.Kills)+len(b.Backfills)+len(b.Condemned) == 0
 }
 
 // run is one run to be triggered.
@@ -145,7 +137,7 @@ func (b *builder) send(t *bus.Trigger, body body) {
 		subject = body.subject(b.cfg.Shard, to.group, governed)
 		b.subjects[to] = subject
 		if to.routed && !governed {
-			b.routed = append(b.routed, to.group)
+			b.Routed = append(b.Routed, to.group)
 		}
 	}
 	data := bus.AppendTrigger(make([]byte, 0, 256+len(body.text)), t, body.text)
@@ -156,7 +148,7 @@ func (b *builder) send(t *bus.Trigger, body body) {
 		m.Header[bus.HeaderTrace] = []string{bus.FireTrace(t.RunID, t.Attempt)}
 	}
 	b.messages = append(b.messages, m)
-	b.triggers++
+	b.Triggers++
 }
 
 // noteMisfire counts fires that were noticed too late.
@@ -164,10 +156,10 @@ func (b *builder) noteMisfire(p job.MisfirePolicy, v verdict) {
 	if v.cause != job.CauseMisfire && v.status != job.StatusMissed {
 		return
 	}
-	if b.misfires == nil {
-		b.misfires = map[job.MisfirePolicy]int{}
+	if b.Misfires == nil {
+		b.Misfires = map[job.MisfirePolicy]int{}
 	}
-	b.misfires[p] += v.count
+	b.Misfires[p] += v.count
 }
 
 // waitItem adds the deferred item that says what the job waits for.
@@ -232,11 +224,10 @@ func (m *Machine) seal(b *builder) *Batch {
 		}
 		messages = append(messages, last)
 	}
-	m.flight = &flight{stored: m.done, released: released, items: b.placed, asked: b.asked}
-	return &Batch{
-		Shard: m.cfg.Shard, Messages: messages, Asked: b.asked, Cancelled: b.ended, Condemned: b.condemned, Backfills: b.backfills, Kills: b.kills,
-		Nudges: slices.Sorted(maps.Keys(b.nudges)), Routed: b.routed, Triggers: b.triggers, Due: b.due, Misfires: b.misfires, Commit: commit,
-	}
+	m.flight = &flight{stored: m.done, released: released, items: b.placed, asked: b.Asked}
+	batch := b.Batch
+	batch.Shard, batch.Commit, batch.Messages, batch.Nudges = m.cfg.Shard, commit, messages, slices.Sorted(maps.Keys(b.nudges))
+	return &batch
 }
 
 // Committed says that the batch is stored, its first message at sequence first.

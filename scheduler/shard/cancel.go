@@ -33,7 +33,7 @@ func (m *Machine) cancelWaiting(b *builder) {
 			}
 			found = m.cancelAlive(b, c)
 		}
-		b.ended = append(b.ended, Cancelled{c.run.id, found})
+		b.Cancelled = append(b.Cancelled, Cancelled{c.run.id, found})
 		m.cancels.wishes = m.cancels.wishes[1:]
 	}
 }

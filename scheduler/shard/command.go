@@ -98,10 +98,10 @@ func (m *Machine) obey(b *builder) {
 // answer records what became of a run that was asked for, for those who wait for that
 // and for successors. Its caller has found room for a message more.
 func (b *builder) answer(name job.Name, r run, f admission, by string) {
-	if len(b.asked) == 0 {
+	if len(b.Asked) == 0 {
 		b.room-- // for the note, which comes last
 	}
 	r.total = f.total
 	b.record.addRun(name, r, f.status, f.reason).By = by
-	b.asked = append(b.asked, Asked{RunID: r.id, Version: int(r.version), Status: f.status, Reason: f.reason})
+	b.Asked = append(b.Asked, Asked{RunID: r.id, Version: int(r.version), Status: f.status, Reason: f.reason})
 }

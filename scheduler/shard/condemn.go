@@ -57,7 +57,7 @@ func (m *Machine) condemn(b *builder) {
 		c := m.cancels.condemned[0]
 		m.cancels.condemned = slices.Delete(m.cancels.condemned, 0, 1)
 		m.condemnOne(b, c)
-		b.condemned = append(b.condemned, c.RunID)
+		b.Condemned = append(b.Condemned, c.RunID)
 	}
 }
 

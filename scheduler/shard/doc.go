@@ -76,6 +76,6 @@
 // # Partitions
 //
 // In a cluster with several partitions, word of a parent's end for a child in another one is an item
-// of the parent's shard. The owner relays it: [Machine.Words] has what waits, in order. The child's
+// of the parent's shard. The owner relays it: [Relay.Next] has what waits, in order. The child's
 // machine has a mark of the last word that it has had from each shard, and passes over repeats.
 package shard

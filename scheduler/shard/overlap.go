@@ -150,7 +150,7 @@ func (rs *runs) replace(b *builder, id uint32) bool {
 			}
 		case !a.killed: // a new owner says it again, as the old one may have died in between
 			a.killed = true
-			b.kills = append(b.kills, Kill{Job: rs.jobs.at(id).name, RunID: a.run.id, Reason: why})
+			b.Kills = append(b.Kills, Kill{Job: rs.jobs.at(id).name, RunID: a.run.id, Reason: why})
 		}
 	}
 	return true

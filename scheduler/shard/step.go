@@ -191,7 +191,7 @@ func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
 			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, attempt: 1, cause: v.cause, fireTime: v.first.At,
 		}, e.bodies[v.plan].Value())
 		if f.status == job.StatusPending {
-			b.due = append(b.due, v.first.Due)
+			b.Due = append(b.Due, v.first.Due)
 		}
 		v.status, v.reason, v.total = f.status, reason.Join(v.reason, f.reason), f.total
 	}

@@ -169,5 +169,5 @@ func (rs *runs) callOff(b *builder, a *alive, why string) {
 // killPieces has the pieces killed that are with the executors.
 func (rs *runs) killPieces(b *builder, a *alive) {
 	a.killed = true
-	b.kills = append(b.kills, Kill{Job: a.job, RunID: a.run.id, Reason: a.pieces.Cancelled})
+	b.Kills = append(b.Kills, Kill{Job: a.job, RunID: a.run.id, Reason: a.pieces.Cancelled})
 }
