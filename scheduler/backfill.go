@@ -20,7 +20,7 @@ func (o *ownership) serveBackfill(ctx context.Context, m *nats.Msg) {
 		return
 	}
 	o.onLane(ctx, m, func() {
-		switch done, err := o.machine.Backfill(r); {
+		switch done, err := o.machine.Backfills.Ask(r); {
 		case err != nil:
 			o.refuse(m, err)
 		case done != nil:
@@ -39,7 +39,7 @@ func (o *ownership) cancelBackfill(ctx context.Context, m *nats.Msg) {
 		return
 	}
 	o.onLane(ctx, m, func() {
-		if err := o.machine.CancelBackfill(r.Job, r.ID, bus.CancelRequest{By: r.By, Reason: r.Reason}.Text()); err != nil {
+		if err := o.machine.Backfills.Cancel(r.Job, r.ID, bus.CancelRequest{By: r.By, Reason: r.Reason}.Text()); err != nil {
 			o.refuse(m, err)
 			return
 		}
@@ -54,7 +54,7 @@ func (o *ownership) listBackfills(ctx context.Context, m *nats.Msg) {
 		return
 	}
 	o.onLane(ctx, m, func() {
-		list, err := o.machine.Backfills(r)
+		list, err := o.machine.Backfills.List(r)
 		o.respond(m, bus.BackfillList{Backfills: list}, err)
 	})
 }
@@ -94,7 +94,7 @@ func (o *ownership) awaitBackfill(m *nats.Msg, name job.Name, id string) {
 // answerBackfills tells askers what has been committed for them.
 func (o *ownership) answerBackfills(b *shard.Batch) {
 	for _, key := range b.Backfills {
-		state, err := o.machine.BackfillState(key)
+		state, err := o.machine.Backfills.State(key)
 		o.filling[key].reply(o.s, state, err)
 		delete(o.filling, key)
 	}

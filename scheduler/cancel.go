@@ -101,7 +101,7 @@ func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []st
 	for _, f := range found {
 		done := make(chan struct{})
 		condemned, known := askMachine(ctx, o, func() bool {
-			condemned := o.machine.Condemn(f.Trigger, r.Text())
+			condemned := o.machine.Cancels.Condemn(f.Trigger, r.Text())
 			if condemned {
 				o.condemning[r.RunID] = append(o.condemning[r.RunID], done)
 			}
@@ -152,7 +152,7 @@ func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedT
 // once that is committed. It returns false when the run does not wait.
 func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) bool {
 	found, _ := askMachine(ctx, o, func() bool {
-		found := o.machine.Cancel(r.RunID, r.Text())
+		found := o.machine.Cancels.Add(r.RunID, r.Text())
 		if found {
 			o.cancelling[r.RunID] = append(o.cancelling[r.RunID], m)
 		}

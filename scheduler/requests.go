@@ -140,7 +140,7 @@ func (o *ownership) submit(m *nats.Msg, r bus.TriggerRequest) {
 		o.refuse(m, o.gone()) // the shard was lost since the request came
 		return
 	}
-	done, err := o.machine.Submit(r)
+	done, err := o.machine.Requests.Submit(r)
 	switch {
 	case err != nil:
 		o.refuse(m, err)

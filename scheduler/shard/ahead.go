@@ -29,14 +29,14 @@ func (m *Machine) passTime(b *builder, now int64) {
 			continue
 		}
 		// Not beyond the job's own position, where a sweep has yet to come to it; see decideVersion.
-		fire, next := m.decideDelay(id, min(now, m.decided(m.jobs.at(id))), now)
+		fire, next := m.delays.decide(id, min(now, m.decided(m.jobs.at(id))), now)
 		if next == nil {
 			continue
 		}
 		if !b.fits(roomDelay) {
 			return
 		}
-		m.enactDelay(b, id, fire, next, now)
+		m.delays.enact(b, id, fire, next, now)
 		m.arm(id)
 	}
 }

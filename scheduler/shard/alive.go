@@ -63,12 +63,10 @@ type runsOf struct {
 	queue []*alive // the one that has waited longest first
 
 	succeeded *success // nil while no run of an earlier fire is alive or may begin
-
-	arrivals map[job.Name][]*arrival // of a join: parents' ends that wait for the others'
 }
 
 func (r *runsOf) empty() bool {
-	return len(r.alive)+len(r.queue)+len(r.arrivals) == 0 && r.succeeded == nil
+	return len(r.alive)+len(r.queue) == 0 && r.succeeded == nil
 }
 
 // busy returns how many runs count for the job's rule for overlap. Those of a backfill
@@ -212,11 +210,6 @@ func (rs *runs) forget(id uint32) {
 		rs.drop(a)
 	}
 	rs.putSuccess(books, nil)
-	for _, waiting := range books.arrivals {
-		for _, a := range waiting {
-			rs.items.release(a.item)
-		}
-	}
 	delete(rs.byJob, id)
 	rs.wakes = slices.DeleteFunc(rs.wakes, func(other uint32) bool { return other == id })
 }

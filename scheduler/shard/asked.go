@@ -46,30 +46,38 @@ func (r *recentRuns) add(runs []Asked) {
 	}
 }
 
-// noteAsked adds the item that says what the batch has made on command. There is room
+// committed remembers the runs of a batch that is stored.
+func (q *Requests) committed(asked []Asked) {
+	q.recent.add(asked)
+	for _, a := range asked {
+		delete(q.asked, a.RunID)
+	}
+}
+
+// note adds the item that says what the batch has made on command. There is room
 // for it.
-func (m *Machine) noteAsked(b *builder) {
+func (q *Requests) note(b *builder) {
 	if len(b.Asked) == 0 {
 		return
 	}
-	note := askedNote{at: m.requests.recent.passed}
+	note := askedNote{at: q.recent.passed}
 	d := &bus.Deferred{Kind: bus.DeferredAsked, Since: b.now}
 	for _, a := range b.Asked {
 		note.runs = append(note.runs, a.RunID)
 		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason})
 	}
-	note.item = b.deferred(m.cfg.Shard, d)
-	m.requests.recent.notes = append(m.requests.recent.notes, note)
+	note.item = b.deferred(q.cfg.Shard, d)
+	q.recent.notes = append(q.recent.notes, note)
 }
 
-// restoreAsked remembers what an earlier owner has made on command.
-func (m *Machine) restoreAsked(d *bus.Deferred, seq uint64) {
+// restore remembers what an earlier owner has made on command.
+func (q *Requests) restore(d *bus.Deferred, seq uint64) {
 	note := askedNote{item: &item{seq: seq}}
 	for _, a := range d.Asked {
 		note.runs = append(note.runs, a.RunID)
-		m.requests.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}})
+		q.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}})
 	}
-	m.requests.recent.notes = append(m.requests.recent.notes, note)
+	q.recent.notes = append(q.recent.notes, note)
 }
 
 // pass lets time go on to now. A machine steps at least every [IdleAfter], so more than that
@@ -82,15 +90,15 @@ func (r *recentRuns) pass(now int64) {
 	r.seen = now
 }
 
-// forgetAsked forgets what was made on command long ago.
-func (m *Machine) forgetAsked(now int64) {
-	r := &m.requests.recent
+// age forgets what was made on command long ago.
+func (q *Requests) age(now int64) {
+	r := &q.recent
 	r.pass(now)
 	for len(r.notes) > 0 && r.notes[0].at+AskedFor.Milliseconds() <= r.passed {
 		for _, id := range r.notes[0].runs {
 			delete(r.runs, id)
 		}
-		m.items.release(r.notes[0].item)
+		q.items.release(r.notes[0].item)
 		r.notes = r.notes[1:]
 	}
 }

@@ -14,7 +14,7 @@ func TestASuccessorKnowsWhichRunsWereMadeOnCommand(t *testing.T) {
 	b := newBench(t)
 	v := b.put(0, 3, func(*job.Version) {})
 	r := bus.TriggerRequest{RunID: job.NewRunID(noon), Job: "g/a", Cause: job.CauseManual}
-	if _, err := b.m.Submit(r); err != nil {
+	if _, err := b.m.Requests.Submit(r); err != nil {
 		t.Fatal(err)
 	}
 	b.publish(time.Second)
@@ -32,13 +32,13 @@ func TestASuccessorKnowsWhichRunsWereMadeOnCommand(t *testing.T) {
 		return m
 	}
 	want := Asked{RunID: r.RunID, Version: 3, Status: job.StatusPending}
-	if done, err := next().Submit(r); err != nil || done == nil || *done != want {
+	if done, err := next().Requests.Submit(r); err != nil || done == nil || *done != want {
 		t.Errorf("the successor answers %+v, %v; want %+v", done, err, want)
 	}
 	b.m = next()
 	b.publish(2 * time.Second)
 	b.publish(time.Hour) // a clock that was set makes nothing old
-	if done, err := b.m.Submit(r); err != nil || done == nil || *done != want {
+	if done, err := b.m.Requests.Submit(r); err != nil || done == nil || *done != want {
 		t.Errorf("after a clock was set the successor answers %+v, %v; want %+v", done, err, want)
 	}
 	for passed := time.Duration(0); passed <= AskedFor; passed += IdleAfter * time.Millisecond {
@@ -47,7 +47,7 @@ func TestASuccessorKnowsWhichRunsWereMadeOnCommand(t *testing.T) {
 	if released := b.trig.cursor.Released; len(released) != 1 {
 		t.Errorf("after %s the cursor releases %v", AskedFor, released)
 	}
-	if done, err := b.m.Submit(r); err != nil || done != nil {
+	if done, err := b.m.Requests.Submit(r); err != nil || done != nil {
 		t.Errorf("after %s it is still known: %+v, %v", AskedFor, done, err)
 	}
 }
@@ -61,7 +61,7 @@ func TestARetryIsDoneByTheVersionThatItAsksFor(t *testing.T) {
 		t.Helper()
 		r := bus.TriggerRequest{RunID: job.RetryRunID(of, key), Job: "g/a", Cause: job.CauseRerun, RetryOf: of, By: "ada"}
 		change(&r)
-		if _, err := b.m.Submit(r); err != nil {
+		if _, err := b.m.Requests.Submit(r); err != nil {
 			t.Fatal(err)
 		}
 		s := b.publish(2 * time.Second)
@@ -97,7 +97,7 @@ func TestARetryOfFailedPiecesCountsTheOthersAsDone(t *testing.T) {
 	blocker := r
 	blocker.RunID, blocker.Pieces = job.RetryRunID(of, "0"), &bus.Pieces{States: "w"}
 	for _, r := range []bus.TriggerRequest{blocker, r} { // the second waits in the queue
-		if _, err := b.m.Submit(r); err != nil {
+		if _, err := b.m.Requests.Submit(r); err != nil {
 			t.Fatal(err)
 		}
 	}

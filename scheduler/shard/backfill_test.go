@@ -17,7 +17,7 @@ func TestABackfillYieldsToWhatIsDueInItsGroup(t *testing.T) {
 	})
 	b.m.Cluster.PutGroup("g", true)
 	r := bus.BackfillRequest{ID: "again", Job: "g/a", Fires: []int64{noon.Add(-time.Hour).UnixMilli()}, AtOnce: 1}
-	if _, err := b.m.Backfill(r); err != nil {
+	if _, err := b.m.Backfills.Ask(r); err != nil {
 		t.Fatal(err)
 	}
 	var seq uint64

@@ -192,7 +192,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	released := m.items.take()
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.listMoved(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
+		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.fires.moved.list(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
 		Made: m.Relay.made, Words: m.Relay.marks,
 	}
 	if m.sweepTo != 0 && m.after != (key{}) {
@@ -240,10 +240,7 @@ func (m *Machine) Committed(first uint64) {
 	m.cursorSeq = first
 	m.stored = f.stored
 	m.items.released = f.released
-	m.requests.recent.add(f.asked)
-	for _, a := range f.asked {
-		delete(m.requests.asked, a.RunID)
-	}
+	m.Requests.committed(f.asked)
 	for _, i := range f.items {
 		m.items.stored(i, first+uint64(i.offset)) //nolint:gosec // an index is not negative
 	}

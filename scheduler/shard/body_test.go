@@ -16,7 +16,7 @@ func TestATriggerThatIsToBeRoutedGoesToTheDispatchers(t *testing.T) {
 		b := newBench(t)
 		v := b.put(0, 1, change)
 		r := bus.TriggerRequest{RunID: job.NewRunID(noon), Job: v.Job.Job, Cause: job.CauseAPI, Labels: labels, Params: json.RawMessage(`1`)}
-		if _, err := b.m.Submit(r); err != nil {
+		if _, err := b.m.Requests.Submit(r); err != nil {
 			t.Fatal(err)
 		}
 		batch := b.m.Step(noon.Add(time.Second).UnixMilli(), bus.MaxBatch)
@@ -56,7 +56,7 @@ func TestATriggerHasTheFireTimeOfItsRun(t *testing.T) {
 		})
 		for i, params := range []string{"", `["${fire_time|UTC|HH}"]`, `"${fire_time|-1x}"`} {
 			r := bus.TriggerRequest{RunID: job.NewRunID(noon.Add(time.Duration(i) * time.Hour)), Job: "g/a", Cause: job.CauseAPI, Params: json.RawMessage(params)}
-			_, err := b.m.Submit(r)
+			_, err := b.m.Requests.Submit(r)
 			if i == 2 {
 				if !errors.Is(err, job.ErrInvalid) {
 					t.Errorf("%s: %v", params, err)

@@ -4,37 +4,49 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
+// Cancels are the wishes to end runs: those that the machine can end itself, and those that an
+// executor has, whose end counts as cancelled.
+type Cancels struct {
+	jobs   *jobs
+	items  *items
+	events *Events
+	runs   *runs
+
+	wishes    []*cancel
+	condemned []*condemned
+}
+
 // cancel is a wish to end a run that waits.
 type cancel struct {
 	*alive
 	reason string
 }
 
-// Cancel ends a run that is queued, waits for its next attempt, or is done in pieces:
+// Add ends a run that is queued, waits for its next attempt, or is done in pieces:
 // the next batch says so, and has those pieces killed that are with the executors. It
 // returns false when the machine has no such run; any other that is with the executors
 // is theirs to end.
-func (m *Machine) Cancel(id job.RunID, reason string) bool {
-	a := m.runs.alive[id]
+func (cs *Cancels) Add(id job.RunID, reason string) bool {
+	a := cs.runs.alive[id]
 	if a == nil || a.stage == triggered && a.pieces == nil {
 		return false
 	}
-	m.cancels.wishes = append(m.cancels.wishes, &cancel{a, reason})
+	cs.wishes = append(cs.wishes, &cancel{a, reason})
 	return true
 }
 
-// cancelWaiting ends the runs that are to be cancelled.
-func (m *Machine) cancelWaiting(b *builder) {
-	for len(m.cancels.wishes) > 0 {
-		c, found := m.cancels.wishes[0], job.StatusQueued
-		if m.runs.alive[c.run.id] == c.alive {
-			if !b.fits(m.runs.follows(c.id)) {
+// endWaiting ends the runs that are to be cancelled.
+func (cs *Cancels) endWaiting(b *builder) {
+	for len(cs.wishes) > 0 {
+		c, found := cs.wishes[0], job.StatusQueued
+		if cs.runs.alive[c.run.id] == c.alive {
+			if !b.fits(cs.runs.follows(c.id)) {
 				return
 			}
-			found = m.cancelAlive(b, c)
+			found = cs.end(b, c)
 		}
 		b.Cancelled = append(b.Cancelled, Cancelled{c.run.id, found})
-		m.cancels.wishes = m.cancels.wishes[1:]
+		cs.wishes = cs.wishes[1:]
 	}
 }
 
@@ -45,15 +57,15 @@ type Cancelled struct {
 	Found job.Status
 }
 
-// cancelAlive does so for a run that is alive.
-func (m *Machine) cancelAlive(b *builder, c *cancel) (found job.Status) {
+// end does so for a run that is alive.
+func (cs *Cancels) end(b *builder, c *cancel) (found job.Status) {
 	if c.stage == triggered && c.pieces != nil {
-		m.runs.callOff(b, c.alive, c.reason)
-		if m.runs.alive[c.run.id] == c.alive {
+		cs.runs.callOff(b, c.alive, c.reason)
+		if cs.runs.alive[c.run.id] == c.alive {
 			return job.StatusRunning
 		}
 		return job.StatusQueued
 	}
-	m.runs.endHere(b, c.alive, job.StatusCancelled, c.reason)
+	cs.runs.endHere(b, c.alive, job.StatusCancelled, c.reason)
 	return job.StatusQueued
 }

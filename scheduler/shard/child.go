@@ -17,60 +17,105 @@ type arrival struct {
 	item   *item
 }
 
-// arrive runs children whose parents have ended, as far as b has room.
-func (m *Machine) arrive(b *builder) {
-	for len(m.children.arrived) > 0 && b.fits(3) {
-		a := m.children.arrived[0]
-		m.children.arrived = m.children.arrived[1:]
-		if !m.Relay.passes(a) {
-			m.items.release(a.item)
+// children tells the children of jobs that runs of these have ended, and runs the jobs of this shard
+// whose parents' runs have.
+type children struct {
+	cfg     *Config
+	jobs    *jobs
+	items   *items
+	cluster *Cluster
+	relay   *Relay
+	runs    *runs
+
+	arrived []*arrival                         // without effect yet
+	kept    []*arrival                         // for children that are held, see unread.go
+	joins   map[uint32]map[job.Name][]*arrival // by id of the child, and parent: ends that wait for those of the other parents
+}
+
+// tell tells the owners of the job's children that a run of their parent has
+// ended. One that never began tells nobody.
+func (ch *children) tell(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+	e := ch.jobs.at(a.id)
+	if s == job.StatusSkipped || s == job.StatusMissed || e.newest().Deleted {
+		return
+	}
+	for _, c := range e.newest().Children {
+		d := &bus.Deferred{Kind: bus.DeferredChild, Job: c.Job, Parent: &bus.ParentEnd{
+			Job: e.name, RunID: a.run.id, Status: s, Met: c.Wants(s), At: instant(at), Depth: a.depth + 1,
+		}}
+		if c.PassResult {
+			d.Parent.Params = result
+		}
+		n := c.Job.Shard(ch.cfg.Shards)
+		if ch.cfg.Partitions.Of(n) != ch.cfg.Partitions.Of(ch.cfg.Shard) {
+			d.Kind, d.Word = bus.DeferredWord, &bus.Word{From: ch.cfg.Shard, At: bus.WordMark{Made: ch.relay.made}}
+			ch.relay.keep(d, b.deferred(ch.cfg.Shard, d))
 			continue
 		}
-		if id, ok := m.jobs.find(a.child); ok && m.jobs.at(id).newest().Unreadable {
-			m.children.kept = append(m.children.kept, a)
+		i := b.deferred(n, d)
+		if n == ch.cfg.Shard {
+			b.placed[len(b.placed)-1].left = true
+			ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
 		} else {
-			m.arriveAt(b, a)
+			b.nudges[n] = true
 		}
-		m.adopt(b, a)
 	}
 }
 
-func (m *Machine) arriveAt(b *builder, a *arrival) {
-	id, ok := m.jobs.find(a.child)
-	if !ok || m.jobs.at(id).newest().Deleted {
-		if a.Met {
-			b.record.addRun(a.child, m.childRun(a, 0), job.StatusSkipped, "there is no such job any more")
+// arrive runs children whose parents have ended, as far as b has room.
+func (ch *children) arrive(b *builder) {
+	for len(ch.arrived) > 0 && b.fits(3) {
+		a := ch.arrived[0]
+		ch.arrived = ch.arrived[1:]
+		if !ch.relay.passes(a) {
+			ch.items.release(a.item)
+			continue
 		}
-		m.items.release(a.item)
+		if id, ok := ch.jobs.find(a.child); ok && ch.jobs.at(id).newest().Unreadable {
+			ch.kept = append(ch.kept, a)
+		} else {
+			ch.arriveAt(b, a)
+		}
+		ch.adopt(b, a)
+	}
+}
+
+func (ch *children) arriveAt(b *builder, a *arrival) {
+	id, ok := ch.jobs.find(a.child)
+	if !ok || ch.jobs.at(id).newest().Deleted {
+		if a.Met {
+			b.record.addRun(a.child, childRun(a, 0), job.StatusSkipped, "there is no such job any more")
+		}
+		ch.items.release(a.item)
 		return
 	}
-	p := m.jobs.at(id).newest()
+	p := ch.jobs.at(id).newest()
 	if len(p.Join) == 0 {
 		if a.Met {
-			m.wantChild(b, id, a)
+			ch.want(b, id, a)
 		}
-		m.items.release(a.item)
+		ch.items.release(a.item)
 		return
 	}
-	m.joinParents(b, id, a)
+	ch.join(b, id, a)
 }
 
 // childRun returns the run that a child owes to the end of a parent.
-func (m *Machine) childRun(a *arrival, version int32) run {
+func childRun(a *arrival, version int32) run {
 	at := a.At.UnixMilli()
 	return run{
 		id: job.ChildRunID(a.child, a.RunID, at), version: version, attempt: 1, cause: job.CauseParent, fireTime: at, parent: a.RunID, depth: a.Depth,
 	}
 }
 
-// wantChild makes the child's run, unless there is a reason against it.
-func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
-	e := m.jobs.at(id)
+// want makes the child's run, unless there is a reason against it.
+func (ch *children) want(b *builder, id uint32, a *arrival) {
+	e := ch.jobs.at(id)
 	p := e.newest()
-	r := m.childRun(a, p.Version)
+	r := childRun(a, p.Version)
 	body := e.newestBody()
 	var f admission
-	switch why := m.Cluster.whyPaused(e.name.Group(), p, b.now.UnixMilli()); {
+	switch why := ch.cluster.whyPaused(e.name.Group(), p, b.now.UnixMilli()); {
 	case why != "":
 		f = admission{status: job.StatusSkipped, reason: why}
 	case a.Depth > job.MaxChain:
@@ -84,24 +129,25 @@ func (m *Machine) wantChild(b *builder, id uint32, a *arrival) {
 			}
 			body = with
 		}
-		f = m.runs.admit(b, id, r, body)
+		f = ch.runs.admit(b, id, r, body)
 	}
 	r.total, r.joined = f.total, a.joined
 	b.record.addRun(e.name, r, f.status, f.reason)
 }
 
-// joinParents keeps the end of a parent until each of the child's parents has one, and then
+// join keeps the end of a parent until each of the child's parents has one, and then
 // uses up one of each. The run follows the latest of them.
-func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
-	e := m.jobs.at(id)
-	books := m.runs.of(id)
-	if books.arrivals == nil {
-		books.arrivals = map[job.Name][]*arrival{}
+func (ch *children) join(b *builder, id uint32, a *arrival) {
+	e := ch.jobs.at(id)
+	ends := ch.joins[id]
+	if ends == nil {
+		ends = map[job.Name][]*arrival{}
+		ch.joins[id] = ends
 	}
-	books.arrivals[a.Job] = append(books.arrivals[a.Job], a)
+	ends[a.Job] = append(ends[a.Job], a)
 	var together []*arrival
 	for _, parent := range e.newest().Join {
-		waiting := books.arrivals[parent]
+		waiting := ends[parent]
 		if len(waiting) == 0 {
 			return
 		}
@@ -111,10 +157,10 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 	var runs []job.RunID
 	for _, t := range together {
 		runs = append(runs, t.RunID)
-		if books.arrivals[t.Job] = books.arrivals[t.Job][1:]; len(books.arrivals[t.Job]) == 0 {
-			delete(books.arrivals, t.Job)
+		if ends[t.Job] = ends[t.Job][1:]; len(ends[t.Job]) == 0 {
+			delete(ends, t.Job)
 		}
-		m.items.release(t.item)
+		ch.items.release(t.item)
 		if t.At.After(last.At) {
 			last = t
 		}
@@ -122,14 +168,16 @@ func (m *Machine) joinParents(b *builder, id uint32, a *arrival) {
 			unmet = t
 		}
 	}
-	m.runs.wake(id) // the book may be empty now
+	if len(ends) == 0 {
+		delete(ch.joins, id)
+	}
 	if unmet == nil {
 		end := *last.ParentEnd
 		end.Params = resultsOf(together)
-		m.wantChild(b, id, &arrival{ParentEnd: &end, child: last.child, joined: runs, item: last.item})
+		ch.want(b, id, &arrival{ParentEnd: &end, child: last.child, joined: runs, item: last.item})
 		return
 	}
-	r := m.childRun(last, e.newest().Version)
+	r := childRun(last, e.newest().Version)
 	r.joined = runs
 	b.record.addRun(e.name, r, job.StatusSkipped, reason.ParentEnded.With(unmet.Job, unmet.Status, unmet.RunID))
 }
@@ -151,4 +199,35 @@ func resultsOf(parents []*arrival) json.RawMessage {
 		panic("BUG: encode results that were read as JSON: " + err.Error())
 	}
 	return data
+}
+
+// adopt writes a copy of word from another partition that has to wait, as if this shard had left it:
+// the mark has passed the word, and a successor would take it for a repeat.
+func (ch *children) adopt(b *builder, a *arrival) {
+	if a.word == nil || a.item.gone {
+		return
+	}
+	ch.items.release(a.item)
+	a.word, a.item = nil, b.deferred(ch.cfg.Shard, &bus.Deferred{Kind: bus.DeferredChild, Job: a.child, Parent: a.ParentEnd})
+	b.placed[len(b.placed)-1].left = true
+}
+
+// restore enters the end of a parent that was found on the stream.
+func (ch *children) restore(d *bus.Deferred, i *item) {
+	ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: i})
+}
+
+// resume takes up ends that were kept for children whose newest version could not be read.
+func (ch *children) resume() {
+	ch.arrived, ch.kept = append(ch.arrived, ch.kept...), nil
+}
+
+// forget drops the ends that wait for those of other parents of a job that is forgotten.
+func (ch *children) forget(id uint32) {
+	for _, waiting := range ch.joins[id] {
+		for _, a := range waiting {
+			ch.items.release(a.item)
+		}
+	}
+	delete(ch.joins, id)
 }

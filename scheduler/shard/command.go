@@ -9,6 +9,18 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
+// Requests are the runs that people and programs ask for.
+type Requests struct {
+	cfg      *Config
+	jobs     *jobs
+	items    *items
+	cluster  *Cluster
+	runs     *runs
+	commands []Command
+	asked    map[job.RunID]bool // not committed yet
+	recent   recentRuns
+}
+
 // Command asks for a run of a job now.
 type Command struct {
 	bus.TriggerRequest
@@ -22,21 +34,21 @@ type Command struct {
 // job.ErrNotFound, an *InvalidError, and job.ErrConflict for a run in the place of a
 // fire of which no version has spoken within that time: those are asked for by versions,
 // and here only what became of them. The same while there is no room for further runs of the group.
-func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
+func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	if asked, ok := m.requests.recent.runs[r.RunID]; ok {
+	if asked, ok := q.recent.runs[r.RunID]; ok {
 		return &asked, nil
 	}
-	if m.requests.asked[r.RunID] {
+	if q.asked[r.RunID] {
 		return nil, nil
 	}
-	id, ok := m.jobs.find(r.Job)
+	id, ok := q.jobs.find(r.Job)
 	if !ok {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
-	e := m.jobs.at(id)
+	e := q.jobs.at(id)
 	last := len(e.plans) - 1
 	if e.plans[last].Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
@@ -48,7 +60,7 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 		return nil, fmt.Errorf("%w: no version of job %s has wanted its fire at %s early, as run %s, within the last %s",
 			job.ErrConflict, r.Job, r.InsteadOf.UTC().Format(time.RFC3339), r.RunID, AskedFor)
 	}
-	if why := m.Cluster.noRoom(r.Job.Group()); why != "" {
+	if why := q.cluster.noRoom(r.Job.Group()); why != "" {
 		return nil, fmt.Errorf("%w: %s", job.ErrConflict, why)
 	}
 	c := Command{TriggerRequest: r, version: e.plans[last].Version}
@@ -68,8 +80,8 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if r.Pieces != nil && !c.body.inPieces {
 		return nil, &job.InvalidError{Field: "pieces", Reason: fmt.Sprintf("version %d of the job is not done in pieces", c.version)}
 	}
-	m.requests.commands = append(m.requests.commands, c)
-	m.requests.asked[r.RunID] = true
+	q.commands = append(q.commands, c)
+	q.asked[r.RunID] = true
 	return nil, nil
 }
 
@@ -78,18 +90,18 @@ func (m *Machine) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 const roomAsked = 4
 
 // obey makes the runs that were asked for.
-func (m *Machine) obey(b *builder) {
-	m.forgetAsked(b.now.UnixMilli())
-	for len(m.requests.commands) > 0 && b.fits(roomAsked) {
-		c := m.requests.commands[0]
-		m.requests.commands = m.requests.commands[1:]
+func (q *Requests) obey(b *builder) {
+	q.age(b.now.UnixMilli())
+	for len(q.commands) > 0 && b.fits(roomAsked) {
+		c := q.commands[0]
+		q.commands = q.commands[1:]
 		r := run{
 			id: c.RunID, version: c.version, attempt: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
 			parent: c.RetryOf, given: c.Pieces,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
-		if id, ok := m.jobs.find(c.Job); ok {
-			f = m.runs.admit(b, id, r, c.body)
+		if id, ok := q.jobs.find(c.Job); ok {
+			f = q.runs.admit(b, id, r, c.body)
 		}
 		b.answer(c.Job, r, f, c.By)
 	}

@@ -19,7 +19,7 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 	id := job.NewRunID(noon)
 	refused := func(r bus.TriggerRequest, kind error, text string) {
 		t.Helper()
-		_, err := b.m.Submit(r)
+		_, err := b.m.Requests.Submit(r)
 		if !errors.Is(err, kind) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%+v: %v, want %q", r, err, text)
 		}
@@ -58,7 +58,7 @@ func TestARequestThatComesAgainMakesNoSecondRun(t *testing.T) {
 	b.put(0, 3, func(*job.Version) {})
 	r := bus.TriggerRequest{RunID: job.NewRunID(noon), Job: "g/a", Cause: job.CauseManual, Params: json.RawMessage(`{"n":1}`), By: "ada"}
 	for range 2 {
-		if done, err := b.m.Submit(r); done != nil || err != nil {
+		if done, err := b.m.Requests.Submit(r); done != nil || err != nil {
 			t.Errorf("before the commit: done %v, %v", done, err)
 		}
 	}
@@ -73,12 +73,12 @@ func TestARequestThatComesAgainMakesNoSecondRun(t *testing.T) {
 	if err != nil || string(trigger.Params) != `{"n":1}` || trigger.Task.Handler != "h" {
 		t.Errorf("trigger %+v, %v", trigger, err)
 	}
-	if done, _ := b.m.Submit(r); done != nil {
+	if done, _ := b.m.Requests.Submit(r); done != nil {
 		t.Error("done before the batch is stored")
 	}
 	b.m.Committed(1)
 	want := &Asked{RunID: r.RunID, Version: 3, Status: job.StatusPending}
-	if done, err := b.m.Submit(r); err != nil || done == nil || *done != *want {
+	if done, err := b.m.Requests.Submit(r); err != nil || done == nil || *done != *want {
 		t.Errorf("after the commit: done %v, %v", done, err)
 	}
 }

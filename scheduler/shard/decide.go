@@ -36,23 +36,35 @@ type lateFire struct {
 	moved string // why it fires on a day that is not its schedule's
 }
 
+// fires decides what becomes of the fires of jobs, and does it.
+type fires struct {
+	jobs        *jobs
+	cluster     *Cluster
+	runs        *runs
+	moved       movedFires
+	standstills standstills
+
+	verdicts []verdict // what enactAll is to do
+	scratch  []job.Fire
+}
+
 // decide calls yield with what becomes of each fire of the plans first to before end of a
 // job of the group that is due in (after, upto], as seen at now. Verdicts of runs come one by
 // one, others may stand for several fires.
-func (m *Machine) decide(group string, plans job.History, first, end int, after, upto, now int64, yield func(verdict)) {
+func (fs *fires) decide(group string, plans job.History, first, end int, after, upto, now int64, yield func(verdict)) {
 	var late []lateFire
 	lumped := 0 // missed fires that are not among late
 	inTime, judged := maxOnTime, maxJudged
 	for i := end - 1; i >= first; i-- { // the newest version has the newest fires
 		p := &plans[i]
 		lateUpto := min(upto, now-p.Misfire.Grace.Milliseconds()-1)
-		onTime, more := newest(m.scratch.fires[:0], plans, i, max(after, lateUpto), upto, inTime)
-		m.scratch.fires = onTime
+		onTime, more := newest(fs.scratch[:0], plans, i, max(after, lateUpto), upto, inTime)
+		fs.scratch = onTime
 		if more {
 			lateUpto = before(onTime, upto)
 		}
 		if lateUpto > after {
-			fires, looked, lumps := m.lateFires(group, plans, i, after, lateUpto, judged, now)
+			fires, looked, lumps := fs.lateFires(group, plans, i, after, lateUpto, judged, now)
 			late = append(late, fires...)
 			judged -= looked
 			for _, lump := range lumps {
@@ -62,11 +74,11 @@ func (m *Machine) decide(group string, plans job.History, first, end int, after,
 				}
 			}
 		}
-		m.judgeOnTime(group, p, i, onTime, now, yield)
+		fs.judgeOnTime(group, p, i, onTime, now, yield)
 		inTime -= len(onTime)
 	}
 	if len(late) > 0 {
-		m.judgeLate(group, plans, late, lumped, now, yield)
+		fs.judgeLate(group, plans, late, lumped, now, yield)
 	}
 }
 
@@ -79,18 +91,18 @@ func before(fires []job.Fire, upto int64) int64 {
 }
 
 // judgeOnTime yields a run for each fire, unless it is excluded.
-func (m *Machine) judgeOnTime(group string, p *job.Plan, plan int, fires []job.Fire, now int64, yield func(verdict)) {
+func (fs *fires) judgeOnTime(group string, p *job.Plan, plan int, fires []job.Fire, now int64, yield func(verdict)) {
 	var run runOf
 	for _, f := range fires {
 		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
-		landing, moved := m.Cluster.lands(p, f.At)
+		landing, moved := fs.cluster.lands(p, f.At)
 		if landing == job.LandsNone {
 			continue
 		}
-		if why := m.Cluster.excluded(group, p, f.At); why != "" {
+		if why := fs.cluster.excluded(group, p, f.At); why != "" {
 			v.status, v.reason = job.StatusSkipped, why
 		} else {
-			v.reason = reason.Join(moved, m.withinGrace(f.Due, now))
+			v.reason = reason.Join(moved, fs.standstills.withinGrace(f.Due, now))
 		}
 		run.add(v, yield)
 	}
@@ -99,18 +111,18 @@ func (m *Machine) judgeOnTime(group string, p *job.Plan, plan int, fires []job.F
 
 // lateFires returns the newest of plan i's fires due in (after, upto], of at most n instants that it
 // looks at, and verdicts for those before them: one, unless some of them were called off.
-func (m *Machine) lateFires(group string, plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, looked int, lumps []verdict) {
+func (fs *fires) lateFires(group string, plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, looked int, lumps []verdict) {
 	fires, more := newest(nil, plans, i, after, upto, n)
 	if more {
 		plans[i].Stretches(after, before(fires, upto), func(after, upto int64) {
-			if lump := m.lump(group, plans, i, after, upto, now); lump.count > 0 {
+			if lump := fs.lump(group, plans, i, after, upto, now); lump.count > 0 {
 				lumps = append(lumps, lump)
 			}
 		})
 	}
 	late = make([]lateFire, 0, len(fires))
 	for _, f := range fires {
-		if landing, moved := m.Cluster.lands(&plans[i], f.At); landing != job.LandsNone {
+		if landing, moved := fs.cluster.lands(&plans[i], f.At); landing != job.LandsNone {
 			late = append(late, lateFire{Fire: f, plan: i, moved: moved})
 		}
 	}
@@ -119,11 +131,11 @@ func (m *Machine) lateFires(group string, plans job.History, i int, after, upto 
 
 // lump returns one verdict for plan i's fires due in (after, upto], of which either all
 // were called off or none. It has no count when there are none.
-func (m *Machine) lump(group string, plans job.History, i int, after, upto, now int64) verdict {
+func (fs *fires) lump(group string, plans job.History, i int, after, upto, now int64) verdict {
 	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule}
 	p := &plans[i]
 	plans.Fires(i, after, upto, func(f job.Fire) bool {
-		if landing, _ := m.Cluster.lands(p, f.At); landing == job.LandsNone {
+		if landing, _ := fs.cluster.lands(p, f.At); landing == job.LandsNone {
 			return true
 		}
 		if v.count == 0 {
@@ -142,7 +154,7 @@ func (m *Machine) lump(group string, plans job.History, i int, after, upto, now 
 	if why := plans[i].WhyOff(v.first.At); why != "" {
 		v.status, v.reason = job.StatusSkipped, why
 	} else {
-		v.reason = m.missedReason(group, newestAt(plans, now), v.first.Due, v.last.Due, now)
+		v.reason = fs.missedReason(group, newestAt(plans, now), v.first.Due, v.last.Due, now)
 	}
 	return v
 }
@@ -159,9 +171,9 @@ func newestAt(plans job.History, now int64) *job.Plan {
 
 // missedReason says why late fires, due in [first, last], are not run, by the version p that
 // rules at now.
-func (m *Machine) missedReason(group string, p *job.Plan, first, last, now int64) string {
+func (fs *fires) missedReason(group string, p *job.Plan, first, last, now int64) string {
 	why := reason.MisfireSkip
-	switch scope := m.Cluster.pausedBy(group, now); {
+	switch scope := fs.cluster.pausedBy(group, now); {
 	case scope == allPaused:
 		why = reason.PausedByThen
 	case scope == groupPaused:
@@ -175,17 +187,17 @@ func (m *Machine) missedReason(group string, p *job.Plan, first, last, now int64
 	case p.Misfire.Policy == job.FireOnce:
 		why = reason.LatestStoodForAll
 	}
-	return reason.Join(reason.NoticedTooLate.String(), m.because(first, last), why.String())
+	return reason.Join(reason.NoticedTooLate.String(), fs.standstills.because(first, last), why.String())
 }
 
 // judgeLate yields what becomes of fires that were noticed late, and of which the
 // newest may run. missed is how many more there are that may not.
-func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, missed int, now int64, yield func(verdict)) {
+func (fs *fires) judgeLate(group string, plans job.History, late []lateFire, missed int, now int64, yield func(verdict)) {
 	slices.SortFunc(late, func(a, b lateFire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
 	rule := newestAt(plans, now)
 	runs := 0 // how many of the newest may run
 	oldest := int64(-1 << 62)
-	if !rule.Deleted && rule.WhyPaused(now) == "" && m.Cluster.pausedBy(group, now) == nonePaused {
+	if !rule.Deleted && rule.WhyPaused(now) == "" && fs.cluster.pausedBy(group, now) == nonePaused {
 		switch rule.Misfire.Policy {
 		case job.FireOnce:
 			runs = 1
@@ -199,7 +211,7 @@ func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, mi
 	for k := len(late) - 1; k >= 0; k-- {
 		f := late[k]
 		v := verdict{plan: f.plan, cause: job.CauseSchedule, first: f.Fire, last: f.Fire, count: 1}
-		switch why := m.Cluster.excluded(group, &plans[f.plan], f.At); {
+		switch why := fs.cluster.excluded(group, &plans[f.plan], f.At); {
 		case why != "":
 			v.status, v.reason = job.StatusSkipped, why
 		case runs > 0 && f.Due >= oldest:
@@ -208,14 +220,14 @@ func (m *Machine) judgeLate(group string, plans job.History, late []lateFire, mi
 			v.status, v.cause, v.reason = job.StatusPending, job.CauseMisfire, f.moved
 		default:
 			missed++
-			v.status, v.reason = job.StatusMissed, m.missedReason(group, rule, f.Due, f.Due, now)
+			v.status, v.reason = job.StatusMissed, fs.missedReason(group, rule, f.Due, f.Due, now)
 		}
 		verdicts[k] = v
 	}
 	var run runOf
 	for _, v := range verdicts {
 		if v.status == job.StatusPending {
-			v.reason = reason.Join(v.reason, m.lateReason(v.first.Due, now))
+			v.reason = reason.Join(v.reason, fs.standstills.lateReason(v.first.Due, now))
 			if rule.Misfire.Policy == job.FireOnce && missed > 1 {
 				v.reason = reason.Join(v.reason, reason.ForMisfires.With(missed))
 			}

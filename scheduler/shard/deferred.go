@@ -145,13 +145,13 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	}
 	switch d.Kind { //nolint:exhaustive // the others are about a job of the shard
 	case bus.DeferredChild:
-		m.children.arrived = append(m.children.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: &item{seq: seq}})
+		m.children.restore(d, &item{seq: seq})
 		return nil
 	case bus.DeferredWord:
 		m.Relay.keep(d, &item{seq: seq})
 		return nil
 	case bus.DeferredAsked:
-		m.restoreAsked(d, seq)
+		m.Requests.restore(d, seq)
 		return nil
 	}
 	id, ok := m.jobs.find(d.Job)
@@ -161,9 +161,9 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	}
 	switch d.Kind {
 	case bus.DeferredEnd:
-		m.restoreDelay(id, &delay{item: &item{seq: seq}, run: d.RunID})
+		m.delays.restore(id, &delay{item: &item{seq: seq}, run: d.RunID})
 	case bus.DeferredDelay:
-		m.restoreDelay(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
+		m.delays.restore(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
 	case bus.DeferredAlive, bus.DeferredQueued, bus.DeferredRetry, bus.DeferredPieces:
 		return m.runs.restore(id, d, seq)
 	case bus.DeferredFailures, bus.DeferredPause:
@@ -171,7 +171,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	case bus.DeferredSucceeded:
 		m.runs.restoreSuccess(id, d.RunID, seq)
 	case bus.DeferredBackfill, bus.DeferredBackfilled:
-		m.restoreBackfill(id, d, seq)
+		m.Backfills.restore(id, d, seq)
 	case bus.DeferredChild, bus.DeferredWord, bus.DeferredAsked: // above
 	}
 	return nil
@@ -180,11 +180,11 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 // Looked returns the sequence up to which the shard's deferred items are known.
 func (m *Machine) Looked() uint64 { return m.items.looked }
 
-// restoreDelay enters what a fixed-delay job waits for.
-func (m *Machine) restoreDelay(id uint32, d *delay) {
-	m.replaceDelay(id, d)
-	if !m.hasDelay(id) && !m.jobs.at(id).newest().Unreadable {
-		m.dropDelay(id)
+// restore enters what a fixed-delay job waits for.
+func (ds *delays) restore(id uint32, d *delay) {
+	ds.replace(id, d)
+	if !ds.jobs.at(id).isFixedDelay() && !ds.jobs.at(id).newest().Unreadable {
+		ds.drop(id)
 	}
-	m.arm(id)
+	ds.arm(id)
 }

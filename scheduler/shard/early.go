@@ -30,7 +30,7 @@ func (m *Machine) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 		break
 	}
 	for _, s := range early {
-		m.requests.asked[s.RunID] = true
+		m.Requests.asked[s.RunID] = true
 	}
 	return early
 }
@@ -41,9 +41,9 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 	e := m.jobs.at(v.id)
 	for ; len(v.early) > 0; v.early = v.early[1:] {
 		s := v.early[0]
-		if _, made := m.requests.recent.runs[s.RunID]; made {
+		if _, made := m.Requests.recent.runs[s.RunID]; made {
 			// By a predecessor, whose batch had no room for the next one too.
-			m.forgetEarly(v.early[:1])
+			m.Requests.forget(v.early[:1])
 			continue
 		}
 		if !b.fits(roomAsked) {
@@ -75,7 +75,7 @@ func (m *Machine) forgetMade(id uint32, plan *job.Plan) {
 		var left []job.Skip
 		for _, s := range v.early {
 			if wants(plan, s) {
-				m.forgetEarly([]job.Skip{s})
+				m.Requests.forget([]job.Skip{s})
 			} else {
 				left = append(left, s)
 			}
@@ -89,9 +89,9 @@ func wants(p *job.Plan, s job.Skip) bool {
 	return slices.ContainsFunc(p.WantedEarly(), func(w job.Skip) bool { return w.RunID == s.RunID })
 }
 
-// forgetEarly has nobody wait any longer for runs of which nothing will be told.
-func (m *Machine) forgetEarly(early []job.Skip) {
+// forget has nobody wait any longer for runs of which nothing will be told.
+func (q *Requests) forget(early []job.Skip) {
 	for _, s := range early {
-		delete(m.requests.asked, s.RunID)
+		delete(q.asked, s.RunID)
 	}
 }

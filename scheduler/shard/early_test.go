@@ -29,12 +29,12 @@ func TestAFireThatIsWantedEarlyRunsOnceThoughNobodyAsksAgain(t *testing.T) {
 	if at, ok := b.m.NextAt(noon.UnixMilli()); !ok || at > noon.UnixMilli() {
 		t.Errorf("the next look is at %s", instant(at))
 	}
-	if done, err := b.m.Submit(r); err != nil || done != nil {
+	if done, err := b.m.Requests.Submit(r); err != nil || done != nil {
 		t.Errorf("asked before it is made: %+v, %v", done, err)
 	}
 	b.want(b.step(30*time.Second, bus.MaxBatch), "12:00:30 g/a@2 pending manual")
 	want := Asked{RunID: r.RunID, Version: 2, Status: job.StatusPending}
-	if done, err := b.m.Submit(r); err != nil || done == nil || *done != want {
+	if done, err := b.m.Requests.Submit(r); err != nil || done == nil || *done != want {
 		t.Errorf("asked after that: %+v, %v", done, err)
 	}
 	b.succeed()
@@ -70,7 +70,7 @@ func TestARunInThePlaceOfAFireIsNotMadeIfThatHasRun(t *testing.T) {
 	_, r := b.hasten(v, 150*time.Second, 3*time.Minute) // of which the owner hears now
 	b.want(b.step(3*time.Minute, bus.MaxBatch),
 		"12:02:30 g/a@2 skipped manual: the fire of 2026-03-02T12:03:00Z, in whose place it was wanted, was decided before that was known")
-	if done, err := b.m.Submit(r); err != nil || done == nil || done.Status != job.StatusSkipped {
+	if done, err := b.m.Requests.Submit(r); err != nil || done == nil || done.Status != job.StatusSkipped {
 		t.Errorf("who asks hears %+v, %v", done, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestARequestForARunInThePlaceOfAFireMakesNone(t *testing.T) {
 	b := newBench(t)
 	b.put(0, 1, every(time.Minute, job.FireOnce))
 	r := bus.TriggerRequest{RunID: job.NewRunID(noon), Job: "g/a", Cause: job.CauseManual, InsteadOf: noon.Add(time.Minute)}
-	if _, err := b.m.Submit(r); !errors.Is(err, job.ErrConflict) {
+	if _, err := b.m.Requests.Submit(r); !errors.Is(err, job.ErrConflict) {
 		t.Errorf("a fire that no version wants early: %v", err)
 	}
 	b.want(b.step(0, bus.MaxBatch))

@@ -72,6 +72,15 @@ func (e *entry) newest() *job.Plan { return &e.plans[len(e.plans)-1] }
 // newestBody returns what triggers of the job's newest version share.
 func (e *entry) newestBody() body { return e.bodies[len(e.bodies)-1].Value() }
 
+// isFixedDelay reports whether the job's newest version is a fixed-delay one.
+func (e *entry) isFixedDelay() bool {
+	if len(e.plans) == 0 {
+		return false
+	}
+	p := e.newest()
+	return p.Kind == job.KindFixedDelay && !p.Deleted
+}
+
 // index returns where among the plans a version is, or -1.
 func (e *entry) index(version int32) int {
 	return slices.IndexFunc(e.plans, func(p job.Plan) bool { return p.Version == version })

@@ -98,9 +98,9 @@ func (m *Machine) doneOf(id uint32, version int32) int64 {
 	return 0
 }
 
-// delayBegan returns the revision with which the job's fixed delay began, if it has one.
-func (m *Machine) delayBegan(id uint32) uint64 {
-	if d := m.delays.byJob[id]; d != nil {
+// began returns the revision with which the job's fixed delay began, if it has one.
+func (ds *delays) began(id uint32) uint64 {
+	if d := ds.byJob[id]; d != nil {
 		return d.began
 	}
 	return 0
@@ -114,7 +114,7 @@ func (m *Machine) lastFire(e *entry, after, position int64) int64 {
 	if p := &e.plans[last]; p.Shift != "" {
 		e.plans.Fires(last, after+p.Offset, position, func(f job.Fire) bool {
 			fired := p.Nominal(f.At)
-			if !fired && f.At <= m.late.since {
+			if !fired && f.At <= m.fires.moved.since {
 				landing, _ := m.Cluster.lands(p, f.At)
 				fired = landing != job.LandsNone
 			}
@@ -123,39 +123,12 @@ func (m *Machine) lastFire(e *entry, after, position int64) int64 {
 			}
 			return true
 		})
-		return max(after, m.late.moved[e.name])
+		return max(after, m.fires.moved.at[e.name])
 	}
 	if f, ok := e.plans.LastDue(last, after+e.plans[last].Offset, position); ok {
 		return f.At
 	}
 	return after
-}
-
-// maxMoved is of how many jobs a cursor notes the last fire if that was moved.
-const maxMoved = 100
-
-// noteMoved notes the outcome of a fire of plan p, if calendars have moved that to another day. On
-// the schedule's own days each instant has an outcome, whatever calendars say.
-func (m *Machine) noteMoved(name job.Name, p *job.Plan, at int64) {
-	moved := m.late.moved
-	if p.Nominal(at) {
-		if moved[name] < at {
-			delete(moved, name)
-		}
-		return
-	}
-	moved[name] = max(moved[name], at)
-	if len(moved) <= maxMoved {
-		return
-	}
-	oldest := name
-	for other, at := range moved {
-		if cmp.Or(cmp.Compare(at, moved[oldest]), cmp.Compare(other, oldest)) < 0 {
-			oldest = other
-		}
-	}
-	m.late.since = max(m.late.since, moved[oldest])
-	delete(moved, oldest)
 }
 
 // decideLate decides the fires of late versions behind their jobs' positions, version
@@ -232,10 +205,10 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if position <= now && !m.runEarly(b, v, i) {
 		return false
 	}
-	m.scratch.verdicts = m.scratch.verdicts[:0]
+	m.fires.verdicts = m.fires.verdicts[:0]
 	messages := 0
-	m.decide(e.name.Group(), e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now, func(v verdict) {
-		m.scratch.verdicts = append(m.scratch.verdicts, v)
+	m.fires.decide(e.name.Group(), e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now, func(v verdict) {
+		m.fires.verdicts = append(m.fires.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++
 		}
@@ -246,8 +219,8 @@ func (m *Machine) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if !b.fits(messages) {
 		return false
 	}
-	m.enactAll(b, v.id, messages)
-	if len(m.scratch.verdicts) > 0 {
+	m.fires.enactAll(b, v.id, messages)
+	if len(m.fires.verdicts) > 0 {
 		v.done = min(position, now)
 	}
 	return true
@@ -295,25 +268,16 @@ func (m *Machine) listBegins() []bus.Begin {
 	return list
 }
 
-// listMoved returns m.late.moved for the cursor, in order.
-func (m *Machine) listMoved() bus.Moved {
-	moved := bus.Moved{}
-	if m.late.since > 0 {
-		moved.Since = instant(m.late.since)
+// putDelay lets the job wait for its first fire, if plan, at revision rev, is its newest and begins a
+// fixed delay. It returns true when the stream is to have an item of this before the version may
+// count as known.
+func (m *Machine) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
+	e, since := m.jobs.at(id), plan.From
+	if m.knows(rev) {
+		// Its item will be found, or is lost. It may have fired up to here.
+		since = max(since, m.decided(e))
 	}
-	for name, at := range m.late.moved {
-		moved.Fires = append(moved.Fires, bus.MovedFire{Job: name, At: instant(at)})
-	}
-	slices.SortFunc(moved.Fires, func(a, b bus.MovedFire) int { return cmp.Compare(a.Job, b.Job) })
-	return moved
-}
-
-// restoreMoved takes over what the cursor of a predecessor has noted.
-func (m *Machine) restoreMoved(moved bus.Moved) {
-	if !moved.Since.IsZero() {
-		m.late.since = moved.Since.UnixMilli()
-	}
-	for _, f := range moved.Fires {
-		m.late.moved[f.Job] = f.At.UnixMilli()
-	}
+	// Up to here somebody has decided its fires before, who could read the version.
+	since = max(since, m.late.partly[versionName{e.name, plan.Version}])
+	return m.delays.put(id, rev, since) && !m.knows(rev)
 }

@@ -61,21 +61,21 @@ type Machine struct {
 	jobs jobs
 	ring *ring.Ring
 
+	late  lateVersions
+	items items
+
 	Cluster   *Cluster
-	late      lateVersions
+	fires     fires
 	delays    delays
-	items     items
 	runs      runs
 	pieces    pieces
 	children  children
-	cancels   cancels
 	Relay     *Relay
 	Events    *Events
 	Failures  *Failures
-	backfills backfills
-	requests  requests
-
-	standstills []Standstill // that explain why fires are decided late
+	Cancels   *Cancels
+	Requests  *Requests
+	Backfills *Backfills
 
 	flight  *flight // what the batch under way will have done
 	scratch scratch
@@ -88,35 +88,23 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		cfg:       cfg,
 		done:      cursor.Done.UnixMilli(),
 		stored:    cursor.Done.UnixMilli(),
-		Events:    &Events{seq: cursor.EventSeq, made: cursor.EventsMade},
 		mark:      cursor.Jobs,
 		cursorSeq: cursorSeq,
 		loading:   true,
 		jobs:      jobs{byName: map[job.Name]uint32{}},
 		ring:      ring.New(cursor.Done.UnixMilli()),
-		Cluster:   newCluster(),
-		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}, moved: map[job.Name]int64{}},
-		delays:    delays{byJob: map[uint32]*delay{}},
+		late:      lateVersions{unread: map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{}},
 		items:     items{left: map[uint64]bool{}, released: cursor.Released},
-		backfills: backfills{byJob: map[uint32][]*backfill{}},
-		requests:  requests{asked: map[job.RunID]bool{}},
 	}
 	if s := cursor.Sweep; s != nil {
 		m.sweepTo, m.after, m.resumed = s.To.UnixMilli(), keyOf(s.After), true
 	}
 	m.jobsSeq, m.heard, m.knownSeq = cursor.JobsSeq, cursor.JobsSeq, cursor.JobsSeq
-	m.pieces = pieces{cfg: &m.cfg, jobs: &m.jobs, cluster: m.Cluster}
-	m.runs = runs{
-		cfg: &m.cfg, jobs: &m.jobs, items: &m.items, cluster: m.Cluster, pieces: &m.pieces,
-		byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{},
-		arm: m.arm, ended: m.runEnded, await: m.hasUnread,
-	}
-	m.Failures = &Failures{cfg: &m.cfg, items: &m.items, byJob: map[uint32]*failureCount{}}
-	m.Relay = newRelay(&m.cfg, &m.items, cursor)
+	m.furnish(cursor)
 	for _, b := range cursor.Begins {
 		m.late.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
 	}
-	m.restoreMoved(cursor.Moved)
+	m.fires.moved.restore(cursor.Moved)
 	for _, rev := range cursor.Unread {
 		m.late.unread[rev] = &unread{}
 	}
@@ -124,6 +112,29 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 		m.late.partly[versionName{l.Job, int32(l.Version)}] = l.Done.UnixMilli() //nolint:gosec // it was one when it was written
 	}
 	return m
+}
+
+// furnish makes the parts of a machine at the position of cursor. A part refers only to those above it.
+func (m *Machine) furnish(cursor *bus.Cursor) {
+	cfg, jobs, items := &m.cfg, &m.jobs, &m.items
+	m.Cluster = newCluster()
+	m.pieces = pieces{cfg: cfg, jobs: jobs, cluster: m.Cluster}
+	m.runs = runs{
+		cfg: cfg, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces,
+		byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{},
+		arm: m.arm, ended: m.runEnded, await: m.hasUnread,
+	}
+	m.fires = fires{jobs: jobs, cluster: m.Cluster, runs: &m.runs, moved: movedFires{at: map[job.Name]int64{}}}
+	m.delays = delays{cfg: cfg, jobs: jobs, items: items, cluster: m.Cluster, fires: &m.fires, arm: m.arm, byJob: map[uint32]*delay{}}
+	m.Relay = newRelay(cfg, items, cursor)
+	m.children = children{
+		cfg: cfg, jobs: jobs, items: items, cluster: m.Cluster, relay: m.Relay, runs: &m.runs, joins: map[uint32]map[job.Name][]*arrival{},
+	}
+	m.Failures = &Failures{cfg: cfg, items: items, byJob: map[uint32]*failureCount{}}
+	m.Events = &Events{seq: cursor.EventSeq, made: cursor.EventsMade}
+	m.Cancels = &Cancels{jobs: jobs, items: items, events: m.Events, runs: &m.runs}
+	m.Requests = &Requests{cfg: cfg, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, asked: map[job.RunID]bool{}}
+	m.Backfills = &Backfills{cfg: cfg, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, byJob: map[uint32][]*backfill{}}
 }
 
 // Shard returns the number of the machine's shard.
@@ -194,7 +205,7 @@ func (m *Machine) Put(p *Prepared) {
 	}
 	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From}
 	if u := m.late.unread[p.rev]; u == nil || u.fresh { // else the fixed delay has stopped where this version begins
-		news.delayed = m.delayBegan(id)
+		news.delayed = m.delays.began(id)
 	}
 	if m.knows(p.rev) {
 		m.forgetMade(id, &plan)
@@ -232,19 +243,20 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	}
 	m.late.versions = slices.DeleteFunc(m.late.versions, func(v lateVersion) bool {
 		if v.id == id {
-			m.forgetEarly(v.early)
+			m.Requests.forget(v.early)
 		}
 		return v.id == id
 	})
 	maps.DeleteFunc(m.late.begins, func(v versionName, _ int64) bool { return v.job == name })
 	maps.DeleteFunc(m.late.unread, func(_ uint64, u *unread) bool { return u.job == name })
-	delete(m.late.moved, name)
+	delete(m.fires.moved.at, name)
 	m.letGo(id)
 	m.ring.Cancel(id)
-	m.dropDelay(id)
+	m.delays.drop(id)
 	m.runs.forget(id)
+	m.children.forget(id)
 	m.Failures.forget(id)
-	m.forgetBackfills(id)
+	m.Backfills.forget(id)
 	m.jobs.remove(id)
 }
 
@@ -280,7 +292,7 @@ func (m *Machine) arm(id uint32) {
 		return
 	}
 	at, ok := e.plans.NextDue(m.decided(e))
-	if fire, waits := m.delayFire(id); waits && (!ok || fire.Due < at) {
+	if fire, waits := m.delays.fire(id); waits && (!ok || fire.Due < at) {
 		at, ok = fire.Due, true
 	}
 	if books := m.runs.byJob[id]; books != nil {
@@ -308,12 +320,12 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 	if m.items.crowded() {
 		return 0, false
 	}
-	told := m.edits >= maxEdits || len(m.requests.commands)+len(m.delays.unsettled)+len(m.items.due) > 0 ||
-		len(m.Events.ends)+len(m.runs.wakes)+len(m.cancels.wishes)+len(m.cancels.condemned)+len(m.backfills.asked) > 0
+	told := m.edits >= maxEdits || len(m.Requests.commands)+len(m.delays.unsettled)+len(m.items.due) > 0 ||
+		len(m.Events.ends)+len(m.runs.wakes)+len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Backfills.asked) > 0
 	if m.Cluster.reserved() {
 		return min(m.done, now), told
 	}
-	told = told || len(m.children.arrived)+len(m.pieces.sending)+len(m.backfills.going) > 0
+	told = told || len(m.children.arrived)+len(m.pieces.sending)+len(m.Backfills.going) > 0
 	if m.ahead(now) {
 		if told || now < m.stepped {
 			return now, true

@@ -35,7 +35,7 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 	}
 	for id, d := range m.delays.byJob {
 		if d.run != "" && m.runs.alive[d.run] == nil && d.run.Time().UnixMilli() <= before {
-			out = append(out, m.delayed(id, d))
+			out = append(out, m.delays.trigger(id, d))
 		}
 	}
 	ends := m.Events.toldEnds()
@@ -50,13 +50,13 @@ func (rs *runs) outside(a *alive) *bus.Trigger {
 	}
 }
 
-// delayed is outside for the run whose end a fixed-delay job waits for, where the machine
+// trigger is outside for the run whose end a fixed-delay job waits for, where the machine
 // knows no more of it: it has one attempt.
-func (m *Machine) delayed(id uint32, d *delay) *bus.Trigger {
-	e := m.jobs.at(id)
+func (ds *delays) trigger(id uint32, d *delay) *bus.Trigger {
+	e := ds.jobs.at(id)
 	at := d.run.Time()
 	return &bus.Trigger{
-		RunID: d.run, Job: e.name, Version: int(e.newest().Version), Shard: m.cfg.Shard, Attempt: 1,
+		RunID: d.run, Job: e.name, Version: int(e.newest().Version), Shard: ds.cfg.Shard, Attempt: 1,
 		Cause: job.CauseSchedule, FireTime: at.UTC(), CommittedAt: at.UTC(),
 	}
 }

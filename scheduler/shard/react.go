@@ -12,7 +12,7 @@ import (
 
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
 func (m *Machine) NeedsEvents() bool {
-	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.cancels.condemned) > 0
+	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.Cancels.condemned) > 0
 }
 
 // Event tells of an event of this shard. at is when JetStream stored it, in Unix
@@ -23,7 +23,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 		return
 	}
 	id, ok := m.jobs.find(e.Job)
-	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.cancels.condemned) == 0 {
+	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.Cancels.condemned) == 0 {
 		return
 	}
 	switch e.Kind {
@@ -57,13 +57,13 @@ func (m *Machine) reactTo(b *builder, e *end) bool {
 		return m.runs.endAttempt(b, a, e)
 	}
 	id, ok := m.jobs.find(e.job) // it is not watched, or has ended already
-	if !ok || e.begun || !m.waitsFor(id, e.run) {
+	if !ok || e.begun || !m.delays.waitsFor(id, e.run) {
 		return true
 	}
 	if !b.fits(1) {
 		return false
 	}
-	m.endDelay(b, id, e.run, e.at)
+	m.delays.end(b, id, e.run, e.at)
 	return true
 }
 
@@ -151,36 +151,6 @@ func (rs *runs) end(b *builder, a *alive, s job.Status, result json.RawMessage, 
 	rs.drop(a)
 	rs.ended(b, a, s, result, at)
 	rs.wake(a.id)
-}
-
-// tellChildren tells the owners of the job's children that a run of their parent has
-// ended. One that never began tells nobody.
-func (m *Machine) tellChildren(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
-	e := m.jobs.at(a.id)
-	if s == job.StatusSkipped || s == job.StatusMissed || e.newest().Deleted {
-		return
-	}
-	for _, c := range e.newest().Children {
-		d := &bus.Deferred{Kind: bus.DeferredChild, Job: c.Job, Parent: &bus.ParentEnd{
-			Job: e.name, RunID: a.run.id, Status: s, Met: c.Wants(s), At: instant(at), Depth: a.depth + 1,
-		}}
-		if c.PassResult {
-			d.Parent.Params = result
-		}
-		n := c.Job.Shard(m.cfg.Shards)
-		if m.cfg.Partitions.Of(n) != m.cfg.Partitions.Of(m.cfg.Shard) {
-			d.Kind, d.Word = bus.DeferredWord, &bus.Word{From: m.cfg.Shard, At: bus.WordMark{Made: m.Relay.made}}
-			m.Relay.keep(d, b.deferred(m.cfg.Shard, d))
-			continue
-		}
-		i := b.deferred(n, d)
-		if n == m.cfg.Shard {
-			b.placed[len(b.placed)-1].left = true
-			m.children.arrived = append(m.children.arrived, &arrival{ParentEnd: d.Parent, child: c.Job, item: i})
-		} else {
-			b.nudges[n] = true
-		}
-	}
 }
 
 // startMargin is how long after the instant by which it had to begin a run counts as

@@ -103,17 +103,6 @@ func (r *Relay) passes(a *arrival) bool {
 	return true
 }
 
-// adopt writes a copy of word from another partition that has to wait, as if this shard had left it:
-// the mark has passed the word, and a successor would take it for a repeat.
-func (m *Machine) adopt(b *builder, a *arrival) {
-	if a.word == nil || a.item.gone {
-		return
-	}
-	m.items.release(a.item)
-	a.word, a.item = nil, b.deferred(m.cfg.Shard, &bus.Deferred{Kind: bus.DeferredChild, Job: a.child, Parent: a.ParentEnd})
-	b.placed[len(b.placed)-1].left = true
-}
-
 // begin notes when the owner claims the shard: now, and later than all owners before it. So its
 // words are later than theirs, even if the stream was created again, or has lost its last messages,
 // so that its sequences come again.

@@ -39,8 +39,8 @@ func (m *Machine) PutRoom(r *Room, now int64) {
 			}
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(m.backfills.byJob)) {
-		m.fillLater(id)
+	for _, id := range slices.Sorted(maps.Keys(m.Backfills.byJob)) {
+		m.Backfills.wake(id)
 	}
 }
 
@@ -76,14 +76,14 @@ func (m *Machine) Waiting(bytes map[string]int64) {
 		}
 		bytes[a.job.Group()] += int64(size)
 	}
-	for id, books := range m.runs.byJob {
-		for _, waiting := range books.arrivals {
+	for id, ends := range m.children.joins {
+		for _, waiting := range ends {
 			for _, a := range waiting {
 				bytes[m.jobs.at(id).name.Group()] += int64(perMessage + len(a.Params))
 			}
 		}
 	}
-	for id, list := range m.backfills.byJob {
+	for id, list := range m.Backfills.byJob {
 		for _, f := range list {
 			bytes[m.jobs.at(id).name.Group()] += int64(2*perMessage + len("1767225600000,")*len(f.Fires))
 		}

@@ -133,9 +133,9 @@ func TestTheCursorNotesTheLatestFiresThatWereMovedAndSinceWhenThoseAreAll(t *tes
 	monday := noon.Add(days(7))
 	name := func(i int) job.Name { return job.Name(fmt.Sprintf("g/job-%03d", i)) }
 	for i := range maxMoved + 2 {
-		b.m.noteMoved(name(i), plan, monday.Add(time.Duration(i)*time.Second).UnixMilli())
+		b.m.fires.moved.note(name(i), plan, monday.Add(time.Duration(i)*time.Second).UnixMilli())
 	}
-	b.m.noteMoved(name(5), plan, noon.Add(days(5+31)).UnixMilli()) // one of its own days came since
+	b.m.fires.moved.note(name(5), plan, noon.Add(days(5+31)).UnixMilli()) // one of its own days came since
 
 	b.step(days(1), bus.MaxBatch)
 	b.step(days(2), bus.MaxBatch)
@@ -145,7 +145,7 @@ func TestTheCursorNotesTheLatestFiresThatWereMovedAndSinceWhenThoseAreAll(t *tes
 	if len(moved.Fires) != maxMoved-1 || moved.Fires[0].Job != name(2) || !moved.Since.Equal(monday.Add(time.Second)) {
 		t.Errorf("%d fires are noted, from that of %s on, all since %s", len(moved.Fires), moved.Fires[0].Job, moved.Since)
 	}
-	if diff := cmp.Diff(moved, b.m.listMoved()); diff != "" {
+	if diff := cmp.Diff(moved, b.m.fires.moved.list()); diff != "" {
 		t.Errorf("its successor knows others (-want +got):\n%s", diff)
 	}
 }

@@ -158,7 +158,7 @@ func (w *world) callOff() {
 	}
 	ids := slices.Sorted(maps.Keys(w.owner.m.runs.alive))
 	id := ids[w.rng.IntN(len(ids))]
-	if w.owner.m.Cancel(id, "called off") {
+	if w.owner.m.Cancels.Add(id, "called off") {
 		w.say("run %s is called off", id)
 	}
 }

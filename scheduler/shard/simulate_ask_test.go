@@ -34,14 +34,14 @@ func (w *world) ask(o *owner) {
 	if w.chance(30) {
 		r.Params = json.RawMessage(`{"asked":true}`)
 	}
-	if _, err := o.m.Submit(r); err != nil {
+	if _, err := o.m.Requests.Submit(r); err != nil {
 		return
 	}
 	w.say("run %s of %s is asked for (%s %s)", r.RunID, r.Job, r.Cause, r.RetryOf)
 	w.asked[r.RunID] = false
 	w.asking = append(w.asking, simRequest{TriggerRequest: r, at: w.clock})
 	if w.chance(20) {
-		if done, err := o.m.Submit(r); err != nil || done != nil {
+		if done, err := o.m.Requests.Submit(r); err != nil || done != nil {
 			fail("asked again: done %v, %v", done, err)
 		}
 	}
@@ -141,7 +141,7 @@ func (w *world) askAgain(o *owner) {
 	if since < -10_000 || since > AskedFor.Milliseconds()/2 || !slices.Contains(slices.Collect(maps.Keys(o.known.jobs)), r.Job) {
 		return
 	}
-	done, err := o.m.Submit(r.TriggerRequest)
+	done, err := o.m.Requests.Submit(r.TriggerRequest)
 	if err != nil {
 		return // the job has been deleted meanwhile
 	}

@@ -35,7 +35,7 @@ func (w *world) fillSome() {
 	m := w.owner.m
 	if w.chance(20) {
 		for _, id := range sortedKeys(w.backfills.stored) {
-			if f := w.backfills.stored[id]; w.chance(30) && m.CancelBackfill(f.job, id, "called off") == nil {
+			if f := w.backfills.stored[id]; w.chance(30) && m.Backfills.Cancel(f.job, id, "called off") == nil {
 				w.say("backfill %s is called off", id)
 				return
 			}
@@ -48,7 +48,7 @@ func (w *world) fillSome() {
 		r.Fires = append(r.Fires, at)
 	}
 	for range 1 + w.rng.IntN(2) {
-		if done, err := m.Backfill(r); err != nil || done != nil {
+		if done, err := m.Backfills.Ask(r); err != nil || done != nil {
 			return
 		}
 	}

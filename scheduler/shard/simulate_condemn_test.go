@@ -14,7 +14,7 @@ func (w *world) condemn() {
 		return
 	}
 	r := w.live[w.rng.IntN(len(w.live))]
-	if w.owner.m.Condemn(r.trigger, "called off by ann") {
+	if w.owner.m.Cancels.Condemn(r.trigger, "called off by ann") {
 		w.say("attempt %d of run %s of %s is cancelled while an executor has it", r.trigger.Attempt, r.trigger.RunID, r.trigger.Job)
 	}
 }

@@ -84,7 +84,7 @@ func (w *world) runEarly() {
 	if o := w.owner; o != nil && w.chance(50) {
 		r := bus.TriggerRequest{RunID: id, Job: v.Job.Job, Cause: job.CauseManual, InsteadOf: instant(at)}
 		w.asking = append(w.asking, simRequest{TriggerRequest: r, at: w.clock})
-		if _, err := o.m.Submit(r); err != nil && o.heard == len(w.changes) && w.newest[v.Job.Job].Format <= o.reads {
+		if _, err := o.m.Requests.Submit(r); err != nil && o.heard == len(w.changes) && w.newest[v.Job.Job].Format <= o.reads {
 			fail("who asks for run %s, of which its owner has heard, is told: %v", id, err)
 		}
 	}

@@ -132,7 +132,7 @@ func TestOnlyTheScheduleSaysWhichRunIsLater(t *testing.T) {
 	b.endOf(1, 1, job.StatusFailed, time.Minute+time.Second)
 	b.step(time.Minute+time.Second, bus.MaxBatch)
 	manual := job.NewRunID(noon.Add(90 * time.Second))
-	if _, err := b.m.Submit(bus.TriggerRequest{RunID: manual, Job: "g/a", Cause: job.CauseManual}); err != nil {
+	if _, err := b.m.Requests.Submit(bus.TriggerRequest{RunID: manual, Job: "g/a", Cause: job.CauseManual}); err != nil {
 		t.Fatal(err)
 	}
 	b.want(b.step(90*time.Second, bus.MaxBatch), "12:01:30 g/a@1 pending manual")
@@ -140,7 +140,7 @@ func TestOnlyTheScheduleSaysWhichRunIsLater(t *testing.T) {
 	b.want(b.step(95*time.Second, bus.MaxBatch)) // the retry still waits
 	b.step(2*time.Minute, bus.MaxBatch)
 	fill := bus.BackfillRequest{ID: "b1", Job: "g/a", AtOnce: 1, Fires: []int64{noon.Add(-time.Hour).UnixMilli()}}
-	if _, err := b.m.Backfill(fill); err != nil {
+	if _, err := b.m.Backfills.Ask(fill); err != nil {
 		t.Fatal(err)
 	}
 	b.want(b.step(2*time.Minute+time.Second, bus.MaxBatch), "11:00:00 g/a@1 pending backfill: backfill b1: 1 of 1")

@@ -15,6 +15,9 @@ type Standstill struct {
 	Reason   string // such as "the clock of node a was 1m30s ahead of NATS' clock"
 }
 
+// standstills are the latest of them, in the order in which the machine was told.
+type standstills struct{ list []Standstill }
+
 const (
 	// maxStandstills bounds how many a machine remembers, of which the latest matter.
 	maxStandstills = 8
@@ -22,16 +25,19 @@ const (
 	tellLate = 1000
 )
 
-// StoodStill tells the machine of a standstill. It may be told of the same one again.
-func (m *Machine) StoodStill(s Standstill) {
-	if slices.Contains(m.standstills, s) {
+// add enters a standstill, which may be known already.
+func (st *standstills) add(s Standstill) {
+	if slices.Contains(st.list, s) {
 		return
 	}
-	if len(m.standstills) == maxStandstills {
-		m.standstills = slices.Delete(m.standstills, 0, 1)
+	if len(st.list) == maxStandstills {
+		st.list = slices.Delete(st.list, 0, 1)
 	}
-	m.standstills = append(m.standstills, s)
+	st.list = append(st.list, s)
 }
+
+// StoodStill tells the machine of a standstill. It may be told of the same one again.
+func (m *Machine) StoodStill(s Standstill) { m.fires.standstills.add(s) }
 
 // StoodStillUntil tells the machine that its predecessor decided nothing since the position.
 func (m *Machine) StoodStillUntil(now int64, why string) {
@@ -40,8 +46,8 @@ func (m *Machine) StoodStillUntil(now int64, why string) {
 
 // because says why fires that were due in [first, last] are decided late: or
 // nothing when that is not known.
-func (m *Machine) because(first, last int64) string {
-	for _, s := range slices.Backward(m.standstills) {
+func (st *standstills) because(first, last int64) string {
+	for _, s := range slices.Backward(st.list) {
 		if first <= s.To && last >= s.From {
 			return s.Reason
 		}
@@ -50,16 +56,16 @@ func (m *Machine) because(first, last int64) string {
 }
 
 // lateReason says how late a fire that runs all the same was noticed, and why if that is known.
-func (m *Machine) lateReason(due, now int64) string {
-	return reason.Join(reason.NoticedLate.With(lateness(due, now)), m.because(due, due))
+func (st *standstills) lateReason(due, now int64) string {
+	return reason.Join(reason.NoticedLate.With(lateness(due, now)), st.because(due, due))
 }
 
 // withinGrace returns why a fire within its grace is decided late; "" when that is not known.
-func (m *Machine) withinGrace(due, now int64) string {
+func (st *standstills) withinGrace(due, now int64) string {
 	if now-due < tellLate {
 		return ""
 	}
-	if why := m.because(due, due); why != "" {
+	if why := st.because(due, due); why != "" {
 		return reason.Join(reason.DecidedLate.With(lateness(due, now)), why)
 	}
 	return ""

@@ -6,7 +6,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Step decides all that is to be decided at now, in Unix milliseconds, as far as it
@@ -28,15 +27,15 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.items.building = b
 	defer func() { m.items.building = nil }()
 	after := m.after
-	m.cancelWaiting(b)
-	m.condemn(b)
-	m.settle(b)
+	m.Cancels.endWaiting(b)
+	m.Cancels.condemn(b)
+	m.delays.settle(b)
 	m.react(b)
 	if !m.Cluster.reserved() {
-		m.arrive(b)
+		m.children.arrive(b)
 	}
-	m.obey(b)
-	m.takeBackfills(b)
+	m.Requests.obey(b)
+	m.Backfills.take(b)
 	if m.ahead(now) && !m.Cluster.reserved() {
 		m.passTime(b, now)
 	}
@@ -47,9 +46,11 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	}
 	m.runs.wakeUp(b)
 	m.pieces.sendAll(b)
-	m.fill(b)
-	m.ageBackfills(now)
-	m.noteAsked(b)
+	if m.sweepTo == 0 && len(m.late.versions) == 0 {
+		m.Backfills.fill(b)
+	}
+	m.Backfills.age(now)
+	m.Requests.note(b)
 	m.pieces.write(b)
 	if b.empty() && m.after == after && m.done-m.stored < IdleAfter && m.edits < maxEdits {
 		// What is not written has not happened: so a version that comes now is late
@@ -62,16 +63,16 @@ func (m *Machine) Step(now int64, room int) *Batch {
 
 // runEnded does what follows from the end of a watched run in the other parts.
 func (m *Machine) runEnded(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
-	m.tellChildren(b, a, s, result, at)
+	m.children.tell(b, a, s, result, at)
 	if a.cause == job.CauseBackfill {
-		m.fillLater(a.id)
+		m.Backfills.wake(a.id)
 	} else {
 		m.Failures.count(b, a, s, m.jobs.at(a.id).newest())
 	}
 	if s == job.StatusSucceeded {
 		m.runs.noteSuccess(b, a)
 	}
-	m.endDelay(b, a.id, a.run.id, at)
+	m.delays.end(b, a.id, a.run.id, at)
 }
 
 // Claim returns a batch that only writes the cursor, where it is. The first batch of
@@ -141,24 +142,24 @@ func (m *Machine) join(id uint32) {
 // it was, when b has no room for it.
 func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 	e := m.jobs.at(id)
-	m.scratch.verdicts = m.scratch.verdicts[:0]
+	m.fires.verdicts = m.fires.verdicts[:0]
 	messages := 0
-	m.decide(e.name.Group(), e.plans, 0, len(e.plans), m.done, m.sweepTo, now, func(v verdict) {
-		m.scratch.verdicts = append(m.scratch.verdicts, v)
+	m.fires.decide(e.name.Group(), e.plans, 0, len(e.plans), m.done, m.sweepTo, now, func(v verdict) {
+		m.fires.verdicts = append(m.fires.verdicts, v)
 		if v.status == job.StatusPending {
 			messages++
 		}
 	})
-	delayed, next := m.decideDelay(id, m.sweepTo, now)
+	delayed, next := m.delays.decide(id, m.sweepTo, now)
 	if m.delays.byJob[id] != nil {
 		messages += roomDelay
 	}
 	if !b.fits(messages) {
 		return false
 	}
-	m.enactAll(b, id, messages)
+	m.fires.enactAll(b, id, messages)
 	if next != nil {
-		m.enactDelay(b, id, delayed, next, now)
+		m.delays.enact(b, id, delayed, next, now)
 	}
 	if books := m.runs.byJob[id]; books != nil {
 		if at, waits := books.wakeAt(); waits && at <= m.sweepTo {
@@ -166,36 +167,4 @@ func (m *Machine) sweepJob(b *builder, id uint32, now int64) bool {
 		}
 	}
 	return true
-}
-
-// enactAll does so for all of m.scratch.verdicts. The caller has found room for a message for
-// each run among them, and runs that can do with one leave the others theirs.
-func (m *Machine) enactAll(b *builder, id uint32, runs int) {
-	b.reserved = runs
-	for _, v := range m.scratch.verdicts {
-		if v.status == job.StatusPending {
-			b.reserved--
-		}
-		m.apply(b, id, v)
-	}
-	b.reserved = 0
-}
-
-// apply adds to b what a verdict asks for, and returns the status that comes of it.
-func (m *Machine) apply(b *builder, id uint32, v verdict) job.Status {
-	e := m.jobs.at(id)
-	version := e.plans[v.plan].Version
-	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
-	if v.status == job.StatusPending {
-		f := m.runs.admit(b, id, run{
-			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, attempt: 1, cause: v.cause, fireTime: v.first.At,
-		}, e.bodies[v.plan].Value())
-		if f.status == job.StatusPending {
-			b.Due = append(b.Due, v.first.Due)
-		}
-		v.status, v.reason, v.total = f.status, reason.Join(v.reason, f.reason), f.total
-	}
-	m.noteMoved(e.name, &e.plans[v.plan], v.last.At)
-	b.record.add(e.name, version, v)
-	return v.status
 }

@@ -152,7 +152,7 @@ func (s *tale) do(verb, rest string) {
 		s.live = nil
 	case "ask": // for a run
 		id := job.FireRunID(job.Name(rest), s.clock, job.CauseManual)
-		_, err := s.m.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(rest), Cause: job.CauseManual, By: "ada"})
+		_, err := s.m.Requests.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(rest), Cause: job.CauseManual, By: "ada"})
 		s.must(err)
 		s.step()
 	default:

@@ -51,7 +51,7 @@ func (m *Machine) putUnreadable(id uint32, p *Prepared) {
 	}
 	said, position := plan.From, m.decided(e)
 	late := m.begin(id, &plan, p.rev)
-	if began := m.delayBegan(id); late && m.late.unread[p.rev].fresh && began != 0 && began <= m.knownSeq {
+	if began := m.delays.began(id); late && m.late.unread[p.rev].fresh && began != 0 && began <= m.knownSeq {
 		plan.From = max(plan.From, position) // a fixed delay may have fired up to there
 	}
 	noted := plan.From
@@ -117,6 +117,6 @@ func (m *Machine) needsBegin(v versionName) bool {
 
 // letGo has what waits for a job's newest version go on, which can be read now, or is gone.
 func (m *Machine) letGo(id uint32) {
-	m.children.arrived, m.children.kept = append(m.children.arrived, m.children.kept...), nil
-	m.fillLater(id)
+	m.children.resume()
+	m.Backfills.wake(id)
 }

@@ -72,7 +72,7 @@ func TestARunOfAJobThatTheOwnerCannotReadIsRefusedUntilSomebodyCan(t *testing.T)
 	b := newBench(t)
 	b.put(0, 1, minutely)
 	b.unreadable(time.Second)
-	if _, err := b.m.Submit(bus.TriggerRequest{Job: "g/a", RunID: job.FireRunID("g/a", noon.UnixMilli(), job.CauseManual)}); err == nil {
+	if _, err := b.m.Requests.Submit(bus.TriggerRequest{Job: "g/a", RunID: job.FireRunID("g/a", noon.UnixMilli(), job.CauseManual)}); err == nil {
 		t.Error("a run was taken for a version that cannot be read")
 	}
 }
