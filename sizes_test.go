@@ -31,7 +31,6 @@ var halls = map[string]size{
 	"scheduler.ownership":         {62, 31},
 	"scheduler/dispatch.governor": {17, 19},
 	"scheduler/dispatch.offer":    {32, 22},
-	"scheduler/shard.Machine":     {205, 34},
 	"webapi/catalog.Catalog":      {47, 7},
 }
 

@@ -15,28 +15,28 @@ import (
 const waitAhead = 250
 
 // ahead reports whether the position is ahead of the clock.
-func (m *Machine) ahead(now int64) bool { return max(m.done, m.sweepTo) > now }
+func (s *sweep) ahead(now int64) bool { return max(s.done, s.to) > now }
 
 // passTime does what is due at now, though the position is ahead, as far as b has room.
-func (m *Machine) passTime(b *builder, now int64) {
-	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
-		if at, waits := m.runs.byJob[id].wakeAt(); waits && at <= now {
-			m.runs.wake(id)
+func (s *sweep) passTime(b *builder, now int64) {
+	for _, id := range slices.Sorted(maps.Keys(s.runs.byJob)) {
+		if at, waits := s.runs.byJob[id].wakeAt(); waits && at <= now {
+			s.runs.wake(id)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(m.delays.byJob)) {
-		if m.jobs.at(id).waiting > 0 || m.delays.byJob[id].unsettled {
+	for _, id := range slices.Sorted(maps.Keys(s.delays.byJob)) {
+		if s.jobs.at(id).waiting > 0 || s.delays.byJob[id].unsettled {
 			continue
 		}
 		// Not beyond the job's own position, where a sweep has yet to come to it; see decideVersion.
-		fire, next := m.delays.decide(id, min(now, m.decided(m.jobs.at(id))), now)
+		fire, next := s.delays.decide(id, min(now, s.decided(s.jobs.at(id))), now)
 		if next == nil {
 			continue
 		}
 		if !b.fits(roomDelay) {
 			return
 		}
-		m.delays.enact(b, id, fire, next, now)
-		m.arm(id)
+		s.delays.enact(b, id, fire, next, now)
+		s.arm(id)
 	}
 }

@@ -50,6 +50,14 @@ type Batch struct {
 	Commit string
 }
 
+// cursorState is what is stored of the machine.
+type cursorState struct {
+	seq     uint64  // of the cursor that this machine wrote or read; 0: there is none
+	stored  int64   // the position in time that it has
+	commits int     // batches made, to name the next
+	flight  *flight // what the batch under way will have done; nil: there is none
+}
+
 // flight is what will be so once the batch under way is stored.
 type flight struct {
 	stored   int64
@@ -185,25 +193,25 @@ func (b *builder) deferred(shard int, d *bus.Deferred) *item {
 // seal makes the batch, with the cursor first and the record last.
 func (m *Machine) seal(b *builder) *Batch {
 	m.items.building = nil
-	m.edits = 0
+	m.versions.edits = 0
 	b.compact()
-	m.commits++
-	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.commits)
+	m.cursor.commits++
+	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.cursor.commits)
 	released := m.items.take()
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.done), JobsSeq: m.sealKnown(), Jobs: m.mark, Begins: m.listBegins(), Moved: m.fires.moved.list(), Late: m.listLate(), Unread: slices.Sorted(maps.Keys(m.late.unread)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
+		Done: instant(m.sweep.done), JobsSeq: m.versions.known(), Jobs: m.versions.mark, Begins: m.versions.listBegins(), Moved: m.fires.moved.list(), Late: m.versions.listLate(), Unread: slices.Sorted(maps.Keys(m.versions.unread)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
 		Made: m.Relay.made, Words: m.Relay.marks,
 	}
-	if m.sweepTo != 0 && m.after != (key{}) {
-		cursor.Sweep = &bus.Sweep{To: instant(m.sweepTo), After: m.after.name}
+	if m.sweep.to != 0 && m.sweep.after != (key{}) {
+		cursor.Sweep = &bus.Sweep{To: instant(m.sweep.to), After: m.sweep.after.name}
 	}
 	first, err := cursor.Msg()
 	if err != nil {
 		m.cfg.bug("%v", err)
 	}
 	bus.Rollup(first)
-	bus.ExpectLast(first, m.cursorSeq)
+	bus.ExpectLast(first, m.cursor.seq)
 	messages := make([]*nats.Msg, 0, len(b.messages)+overhead)
 	messages = append(messages, first)
 	messages = append(messages, b.messages...)
@@ -224,7 +232,7 @@ func (m *Machine) seal(b *builder) *Batch {
 		}
 		messages = append(messages, last)
 	}
-	m.flight = &flight{stored: m.done, released: released, items: b.placed, asked: b.Asked}
+	m.cursor.flight = &flight{stored: m.sweep.done, released: released, items: b.placed, asked: b.Asked}
 	batch := b.Batch
 	batch.Shard, batch.Commit, batch.Messages, batch.Nudges = m.cfg.Shard, commit, messages, slices.Sorted(maps.Keys(b.nudges))
 	return &batch
@@ -232,13 +240,13 @@ func (m *Machine) seal(b *builder) *Batch {
 
 // Committed says that the batch is stored, its first message at sequence first.
 func (m *Machine) Committed(first uint64) {
-	f := m.flight
+	f := m.cursor.flight
 	if f == nil {
 		m.cfg.bug("committed without a batch")
 	}
-	m.flight = nil
-	m.cursorSeq = first
-	m.stored = f.stored
+	m.cursor.flight = nil
+	m.cursor.seq = first
+	m.cursor.stored = f.stored
 	m.items.released = f.released
 	m.Requests.committed(f.asked)
 	for _, i := range f.items {
@@ -262,5 +270,5 @@ func (m *Machine) Deleted(seqs map[uint64]bool) {
 
 // String tells the position, for logs.
 func (m *Machine) String() string {
-	return fmt.Sprintf("shard %d at %s", m.cfg.Shard, instant(m.done).Format(time.RFC3339Nano))
+	return fmt.Sprintf("shard %d at %s", m.cfg.Shard, instant(m.sweep.done).Format(time.RFC3339Nano))
 }

@@ -126,14 +126,14 @@ func (b *builder) compact() {
 // several, because the owner died before it could release the earlier ones, the last
 // one holds.
 func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
-	if m.flight != nil {
+	if m.cursor.flight != nil {
 		m.cfg.bug("told of a deferred item while a batch is under way")
 	}
 	if seq <= m.items.looked {
 		return nil
 	}
 	m.items.looked = seq
-	ours := !m.loading && d.Kind != bus.DeferredChild
+	ours := !m.versions.loading && d.Kind != bus.DeferredChild
 	for known := range m.items.left {
 		ours = ours || known == seq
 		if known <= seq {

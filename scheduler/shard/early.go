@@ -17,7 +17,7 @@ import (
 
 // wantedEarly returns the skips of plan whose runs it is the first to want: plan is to be
 // e's newest. Those who ask for the runs wait for them from now on.
-func (m *Machine) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
+func (vs *versions) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 	if plan.Deleted {
 		return nil
 	}
@@ -30,20 +30,20 @@ func (m *Machine) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 		break
 	}
 	for _, s := range early {
-		m.Requests.asked[s.RunID] = true
+		vs.requests.asked[s.RunID] = true
 	}
 	return early
 }
 
 // runEarly makes the runs that v wants, which is version i of its job, as far as b has
 // room. It returns false when there are some left.
-func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
-	e := m.jobs.at(v.id)
+func (vs *versions) runEarly(b *builder, v *lateVersion, i int) bool {
+	e := vs.jobs.at(v.id)
 	for ; len(v.early) > 0; v.early = v.early[1:] {
 		s := v.early[0]
-		if _, made := m.Requests.recent.runs[s.RunID]; made {
+		if _, made := vs.requests.recent.runs[s.RunID]; made {
 			// By a predecessor, whose batch had no room for the next one too.
-			m.Requests.forget(v.early[:1])
+			vs.requests.forget(v.early[:1])
 			continue
 		}
 		if !b.fits(roomAsked) {
@@ -57,7 +57,7 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 		case s.FireTime.UnixMilli() <= e.plans[i].From:
 			f.reason = reason.EarlyTooLate.With(s.FireTime)
 		default:
-			f = m.runs.admit(b, v.id, r, e.bodies[i].Value())
+			f = vs.runs.admit(b, v.id, r, e.bodies[i].Value())
 		}
 		b.answer(e.name, r, f, s.By)
 	}
@@ -66,16 +66,16 @@ func (m *Machine) runEarly(b *builder, v *lateVersion, i int) bool {
 
 // forgetMade notes that the runs are made which plan wants, a version that was decided before by
 // somebody who could not read the ones before it.
-func (m *Machine) forgetMade(id uint32, plan *job.Plan) {
-	for i := range m.late.versions {
-		v := &m.late.versions[i]
+func (vs *versions) forgetMade(id uint32, plan *job.Plan) {
+	for i := range vs.late {
+		v := &vs.late[i]
 		if v.id != id || len(v.early) == 0 {
 			continue
 		}
 		var left []job.Skip
 		for _, s := range v.early {
 			if wants(plan, s) {
-				m.Requests.forget([]job.Skip{s})
+				vs.requests.forget([]job.Skip{s})
 			} else {
 				left = append(left, s)
 			}

@@ -34,7 +34,7 @@ func minutely(v *job.Version) {
 func TestANewJobIsOwedItsFiresHoweverLateItsOwnerHears(t *testing.T) {
 	b := passing(t)
 	b.put(time.Minute, 1, minutely) // not at the instant at which it was saved, but at that of the position
-	if at, ok := b.m.NextAt(b.m.done); !ok || at > noon.Add(3*time.Minute).UnixMilli() {
+	if at, ok := b.m.NextAt(b.m.sweep.done); !ok || at > noon.Add(3*time.Minute).UnixMilli() {
 		t.Errorf("the next look is at %s", instant(at))
 	}
 	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 pending schedule", "12:03:00 g/a@1 pending schedule")
@@ -106,7 +106,7 @@ func TestANewFixedDelayWaitsSinceItWasSaved(t *testing.T) {
 		t.Errorf("the cursor knows of version %d, but the stream has no item of it", got)
 	}
 	b.want(b.step(3*time.Minute, bus.MaxBatch))
-	if at, ok := b.m.NextAt(b.m.done); !ok || at != noon.Add(3*time.Minute).UnixMilli()+1 {
+	if at, ok := b.m.NextAt(b.m.sweep.done); !ok || at != noon.Add(3*time.Minute).UnixMilli()+1 {
 		t.Errorf("the next look is at %s, and not at the first instant at which a sweep may begin", instant(at))
 	}
 	b.want(b.step(3*time.Minute+time.Second, bus.MaxBatch), "12:02:30 g/a@1 pending misfire: noticed 31s late")
@@ -148,7 +148,7 @@ func TestAJobForgottenInTheMiddleOfASweepMayComeBack(t *testing.T) {
 		b.put(0, 1, func(v *job.Version) { minutely(v); v.Job.Job = job.Name(fmt.Sprintf("g/%d", i)) })
 	}
 	b.step(time.Minute, overhead+3)
-	last := b.m.jobs.at(b.m.sweep[len(b.m.sweep)-1]).name
+	last := b.m.jobs.at(b.m.sweep.ids[len(b.m.sweep.ids)-1]).name
 	b.m.Forget(last, 11)
 	back := func(v *job.Version) { minutely(v); v.Job.Job = last }
 	v := &job.Version{Version: 1, EffectiveFrom: noon.Add(30 * time.Second)}

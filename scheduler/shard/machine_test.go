@@ -243,8 +243,8 @@ func TestTooManyLateFiresAreJudgedTogether(t *testing.T) {
 		"12:00:01-12:43:04(2584) g/a@1 missed schedule: noticed too late; by misfire policy fire_once the latest stood for all",
 		"12:59:45 g/a@1 pending schedule",
 		"12:59:46 g/a@1 pending schedule")
-	if b.m.done != noon.Add(time.Hour).UnixMilli() {
-		t.Errorf("done up to %s", instant(b.m.done))
+	if b.m.sweep.done != noon.Add(time.Hour).UnixMilli() {
+		t.Errorf("done up to %s", instant(b.m.sweep.done))
 	}
 	b = newBench(t)
 	b.put(0, 1, every(time.Second, job.FireOnce))
@@ -275,7 +275,7 @@ func TestAJobsVersionsTogetherFitIntoOneBatch(t *testing.T) {
 	if pending != maxOnTime || misfires != job.MaxMaxCount {
 		t.Errorf("%d runs in time and %d late ones; want %d and %d", pending, misfires, maxOnTime, job.MaxMaxCount)
 	}
-	if b.m.done != noon.Add(4*time.Minute).UnixMilli() {
+	if b.m.sweep.done != noon.Add(4*time.Minute).UnixMilli() {
 		t.Error("the step does not end")
 	}
 }
@@ -303,8 +303,8 @@ func TestASweepThatIsCutGoesOnWithASuccessor(t *testing.T) {
 			}
 			seen[line] = true
 		}
-		if at, _ := b.m.NextAt(b.m.done); i == 2 && at <= b.m.done {
-			t.Errorf("the sweep has ended at %s, but something is to be done at %s", instant(b.m.done), instant(at))
+		if at, _ := b.m.NextAt(b.m.sweep.done); i == 2 && at <= b.m.sweep.done {
+			t.Errorf("the sweep has ended at %s, but something is to be done at %s", instant(b.m.sweep.done), instant(at))
 		}
 		b.succeed()
 		put()
@@ -386,7 +386,7 @@ func TestNextAtIsTheNextFireOrTheIdleCursor(t *testing.T) {
 	b := newBench(t)
 	next := func(want time.Duration) {
 		t.Helper()
-		if at, ok := b.m.NextAt(b.m.done); !ok || at != noon.Add(want).UnixMilli() {
+		if at, ok := b.m.NextAt(b.m.sweep.done); !ok || at != noon.Add(want).UnixMilli() {
 			t.Errorf("next at %s, %v; want %s", instant(at), ok, noon.Add(want))
 		}
 	}
@@ -423,7 +423,7 @@ func TestTheCursorSaysAllThatASuccessorNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := b.m.after.name
+	first := b.m.sweep.after.name
 	want := `{"shard":5,"epoch":7,"node":"n","commit":"7.1","done":"2026-03-02T12:00:00Z",` +
 		`"sweep":{"to":"2026-03-02T12:01:00Z","after":"` + string(first) + `"},"jobs_seq":3,"event_seq":17}`
 	if string(data) != want {
@@ -461,7 +461,7 @@ func TestAMachineDecidesNothingMoreWhileTooManyItemsWaitToBeDeleted(t *testing.T
 	if got := b.step(time.Minute, bus.MaxBatch); got != nil {
 		t.Errorf("decided %q with %d items to delete", got, maxReleased)
 	}
-	if at, ok := b.m.NextAt(b.m.done); ok {
+	if at, ok := b.m.NextAt(b.m.sweep.done); ok {
 		t.Errorf("there is something to do at %d", at)
 	}
 	b.m.Deleted(map[uint64]bool{1000: true})

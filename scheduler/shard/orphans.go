@@ -12,7 +12,7 @@ import (
 // ended. They are triggers without a body. The caller calls it while no batch is under way,
 // so that all of it is stored.
 func (m *Machine) Out(before int64) []*bus.Trigger {
-	if m.flight != nil {
+	if m.cursor.flight != nil {
 		m.cfg.bug("asked for what is out while a batch is under way")
 	}
 	var out []*bus.Trigger

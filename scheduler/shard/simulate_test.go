@@ -78,8 +78,8 @@ func (w *world) settle() {
 		fail("steps never end")
 	}
 	commit()
-	if o.m.sweepTo != 0 {
-		fail("a sweep to %s does not end", instant(o.m.sweepTo))
+	if o.m.sweep.to != 0 {
+		fail("a sweep to %s does not end", instant(o.m.sweep.to))
 	}
 	w.settleWords()
 	w.look(o)

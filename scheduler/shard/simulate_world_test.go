@@ -312,7 +312,7 @@ func (w *world) takeOver() {
 	}
 	o.fed = o.m.Events.Seq()
 	w.owner = o
-	w.say("epoch %d owns from %s, %d items", w.epoch, instant(o.m.done).Format("02 15:04:05.000"), len(seqs))
+	w.say("epoch %d owns from %s, %d items", w.epoch, instant(o.m.sweep.done).Format("02 15:04:05.000"), len(seqs))
 }
 
 // crash ends the owner, or lets it live on without knowing that it is replaced.

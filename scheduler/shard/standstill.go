@@ -41,7 +41,7 @@ func (m *Machine) StoodStill(s Standstill) { m.fires.standstills.add(s) }
 
 // StoodStillUntil tells the machine that its predecessor decided nothing since the position.
 func (m *Machine) StoodStillUntil(now int64, why string) {
-	m.StoodStill(Standstill{From: m.done, To: now, Reason: why})
+	m.StoodStill(Standstill{From: m.sweep.done, To: now, Reason: why})
 }
 
 // because says why fires that were due in [first, last] are decided late: or

@@ -232,7 +232,7 @@ func (s *tale) takeOver() {
 // run steps whenever the machine asks for it.
 func (s *tale) run(until int64) {
 	for {
-		at, _ := s.m.NextAt(s.m.done)
+		at, _ := s.m.NextAt(s.m.sweep.done)
 		if at > until {
 			break
 		}
@@ -261,7 +261,7 @@ func (s *tale) publish(m *Machine, b *Batch) {
 		deleted[seq] = true
 	}
 	m.Deleted(deleted)
-	if stored.record == nil && len(stored.deferred) == 0 && m.commits > 1 {
+	if stored.record == nil && len(stored.deferred) == 0 && m.cursor.commits > 1 {
 		return // an idle cursor
 	}
 	position := "all done up to " + instant(stored.cursor.Done.UnixMilli()).Format("15:04:05.000")

@@ -20,58 +20,56 @@ type unread struct {
 }
 
 // knows reports whether the fires of a version are decided up to the position.
-func (m *Machine) knows(rev uint64) bool { return rev <= m.jobsSeq && m.late.unread[rev] == nil }
+func (vs *versions) knows(rev uint64) bool { return rev <= vs.inherited && vs.unread[rev] == nil }
 
 // noteUnread notes of which job an unread version is.
-func (m *Machine) noteUnread(e *entry, p *Prepared) {
-	u := m.late.unread[p.rev]
+func (vs *versions) noteUnread(e *entry, p *Prepared) {
+	u := vs.unread[p.rev]
 	if u == nil && p.plan.Unreadable {
-		u = &unread{fresh: p.rev > m.jobsSeq}
+		u = &unread{fresh: p.rev > vs.inherited}
 		if !u.fresh { // a newer program had the shard before
-			u.done = m.decided(e)
+			u.done = vs.sweep.decided(e)
 		}
-		m.late.unread[p.rev] = u
+		vs.unread[p.rev] = u
 	}
 	if u == nil {
 		return
 	}
 	u.job, u.version = e.name, p.plan.Version
-	if name := (versionName{e.name, u.version}); p.plan.Unreadable && m.late.partly[name] != 0 {
-		u.done = m.late.partly[name]
-		delete(m.late.partly, name)
+	if name := (versionName{e.name, u.version}); p.plan.Unreadable && vs.partly[name] != 0 {
+		u.done = vs.partly[name]
+		delete(vs.partly, name)
 	}
 }
 
 // putUnreadable enters a version that cannot be read.
-func (m *Machine) putUnreadable(id uint32, p *Prepared) {
-	e := m.jobs.at(id)
+func (vs *versions) putUnreadable(id uint32, p *Prepared) {
+	e := vs.jobs.at(id)
 	plan, body := p.plan, p.body
 	if n := len(e.plans); n > 0 {
 		plan.Rules, body = e.plans[n-1].Rules, e.bodies[n-1]
 	}
-	said, position := plan.From, m.decided(e)
-	late := m.begin(id, &plan, p.rev)
-	if began := m.delays.began(id); late && m.late.unread[p.rev].fresh && began != 0 && began <= m.knownSeq {
+	said, position := plan.From, vs.sweep.decided(e)
+	late := vs.begin(id, &plan, p.rev)
+	if began := vs.delays.began(id); late && vs.unread[p.rev].fresh && began != 0 && began <= vs.written {
 		plan.From = max(plan.From, position) // a fixed delay may have fired up to there
 	}
 	noted := plan.From
 	if n := len(e.plans); n > 0 { // it may have been moved, and for good only if the cursor is to say so
-		noted = max(noted, m.late.begins[versionName{e.name, e.plans[n-1].Version}])
+		noted = max(noted, vs.begins[versionName{e.name, e.plans[n-1].Version}])
 		plan.From = max(plan.From, e.plans[n-1].From)
 	}
 	if late && noted > said {
-		m.late.begins[versionName{e.name, plan.Version}] = noted
+		vs.begins[versionName{e.name, plan.Version}] = noted
 	}
 	e.plans = append(e.plans, plan)
 	e.bodies = append(e.bodies, body)
-	m.trim(e)
-	m.arm(id)
-	m.runs.wake(id)
+	vs.trim(e)
 }
 
 // isUnread reports whether nobody has been able to read a version yet.
-func (m *Machine) isUnread(v versionName) bool {
-	for _, u := range m.late.unread {
+func (vs *versions) isUnread(v versionName) bool {
+	for _, u := range vs.unread {
 		if u.job == v.job && u.version == v.version {
 			return true
 		}
@@ -81,8 +79,8 @@ func (m *Machine) isUnread(v versionName) bool {
 
 // hasUnread reports whether a job has a version that no owner could read so far. The fires of such
 // a version are decided later than those of the versions after it.
-func (m *Machine) hasUnread(name job.Name) bool {
-	for _, u := range m.late.unread {
+func (vs *versions) hasUnread(name job.Name) bool {
+	for _, u := range vs.unread {
 		if u.job == name {
 			return true
 		}
@@ -92,8 +90,8 @@ func (m *Machine) hasUnread(name job.Name) bool {
 
 // unreadDone returns up to when somebody has decided the fires of a version who could read it; 0:
 // nobody has.
-func (m *Machine) unreadDone(v versionName) int64 {
-	for _, u := range m.late.unread {
+func (vs *versions) unreadDone(v versionName) int64 {
+	for _, u := range vs.unread {
 		if u.job == v.job && u.version == v.version {
 			return u.done
 		}
@@ -103,20 +101,14 @@ func (m *Machine) unreadDone(v versionName) int64 {
 
 // forgetBegin forgets where the fires of a version begin that are all decided: not those of
 // one that somebody will read later, nor of the one behind it, where it ends.
-func (m *Machine) forgetBegin(v versionName) {
-	if !m.needsBegin(v) {
-		delete(m.late.begins, v)
+func (vs *versions) forgetBegin(v versionName) {
+	if !vs.needsBegin(v) {
+		delete(vs.begins, v)
 	}
 }
 
 // needsBegin reports whether somebody will have to know where a version begins, though its own
 // fires may be decided.
-func (m *Machine) needsBegin(v versionName) bool {
-	return m.isUnread(v) || m.isUnread(versionName{v.job, v.version - 1})
-}
-
-// letGo has what waits for a job's newest version go on, which can be read now, or is gone.
-func (m *Machine) letGo(id uint32) {
-	m.children.resume()
-	m.Backfills.wake(id)
+func (vs *versions) needsBegin(v versionName) bool {
+	return vs.isUnread(v) || vs.isUnread(versionName{v.job, v.version - 1})
 }
