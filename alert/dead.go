@@ -46,7 +46,7 @@ func (s *session) lookDead(ctx context.Context) error {
 		return nil
 	}
 	read, found := 0, map[*alerting.Rule]map[string]*deadOf{}
-	err = s.conn.DeadLettersFrom(ctx, s.place.Dead+1, func(l *cluster.DeadLetter) bool {
+	err = s.conn.DeadLetters().From(ctx, s.place.Dead+1, func(l *cluster.DeadLetter) bool {
 		read, last = read+1, max(l.Sequence, s.place.Dead)
 		for _, r := range rules {
 			if l.At.Before(r.Since) || !r.Match.SelectsGroup(l.Group()) {
@@ -92,7 +92,7 @@ func (s *session) lookDead(ctx context.Context) error {
 
 // lookParked finds shards that are parked, as the nodes say that would fire for them.
 func (s *session) lookParked(ctx context.Context, r *alerting.Rule, now time.Time) error {
-	parked, err := s.conn.Parked(ctx, now)
+	parked, err := s.conn.Nodes().Parked(ctx, now)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (w *world) defaultIncidents(rule string) []alerting.Incident {
 
 func (w *world) bury(subject, reason string, seq uint64) {
 	w.t.Helper()
-	err := w.conn.BuryMessage(w.t.Context(), bus.StreamEvt, seq, &nats.Msg{Subject: subject, Header: nats.Header{}, Data: []byte("{}")}, errors.New(reason))
+	err := w.conn.DeadLetters().Bury(w.t.Context(), bus.StreamEvt, seq, &nats.Msg{Subject: subject, Header: nats.Header{}, Data: []byte("{}")}, errors.New(reason))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestAParkedShardRaisesAnIncidentByItself(t *testing.T) {
 		w.start("a")
 		park := func(shards ...cluster.ParkedShard) {
 			w.t.Helper()
-			if err := w.conn.PutParked(w.t.Context(), "n1", shards); err != nil {
+			if err := w.conn.Nodes().PutParked(w.t.Context(), "n1", shards); err != nil {
 				w.t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
@@ -233,7 +233,7 @@ func TestAGroupOverItsBudgetRaisesAnIncidentByItself(t *testing.T) {
 		time.Sleep(settled)
 		refuse := func(group string, d time.Duration) {
 			w.t.Helper()
-			if err := w.conn.PutRefusal(w.t.Context(), cluster.Refusal{Group: group, Until: time.Now().Add(d)}); err != nil {
+			if err := w.conn.Refusals().Put(w.t.Context(), cluster.Refusal{Group: group, Until: time.Now().Add(d)}); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -260,7 +260,7 @@ func TestAGroupOfWhichTooManyRunsWaitRaisesAnIncidentByItself(t *testing.T) {
 		time.Sleep(settled)
 		for group, d := range map[string]time.Duration{"alpha": time.Minute, "ops": -time.Minute} {
 			f := cluster.FullGroup{Group: group, Runs: 16000, Bytes: 966_000_000, MaxBytes: 965_000_000, MaxRuns: 1_000_000, Until: time.Now().Add(d)}
-			if err := w.conn.PutFullGroup(w.t.Context(), f); err != nil {
+			if err := w.conn.Refusals().PutFullGroup(w.t.Context(), f); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -285,7 +285,7 @@ func TestAGroupThatKeepsTooMuchRaisesAnIncidentThatSaysOfWhat(t *testing.T) {
 		time.Sleep(settled)
 		until := time.Now().Add(time.Minute)
 		r := cluster.Refusal{Group: "billing", Until: until, Kept: &fleet.Kept{Group: "billing", Bucket: "INST", Keys: 170000, MaxKeys: 1000}}
-		if err := w.conn.PutRefusal(w.t.Context(), r); err != nil {
+		if err := w.conn.Refusals().Put(w.t.Context(), r); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
@@ -305,7 +305,7 @@ func TestWithoutARuleAboutRunsTheAlerterPassesEventsAndANewRuleFindsWhatComesNex
 		w.ends(report, job.StatusFailed)
 		w.ends(report, job.StatusFailed)
 		time.Sleep(20 * time.Second)
-		if upTo, err := w.conn.EventsAlerted(w.t.Context(), bus.StreamEvt); err != nil || upTo < 2 || upTo > 100 {
+		if upTo, err := w.conn.Events().Alerted(w.t.Context(), bus.StreamEvt); err != nil || upTo < 2 || upTo > 100 {
 			w.t.Errorf("the alerter has come to %d of EVT: %v", upTo, err)
 		}
 		w.rule(alerting.Condition{Ends: []job.Status{job.StatusFailed}})

@@ -29,7 +29,7 @@ func noDiscrepancies() discrepancies {
 // readFindings hands on what the audit of the ledger has found. All that is kept comes
 // again in each session, and then nil; incidents know what they have taken in.
 func (s *session) readFindings(ctx context.Context, to chan<- jetstream.KeyValueEntry) error {
-	w, err := s.conn.WatchFindings(ctx)
+	w, err := s.conn.Findings().Watch(ctx)
 	if err != nil {
 		return fmt.Errorf("follow findings of the ledger: %w", err)
 	}

@@ -50,7 +50,7 @@ func (s *session) heartbeat(ctx context.Context) error {
 func (s *session) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, sendTimeout, errors.New("no answer"))
 	defer cancel()
-	owned, err := s.conn.ShardsOwned(ctx)
+	owned, err := s.conn.Nodes().ShardsOwned(ctx)
 	if err != nil {
 		return err
 	}

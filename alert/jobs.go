@@ -57,7 +57,7 @@ func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *mirror) error 
 			return nil
 		}
 	}
-	w, err := conn.WatchJobs(ctx, false)
+	w, err := conn.Jobs().Watch(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func TestAnIncidentIsAboutRunsOfAllPartitions(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
-			if upTo, err := w.conn.EventsAlerted(w.t.Context(), stream); err != nil || upTo != last {
+			if upTo, err := w.conn.Events().Alerted(w.t.Context(), stream); err != nil || upTo != last {
 				t.Errorf("the alerter is at %d of %s, %v; want %d", upTo, stream, err, last)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // lookClocks finds servers whose clock is out of line, as they say themselves, and a clock of NATS
 // that is, as most servers find.
 func (s *session) lookClocks(ctx context.Context, r *alerting.Rule, now time.Time) error {
-	clocks, err := s.conn.NodeClocks(ctx)
+	clocks, err := s.conn.Nodes().Clocks(ctx)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ const maxWrongClocks = 10
 // lookInstanceClocks finds executors on machines with a wrong clock, by their heartbeats, and adds the
 // subjects of their incidents to wrong.
 func (s *session) lookInstanceClocks(ctx context.Context, r *alerting.Rule, now time.Time, wrong map[string]bool) error {
-	instances, err := s.conn.Instances(ctx)
+	instances, err := s.conn.Instances().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func clockTrouble(c *cluster.NodeClock) (subject string, summary alerting.Senten
 // lookBudgets finds executor groups that are refused because they send or keep too much, and those of
 // which too many runs wait.
 func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Time) error {
-	refused, err := s.conn.Refusals(ctx)
+	refused, err := s.conn.Refusals().All(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (s *session) lookBudgets(ctx context.Context, r *alerting.Rule, now time.Ti
 			return err
 		}
 	}
-	full, err := s.conn.FullGroups(ctx)
+	full, err := s.conn.Refusals().FullGroups(ctx)
 	if err != nil {
 		return err
 	}

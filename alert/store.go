@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/bus/seal"
@@ -161,7 +162,7 @@ func (b *Store) Test(ctx context.Context, channel, by string) (*alerting.Inciden
 // Tested waits until the delivery of a test has its outcome or ctx is done, and returns
 // the incident as it is then.
 func (b *Store) Tested(ctx context.Context, id string) (*alerting.Incident, error) {
-	w, err := b.conn.WatchAlerts(ctx, keyPast+id)
+	w, err := b.conn.Watch(ctx, bus.BucketAlert, []string{keyPast + id}, false, 0)
 	if err != nil {
 		return nil, err
 	}

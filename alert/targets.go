@@ -20,7 +20,7 @@ const judgedWithin = 30 * time.Minute
 // lookTargets alerts on jobs that miss their targets. The process that has the log store has listed
 // them. All jobs of one subject are one finding: it changes the incident only if the jobs have changed.
 func (s *session) lookTargets(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
-	missed, err := s.conn.GetMissedTargets(ctx)
+	missed, err := s.conn.Targets().Missed(ctx)
 	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(missed.At) > judgedWithin {
 		return nil
 	}

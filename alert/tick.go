@@ -177,7 +177,7 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 
 // checkExecutors finds groups that have jobs, and no instance to run them.
 func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
-	instances, err := s.conn.Instances(ctx)
+	instances, err := s.conn.Instances().List(ctx)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (s *session) checkExecutors(ctx context.Context, r *alerting.Rule, now time
 			continue
 		}
 		if pauses == nil {
-			if pauses, err = s.conn.GroupPauses(ctx); err != nil {
+			if pauses, err = s.conn.Pauses().OfGroups(ctx); err != nil {
 				return err
 			}
 		}
@@ -260,7 +260,7 @@ func (s *session) checkLines(ctx context.Context, r *alerting.Rule, now time.Tim
 	if info.Config.MaxBytes <= 0 || info.State.Msgs == 0 {
 		return nil
 	}
-	waiting, err := s.conn.LinesWaiting(ctx)
+	waiting, err := s.conn.Ingest().LinesWaiting(ctx)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ const measuredWithin = 10 * time.Minute
 
 // checkStore finds that the disk of the log store is nearly full.
 func (s *session) checkStore(ctx context.Context, r *alerting.Rule, now time.Time) error {
-	disk, err := s.conn.GetStoreDisk(ctx)
+	disk, err := s.conn.Ingest().StoreDisk(ctx)
 	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(disk.At) > measuredWithin {
 		return nil
 	}

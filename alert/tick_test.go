@@ -126,7 +126,7 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 		w.rule(alerting.Condition{NoExecutor: job.Duration(time.Minute)})
 		j, err := job.Decode([]byte(`{"job": "billing/report", "task": {"shell": "true"}}`))
 		if err == nil {
-			_, _, err = w.conn.PutJob(w.t.Context(), j, cluster.Edit{At: time.Now()})
+			_, _, err = w.conn.Jobs().Put(w.t.Context(), j, cluster.Edit{At: time.Now()})
 		}
 		if err != nil {
 			w.t.Fatal(err)
@@ -141,7 +141,7 @@ func TestAGroupWithoutExecutorIsTold(t *testing.T) {
 		w.wantSent("recovered Resolved: group billing has jobs, but no executor to run them")
 
 		// While the group is paused it needs none.
-		if _, _, err := w.conn.SetPause(w.t.Context(), "billing", true, time.Now().Add(10*time.Minute), cluster.Edit{At: time.Now()}); err != nil {
+		if _, _, err := w.conn.Pauses().Set(w.t.Context(), "billing", true, time.Now().Add(10*time.Minute), cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(9 * time.Minute)
@@ -228,7 +228,7 @@ func TestADiskOfTheLogStoreThatFillsUpIsTold(t *testing.T) {
 		w.rule(alerting.Condition{StoreFull: 90})
 		measured := func(free int64, incidents int, state alerting.State) {
 			w.t.Helper()
-			if err := w.conn.PutStoreDisk(w.t.Context(), &cluster.StoreDisk{Total: 1000, Free: free, At: time.Now()}); err != nil {
+			if err := w.conn.Ingest().PutStoreDisk(w.t.Context(), &cluster.StoreDisk{Total: 1000, Free: free, At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
@@ -256,7 +256,7 @@ func TestAJobThatMissesItsTargetIsToldOnceAndUntilItMeetsItAgain(t *testing.T) {
 		w.rule(alerting.Condition{TargetMissed: true}, func(r *alerting.Rule) { r.Match.Groups = []string{report.Group()} })
 		put := func(m cluster.MissedTargets) {
 			w.t.Helper()
-			if err := w.conn.PutMissedTargets(w.t.Context(), &m); err != nil {
+			if err := w.conn.Targets().PutMissed(w.t.Context(), &m); err != nil {
 				w.t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
@@ -309,7 +309,7 @@ func TestManyJobsThatMissTheirTargetsAreOneIncidentThatChangesOnlyWithThem(t *te
 		put := func(m cluster.MissedTargets) {
 			w.t.Helper()
 			m.At = time.Now()
-			if err := w.conn.PutMissedTargets(w.t.Context(), &m); err != nil {
+			if err := w.conn.Targets().PutMissed(w.t.Context(), &m); err != nil {
 				w.t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)
@@ -361,7 +361,7 @@ func TestADiscrepancyOfTheLedgerIsToldOnceThoughEverySessionReadsIt(t *testing.T
 		a := w.start("a")
 		w.rule(alerting.Condition{Discrepancy: true})
 		fired := time.Now().UTC().Truncate(time.Second)
-		_, err := w.conn.PutFinding(w.t.Context(), &outcome.Finding{
+		_, err := w.conn.Findings().Put(w.t.Context(), &outcome.Finding{
 			Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now(),
 		})
 		if err != nil {
@@ -390,7 +390,7 @@ func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
 		for n := range 2 {
 			fired := time.Now().UTC().Truncate(time.Second).Add(time.Duration(n) * time.Second)
 			f := &outcome.Finding{Job: report, FireTime: fired, RunID: job.FireRunID(report, fired.UnixMilli(), job.CauseSchedule), Reason: "nothing is known of it", FoundAt: time.Now()}
-			if _, err := w.conn.PutFinding(w.t.Context(), f); err != nil {
+			if _, err := w.conn.Findings().Put(w.t.Context(), f); err != nil {
 				w.t.Fatal(err)
 			}
 			found = append(found, f)
@@ -400,7 +400,7 @@ func TestADiscrepancyThatHasHealedResolvesItsIncidentOnceAllHave(t *testing.T) {
 		heal := func(f *outcome.Finding) {
 			w.t.Helper()
 			f.HealedAt, f.Healed = time.Now(), "its run is there"
-			if err := w.conn.HealFinding(w.t.Context(), f); err != nil {
+			if err := w.conn.Findings().Heal(w.t.Context(), f); err != nil {
 				w.t.Fatal(err)
 			}
 			time.Sleep(settled)

@@ -172,7 +172,7 @@ func (s *session) takeEvent(ctx context.Context, m event, jobs *jobsView) error 
 	old := m.Seq <= s.place.Of(m.stream)
 	rules := s.mirror.ofRuns()
 	if len(rules) > 0 {
-		e, err := s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
+		e, err := s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
 		if err == nil { // else it is forged or damaged, and ingest tells of it
 			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
 			s.noteBegun(e)

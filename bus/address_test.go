@@ -141,7 +141,7 @@ func TestAGroupIsAskedAllAtOnceAndNoLongerThanItTakes(t *testing.T) {
 		ask := func(group string) (answers []string, took time.Duration) {
 			t.Helper()
 			asked := time.Now()
-			err := conn.AskGroup(t.Context(), group, bus.VerbKill, []byte("body"), time.Second, func(r *fleet.InstanceReply) bool {
+			err := conn.Instances().Ask(t.Context(), group, bus.VerbKill, []byte("body"), time.Second, func(r *fleet.InstanceReply) bool {
 				answers = append(answers, r.Instance+" "+string(r.Answer))
 				return true
 			})

@@ -111,7 +111,7 @@ func (e *Event) MsgWithin(token string, maxPayload int64) (*nats.Msg, error) {
 }
 
 // Msg returns e as a message for EVT, with the token of the attempt's trigger; servers
-// use cluster.Conn.ServerEvent. Its Msg-Id makes JetStream drop a repeat within its window;
+// use cluster.Events.Message. Its Msg-Id makes JetStream drop a repeat within its window;
 // readers must stand later repeats. It has the token in it: all groups share the window,
 // and whoever could guess the id would have the event dropped by taking it first. docs/reference/protocol.md has the ids.
 func (e *Event) Msg(token string) (*nats.Msg, error) {

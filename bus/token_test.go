@@ -295,13 +295,13 @@ func TestTheKeysOfTokensAreThoseOfTheCluster(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if _, err := other.DecodeEvent(m.Subject, m.Header, m.Data, noon); err != nil {
+		if _, err := other.Events().Decode(m.Subject, m.Header, m.Data, noon); err != nil {
 			w.t.Errorf("another server: %v", err)
 		}
 		if err := w.conn.Setup(w.t.Context(), cluster.Assets{Shards: shards}); err != nil { // as at the next start
 			w.t.Fatal(err)
 		}
-		if _, err := w.conn.DecodeEvent(m.Subject, m.Header, m.Data, noon); err != nil {
+		if _, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, noon); err != nil {
 			w.t.Errorf("the same server, started again: %v", err)
 		}
 	})
@@ -348,7 +348,7 @@ func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
 			e.Shard = e.Job.Shard(shards)
 			m, err := e.Msg(token)
 			if err == nil {
-				_, err = w.conn.DecodeEvent(m.Subject, m.Header, m.Data, noon)
+				_, err = w.conn.Events().Decode(m.Subject, m.Header, m.Data, noon)
 			}
 			if err != nil {
 				w.t.Errorf("with %s: %v", token, err)
@@ -376,7 +376,7 @@ func TestADeadLetterHasNoTokenAndIsReplayedAsTheWordOfAServer(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		token := m.Header.Get(bus.HeaderToken)
-		if err := w.conn.BuryMessage(w.t.Context(), bus.StreamEvt, 1, m, errors.New("for a test")); err != nil {
+		if err := w.conn.DeadLetters().Bury(w.t.Context(), bus.StreamEvt, 1, m, errors.New("for a test")); err != nil {
 			w.t.Fatal(err)
 		}
 		letters := 0
@@ -390,18 +390,18 @@ func TestADeadLetterHasNoTokenAndIsReplayedAsTheWordOfAServer(t *testing.T) {
 		if err != nil || letters != 1 {
 			w.t.Fatalf("%d dead letters, %v", letters, err)
 		}
-		page, err := w.conn.DeadLetters(w.t.Context(), 0, 1)
+		page, err := w.conn.DeadLetters().Page(w.t.Context(), 0, 1)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := w.conn.ReplayDeadLetter(w.t.Context(), &page[0]); err != nil {
+		if err := w.conn.DeadLetters().Replay(w.t.Context(), &page[0]); err != nil {
 			w.t.Fatal(err)
 		}
 		again, err := w.conn.Last(w.t.Context(), bus.StreamEvt, m.Subject)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if _, err := w.conn.DecodeEvent(again.Subject, again.Header, again.Data, noon); err != nil || again.Header.Get(bus.HeaderToken) == token {
+		if _, err := w.conn.Events().Decode(again.Subject, again.Header, again.Data, noon); err != nil || again.Header.Get(bus.HeaderToken) == token {
 			w.t.Errorf("replayed with headers %v: %v", again.Header, err)
 		}
 	})

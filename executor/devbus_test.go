@@ -36,7 +36,7 @@ func startDevBus() *devBus {
 	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(srv)}})
 	must(err)
 	must(conn.Setup(ctx, cluster.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}))
-	must(conn.SetupGroup(ctx, cluster.Group{Group: "billing"}))
+	must(conn.Groups().Setup(ctx, cluster.Group{Group: "billing"}))
 	seen, err := conn.NC.SubscribeSync("*.*.*")
 	must(err)
 	return &devBus{srv: srv, conn: conn.Conn, server: conn, dir: dir, seen: seen}
@@ -64,7 +64,7 @@ func (b *devBus) finished() *bus.Event {
 	for {
 		m, err := b.seen.NextMsg(10 * time.Second)
 		must(err)
-		if e, err := b.server.DecodeEvent(m.Subject, m.Header, m.Data, time.Now()); err == nil && e.Kind == bus.EventFinished {
+		if e, err := b.server.Events().Decode(m.Subject, m.Header, m.Data, time.Now()); err == nil && e.Kind == bus.EventFinished {
 			return e
 		}
 	}
@@ -81,7 +81,7 @@ func (b *devBus) lines() []bus.LogLine {
 	for {
 		m, err := b.seen.NextMsg(10 * time.Second)
 		must(err)
-		if l, err := b.server.DecodeLog(m.Subject, m.Header, m.Data); err == nil {
+		if l, err := b.server.Events().DecodeLog(m.Subject, m.Header, m.Data); err == nil {
 			return l.Lines
 		}
 	}

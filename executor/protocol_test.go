@@ -143,12 +143,12 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	if err := all.Setup(t.Context(), cluster.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	if err := all.SetupGroup(t.Context(), cluster.Group{Group: "billing"}); err != nil {
+	if err := all.Groups().Setup(t.Context(), cluster.Group{Group: "billing"}); err != nil {
 		t.Fatal(err)
 	}
 	script := &job.Script{Language: "shell", Source: "true"}
 	for _, name := range []job.Name{"billing/a", "other/a"} {
-		if _, _, err := all.PutJob(t.Context(), job.Job{Job: name, Task: job.Task{Script: script}}.WithDefaults(), cluster.Edit{At: time.Now()}); err != nil {
+		if _, _, err := all.Jobs().Put(t.Context(), job.Job{Job: name, Task: job.Task{Script: script}}.WithDefaults(), cluster.Edit{At: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +187,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	}); err != nil {
 		t.Fatal(err)
 	}
-	beat, err := all.Heartbeat(t.Context(), "billing", e.Instance())
+	beat, err := all.Instances().Heartbeat(t.Context(), "billing", e.Instance())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,13 +202,13 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 		t.Errorf("script %q, %v", got, err)
 	}
 	handOver(t, all, beat.Address())
-	if err := all.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db"}); err != nil {
+	if err := all.Secrets().Put(t.Context(), &bus.Secret{Group: "billing", Secret: "db"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := own.Secret(t.Context(), "billing", "db"); err != nil || got.Secret != "db" {
 		t.Errorf("secret %+v, %v", got, err)
 	}
-	if h, err := all.Handler(t.Context(), "billing", "wait"); err != nil || h.Instance != e.Instance() {
+	if h, err := all.Instances().Handler(t.Context(), "billing", "wait"); err != nil || h.Instance != e.Instance() {
 		t.Errorf("announced %+v, %v", h, err)
 	}
 	stop()

@@ -140,7 +140,7 @@ func (a *auditing) add(name job.Name, e *outcome.Entry) {
 
 // names returns the jobs that are asked for, in order.
 func (l *Ledger) names(ctx context.Context, r Request) ([]job.Name, error) {
-	names, err := l.conn.JobNames(ctx, r.Group)
+	names, err := l.conn.Jobs().Names(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // recheck judges the fires again of which a discrepancy was found: what was missing may have
 // come since. Those that are all right now are marked as healed; the others are counted.
 func (p *Patrol) recheck(ctx context.Context, at *position) error {
-	found, err := p.conn.Findings(ctx)
+	found, err := p.conn.Findings().All(ctx)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (p *Patrol) recheck(ctx context.Context, at *position) error {
 			continue
 		}
 		f.Healed, f.HealedAt = reason.Text(why), time.Now().UTC().Truncate(time.Millisecond)
-		if err := p.conn.HealFinding(ctx, f); err != nil {
+		if err := p.conn.Findings().Heal(ctx, f); err != nil {
 			return err
 		}
 		p.log.InfoContext(ctx, "discrepancy in the ledger has healed", "job", f.Job, "fire_time", f.FireTime, "run_id", f.RunID, "reason", why)

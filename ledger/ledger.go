@@ -145,7 +145,7 @@ var badCursor = &job.InvalidError{Field: "cursor", Reason: "must be the value of
 
 // evidence returns what a job is judged by at a position that was read before.
 func (l *Ledger) evidence(ctx context.Context, p *position, name job.Name) (Evidence, error) {
-	versions, err := l.conn.JobVersions(ctx, name)
+	versions, err := l.conn.Jobs().Versions(ctx, name)
 	return Evidence{
 		Job: name, Versions: versions, Cursor: p.cursors[name.Shard(l.conn.Cluster().Shards)],
 		Store: l.store, Since: p.since(name), Ingested: p.ingested,

@@ -54,7 +54,7 @@ func NewPatrol(conn *cluster.Conn, store logstore.Store, keep job.Retention, log
 // were found. While the history
 // lacks records it does nothing: what it lacks may be anything.
 func (p *Patrol) Round(ctx context.Context) error {
-	audited, err := p.conn.GetAudited(ctx)
+	audited, err := p.conn.Findings().Audited(ctx)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (p *Patrol) Round(ctx context.Context) error {
 		}
 		audited[shard] = to
 	}
-	if err := p.conn.PutAudited(ctx, audited); err != nil {
+	if err := p.conn.Findings().PutAudited(ctx, audited); err != nil {
 		return err
 	}
 	p.metrics.audited(audited)
@@ -123,7 +123,7 @@ func (p *Patrol) patrolShard(ctx context.Context, at *position, shard int, from,
 func (p *Patrol) readVersions(ctx context.Context, shard int) ([][]*bus.JobEntry, error) {
 	index := map[string]int{}
 	var jobs [][]*bus.JobEntry
-	err := p.conn.ReadJobs(ctx, shard, 0, 0, func(e jetstream.KeyValueEntry) {
+	err := p.conn.Jobs().Read(ctx, shard, 0, 0, func(e jetstream.KeyValueEntry) {
 		i, known := index[e.Key()]
 		if !known {
 			i = len(jobs)
@@ -184,7 +184,7 @@ func (p *Patrol) patrolJob(ctx context.Context, v Evidence, from, to time.Time) 
 
 func (p *Patrol) report(ctx context.Context, name job.Name, e *outcome.Entry) error {
 	f := &outcome.Finding{Job: name, FireTime: e.FireTime, RunID: e.RunID, Version: e.Version, Reason: e.Reason, FoundAt: time.Now().UTC().Truncate(time.Millisecond)}
-	isNew, err := p.conn.PutFinding(ctx, f)
+	isNew, err := p.conn.Findings().Put(ctx, f)
 	if err != nil || !isNew {
 		return err
 	}

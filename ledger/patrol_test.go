@@ -69,7 +69,7 @@ func (b *beat) check(err error) {
 func (b *beat) put(name job.Name, spread time.Duration) {
 	b.Helper()
 	j := job.Job{Job: name, Schedule: job.Schedule{Cron: "*/10 * * * *", Spread: job.Duration(spread)}, Task: job.Task{Handler: "h"}}.WithDefaults()
-	_, _, err := b.conn.PutJob(b.Context(), j, cluster.Edit{At: time.Now().Add(-time.Millisecond)})
+	_, _, err := b.conn.Jobs().Put(b.Context(), j, cluster.Edit{At: time.Now().Add(-time.Millisecond)})
 	b.check(err)
 }
 
@@ -103,7 +103,7 @@ func (b *beat) found() (found []string) {
 	b.Helper()
 	ctx, stop := context.WithCancel(b.Context())
 	defer stop()
-	w, err := b.conn.WatchFindings(ctx)
+	w, err := b.conn.Findings().Watch(ctx)
 	b.check(err)
 	for e := range w.Updates() {
 		if e == nil {
@@ -139,7 +139,7 @@ func TestAPatrolFindsEachDiscrepancyOnce(t *testing.T) {
 		if n := strings.Count(b.logged.String(), "discrepancy in the ledger"); n != 2 {
 			b.Errorf("logged %d times: %s", n, b.logged.String())
 		}
-		audited, err := b.conn.GetAudited(b.Context())
+		audited, err := b.conn.Findings().Audited(b.Context())
 		b.check(err)
 		if d := cmp.Diff(cluster.Audited{0: at(35), 1: at(35)}, audited); d != "" {
 			b.Error(d)
@@ -161,7 +161,7 @@ func TestAPatrolWaitsForTheHistory(t *testing.T) {
 		b.check(b.conn.Remove(b.Context(), bus.StreamTrig, ack.Sequence)) // ingest has written it
 		b.ran("billing/x", 10)
 		b.round()
-		audited, err := b.conn.GetAudited(b.Context())
+		audited, err := b.conn.Findings().Audited(b.Context())
 		b.check(err)
 		if !audited[0].Equal(at(15)) {
 			b.Error(audited)
@@ -289,7 +289,7 @@ func TestADiscrepancyThatHasHealedIsMarkedAndNotCounted(t *testing.T) {
 		b.ran("billing/x", 20) // its record was restored
 		b.round("billing/x 12:10", "billing/x 12:20")
 		b.wantOpen(1)
-		list, err := b.conn.Findings(b.Context())
+		list, err := b.conn.Findings().All(b.Context())
 		b.check(err)
 		if f := list[0]; !f.HealedAt.IsZero() || f.Healed != "" {
 			b.Errorf("%+v", f)
@@ -308,7 +308,7 @@ func TestADiscrepancyThatHasHealedIsMarkedAndNotCounted(t *testing.T) {
 func TestAFixedDelayJobThatFiresAgainHasHealed(t *testing.T) {
 	onPatrol(t, func(b *beat) {
 		j := job.Job{Job: "billing/d", Schedule: job.Schedule{FixedDelay: job.Duration(10 * time.Minute)}, Task: job.Task{Handler: "h"}}.WithDefaults()
-		_, _, err := b.conn.PutJob(b.Context(), j, cluster.Edit{At: time.Now()})
+		_, _, err := b.conn.Jobs().Put(b.Context(), j, cluster.Edit{At: time.Now()})
 		b.check(err)
 		b.put("billing/x", 0)
 		b.ran("billing/x", 0, 10) // so that there is a history

@@ -65,7 +65,7 @@ func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
 		return nil, fmt.Errorf("%w: read the history's beginning: %w", job.ErrUnavailable, err)
 	}
 	p.oldest = stats.OldestRun
-	p.kept, err = l.conn.Retentions(ctx, l.keep)
+	p.kept, err = l.conn.Retention().History(ctx, l.keep)
 	return p, err
 }
 

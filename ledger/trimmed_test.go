@@ -108,7 +108,7 @@ func TestAPatrolKnowsWhatIsKeptNoLonger(t *testing.T) {
 		b.put(name, 0)
 		b.ran("g/other", 0)
 		time.Sleep(3 * time.Hour)
-		_, err := b.conn.PutRetention(b.Context(), job.Retention{
+		_, err := b.conn.Retention().Put(b.Context(), job.Retention{
 			Default: logstore.DefaultRetention().Default, Jobs: map[job.Name]job.Keep{name: {Runs: job.Duration(time.Hour)}},
 		}, cluster.Edit{At: time.Now()})
 		b.check(err)

@@ -76,7 +76,7 @@ func (o *ownership) endOverdue(ctx context.Context, r bus.CancelRequest) (*bus.C
 	}
 	found = slices.DeleteFunc(found, func(f storedTrigger) bool { return f.Attempt != r.Attempt })
 	for _, f := range found {
-		if err := o.s.conn.EndRun(ctx, f.Trigger, r.Status, r.Reason); err != nil {
+		if err := o.s.conn.Events().EndRun(ctx, f.Trigger, r.Status, r.Reason); err != nil {
 			return nil, err
 		}
 	}
@@ -128,12 +128,12 @@ func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []st
 // noteCancelled notes for whoever judges the attempt that it was cancelled while an executor had it.
 func (o *ownership) noteCancelled(ctx context.Context, t *bus.Trigger, why string) error {
 	for {
-		d, revision, err := o.s.conn.DeathsOf(ctx, t)
+		d, revision, err := o.s.conn.Attempts().Deaths(ctx, t)
 		if err != nil {
 			return err
 		}
 		d.Cancelled = why
-		if _, err = o.s.conn.PutDeaths(ctx, t, d, revision); !errors.Is(err, job.ErrConflict) {
+		if _, err = o.s.conn.Attempts().PutDeaths(ctx, t, d, revision); !errors.Is(err, job.ErrConflict) {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (o *ownership) noteCancelled(ctx context.Context, t *bus.Trigger, why strin
 // withdraw records the end of a run, or a piece of one, that nobody has begun, and
 // takes its trigger off the bus.
 func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedTrigger) error {
-	if err := o.s.conn.EndRun(ctx, w.Trigger, job.StatusCancelled, r.Text()); err != nil || w.seq == 0 {
+	if err := o.s.conn.Events().EndRun(ctx, w.Trigger, job.StatusCancelled, r.Text()); err != nil || w.seq == 0 {
 		return err
 	}
 	return o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), w.seq)
@@ -221,7 +221,7 @@ func (o *ownership) kill(ctx context.Context, r bus.CancelRequest, found []store
 	if err != nil {
 		return nil, fmt.Errorf("encode kill of run %s: %w", r.RunID, err)
 	}
-	err = o.s.conn.AskGroup(ctx, r.Job.Group(), bus.VerbKill, request, killWait, func(reply *fleet.InstanceReply) bool {
+	err = o.s.conn.Instances().Ask(ctx, r.Job.Group(), bus.VerbKill, request, killWait, func(reply *fleet.InstanceReply) bool {
 		if reply.Answer == fleet.AnswerAccepted {
 			waiting = slices.DeleteFunc(slices.Clone(waiting), func(w storedTrigger) bool {
 				return w.Total == 0 || slices.Contains(reply.Pieces, w.Index)

@@ -33,22 +33,22 @@ func newClusterState(s *Scheduler) *clusterState {
 
 // follow hears of changes and passes them on to all machines, until ctx is done.
 func (t *clusterState) follow(ctx context.Context) {
-	calendars := t.s.watch(ctx, t.s.conn.WatchCalendars)
+	calendars := t.s.watch(ctx, t.s.conn.Calendars().Watch)
 	if calendars == nil {
 		return
 	}
 	defer func() { _ = calendars.Stop() }()
-	holds := t.s.watch(ctx, t.s.conn.WatchHold)
+	holds := t.s.watch(ctx, t.s.conn.Pauses().Watch)
 	if holds == nil {
 		return
 	}
 	defer func() { _ = holds.Stop() }()
-	instances := t.s.watch(ctx, t.s.conn.Bulk().WatchInstances)
+	instances := t.s.watch(ctx, t.s.conn.Bulk().Instances().Watch)
 	if instances == nil {
 		return
 	}
 	defer func() { _ = instances.Stop() }()
-	groups := t.s.watch(ctx, t.s.conn.WatchGroups)
+	groups := t.s.watch(ctx, t.s.conn.Groups().Watch)
 	if groups == nil {
 		return
 	}

@@ -79,7 +79,7 @@ func TestAnOverdueRunEndsThoughItsExecutorGoesOn(t *testing.T) {
 		time.Sleep(time.Second)
 		end := func(attempt int, status job.Status) error {
 			var reply bus.CancelReply
-			return w.conn.AskOwner(w.t.Context(), "g/a", "cancel", 0,
+			return w.conn.Shards().AskOwner(w.t.Context(), "g/a", "cancel", 0,
 				bus.CancelRequest{RunID: id, Job: "g/a", Attempt: attempt, Status: status, Reason: "it took too long"}, &reply, 5*time.Second)
 		}
 		if err := end(1, job.StatusFailed); !errors.Is(err, job.ErrInvalid) {

@@ -22,7 +22,7 @@ func TestAtLengthNoNumberOfEditsWithoutAnOwnerLosesAFire(t *testing.T) {
 		edit := func(i int) error {
 			j := job.Job{Job: "g/a", Schedule: cron("*/10 * * * *"), Task: job.Task{Handler: "h"}, Title: strconv.Itoa(i)}
 			everyTen(&j)
-			_, _, err := w.conn.PutJob(w.t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()})
+			_, _, err := w.conn.Jobs().Put(w.t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()})
 			return err
 		}
 		saved := 0

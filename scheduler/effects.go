@@ -97,7 +97,7 @@ func (o *ownership) replace(ctx context.Context, k shard.Kill) {
 func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done []*shard.Pause) {
 	for _, p := range pauses {
 		edit := cluster.Edit{At: time.Now(), Author: cluster.AuthorSelf, Note: p.Reason}
-		_, err := o.s.conn.EditJob(ctx, p.Job, edit, func(v *job.Version) {
+		_, err := o.s.conn.Jobs().Edit(ctx, p.Job, edit, func(v *job.Version) {
 			// A job that somebody has edited since is not what failed.
 			if v.Version == p.Version {
 				v.Paused, v.PausedUntil = true, nil

@@ -45,7 +45,7 @@ func (f *feed) run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	watch := f.s.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		w, bucket, err := f.s.conn.Bulk().WatchJobChanges(ctx)
+		w, bucket, err := f.s.conn.Bulk().Jobs().WatchChanges(ctx)
 		if err == nil {
 			f.made, f.heard = bucket.Created, bucket.State.LastSeq
 		}
@@ -128,7 +128,7 @@ func (s *Scheduler) checkJobs(ctx context.Context) error {
 		return nil
 	}
 	heard := f.known() // before the bucket is looked at, which is not behind it
-	bucket, err := s.conn.JobsInfo(ctx)
+	bucket, err := s.conn.Jobs().Info(ctx)
 	if err != nil || bucket.Created.Equal(f.made) && bucket.State.LastSeq >= heard {
 		return err
 	}

@@ -18,12 +18,12 @@ const findRoutedEvery = 15 * time.Second
 // setupGroups makes the consumers of every group, and makes groups known that an
 // instance belongs to, until ctx is done.
 func (s *Scheduler) setupGroups(ctx context.Context) {
-	groups := s.watch(ctx, s.conn.WatchGroups)
+	groups := s.watch(ctx, s.conn.Groups().Watch)
 	if groups == nil {
 		return
 	}
 	defer func() { _ = groups.Stop() }()
-	instances := s.watch(ctx, s.conn.Bulk().WatchInstances)
+	instances := s.watch(ctx, s.conn.Bulk().Instances().Watch)
 	if instances == nil {
 		return
 	}
@@ -65,9 +65,9 @@ func (s *Scheduler) setupGroup(ctx context.Context, e jetstream.KeyValueEntry, d
 		return
 	}
 	if known {
-		err = s.conn.SetupGroup(ctx, g)
+		err = s.conn.Groups().Setup(ctx, g)
 	} else {
-		err = s.conn.EnsureGroup(ctx, g.Group) // what is stored of it comes
+		err = s.conn.Groups().Ensure(ctx, g.Group) // what is stored of it comes
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "group not set up", "executor_group", g.Group, "error", err)
@@ -100,7 +100,7 @@ func (s *Scheduler) findRouted(ctx context.Context) error {
 	}
 	var errs []error
 	for _, stream := range s.conn.Trigs() { // one that is away holds up no other one
-		groups, err := s.conn.RoutedGroups(ctx, stream)
+		groups, err := s.conn.Groups().Routed(ctx, stream)
 		errs = append(errs, err)
 		for _, group := range groups {
 			s.routeGroup(ctx, group)
@@ -115,7 +115,7 @@ func (s *Scheduler) routeGroup(ctx context.Context, group string) {
 	if s.cluster.routed(group) {
 		return
 	}
-	if err := s.conn.RouteGroup(ctx, group); err != nil {
+	if err := s.conn.Groups().Route(ctx, group); err != nil {
 		s.log.WarnContext(ctx, "group not known to have routed triggers yet", "executor_group", group, "error", err)
 	}
 }

@@ -80,7 +80,7 @@ func (s *Scheduler) writeFloors(ctx context.Context) error {
 		}
 		cursor, seq, err := s.readCursor(ctx, o.shard)
 		if err == nil && seq != 0 {
-			err = s.conn.PutFloor(ctx, cursor)
+			err = s.conn.Shards().PutFloor(ctx, cursor)
 		}
 		errs = append(errs, err)
 	}
@@ -142,7 +142,7 @@ func (s *Scheduler) removeDeleted(ctx context.Context) error {
 	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		return nil // another node does it; if two did, it would do no harm
 	}
-	return s.conn.RemoveDeletedJobs(ctx, time.Now().Add(-tombstoneAge))
+	return s.conn.Jobs().RemoveDeleted(ctx, time.Now().Add(-tombstoneAge))
 }
 
 // removeScripts removes the texts of scripts that no version uses any more.
@@ -150,7 +150,7 @@ func (s *Scheduler) removeScripts(ctx context.Context) error {
 	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		return nil // as above
 	}
-	removed, err := s.conn.RemoveScripts(ctx)
+	removed, err := s.conn.Scripts().RemoveUnused(ctx)
 	if removed > 0 {
 		s.log.InfoContext(ctx, "unused scripts removed", "scripts", removed)
 	}

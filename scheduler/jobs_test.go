@@ -29,7 +29,7 @@ func TestADeletedJobFiresNoMore(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", cron("* * * * *"))
 		time.Sleep(time.Minute)
-		if err := w.conn.DeleteJob(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}); err != nil {
+		if err := w.conn.Jobs().Delete(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute) // 00:03:30
@@ -63,7 +63,7 @@ func TestEverythingCanBePaused(t *testing.T) {
 		w.put("g/a", cron("* * * * *"))
 		w.put("h/b", cron("* * * * *"))
 		hold := func(on bool) {
-			if _, _, err := w.conn.SetPause(w.t.Context(), "", on, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
+			if _, _, err := w.conn.Pauses().Set(w.t.Context(), "", on, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -89,7 +89,7 @@ func TestACalendarExcludesAsOfWhenItWasSaved(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", job.Schedule{Cron: "* * * * *", Except: []string{"holidays"}})
 		save := func(dates ...string) {
-			if _, _, err := w.conn.PutCalendar(w.t.Context(), job.Calendar{Calendar: "holidays", Zone: "UTC", Dates: dates}, cluster.Edit{At: time.Now()}); err != nil {
+			if _, _, err := w.conn.Calendars().Put(w.t.Context(), job.Calendar{Calendar: "holidays", Zone: "UTC", Dates: dates}, cluster.Edit{At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -189,7 +189,7 @@ func passes(t *testing.T, begin time.Time, part time.Duration, atLeast int) {
 		var want []string
 		planner := &job.Planner{}
 		for _, n := range jobs {
-			versions, err := w.conn.JobVersions(w.t.Context(), n)
+			versions, err := w.conn.Jobs().Versions(w.t.Context(), n)
 			if err != nil {
 				w.t.Fatal(err)
 			}

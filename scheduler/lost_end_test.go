@@ -28,7 +28,7 @@ func TestShardsWhoseOwnersKnewOfVersionsThatJOBSHasLostAreTakenOverTogether(t *t
 		w.startNode("a")
 		time.Sleep(10 * time.Second)
 		w.stopNode("a")
-		bucket, err := w.conn.JobsInfo(w.t.Context())
+		bucket, err := w.conn.Jobs().Info(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
 		}

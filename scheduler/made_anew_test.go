@@ -43,7 +43,7 @@ func TestJobsGoOnAfterTheirBucketWasMadeAnew(t *testing.T) {
 		}
 		shard := job.Name("g/second").Shard(8)
 		cursor := w.cursor(shard)
-		bucket, err := w.conn.JobsInfo(w.t.Context())
+		bucket, err := w.conn.Jobs().Info(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
 		}

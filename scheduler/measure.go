@@ -160,7 +160,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 			}
 		}
 	}
-	all, err := s.conn.Fleet(ctx)
+	all, err := s.conn.Instances().Fleet(ctx)
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 		groups = append(groups, instances[i].Group)
 	}
 	slices.Sort(groups)
-	kept, err := s.conn.Bulk().Kept(ctx, slices.Compact(groups))
+	kept, err := s.conn.Bulk().Shares().Kept(ctx, slices.Compact(groups))
 	away = append(away, err)
 	m := s.measures
 	for _, g := range []*prometheus.GaugeVec{m.keys, m.size, m.unreadable, m.pending, m.running, m.instances, m.slots, m.slotsInUse} {

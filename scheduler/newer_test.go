@@ -31,7 +31,7 @@ func TestAVersionThatANewerServerHasSavedHoldsItsJobAndNoOther(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // 00:02:30
 		w.wantDecided("g/a 00:01:00 pending schedule", "g/b 00:01:00 pending schedule", "g/b 00:02:00 pending schedule")
-		if _, _, err := w.conn.PutJob(w.t.Context(), j, cluster.Edit{At: time.Now()}); err == nil {
+		if _, _, err := w.conn.Jobs().Put(w.t.Context(), j, cluster.Edit{At: time.Now()}); err == nil {
 			t.Error("an edit was taken that loses what the newer server has saved")
 		}
 	})

@@ -73,7 +73,7 @@ func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.Attempt
 	for _, t := range orphans {
 		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", cluster.Orphaned)
 		o.s.metrics.orphans.Inc()
-		errs = append(errs, o.s.conn.EndRun(ctx, t, job.StatusLost, cluster.Orphaned))
+		errs = append(errs, o.s.conn.Events().EndRun(ctx, t, job.StatusLost, cluster.Orphaned))
 	}
 	return errors.Join(errs...)
 }
@@ -150,7 +150,7 @@ func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, susp
 		for i, t := range attempts {
 			refs[i] = t.Ref()
 		}
-		said, err := o.s.conn.FindGroupAttempts(ctx, group, refs, askWait)
+		said, err := o.s.conn.Attempts().FindInGroup(ctx, group, refs, askWait)
 		if err != nil {
 			return nil, err
 		}
@@ -172,7 +172,7 @@ func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, susp
 func (o *ownership) catchUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, barrierWait, fmt.Errorf("%w: the events of shard %d are not read yet", job.ErrUnavailable, o.shard))
 	defer cancel()
-	want, err := o.s.conn.PutBarrier(ctx, o.shard)
+	want, err := o.s.conn.Events().PutBarrier(ctx, o.shard)
 	if err != nil {
 		return err
 	}

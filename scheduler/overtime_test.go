@@ -79,7 +79,7 @@ func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
 		for _, reported := range []job.Status{job.StatusSucceeded, job.StatusFailed} {
 			t.Run(fmt.Sprintf("%s, then %s", decided, reported), func(t *testing.T) {
 				run(t, func(w *world) {
-					if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
+					if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
 						w.t.Fatal(err)
 					}
 					w.startNode("a")
@@ -95,7 +95,7 @@ func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
 					time.Sleep(time.Second)
 					given := w.pending()[0]
 					token := w.conn.Tokens().Trigger(given, true, time.Now())
-					if err := w.conn.EndRun(w.t.Context(), given, decided, "a server says so"); err != nil {
+					if err := w.conn.Events().EndRun(w.t.Context(), given, decided, "a server says so"); err != nil {
 						w.t.Fatal(err)
 					}
 					e := bus.EventOf(given, bus.EventFinished, time.Now())

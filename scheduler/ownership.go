@@ -253,7 +253,7 @@ func (o *ownership) hearEvent(ctx context.Context, m *jet.Stored) {
 		})
 		return
 	}
-	e, err := o.s.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
+	e, err := o.s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
 	if err != nil {
 		return // ingest counts and logs it, once for the cluster
 	}

@@ -305,7 +305,7 @@ func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		entry, err := w.conn.GetJob(w.t.Context(), "g/a")
+		entry, err := w.conn.Jobs().Get(w.t.Context(), "g/a")
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func (s *Scheduler) tellParked(ctx context.Context) error {
 	if len(parked) == 0 && !s.parkedTold {
 		return nil
 	}
-	if err := s.conn.PutParked(ctx, s.cfg.Node, parked); err != nil {
+	if err := s.conn.Nodes().PutParked(ctx, s.cfg.Node, parked); err != nil {
 		return err
 	}
 	s.parkedTold = len(parked) > 0

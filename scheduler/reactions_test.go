@@ -191,7 +191,7 @@ func TestAJobIsPausedWhenItFailsTooOften(t *testing.T) {
 		w.killNode("first")
 		w.startNode("b")
 		time.Sleep(time.Minute)
-		entry, err := w.conn.GetJob(w.t.Context(), "g/a")
+		entry, err := w.conn.Jobs().Get(w.t.Context(), "g/a")
 		if err != nil || !entry.Paused || entry.Author != "carillon" || !strings.Contains(entry.Note, "3 runs in a row") {
 			w.t.Errorf("job %+v, %v; want it paused, with a note", entry, err)
 		}

@@ -70,7 +70,7 @@ func (a *readAhead) run(ctx context.Context) {
 		})
 	}
 	last := uint64(0)
-	err := a.s.conn.Bulk().ReadAllJobs(ctx, 0, a.feed.known(), func(e jetstream.KeyValueEntry) {
+	err := a.s.conn.Bulk().Jobs().ReadAll(ctx, 0, a.feed.known(), func(e jetstream.KeyValueEntry) {
 		last = e.Revision()
 		n, ok := bus.ShardOfKey(e.Key())
 		if jobs := a.shards[n]; ok && jobs != nil {

@@ -188,7 +188,7 @@ func (s *Scheduler) noteFull(ctx context.Context) error {
 		for group, f := range s.rooms[i].fullGroups() {
 			s.measures.full.WithLabelValues(group).Set(1)
 			f.Until = time.Now().Add(3 * measureEvery).UTC().Truncate(time.Second)
-			failed = append(failed, s.conn.PutFullGroup(ctx, f))
+			failed = append(failed, s.conn.Refusals().PutFullGroup(ctx, f))
 		}
 	}
 	return errors.Join(failed...)

@@ -70,7 +70,7 @@ func TestAGroupThatNobodyRunsLosesItsOwnFiresAndNobodyElsesFires(t *testing.T) {
 		if r, err := w.trigger(job.NewRunID(time.Now()), "g/a"); err != nil || r.Status != job.StatusPending {
 			t.Errorf("run of the other group: %+v, %v", r, err)
 		}
-		full, err := w.conn.FullGroups(w.t.Context())
+		full, err := w.conn.Refusals().FullGroups(w.t.Context())
 		if err != nil || len(full) != 1 || full[0].Group != "alpha" || full[0].Bytes <= full[0].MaxBytes || !full[0].Until.After(time.Now()) {
 			t.Errorf("full groups: %+v, %v", full, err)
 		}

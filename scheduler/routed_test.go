@@ -62,7 +62,7 @@ func inZone(j *job.Job) { j.Labels = job.Labels{"zone": "eu"} }
 func (w *world) request(name job.Name, revision uint64, labels job.Labels) {
 	w.t.Helper()
 	r := bus.TriggerRequest{RunID: job.NewRunID(time.Now()), Job: name, Cause: job.CauseManual, By: "ann", Labels: labels}
-	err := w.conn.AskOwner(w.t.Context(), name, "trigger", revision, r, &bus.TriggerReply{}, 5*time.Second)
+	err := w.conn.Shards().AskOwner(w.t.Context(), name, "trigger", revision, r, &bus.TriggerReply{}, 5*time.Second)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
 func (w *world) executeBy(x *executor, do func(*bus.Trigger) (time.Duration, job.Status)) {
 	w.t.Helper()
 	const group = "g"
-	if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: group}); err != nil {
+	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: group}); err != nil {
 		w.t.Fatal(err)
 	}
 	kills := make(chan *nats.Msg, 16)
@@ -157,7 +157,7 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(m *jet.Stored) bool {
-		if e, err := w.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At); err == nil {
+		if e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At); err == nil {
 			all = append(all, e)
 		}
 		return true
@@ -399,7 +399,7 @@ func TestARequestWaitsForTheVersionThatItsAskerHasSaved(t *testing.T) {
 			answer := make(chan string, 1)
 			go func() {
 				var reply bus.TriggerReply
-				err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", revision,
+				err := w.conn.Shards().AskOwner(w.t.Context(), "g/a", "trigger", revision,
 					bus.TriggerRequest{RunID: job.NewRunID(time.Now()), Job: "g/a", Cause: job.CauseManual}, &reply, 5*time.Second)
 				answer <- fmt.Sprint(reply.Version, errors.Is(err, job.ErrUnavailable))
 			}()
@@ -435,7 +435,7 @@ func TestNoMoreThanSomeRequestsWaitForTheirVersions(t *testing.T) {
 		for i := range most + 2 {
 			go func() {
 				var reply bus.TriggerReply
-				err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", revision,
+				err := w.conn.Shards().AskOwner(w.t.Context(), "g/a", "trigger", revision,
 					bus.TriggerRequest{RunID: job.NewRunID(time.Now()), Job: "g/a", Cause: job.CauseManual}, &reply, 5*time.Second)
 				if errors.Is(err, job.ErrUnavailable) {
 					refused <- time.Now()

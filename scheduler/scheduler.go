@@ -224,7 +224,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	g.Go(func() error { s.setupGroups(gctx); return nil })
 	g.Go(func() error { s.routes.Run(gctx); return nil })
 	g.Go(func() error { s.watchDeferred(gctx); return nil })
-	g.Go(func() error { return s.conn.Bulk().ServeBridges(gctx) })
+	g.Go(func() error { return s.conn.Bulk().Bridges().Serve(gctx) })
 	g.Go(func() error { s.watchRoom(gctx); return nil })
 	g.Go(func() error { return s.keepHouse(gctx) })
 	g.Go(func() error {

@@ -115,7 +115,7 @@ func (b *shardJobs) readOn(ctx context.Context, known uint64) (complete bool, er
 	b.reading = true
 	after := b.revision
 	b.mu.Unlock()
-	err = b.s.conn.Bulk().ReadJobs(ctx, b.shard, after, max(known, b.feed.known()), b.keep)
+	err = b.s.conn.Bulk().Jobs().Read(ctx, b.shard, after, max(known, b.feed.known()), b.keep)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reading = err != nil || b.missed > b.revision

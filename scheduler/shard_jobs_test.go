@@ -21,7 +21,7 @@ func TestAShardsJobsAreHeardOfOnceWhileTheyAreReadAndEdited(t *testing.T) {
 		edit := func(version int) {
 			for i := range jobs {
 				j := job.Job{Job: job.Name(fmt.Sprintf("g/%d", i)), Schedule: job.Schedule{FixedRate: job.Duration(time.Hour)}, Task: job.Task{Handler: fmt.Sprint("h", version)}}
-				if _, _, err := conn.PutJob(t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()}); err != nil {
+				if _, _, err := conn.Jobs().Put(t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -71,7 +71,7 @@ func TestAReaderWaitsForALeaderThatKnowsWhatTheOwnerBeforeDid(t *testing.T) {
 		broker := bustest.NewBroker(t)
 		conn := clustertest.Setup(t, broker, "node", 1)
 		j := job.Job{Job: "g/j", Schedule: job.Schedule{FixedRate: job.Duration(time.Hour)}, Task: job.Task{Handler: "h"}}
-		entry, _, err := conn.PutJob(t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()})
+		entry, _, err := conn.Jobs().Put(t.Context(), j.WithDefaults(), cluster.Edit{At: time.Now()})
 		if err != nil {
 			t.Fatal(err)
 		}

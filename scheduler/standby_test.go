@@ -91,7 +91,7 @@ func TestASuccessorReadsOnFromWhereItStoodBy(t *testing.T) {
 		for _, n := range jobs[:8] { // while b stands by
 			w.put(n, secondly, other)
 		}
-		if err := w.conn.DeleteJob(w.t.Context(), jobs[31], cluster.Edit{At: time.Now()}); err != nil {
+		if err := w.conn.Jobs().Delete(w.t.Context(), jobs[31], cluster.Edit{At: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)

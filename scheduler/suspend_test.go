@@ -18,7 +18,7 @@ func (w *world) skip(clock string, run job.RunID) (revision uint64) {
 		w.t.Fatal(err)
 	}
 	s := job.Skip{FireTime: start.Truncate(24 * time.Hour).Add(at.Sub(at.Truncate(24 * time.Hour))), By: "ada", At: time.Now().UTC(), RunID: run}
-	entry, err := w.conn.EditJob(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}, func(v *job.Version) { v.Skip(s) })
+	entry, err := w.conn.Jobs().Edit(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}, func(v *job.Version) { v.Skip(s) })
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -46,12 +46,12 @@ func TestACalledOffFireIsSkippedOnceThoughItsOwnerDiesAndTheJobIsEdited(t *testi
 			"g/a 00:04:00 pending schedule",
 			"g/a 00:05:00 skipped schedule",
 		)
-		entry, err := w.conn.GetJob(w.t.Context(), "g/a")
+		entry, err := w.conn.Jobs().Get(w.t.Context(), "g/a")
 		if err != nil || len(entry.Skips) != 2 {
 			w.t.Errorf("skips of the newest version: %v, %v", entry.Skips, err)
 		}
 		w.put("g/a", cron("* * * * *"))
-		if entry, err = w.conn.GetJob(w.t.Context(), "g/a"); err != nil || len(entry.Skips) != 0 {
+		if entry, err = w.conn.Jobs().Get(w.t.Context(), "g/a"); err != nil || len(entry.Skips) != 0 {
 			w.t.Errorf("skips of the past: %v, %v", entry.Skips, err)
 		}
 	})
@@ -82,16 +82,16 @@ func TestThePauseOfEverythingEndsByItself(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", cron("* * * * *"))
 		until := time.Date(2026, time.January, 5, 0, 3, 0, 0, time.UTC)
-		if _, _, err := w.conn.SetPause(w.t.Context(), "", true, until, cluster.Edit{At: time.Now()}); err != nil {
+		if _, _, err := w.conn.Pauses().Set(w.t.Context(), "", true, until, cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(3 * time.Minute)
 		w.wantDecided("g/a 00:01:00 skipped schedule", "g/a 00:02:00 skipped schedule", "g/a 00:03:00 pending schedule")
-		hold, err := w.conn.GetPause(w.t.Context(), "")
+		hold, err := w.conn.Pauses().Get(w.t.Context(), "")
 		if err != nil || !hold.Paused || hold.At(time.Now()).Paused {
 			w.t.Errorf("the switch is %+v, %v", hold, err)
 		}
-		if _, hold, err = w.conn.SetPause(w.t.Context(), "", true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
+		if _, hold, err = w.conn.Pauses().Set(w.t.Context(), "", true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil || !hold.At(time.Now()).Paused {
 			w.t.Errorf("paused again, the switch is %+v, %v", hold, err)
 		}
 	})
@@ -103,7 +103,7 @@ func TestThePauseOfAGroupHoldsUnderANewOwner(t *testing.T) {
 		w.put("g/a", cron("* * * * *"))
 		w.put("h/a", cron("* * * * *"))
 		until := time.Date(2026, time.January, 5, 0, 4, 0, 0, time.UTC)
-		if _, _, err := w.conn.SetPause(w.t.Context(), "g", true, until, cluster.Edit{At: time.Now()}); err != nil {
+		if _, _, err := w.conn.Pauses().Set(w.t.Context(), "g", true, until, cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -116,7 +116,7 @@ func TestThePauseOfAGroupHoldsUnderANewOwner(t *testing.T) {
 			"g/a 00:03:00 skipped schedule", "h/a 00:03:00 pending schedule",
 			"g/a 00:04:00 pending schedule", "h/a 00:04:00 pending schedule",
 		)
-		all, err := w.conn.GroupPauses(w.t.Context())
+		all, err := w.conn.Pauses().OfGroups(w.t.Context())
 		if err != nil || len(all) != 1 || !all["g"].Until.Equal(until) {
 			w.t.Errorf("the pauses of groups are %+v, %v", all, err)
 		}
@@ -131,12 +131,12 @@ func TestARunInThePlaceOfAFireIsMadeByWhoeverReadsThatItIsWanted(t *testing.T) {
 		id := job.NewRunID(time.Now())
 		request := bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseManual, InsteadOf: start.Truncate(time.Hour).Add(10 * time.Minute)}
 		var reply bus.TriggerReply
-		if err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", 0, request, &reply, 5*time.Second); !errors.Is(err, job.ErrConflict) {
+		if err := w.conn.Shards().AskOwner(w.t.Context(), "g/a", "trigger", 0, request, &reply, 5*time.Second); !errors.Is(err, job.ErrConflict) {
 			w.t.Errorf("a fire that is to run: %v", err)
 		}
 		revision := w.skip("00:10:00", id)
 		for range 2 {
-			if err := w.conn.AskOwner(w.t.Context(), "g/a", "trigger", revision, request, &reply, 5*time.Second); err != nil || reply.Status != job.StatusPending {
+			if err := w.conn.Shards().AskOwner(w.t.Context(), "g/a", "trigger", revision, request, &reply, 5*time.Second); err != nil || reply.Status != job.StatusPending {
 				w.t.Fatal(reply, err)
 			}
 		}

@@ -60,7 +60,7 @@ func (o *ownership) claim(ctx context.Context) error {
 func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64, error) {
 	m, err := s.conn.Last(ctx, s.conn.TrigOf(n), bus.SubjectCursor(n))
 	if errors.Is(err, jet.ErrNoMessage) {
-		floor, err := s.conn.GetFloor(ctx, n)
+		floor, err := s.conn.Shards().Floor(ctx, n)
 		if err != nil {
 			return nil, 0, err
 		}

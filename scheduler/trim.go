@@ -73,7 +73,7 @@ func (s *Scheduler) trimPartition(ctx context.Context, t *trimmer) error {
 	limit := uint64(max(events.Config.MaxBytes, 0))
 	var errs []error
 	for _, p := range t.plan(events.State.FirstSeq, limit > 0 && events.State.Bytes > limit/2) {
-		errs = append(errs, s.conn.PurgeEvents(ctx, stream, p.filter, p.upTo))
+		errs = append(errs, s.conn.Events().Purge(ctx, stream, p.filter, p.upTo))
 	}
 	return errors.Join(errs...)
 }
@@ -107,10 +107,10 @@ func (t *trimmer) plan(first uint64, crowded bool) (purges []purge) {
 // readers reads how far the readers of EVT have come.
 func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
 	stream := t.of.Evt(t.partition)
-	if t.ingest, err = s.conn.EventsMoved(ctx, stream); err != nil {
+	if t.ingest, err = s.conn.Ingest().EventsMoved(ctx, stream); err != nil {
 		return err
 	}
-	if t.alerted, err = s.conn.EventsAlerted(ctx, stream); err != nil {
+	if t.alerted, err = s.conn.Events().Alerted(ctx, stream); err != nil {
 		return err
 	}
 	// A shard whose cursor is not found may need all: a leader that was deposed may not have it.

@@ -262,7 +262,7 @@ func (w *world) put(name job.Name, s job.Schedule, change ...func(*job.Job)) (re
 	if err := j.Validate(); err != nil {
 		w.t.Fatal(err)
 	}
-	entry, _, err := w.conn.PutJob(w.t.Context(), j, cluster.Edit{At: time.Now()})
+	entry, _, err := w.conn.Jobs().Put(w.t.Context(), j, cluster.Edit{At: time.Now()})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (g *guardedWorld) incident(group string) string {
 	e.Status, e.Message = job.StatusFailed, "it said no"
 	m, err := bustest.Event(g.conn.Tokens(), e)
 	g.check(err)
-	w, err := g.conn.WatchAlerts(ctx, "incident.>")
+	w, err := g.conn.Watch(ctx, bus.BucketAlert, []string{"incident.>"}, false, 0)
 	g.check(err)
 	defer func() { g.check(w.Stop()) }()
 	_, err = g.conn.JS.PublishMsg(ctx, m)

@@ -199,7 +199,7 @@ func TestAChangeIsNotMadeUnlessItCanBeRecorded(t *testing.T) {
 	g.putAs(ann, "billing/x")
 	g.check(g.conn.JS.DeleteKeyValue(t.Context(), bus.BucketAccess)) // who is signed in is in memory
 	a := g.send("POST", "/api/v1/jobs/billing/x/pause", nil, ann.headers()...)
-	item, err := g.conn.GetJob(t.Context(), "billing/x")
+	item, err := g.conn.Jobs().Get(t.Context(), "billing/x")
 	if a.status < 500 || err != nil || item.Paused {
 		t.Errorf("%d %s; paused %v, %v", a.status, a.text, item.Paused, err)
 	}

@@ -22,7 +22,7 @@ type calendarHandlers struct {
 
 // ListCalendars answers GET /calendars.
 func (h *calendarHandlers) ListCalendars(ctx context.Context, _ ListCalendarsRequestObject) (*CalendarList, error) {
-	versions, err := h.conn.Calendars(ctx)
+	versions, err := h.conn.Calendars().Versions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (h *calendarHandlers) GetCalendar(ctx context.Context, r GetCalendarRequest
 	if err := job.CheckSlug("calendar", r.Calendar); err != nil {
 		return nil, err
 	}
-	entry, err := h.conn.GetCalendar(ctx, r.Calendar)
+	entry, err := h.conn.Calendars().Get(ctx, r.Calendar)
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +71,12 @@ func (h *calendarHandlers) PutCalendar(ctx context.Context, r PutCalendarRequest
 		return nil, err
 	}
 	var before any
-	if was, err := h.conn.GetCalendar(ctx, r.Calendar); err == nil {
+	if was, err := h.conn.Calendars().Get(ctx, r.Calendar); err == nil {
 		before = was.Calendar
 	} else if !errors.Is(err, job.ErrNotFound) {
 		return nil, err
 	}
-	entry, changed, err := h.conn.PutCalendar(ctx, wish, edit)
+	entry, changed, err := h.conn.Calendars().Put(ctx, wish, edit)
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
 	}

@@ -143,7 +143,7 @@ func (h *diagnosticHandlers) parts() []part {
 		{"settings", func(context.Context) (any, error) { return h.settings, nil }},
 		{"health", func(ctx context.Context) (any, error) { return h.system.health(ctx), nil }},
 		{"cluster", func(context.Context) (any, error) { return h.conn.Cluster(), nil }},
-		{"pause", func(ctx context.Context) (any, error) { return h.conn.GetPause(ctx, "") }},
+		{"pause", func(ctx context.Context) (any, error) { return h.conn.Pauses().Get(ctx, "") }},
 		{"nodes", func(ctx context.Context) (any, error) { return h.groups.ListNodes(ctx, ListNodesRequestObject{}) }},
 		{"groups", func(ctx context.Context) (any, error) { return h.groups.ListGroups(ctx, ListGroupsRequestObject{}) }},
 		{"bus", func(ctx context.Context) (any, error) { return h.groups.GetBus(ctx, GetBusRequestObject{}) }},
@@ -153,7 +153,7 @@ func (h *diagnosticHandlers) parts() []part {
 			return stats, problem.StoreAway(err)
 		}},
 		{"retention", func(ctx context.Context) (any, error) {
-			entry, err := h.conn.GetRetention(ctx, h.retention)
+			entry, err := h.conn.Retention().Get(ctx, h.retention)
 			if err != nil {
 				return nil, err
 			}

@@ -151,7 +151,7 @@ func TestAGroupHasNoMoreSecretsAndJobsThanItMay(t *testing.T) {
 		c.GroupJobs = GroupJobs{Jobs: 1}
 	})
 	for i := range maxSecrets {
-		w.check(w.conn.PutSecret(w.Context(), &bus.Secret{Group: "billing", Secret: "s" + strconv.Itoa(i)}))
+		w.check(w.conn.Secrets().Put(w.Context(), &bus.Secret{Group: "billing", Secret: "s" + strconv.Itoa(i)}))
 	}
 	w.problem(http.StatusBadRequest, "invalid", "PUT", "/api/v1/groups/billing/secrets/more", map[string]any{"value": "x"}, "group billing has 1000 secrets")
 	want[Secret](w, http.StatusOK, "PUT", "/api/v1/groups/billing/secrets/s7", map[string]any{"value": "x"})
@@ -232,7 +232,7 @@ func TestAJobThatPausedItselfSaysWhyWithTheRun(t *testing.T) {
 	paused.Paused = true
 	for author, expected := range map[string]reason.Text{"ann": "", cluster.AuthorSelf: reason.Text(reason.FailuresInARow.With(5, run))} {
 		paused.Owner = author // makes it another version
-		_, _, err := w.conn.PutJob(t.Context(), paused, cluster.Edit{At: time.Now(), Author: author, Note: reason.FailuresInARow.With(5, run)})
+		_, _, err := w.conn.Jobs().Put(t.Context(), paused, cluster.Edit{At: time.Now(), Author: author, Note: reason.FailuresInARow.With(5, run)})
 		w.check(err)
 		if item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/billing/x", nil); item.PauseReason != expected {
 			t.Errorf("paused by %s, it has the reason %q, want %q", author, item.PauseReason, expected)

@@ -219,14 +219,14 @@ func TestDiscrepanciesAreListedFromTheBusAndTheStore(t *testing.T) {
 			keep(finding("billing/x", n))
 		}
 		if n > 1 {
-			_, err := g.conn.PutFinding(t.Context(), finding("billing/x", n))
+			_, err := g.conn.Findings().Put(t.Context(), finding("billing/x", n))
 			g.check(err)
 		}
 	}
 	keep(finding("ops/y", 9))
 	healed := finding("billing/x", 2) // the store has heard of it, and not yet that it has healed
 	healed.HealedAt, healed.Healed = noon.Add(5*time.Hour), "its fire is recorded as ran now"
-	g.check(g.conn.HealFinding(t.Context(), healed))
+	g.check(g.conn.Findings().Heal(t.Context(), healed))
 	page, _ := want[DiscrepancyPage](g.world, http.StatusOK, "GET", "/api/v1/ledger/discrepancies?job=billing/x", nil, ann.headers()...)
 	for i := range page.Items {
 		if it := &page.Items[i]; it.HealedAt.IsZero() != (it.RunID != healed.RunID) || (it.Healed == "") != it.HealedAt.IsZero() {

@@ -40,7 +40,7 @@ func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (
 		return nil, err
 	}
 	limits := cluster.GroupLimits{Limit: r.Body.Limit, Rate: r.Body.Rate}
-	was, err := h.conn.SetGroupLimits(ctx, r.Group, limits)
+	was, err := h.conn.Groups().SetLimits(ctx, r.Group, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (h *groupHandlers) tellInstance(ctx context.Context, group, instance, verb 
 	if err != nil {
 		return nil, fmt.Errorf("encode request to instance %s: %w", instance, err)
 	}
-	beat, err := h.conn.Heartbeat(ctx, group, instance)
+	beat, err := h.conn.Instances().Heartbeat(ctx, group, instance)
 	var reply *fleet.InstanceReply
 	if err == nil {
 		reply, err = h.conn.AskInstance(ctx, beat.Address(), verb, nil, data, instanceWait)
@@ -167,7 +167,7 @@ func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (*Bus
 	if err := h.users.Loaded(ctx); err != nil {
 		return nil, err
 	}
-	state, err := h.conn.State(ctx, h.users.AllServed())
+	state, err := h.conn.Streams().State(ctx, h.users.AllServed())
 	if err != nil {
 		return nil, err
 	}

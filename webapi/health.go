@@ -68,10 +68,10 @@ func (h *systemHandlers) health(ctx context.Context) Health {
 		health.Checks = append(health.Checks, c)
 	}
 	check("bus", "JetStream does not answer", func(ctx context.Context) error {
-		if _, err := h.conn.GetPause(ctx, ""); err != nil {
+		if _, err := h.conn.Pauses().Get(ctx, ""); err != nil {
 			return err
 		}
-		return h.conn.CheckRoom(ctx)
+		return h.conn.Streams().CheckRoom(ctx)
 	})
 	check("log_store", "the log store does not answer", func(ctx context.Context) error {
 		_, err := h.store.Stats(ctx)

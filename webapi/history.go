@@ -18,7 +18,7 @@ import (
 // GetHistory answers GET /history.
 func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObject) (*HistoryState, error) {
 	state := HistoryState{AsOf: time.Now().UTC().Truncate(time.Millisecond), StoreAnswers: true}
-	backlogs, err := h.conn.IngestBacklogs(ctx)
+	backlogs, err := h.conn.Ingest().Backlogs(ctx)
 	if err != nil {
 		if !slices.ContainsFunc(backlogs, func(b fleet.IngestBacklog) bool { return !b.Unavailable }) {
 			return nil, err
@@ -34,7 +34,7 @@ func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObje
 	if state.CaughtUpAt, err = h.forecast(ctx, backlogs); err != nil {
 		return nil, err
 	}
-	if state.DeadLetters, err = h.conn.CountDeadLetters(ctx); err != nil {
+	if state.DeadLetters, err = h.conn.DeadLetters().Count(ctx); err != nil {
 		return nil, err
 	}
 	if h.stoodIn != nil {
@@ -59,7 +59,7 @@ func (h *systemHandlers) GetHistory(ctx context.Context, _ GetHistoryRequestObje
 // forecast notes in backlogs how fast they shrink, and returns when the log store will have
 // caught up; zero when it is not behind, or nobody knows.
 func (h *systemHandlers) forecast(ctx context.Context, backlogs []fleet.IngestBacklog) (time.Time, error) {
-	pace, err := h.conn.GetIngestPace(ctx)
+	pace, err := h.conn.Ingest().Pace(ctx)
 	if errors.Is(err, job.ErrNotFound) {
 		return time.Time{}, nil
 	}
@@ -79,11 +79,11 @@ func (h *systemHandlers) ListDeadLetters(ctx context.Context, r ListDeadLettersR
 			return nil, job.Invalid("cursor", "is none that this list gave")
 		}
 	}
-	found, err := h.conn.DeadLetters(ctx, before, limit)
+	found, err := h.conn.DeadLetters().Page(ctx, before, limit)
 	if err != nil {
 		return nil, err
 	}
-	total, err := h.conn.CountDeadLetters(ctx)
+	total, err := h.conn.DeadLetters().Count(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (h *systemHandlers) ListDeadLetters(ctx context.Context, r ListDeadLettersR
 
 // GetDeadLetter answers GET /dead-letters/{sequence}.
 func (h *systemHandlers) GetDeadLetter(ctx context.Context, r GetDeadLetterRequestObject) (*DeadLetterContent, error) {
-	l, err := h.conn.GetDeadLetter(ctx, r.Sequence)
+	l, err := h.conn.DeadLetters().Get(ctx, r.Sequence)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (h *systemHandlers) DeleteDeadLetter(ctx context.Context, r DeleteDeadLette
 	if _, err := h.letterToChange(ctx, r.Sequence); err != nil {
 		return nil, err
 	}
-	return &none{}, h.conn.DeleteDeadLetter(ctx, r.Sequence)
+	return &none{}, h.conn.DeadLetters().Delete(ctx, r.Sequence)
 }
 
 // ReplayDeadLetter answers POST /dead-letters/{sequence}/replay.
@@ -123,12 +123,12 @@ func (h *systemHandlers) ReplayDeadLetter(ctx context.Context, r ReplayDeadLette
 	if err != nil {
 		return nil, err
 	}
-	return &none{}, h.conn.ReplayDeadLetter(ctx, l)
+	return &none{}, h.conn.DeadLetters().Replay(ctx, l)
 }
 
 // letterToChange returns a letter, and has the audit log say what it was.
 func (h *systemHandlers) letterToChange(ctx context.Context, seq uint64) (*cluster.DeadLetter, error) {
-	l, err := h.conn.GetDeadLetter(ctx, seq)
+	l, err := h.conn.DeadLetters().Get(ctx, seq)
 	if err != nil {
 		return nil, err
 	}

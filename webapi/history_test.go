@@ -61,7 +61,7 @@ func TestTheHistoryTellsWhenItWillHaveCaughtUp(t *testing.T) {
 		check := func(what string, measured map[string]float64, left time.Duration) {
 			t.Helper()
 			if measured != nil {
-				if err := conn.PutIngestPace(t.Context(), &cluster.IngestPace{At: time.Now(), PerSecond: measured}); err != nil {
+				if err := conn.Ingest().PutPace(t.Context(), &cluster.IngestPace{At: time.Now(), PerSecond: measured}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -105,7 +105,7 @@ func TestTheHistoryTellsWhatTheStreamsThatAnswerSay(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = store.Close() })
 		h := &systemHandlers{conn: conn, store: store, log: slog.New(slog.DiscardHandler)}
-		if err := conn.PutIngestPace(t.Context(), &cluster.IngestPace{At: noon.Add(time.Minute), PerSecond: map[string]float64{bus.StreamLog: 1}}); err != nil {
+		if err := conn.Ingest().PutPace(t.Context(), &cluster.IngestPace{At: noon.Add(time.Minute), PerSecond: map[string]float64{bus.StreamLog: 1}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := conn.JS.Publish(t.Context(), "log.billing.x", nil); err != nil { // nobody ingests here

@@ -21,13 +21,13 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	e, err := executor.New(w.conn.Conn, executor.Config{Group: "billing", Instance: "b1", Slots: 4})
 	w.check(err)
-	w.check(w.conn.SetupGroup(w.Context(), cluster.Group{Group: "billing"}))
+	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: "billing"}))
 	ctx, stop := context.WithCancel(w.Context())
 	defer stop()
 	over := make(chan error, 1)
 	go func() { over <- e.Run(ctx) }()
 	const path = "/api/v1/groups/billing/instances/b1/"
-	beats, err := w.conn.WatchInstances(w.Context())
+	beats, err := w.conn.Instances().Watch(w.Context())
 	w.check(err)
 	for e := range beats.Updates() {
 		if e != nil { // by then it listens
@@ -60,7 +60,7 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 
 func TestNothingThatTheAPITellsHasTheSecretOfAnInstance(t *testing.T) {
 	w := newWorld(t)
-	w.check(w.conn.SetupGroup(w.Context(), cluster.Group{Group: "billing"}))
+	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: "billing"}))
 	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
 		Group: "billing", Instance: "b1", State: fleet.InstanceOnline, Kinds: []string{"shell"}, Slots: 4, Protocol: fleet.Protocol, StartedAt: noon, At: noon,
 	}}

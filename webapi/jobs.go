@@ -36,7 +36,7 @@ func (h *jobHandlers) GetJob(ctx context.Context, r GetJobRequestObject) (*answe
 	if err != nil {
 		return nil, err
 	}
-	entry, err := h.conn.GetJob(ctx, name)
+	entry, err := h.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (h *jobHandlers) ListJobVersions(ctx context.Context, r ListJobVersionsRequ
 	if err != nil {
 		return nil, err
 	}
-	entries, err := h.conn.JobVersions(ctx, name)
+	entries, err := h.conn.Jobs().Versions(ctx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -269,7 +269,7 @@ func TestTheOwnerIsToldWhichVersionTheAskerHasSeen(t *testing.T) {
 	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/jobs/billing/x/run", nil)
 	m, err := seen.NextMsg(time.Minute)
 	w.check(err)
-	entry, err := w.conn.GetJob(w.Context(), "billing/x")
+	entry, err := w.conn.Jobs().Get(w.Context(), "billing/x")
 	w.check(err)
 	if bus.JobsSeq(m) != entry.Revision {
 		t.Errorf("the owner was asked to know of revision %d; the job's is %d", bus.JobsSeq(m), entry.Revision)

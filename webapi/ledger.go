@@ -75,7 +75,7 @@ func (h *ledgerHandlers) ledgerError(ctx context.Context, err error) error {
 	if _, away := h.store.Stats(asking); away != nil {
 		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "the log store does not answer, and the ledger compares the fires with it")
 	}
-	if _, away := h.conn.GetPause(asking, ""); away != nil {
+	if _, away := h.conn.Pauses().Get(asking, ""); away != nil {
 		return problem.Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), "NATS does not answer, and the ledger reads jobs and positions there")
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, job.ErrUnavailable) {
@@ -103,7 +103,7 @@ func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanc
 		return theirs.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
 			isBetween(f.FireTime, p.From, p.To)
 	}
-	found, busErr := h.conn.Findings(ctx)
+	found, busErr := h.conn.Findings().All(ctx)
 	var now []outcome.Finding
 	for i := range found {
 		if fits(&found[i]) {

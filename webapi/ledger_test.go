@@ -91,7 +91,7 @@ func TestTheAuditAddsUpJobsAndDaysAndListsDiscrepancies(t *testing.T) {
 	for _, name := range []job.Name{"billing/x", "orders/y"} {
 		g.putAs(ann, name)
 	}
-	entry, err := g.conn.GetJob(t.Context(), "billing/x")
+	entry, err := g.conn.Jobs().Get(t.Context(), "billing/x")
 	g.check(err)
 	// A daily job: what it owes is days away, and the shards have come further.
 	fire := entry.EffectiveFrom.Truncate(24 * time.Hour).Add(24 * time.Hour)

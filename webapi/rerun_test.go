@@ -43,7 +43,7 @@ func TestARetryHasWhatTheRunHadUnlessItSaysOtherwise(t *testing.T) {
 
 	manual := begun("billing/x", noon)
 	manual.Cause = job.CauseManual
-	w.check(w.conn.PutOverrides(t.Context(), "billing", manual.RunID, cluster.Overrides{Params: json.RawMessage(`{"region":"asia","n":2}`), Labels: job.Labels{"zone": "a"}}))
+	w.check(w.conn.Overrides().Put(t.Context(), "billing", manual.RunID, cluster.Overrides{Params: json.RawMessage(`{"region":"asia","n":2}`), Labels: job.Labels{"zone": "a"}}))
 	alive := begun("billing/x", noon.Add(time.Hour))
 	w.history(manual, finished(manual, job.StatusFailed, 0, noon.Add(time.Minute)), alive)
 	retry := "/api/v1/runs/" + string(manual.RunID) + "/rerun"
@@ -207,7 +207,7 @@ func TestWhoMayNotSeeParametersRetriesWithTheSameOnes(t *testing.T) {
 	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", document("billing/x", "@daily"), ann.headers()...)
 	x := begun("billing/x", noon)
 	x.Cause = job.CauseManual
-	g.check(g.conn.PutOverrides(t.Context(), "billing", x.RunID, cluster.Overrides{Params: json.RawMessage(`{"secret":1}`)}))
+	g.check(g.conn.Overrides().Put(t.Context(), "billing", x.RunID, cluster.Overrides{Params: json.RawMessage(`{"secret":1}`)}))
 	g.history(x, finished(x, job.StatusFailed, 0, noon.Add(time.Minute)))
 	path := "/api/v1/runs/" + string(x.RunID)
 	g.problemWith(blind.headers(), 403, "forbidden", "POST", path+"/rerun", `{"params":1}`, "grant params")

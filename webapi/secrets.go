@@ -33,7 +33,7 @@ func (h *secretHandlers) ListSecrets(ctx context.Context, r ListSecretsRequestOb
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	secrets, err := h.conn.Secrets(ctx, r.Group)
+	secrets, err := h.conn.Secrets().Of(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject
 		Group: r.Group, Secret: r.Secret, Description: r.Body.Description, Author: access.Author(ctx),
 		UpdatedAt: time.Now().UTC().Truncate(time.Millisecond), KeyID: key.ID(), Sealed: key.Seal(r.Secret, r.Body.Value),
 	}
-	if err := h.conn.PutSecret(ctx, s); err != nil {
+	if err := h.conn.Secrets().Put(ctx, s); err != nil {
 		return nil, err
 	}
 	return new(secretItem(s)), nil
@@ -89,7 +89,7 @@ const maxSecrets = 1000
 
 // checkRoom returns an *InvalidError if a group has as many secrets as it may, without this one.
 func (h *secretHandlers) checkRoom(ctx context.Context, group, name string) error {
-	secrets, err := h.conn.Secrets(ctx, group)
+	secrets, err := h.conn.Secrets().Of(ctx, group)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (h *secretHandlers) DeleteSecret(ctx context.Context, r DeleteSecretRequest
 	if err := checkSecret(r.Group, r.Secret); err != nil {
 		return nil, err
 	}
-	if err := h.conn.DeleteSecret(ctx, r.Group, r.Secret); err != nil {
+	if err := h.conn.Secrets().Delete(ctx, r.Group, r.Secret); err != nil {
 		return nil, err
 	}
 	return &none{}, nil

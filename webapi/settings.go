@@ -24,7 +24,7 @@ type settingHandlers struct {
 
 // GetPause answers GET /pause.
 func (h *settingHandlers) GetPause(ctx context.Context, _ GetPauseRequestObject) (*Pause, error) {
-	hold, err := h.conn.GetPause(ctx, "")
+	hold, err := h.conn.Pauses().Get(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (h *settingHandlers) SetPause(ctx context.Context, r SetPauseRequestObject)
 
 // GetRetention answers GET /retention.
 func (h *settingHandlers) GetRetention(ctx context.Context, _ GetRetentionRequestObject) (*answer[RetentionItem], error) {
-	entry, err := h.conn.GetRetention(ctx, h.retention)
+	entry, err := h.conn.Retention().Get(ctx, h.retention)
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +59,11 @@ func (h *settingHandlers) PutRetention(ctx context.Context, r PutRetentionReques
 	if err != nil {
 		return nil, err
 	}
-	was, err := h.conn.GetRetention(ctx, h.retention)
+	was, err := h.conn.Retention().Get(ctx, h.retention)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := h.conn.PutRetention(ctx, r.Body.Retention, edit)
+	entry, err := h.conn.Retention().Put(ctx, r.Body.Retention, edit)
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
 	}

@@ -73,7 +73,7 @@ func TestAFireIsCalledOffAndTakenBack(t *testing.T) {
 func TestAJobKeepsABoundedNumberOfSkips(t *testing.T) {
 	w, d := newWorld(t), newDaily()
 	w.put("billing/x", d.String())
-	_, err := w.conn.EditJob(t.Context(), "billing/x", cluster.Edit{At: time.Now()}, func(v *job.Version) {
+	_, err := w.conn.Jobs().Edit(t.Context(), "billing/x", cluster.Edit{At: time.Now()}, func(v *job.Version) {
 		for day := range job.MaxSkips {
 			v.Skip(job.Skip{FireTime: d.fire(day), At: time.Now()})
 		}
@@ -87,7 +87,7 @@ func TestAFireThatRunsEarlyIsCalledOffByTheSameWrite(t *testing.T) {
 	w.put("billing/x", d.String())
 	const x = "/api/v1/jobs/billing/x"
 	w.problem(503, "unavailable", "POST", x+"/run-early", fireBody(d.fire(0), ""), "scheduler node")
-	entry, err := w.conn.GetJob(t.Context(), "billing/x")
+	entry, err := w.conn.Jobs().Get(t.Context(), "billing/x")
 	w.check(err)
 	off := entry.SkipOf(d.fire(0))
 	if off == nil || off.RunID == "" {
@@ -113,7 +113,7 @@ func TestAFireThatRunsEarlyIsCalledOffByTheSameWrite(t *testing.T) {
 	// One that is called off for good may still be wanted early.
 	want[JobItem](w, http.StatusOK, "POST", x+"/skip", fireBody(d.fire(3), "no need"))
 	accepted, _ = want[RunAccepted](w, http.StatusAccepted, "POST", x+"/run-early", fireBody(d.fire(3), ""))
-	entry, err = w.conn.GetJob(t.Context(), "billing/x")
+	entry, err = w.conn.Jobs().Get(t.Context(), "billing/x")
 	w.check(err)
 	if s := entry.SkipOf(d.fire(3)); s == nil || s.RunID != accepted.RunID || len(asked) != 1 {
 		t.Errorf("a fire that was called off before: %+v, accepted as %+v", s, accepted)
@@ -165,7 +165,7 @@ func TestAJobIsPausedUntilAnInstant(t *testing.T) {
 	}
 	w.problem(400, "invalid", "POST", "/api/v1/jobs/bulk", map[string]any{"action": "run", "until": until, "filter": map[string]any{}}, "is only for pausing")
 	// Its instant has come: nobody has to do anything.
-	_, err := w.conn.EditJob(t.Context(), "billing/y", cluster.Edit{At: time.Now()}, func(v *job.Version) { past := time.Now().UTC(); v.PausedUntil = &past })
+	_, err := w.conn.Jobs().Edit(t.Context(), "billing/y", cluster.Edit{At: time.Now()}, func(v *job.Version) { past := time.Now().UTC(); v.PausedUntil = &past })
 	w.check(err)
 	ended, _ := want[JobItem](w, http.StatusOK, "POST", "/api/v1/jobs/billing/y/resume", nil)
 	if ended.Definition.PausedUntil == nil || ended.NextFires[0].Skipped {
@@ -187,7 +187,7 @@ func TestThePauseOfEverythingCanHaveAnEnd(t *testing.T) {
 	}
 	w.problem(400, "invalid", "PUT", "/api/v1/pause", map[string]any{"paused": false, "until": until}, "is only for pausing")
 	now := time.Now()
-	_, _, err := w.conn.SetPause(t.Context(), "", true, now, cluster.Edit{At: now.Add(-time.Second)})
+	_, _, err := w.conn.Pauses().Set(t.Context(), "", true, now, cluster.Edit{At: now.Add(-time.Second)})
 	w.check(err)
 	if hold, _ = want[Pause](w, http.StatusOK, "GET", "/api/v1/pause", nil); hold.Paused || !hold.Until.IsZero() {
 		t.Errorf("its end has come: %+v", hold)

@@ -17,7 +17,7 @@ import (
 func TestTheCredentialOfABridgeIsGoodForItsGroupsOnly(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	w.run(w.conn.ServeBridges)
+	w.run(w.conn.Bridges().Serve)
 	for _, group := range []string{"alpha", "beta", "gamma"} {
 		_, err := state.New(w.conn.Conn).PutInstance(t.Context(), &state.Instance{Group: group, Instance: "i", Address: "http://h:1", Secret: "secret"}, 0)
 		w.check(err)

@@ -24,7 +24,7 @@ import (
 func TestNothingThatAGroupCausesControlsTheExecutorOfAnother(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	w.check(w.conn.SetupGroup(t.Context(), cluster.Group{Group: "alpha"}))
+	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "alpha"}))
 	victim := w.victim()
 	alpha := w.attacker("alpha")
 
@@ -91,7 +91,7 @@ func (w *world) victim() *victim {
 	v := &victim{world: w, run: job.NewRunID(time.Now()), ended: make(chan error, 1), metrics: prometheus.NewRegistry()}
 	_, seed, err := w.users.CreateCredential(w.Context(), group, "victim", "ann", 0)
 	w.check(err)
-	w.check(w.conn.SetupGroup(w.Context(), cluster.Group{Group: group}))
+	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: group}))
 	e, err := executor.New(w.connect(seed, group).Conn, executor.Config{Group: group, Instance: "b1", Slots: 4, Grace: -1, Observers: []executor.NewObserver{metrics.Prometheus(v.metrics)}, Logger: slog.New(slog.NewTextHandler(w.Output(), nil))})
 	w.check(err)
 	begun := make(chan struct{})
@@ -104,7 +104,7 @@ func (w *world) victim() *victim {
 	w.run(e.Run)
 	w.trigger(v.run, job.Name(group+"/wait"))
 	w.until("the run", begun)
-	beat, err := w.conn.Heartbeat(w.Context(), group, "b1")
+	beat, err := w.conn.Instances().Heartbeat(w.Context(), group, "b1")
 	w.check(err)
 	v.address = beat.Address()
 	return v
@@ -159,7 +159,7 @@ func (a *attacker) causes(verb string) map[string]func(subject string) error {
 	digest := job.DigestOf(string(content))
 	script := &job.Script{Language: "shell", Source: string(content)}
 	j := job.Job{Job: job.Name(a.group + "/script-" + verb), Task: job.Task{Script: script}}.WithDefaults()
-	_, _, err := a.conn.PutJob(a.Context(), j, cluster.Edit{At: time.Now()})
+	_, _, err := a.conn.Jobs().Put(a.Context(), j, cluster.Edit{At: time.Now()})
 	a.check(err)
 	headers := nats.Header{bus.HeaderMessage: {bus.MessageRequest}, bus.HeaderAck: {"$JS.ACK.TRIG.any-beta.1.1.1.1.0"}}
 	publish := func(to string, body []byte) func(string) error {

@@ -19,7 +19,7 @@ func TestAGroupThatGivesTriggersBackAtOnceIsRefusedAndOthersGoOn(t *testing.T) {
 	victim := w.victim()
 	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
 	w.check(err)
-	w.check(w.conn.SetupGroup(t.Context(), cluster.Group{Group: "alpha"}))
+	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "alpha"}))
 	cut, heard := cuts()
 	alpha := w.connect(seed, "alpha", heard, nats.NoReconnect()).NC
 	inbox := alpha.NewInbox()
@@ -41,7 +41,7 @@ func TestAGroupThatGivesTriggersBackAtOnceIsRefusedAndOthersGoOn(t *testing.T) {
 		t.Fatal("the group that gives triggers back at once is not cut off")
 	}
 	w.refused(seed, "alpha")
-	told, err := w.conn.Refusals(t.Context())
+	told, err := w.conn.Refusals().All(t.Context())
 	w.check(err)
 	if len(told) != 1 || told[0].Group != "alpha" || told[0].GaveBack == 0 || !told[0].Until.After(time.Now()) {
 		t.Errorf("the refusals for alerters are %+v", told)

@@ -19,7 +19,7 @@ func (s *Service) sweepKept(ctx context.Context, listed map[connection]member) {
 	s.served = slices.Compact(s.served)
 	counting, cancel := context.WithTimeout(ctx, sweepEvery)
 	defer cancel()
-	kept, err := s.conn.Bulk().Surplus(counting, s.served)
+	kept, err := s.conn.Bulk().Shares().Surplus(counting, s.served)
 	if err != nil {
 		s.log.DebugContext(ctx, "keys of groups not counted", "error", err)
 	}
@@ -41,7 +41,7 @@ func (s *Service) keepsTooMuch(ctx context.Context, k fleet.Kept, listed map[con
 			s.kick(ctx, conn, reason.Error(), m.group, "credential", m.id)
 		}
 	}
-	if err := s.conn.RemoveSurplus(ctx, k); err != nil {
+	if err := s.conn.Shares().RemoveSurplus(ctx, k); err != nil {
 		s.log.WarnContext(ctx, "keys of a group not removed", "executor_group", k.Group, "bucket", k.Bucket, "error", err)
 		return
 	}

@@ -48,7 +48,7 @@ func TestAGroupThatKeepsTooMuchIsRefusedAndItsOldestKeysAreRemoved(t *testing.T)
 			}
 			w.untilKept("alpha", flood.bucket, most)
 
-			told, err := w.conn.Refusals(t.Context())
+			told, err := w.conn.Refusals().All(t.Context())
 			w.check(err)
 			if len(told) != 1 || told[0].Kept == nil || told[0].Kept.Bucket != flood.bucket || !told[0].Kept.Over() {
 				t.Errorf("alerters read the refusals %+v", told)

@@ -35,7 +35,7 @@ func TestBudgetsGoByTheFullestStreamThoughOneIsSilent(t *testing.T) {
 		broker.Silence("EVT1")
 		want("EVT1 is silent", true)
 		broker.Silence("")
-		if err := conn.PurgeEvents(t.Context(), "EVT1", "", 1); err != nil {
+		if err := conn.Events().Purge(t.Context(), "EVT1", "", 1); err != nil {
 			t.Fatal(err)
 		}
 		want("EVT1 is empty", false)

@@ -17,7 +17,7 @@ import (
 func TestAProgramConnectsWithTheSettingsOfTheCommand(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	w.check(w.conn.SetupGroup(t.Context(), cluster.Group{Group: "billing"}))
+	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "billing"}))
 	_, seed, err := w.users.CreateCredential(t.Context(), "billing", "reports", "ann", 0)
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "billing.seed")
@@ -38,7 +38,7 @@ func TestAProgramConnectsWithTheSettingsOfTheCommand(t *testing.T) {
 	w.run(e.Run)
 	w.trigger(job.NewRunID(time.Now()), "billing/wait")
 	w.until("the run", done)
-	beat, err := w.conn.Heartbeat(t.Context(), "billing", "r1")
+	beat, err := w.conn.Instances().Heartbeat(t.Context(), "billing", "r1")
 	w.check(err)
 	if beat.Labels["zone"] != "eu" || beat.Labels["disk"] != "ssd" || beat.Slots != 32 {
 		t.Errorf("labels %v, %d slots", beat.Labels, beat.Slots)

@@ -31,7 +31,7 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 	w.flood(alpha, 2*16*budget)
 	w.untilSince(time.Now().Add(10*time.Second), "the flooder", cut)
 	w.refused(seed, "alpha")
-	told, err := w.conn.Refusals(t.Context())
+	told, err := w.conn.Refusals().All(t.Context())
 	w.check(err)
 	if len(told) != 1 || told[0].Group != "alpha" || !told[0].Until.After(time.Now()) {
 		t.Errorf("alerters read the refusals %+v", told)
@@ -125,7 +125,7 @@ func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
 		refused(subject, nats.Header{"Nats-Rollup": {"all"}}, 10)
 		refused(subject, nats.Header{"Nats-Rollup": {"sub"}}, 10)
 	}
-	if _, err := w.conn.Heartbeat(t.Context(), "beta", "b1"); errors.Is(err, job.ErrNotFound) {
+	if _, err := w.conn.Instances().Heartbeat(t.Context(), "beta", "b1"); errors.Is(err, job.ErrNotFound) {
 		t.Error("the other group's heartbeat is gone")
 	}
 

@@ -110,7 +110,7 @@ func (s *Service) refuse(ctx context.Context, r cluster.Refusal) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	if err := s.conn.PutRefusal(ctx, r); err != nil {
+	if err := s.conn.Refusals().Put(ctx, r); err != nil {
 		s.log.WarnContext(ctx, "alerter not told that a group is refused", "executor_group", group, "error", err)
 	}
 }

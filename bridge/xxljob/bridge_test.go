@@ -71,7 +71,7 @@ func TestAnExecutorOfXXLJOBDoesRuns(t *testing.T) {
 				if n := w.triggers(); n != 0 {
 					w.Errorf("%d triggers are left", n)
 				}
-				i, err := w.conn.Instances(w.ctx)
+				i, err := w.conn.Instances().List(w.ctx)
 				w.check(err)
 				if len(i) != 1 || i[0].SDK != "xxl-job/"+dialect || i[0].Version == "" || i[0].Host != "10.0.0.1:9999" {
 					w.Errorf("shown as %+v", i)
@@ -312,7 +312,7 @@ func TestAnImportedJobKeepsItsNumber(t *testing.T) {
 		e := w.startExecutor("10.0.0.1:9999", handlers)
 		w.online(1)
 		imported := job.Job{Job: "billing-app/imported", Task: handler("ok")}
-		entry, _, err := w.conn.PutJob(w.ctx, imported, cluster.Edit{At: time.Now(), Author: "test", Note: "XXL-JOB 4711"})
+		entry, _, err := w.conn.Jobs().Put(w.ctx, imported, cluster.Edit{At: time.Now(), Author: "test", Note: "XXL-JOB 4711"})
 		w.check(err)
 		w.saved = entry.Revision
 		w.wantEnd(w.begin(imported.Job), 10*time.Second, job.StatusSucceeded, "")

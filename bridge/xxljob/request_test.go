@@ -28,7 +28,7 @@ const (
 // tell sends a request to an instance, as the API does.
 func (w *world) tell(instance, verb string, body any) (*fleet.InstanceReply, error) {
 	w.Helper()
-	beat, err := w.conn.Heartbeat(w.ctx, "billing-app", instance)
+	beat, err := w.conn.Instances().Heartbeat(w.ctx, "billing-app", instance)
 	w.check(err)
 	data, err := json.Marshal(body)
 	w.check(err)
@@ -49,7 +49,7 @@ func (w *world) mustTell(verb string, body any) *fleet.InstanceReply {
 // shown returns what the first instance says of itself, the zero value if it is not there.
 func (w *world) shown() fleet.Instance {
 	w.Helper()
-	all, err := w.conn.FleetNow(w.ctx)
+	all, err := w.conn.Instances().FleetNow(w.ctx)
 	w.check(err)
 	for _, i := range all.Instances {
 		if i.Instance == first {

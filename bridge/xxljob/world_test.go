@@ -107,7 +107,7 @@ func (w *world) heardEvent(m *jet.Stored) {
 	if bus.IsBarrier(m.Subject) {
 		return
 	}
-	e, err := w.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
+	e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
 	if err != nil {
 		w.Errorf("event %s: %v", m.Data, err)
 		return
@@ -124,7 +124,7 @@ func (w *world) heardEvent(m *jet.Stored) {
 }
 
 func (w *world) heardLines(m *jet.Stored) {
-	l, err := w.conn.DecodeLog(m.Subject, m.Header, m.Data)
+	l, err := w.conn.Events().DecodeLog(m.Subject, m.Header, m.Data)
 	if err != nil {
 		w.Errorf("lines %s: %v", m.Data, err)
 		return
@@ -141,7 +141,7 @@ func (w *world) save(name string, task job.Task, change ...func(*job.Job)) job.N
 	for _, c := range change {
 		c(&j)
 	}
-	entry, _, err := w.conn.PutJob(w.ctx, j, cluster.Edit{At: time.Now(), Author: "test"})
+	entry, _, err := w.conn.Jobs().Put(w.ctx, j, cluster.Edit{At: time.Now(), Author: "test"})
 	w.check(err)
 	w.saved = entry.Revision
 	return j.Job
@@ -155,7 +155,7 @@ func (w *world) begin(name job.Name, params ...string) job.RunID {
 		r.Params = []byte(params[0])
 	}
 	w.until("run "+string(name), 10*time.Second, func() bool {
-		return w.conn.AskOwner(w.ctx, name, "trigger", w.saved, r, &bus.TriggerReply{}, time.Second) == nil
+		return w.conn.Shards().AskOwner(w.ctx, name, "trigger", w.saved, r, &bus.TriggerReply{}, time.Second) == nil
 	})
 	return r.RunID
 }
@@ -312,7 +312,7 @@ func (w *world) online(n int) {
 
 func (w *world) instances() []string {
 	w.Helper()
-	all, err := w.conn.Instances(w.ctx)
+	all, err := w.conn.Instances().List(w.ctx)
 	if err != nil {
 		return nil
 	}
@@ -432,7 +432,7 @@ func (w *world) started(id job.RunID) bool {
 // cancel ends a run, as the API does.
 func (w *world) cancel(name job.Name, id job.RunID) {
 	w.Helper()
-	w.check(w.conn.AskOwner(w.ctx, name, "cancel", 0, bus.CancelRequest{RunID: id, Job: name, By: "ann"}, &bus.CancelReply{}, 5*time.Second))
+	w.check(w.conn.Shards().AskOwner(w.ctx, name, "cancel", 0, bus.CancelRequest{RunID: id, Job: name, By: "ann"}, &bus.CancelReply{}, 5*time.Second))
 }
 
 // filter has connections to an address be accepted by nobody for as long as deaf says so.

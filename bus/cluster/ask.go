@@ -16,18 +16,18 @@ import (
 // maxAsked bounds how many instances of a group are asked: those heard of last.
 const maxAsked = 20000
 
-// AskGroup sends a request to all instances of a group at once, and calls yield with each
+// Ask sends a request to all instances of a group at once, and calls yield with each
 // answer until yield returns false, all have answered, or wait is over. Who has been
 // silent for up to [fleet.InstanceShown] is asked too: it may be there, and its heartbeats may
 // not arrive. Refusals and instances that are gone are passed over. Having nobody to ask
 // is no error; [job.ErrUnavailable] says that the instances are not known, or that ctx has
 // ended.
-func (c *Conn) AskGroup(ctx context.Context, group, verb string, body []byte, wait time.Duration, yield func(*fleet.InstanceReply) bool) error {
-	all, err := c.addresses(ctx, group)
+func (is Instances) Ask(ctx context.Context, group, verb string, body []byte, wait time.Duration, yield func(*fleet.InstanceReply) bool) error {
+	all, err := is.addresses(ctx, group)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	asker, err := c.NewAsker(len(all))
+	asker, err := is.conn.NewAsker(len(all))
 	if err != nil {
 		return err
 	}
@@ -58,10 +58,10 @@ func (c *Conn) AskGroup(ctx context.Context, group, verb string, body []byte, wa
 // AskOwner is Ask of the owner of a job's shard, which first waits until it has heard of
 // a revision of the job: who has just saved a version must not be answered by the one
 // before it, or that there is no such job. Revision 0 waits for nothing.
-func (c *Conn) AskOwner(ctx context.Context, name job.Name, verb string, revision uint64, request, value any, timeout time.Duration) error {
+func (ss Shards) AskOwner(ctx context.Context, name job.Name, verb string, revision uint64, request, value any, timeout time.Duration) error {
 	var header nats.Header
 	if revision > 0 {
 		header = nats.Header{bus.HeaderJobsSeq: {strconv.FormatUint(revision, 10)}}
 	}
-	return c.AskWith(ctx, bus.SubjectCommand(name.Shard(c.cluster.Shards), verb), header, request, value, timeout)
+	return ss.conn.AskWith(ctx, bus.SubjectCommand(name.Shard(ss.conn.cluster.Shards), verb), header, request, value, timeout)
 }

@@ -23,10 +23,16 @@ type Whereabouts struct {
 	Silent []string
 }
 
-// FindAttempts asks instances of a group which of the attempts they have, all at once and
+// Attempts are the attempts of runs as instances know and claim them.
+type Attempts struct{ conn *Conn }
+
+// Attempts returns what instances know of attempts.
+func (c *Conn) Attempts() Attempts { return Attempts{c} }
+
+// Find asks instances of a group which of the attempts they have, all at once and
 // for no longer than timeout. Only they know: what has been delivered to whom is told by
 // nothing else. There may be any number of attempts.
-func (c *Conn) FindAttempts(ctx context.Context, instances []bus.Address, attempts []bus.AttemptRef, timeout time.Duration) Whereabouts {
+func (as Attempts) Find(ctx context.Context, instances []bus.Address, attempts []bus.AttemptRef, timeout time.Duration) Whereabouts {
 	found := Whereabouts{Held: map[bus.AttemptRef]string{}, Reported: map[bus.AttemptRef]string{}}
 	if len(attempts) == 0 {
 		return found
@@ -37,7 +43,7 @@ func (c *Conn) FindAttempts(ctx context.Context, instances []bus.Address, attemp
 		asking.Go(func() {
 			for from := 0; from < len(attempts); from += bus.MaxAttemptsAsked {
 				batch := attempts[from:min(from+bus.MaxAttemptsAsked, len(attempts))]
-				said, err := c.askAttempts(ctx, instance, batch, timeout)
+				said, err := as.ask(ctx, instance, batch, timeout)
 				mu.Lock()
 				if err != nil {
 					found.Silent = append(found.Silent, instance.Instance())
@@ -62,24 +68,24 @@ func (c *Conn) FindAttempts(ctx context.Context, instances []bus.Address, attemp
 	return found
 }
 
-// FindGroupAttempts is FindAttempts of all instances of a group that have been heard of
+// FindInGroup is [Attempts.Find] of all instances of a group that have been heard of
 // lately, those included that may be gone.
-func (c *Conn) FindGroupAttempts(ctx context.Context, group string, attempts []bus.AttemptRef, timeout time.Duration) (Whereabouts, error) {
-	instances, err := c.addresses(ctx, group)
+func (as Attempts) FindInGroup(ctx context.Context, group string, attempts []bus.AttemptRef, timeout time.Duration) (Whereabouts, error) {
+	instances, err := as.conn.Instances().addresses(ctx, group)
 	if err != nil {
 		return Whereabouts{}, err
 	}
-	return c.FindAttempts(ctx, instances, attempts, timeout), nil
+	return as.Find(ctx, instances, attempts, timeout), nil
 }
 
-// askAttempts asks one instance. Who refuses the question speaks an older protocol: what
+// ask asks one instance. Who refuses the question speaks an older protocol: what
 // it does cannot count, so it has nothing.
-func (c *Conn) askAttempts(ctx context.Context, instance bus.Address, attempts []bus.AttemptRef, timeout time.Duration) ([]fleet.Custody, error) {
+func (as Attempts) ask(ctx context.Context, instance bus.Address, attempts []bus.AttemptRef, timeout time.Duration) ([]fleet.Custody, error) {
 	body, err := json.Marshal(bus.AttemptsRequest{Attempts: attempts})
 	if err != nil {
 		return nil, fmt.Errorf("encode question about attempts: %w", err)
 	}
-	reply, err := c.AskInstance(ctx, instance, bus.VerbAttempts, nil, body, timeout)
+	reply, err := as.conn.AskInstance(ctx, instance, bus.VerbAttempts, nil, body, timeout)
 	if errors.Is(err, job.ErrInvalid) {
 		return nil, nil
 	}
@@ -92,9 +98,9 @@ func (c *Conn) askAttempts(ctx context.Context, instance bus.Address, attempts [
 	return reply.Attempts, nil
 }
 
-// ClaimOf returns who has begun t's attempt, nil if nobody has.
-func (c *Conn) ClaimOf(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) {
-	m, err := c.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectClaim(t))
+// Claim returns who has begun t's attempt, nil if nobody has.
+func (as Attempts) Claim(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) {
+	m, err := as.conn.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectClaim(t))
 	if errors.Is(err, jet.ErrNoMessage) {
 		return nil, nil
 	}
@@ -107,10 +113,10 @@ func (c *Conn) ClaimOf(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) 
 	return bus.DecodeClaim(m.Subject, m.Data)
 }
 
-// DeathsOf returns the recorded deaths of executors with t's attempt, and their revision for
-// [Conn.PutDeaths]. They are empty if there are none.
-func (c *Conn) DeathsOf(ctx context.Context, t *bus.Trigger) (*bus.Deaths, uint64, error) {
-	m, err := c.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectDeaths(t))
+// Deaths returns the recorded deaths of executors with t's attempt, and their revision for
+// [Attempts.PutDeaths]. They are empty if there are none.
+func (as Attempts) Deaths(ctx context.Context, t *bus.Trigger) (*bus.Deaths, uint64, error) {
+	m, err := as.conn.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectDeaths(t))
 	if errors.Is(err, jet.ErrNoMessage) {
 		return &bus.Deaths{}, 0, nil
 	}
@@ -126,12 +132,12 @@ func (c *Conn) DeathsOf(ctx context.Context, t *bus.Trigger) (*bus.Deaths, uint6
 
 // PutDeaths replaces what is kept at a revision, and returns the new revision. If another server
 // was faster, the error is job.ErrConflict.
-func (c *Conn) PutDeaths(ctx context.Context, t *bus.Trigger, d *bus.Deaths, revision uint64) (uint64, error) {
+func (as Attempts) PutDeaths(ctx context.Context, t *bus.Trigger, d *bus.Deaths, revision uint64) (uint64, error) {
 	m, err := d.Msg(t, revision)
 	if err != nil {
 		return 0, err
 	}
-	ack, err := c.JS.PublishMsg(ctx, m)
+	ack, err := as.conn.JS.PublishMsg(ctx, m)
 	switch {
 	case jet.WrongLast(err):
 		return 0, fmt.Errorf("%w: another server has noted who died with run %s", job.ErrConflict, t.RunID)

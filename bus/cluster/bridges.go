@@ -23,11 +23,17 @@ const (
 	scanTimeout  = 5 * time.Second
 )
 
-// ServeBridges answers what bridges ask with [bus.BridgeScan], until ctx is done. All servers share the
+// Bridges are the XXL-JOB bridges, which read their bucket through servers.
+type Bridges struct{ conn *Conn }
+
+// Bridges returns the bridges.
+func (c *Conn) Bridges() Bridges { return Bridges{c} }
+
+// Serve answers what bridges ask with [bus.BridgeScan], until ctx is done. All servers share the
 // requests. A group's bridges get entries of that group, whatever they ask.
-func (c *Conn) ServeBridges(ctx context.Context) error {
+func (bs Bridges) Serve(ctx context.Context) error {
 	requests := make(chan *nats.Msg, 256)
-	sub, err := c.NC.ChanQueueSubscribe(bus.SubjectBridge("*"), "servers", requests)
+	sub, err := bs.conn.NC.ChanQueueSubscribe(bus.SubjectBridge("*"), "servers", requests)
 	if err != nil {
 		return err
 	}
@@ -47,7 +53,7 @@ func (c *Conn) ServeBridges(ctx context.Context) error {
 			}
 			work.Go(func() {
 				defer scans.end(group)
-				answerScan(m, c.scanBridge(ctx, group, m.Data))
+				answerScan(m, bs.scan(ctx, group, m.Data))
 			})
 		}
 	}
@@ -77,8 +83,8 @@ func (s *scans) end(group string) {
 	}
 }
 
-// scanBridge returns a page of what bridges keep of a group. Any replica may answer.
-func (c *Conn) scanBridge(ctx context.Context, group string, data []byte) *bus.BridgePage {
+// scan returns a page of what bridges keep of a group. Any replica may answer.
+func (bs Bridges) scan(ctx context.Context, group string, data []byte) *bus.BridgePage {
 	ctx, cancel := context.WithTimeout(ctx, scanTimeout)
 	defer cancel()
 	s, err := bus.DecodeBridgeScan(data)
@@ -90,7 +96,7 @@ func (c *Conn) scanBridge(ctx context.Context, group string, data []byte) *bus.B
 	}
 	prefix := "$KV." + bus.BucketXXLJob + "." + group + "."
 	page, size := &bus.BridgePage{}, 0
-	err = c.ScanNearFrom(ctx, "KV_"+bus.BucketXXLJob, prefix+s.Filter, max(s.From, 1), func(m *jet.Stored) bool {
+	err = bs.conn.ScanNearFrom(ctx, "KV_"+bus.BucketXXLJob, prefix+s.Filter, max(s.From, 1), func(m *jet.Stored) bool {
 		if size >= scanBytes || len(page.Entries) == scanEntries {
 			page.More, page.Next = true, m.Seq
 			return false

@@ -40,7 +40,7 @@ func TestLeasesAreHeldWhileTheBulkConnectionIsCut(t *testing.T) {
 		time.Sleep(time.Second)
 		w.broker.Partition("node bulk")
 		time.Sleep(2 * time.Minute)
-		if _, err := conn.Bulk().Fleet(w.t.Context()); !errors.Is(err, job.ErrUnavailable) {
+		if _, err := conn.Bulk().Instances().Fleet(w.t.Context()); !errors.Is(err, job.ErrUnavailable) {
 			t.Errorf("reads of the bulk connection: %v, want job.ErrUnavailable", err)
 		}
 		if w.conn.Bulk() != w.conn {
@@ -51,7 +51,7 @@ func TestLeasesAreHeldWhileTheBulkConnectionIsCut(t *testing.T) {
 		}
 		w.broker.Heal("node bulk")
 		time.Sleep(10 * time.Second)
-		if _, err := conn.Bulk().Fleet(w.t.Context()); err != nil {
+		if _, err := conn.Bulk().Instances().Fleet(w.t.Context()); err != nil {
 			t.Errorf("reads of the bulk connection once it is there again: %v", err)
 		}
 		stop()

@@ -22,22 +22,28 @@ type CalendarEntry struct {
 	Revision uint64
 }
 
-// PutCalendar saves cal as the calendar's next version; see PutJob.
-func (c *Conn) PutCalendar(ctx context.Context, cal job.Calendar, e Edit) (entry *CalendarEntry, changed bool, err error) {
-	return c.writeCalendar(ctx, cal.Calendar, e, func(v *job.CalendarVersion) bool {
+// Calendars are the calendars that schedules name, each with its versions.
+type Calendars struct{ conn *Conn }
+
+// Calendars returns the calendars that the cluster keeps.
+func (c *Conn) Calendars() Calendars { return Calendars{c} }
+
+// Put saves cal as the calendar's next version; see [Jobs.Put].
+func (cs Calendars) Put(ctx context.Context, cal job.Calendar, e Edit) (entry *CalendarEntry, changed bool, err error) {
+	return cs.write(ctx, cal.Calendar, e, func(v *job.CalendarVersion) bool {
 		same := !v.Deleted && reflect.DeepEqual(v.Calendar, cal)
 		v.Calendar, v.Deleted = cal, false
 		return same
 	})
 }
 
-// DeleteCalendar ends a calendar. Callers see to it that no job names it: its schedule would treat it as
+// Delete ends a calendar. Callers see to it that no job names it: its schedule would treat it as
 // empty. Errors: job.ErrNotFound, job.ErrConflict, job.ErrUnavailable.
-func (c *Conn) DeleteCalendar(ctx context.Context, name string, e Edit) error {
-	if _, err := c.GetCalendar(ctx, name); err != nil {
+func (cs Calendars) Delete(ctx context.Context, name string, e Edit) error {
+	if _, err := cs.Get(ctx, name); err != nil {
 		return err
 	}
-	_, _, err := c.writeCalendar(ctx, name, e, func(v *job.CalendarVersion) bool {
+	_, _, err := cs.write(ctx, name, e, func(v *job.CalendarVersion) bool {
 		same := v.Deleted
 		v.Deleted = true
 		return same
@@ -45,14 +51,14 @@ func (c *Conn) DeleteCalendar(ctx context.Context, name string, e Edit) error {
 	return err
 }
 
-func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change func(*job.CalendarVersion) (same bool)) (*CalendarEntry, bool, error) {
-	kv, err := c.Bucket(ctx, bus.BucketCalendar)
+func (cs Calendars) write(ctx context.Context, name string, e Edit, change func(*job.CalendarVersion) (same bool)) (*CalendarEntry, bool, error) {
+	kv, err := cs.conn.Bucket(ctx, bus.BucketCalendar)
 	if err != nil {
 		return nil, false, err
 	}
 	for {
 		was := &CalendarEntry{}
-		stored, err := c.Entry(ctx, bus.BucketCalendar, name)
+		stored, err := cs.conn.Entry(ctx, bus.BucketCalendar, name)
 		switch {
 		case errors.Is(err, jetstream.ErrKeyNotFound):
 			was.Deleted = true
@@ -95,10 +101,10 @@ func (c *Conn) writeCalendar(ctx context.Context, name string, e Edit, change fu
 	}
 }
 
-// GetCalendar returns a calendar's present version. Errors: job.ErrNotFound,
+// Get returns a calendar's present version. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
-func (c *Conn) GetCalendar(ctx context.Context, name string) (*CalendarEntry, error) {
-	stored, err := c.Entry(ctx, bus.BucketCalendar, name)
+func (cs Calendars) Get(ctx context.Context, name string) (*CalendarEntry, error) {
+	stored, err := cs.conn.Entry(ctx, bus.BucketCalendar, name)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, fmt.Errorf("%w: calendar %s", job.ErrNotFound, name)
 	}
@@ -112,11 +118,11 @@ func (c *Conn) GetCalendar(ctx context.Context, name string) (*CalendarEntry, er
 	return entry, err
 }
 
-// Calendars returns every version of every calendar that is kept, tombstones
+// Versions returns every version of every calendar that is kept, tombstones
 // included, oldest first for each.
-func (c *Conn) Calendars(ctx context.Context) ([]*CalendarEntry, error) {
+func (cs Calendars) Versions(ctx context.Context) ([]*CalendarEntry, error) {
 	var all []*CalendarEntry
-	err := c.Entries(ctx, bus.BucketCalendar, ">", true, func(e jetstream.KeyValueEntry) error {
+	err := cs.conn.Entries(ctx, bus.BucketCalendar, ">", true, func(e jetstream.KeyValueEntry) error {
 		entry, err := decodeCalendarEntry(e)
 		all = append(all, entry)
 		return err
@@ -127,10 +133,10 @@ func (c *Conn) Calendars(ctx context.Context) ([]*CalendarEntry, error) {
 	return all, nil
 }
 
-// WatchCalendars follows all calendars; see [Conn.WatchJobs]. Entries are read by
+// Watch follows all calendars; see [Jobs.Watch]. Entries are read by
 // DecodeCalendarVersion.
-func (c *Conn) WatchCalendars(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.Watch(ctx, bus.BucketCalendar, []string{">"}, true, 0)
+func (cs Calendars) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return cs.conn.Watch(ctx, bus.BucketCalendar, []string{">"}, true, 0)
 }
 
 func decodeCalendarEntry(e jetstream.KeyValueEntry) (*CalendarEntry, error) {

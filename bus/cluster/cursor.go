@@ -16,11 +16,17 @@ import (
 
 func floorKey(shard int) string { return "floor." + strconv.Itoa(shard) }
 
+// Shards are the shards of the job space: their owners, and how far they have come.
+type Shards struct{ conn *Conn }
+
+// Shards returns the shards of the job space.
+func (c *Conn) Shards() Shards { return Shards{c} }
+
 // PutFloor keeps a copy of a shard's cursor outside of the stream. It is read only
 // when the stream has none, because it was deleted or restored from nothing: fires
 // from the floor on are then decided again.
-func (c *Conn) PutFloor(ctx context.Context, cursor *bus.Cursor) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+func (ss Shards) PutFloor(ctx context.Context, cursor *bus.Cursor) error {
+	kv, err := ss.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return err
 	}
@@ -34,9 +40,9 @@ func (c *Conn) PutFloor(ctx context.Context, cursor *bus.Cursor) error {
 	return nil
 }
 
-// GetFloor returns the copy of a shard's cursor, or nil when there is none.
-func (c *Conn) GetFloor(ctx context.Context, shard int) (*bus.Cursor, error) {
-	e, err := c.Entry(ctx, bus.BucketCluster, floorKey(shard))
+// Floor returns the copy of a shard's cursor, or nil when there is none.
+func (ss Shards) Floor(ctx context.Context, shard int) (*bus.Cursor, error) {
+	e, err := ss.conn.Entry(ctx, bus.BucketCluster, floorKey(shard))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil, nil
 	}
@@ -50,11 +56,11 @@ func (c *Conn) GetFloor(ctx context.Context, shard int) (*bus.Cursor, error) {
 	return floor, nil
 }
 
-// cursorOf returns a shard's cursor, or its floor if that is gone, or nil when it never had one.
-func (c *Conn) cursorOf(ctx context.Context, shard int) (*bus.Cursor, error) {
-	m, err := c.Last(ctx, c.TrigOf(shard), bus.SubjectCursor(shard))
+// cursor returns a shard's cursor, or its floor if that is gone, or nil when it never had one.
+func (ss Shards) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
+	m, err := ss.conn.Last(ctx, ss.conn.TrigOf(shard), bus.SubjectCursor(shard))
 	if errors.Is(err, jet.ErrNoMessage) {
-		return c.GetFloor(ctx, shard)
+		return ss.Floor(ctx, shard)
 	}
 	if err != nil {
 		return nil, err

@@ -52,9 +52,15 @@ type DeadLetter struct {
 	header nats.Header
 }
 
-// BuryMessage puts a message of a stream, which nobody can use, on [bus.StreamDead], without
+// DeadLetters are the messages that nobody could read, on the stream DEAD.
+type DeadLetters struct{ conn *Conn }
+
+// DeadLetters returns the dead letters.
+func (c *Conn) DeadLetters() DeadLetters { return DeadLetters{c} }
+
+// Bury puts a message of a stream, which nobody can use, on [bus.StreamDead], without
 // its token. Doing so again within half a minute changes nothing.
-func (c *Conn) BuryMessage(ctx context.Context, stream string, seq uint64, m *nats.Msg, reason error) error {
+func (ls DeadLetters) Bury(ctx context.Context, stream string, seq uint64, m *nats.Msg, reason error) error {
 	header := nats.Header{}
 	maps.Copy(header, m.Header)
 	for key := range header {
@@ -66,36 +72,36 @@ func (c *Conn) BuryMessage(ctx context.Context, stream string, seq uint64, m *na
 	header.Set(HeaderDeadSubject, m.Subject)
 	header.Set(HeaderDeadSize, strconv.Itoa(len(m.Data)))
 	letter := &nats.Msg{Subject: prefixDead + stream, Header: header, Data: m.Data[:min(len(m.Data), maxDeadData)]}
-	if _, err := c.JS.PublishMsg(ctx, letter, jetstream.WithMsgID(fmt.Sprintf("%s:%d", stream, seq))); err != nil {
+	if _, err := ls.conn.JS.PublishMsg(ctx, letter, jetstream.WithMsgID(fmt.Sprintf("%s:%d", stream, seq))); err != nil {
 		return fmt.Errorf("bury message %d of %s: %w", seq, stream, jet.Unavailable(err))
 	}
 	return nil
 }
 
-// CountDeadLetters returns how many dead letters there are. The error is job.ErrUnavailable.
-func (c *Conn) CountDeadLetters(ctx context.Context) (uint64, error) {
-	stream, err := c.JS.Stream(ctx, bus.StreamDead)
+// Count returns how many dead letters there are. The error is job.ErrUnavailable.
+func (ls DeadLetters) Count(ctx context.Context) (uint64, error) {
+	stream, err := ls.conn.JS.Stream(ctx, bus.StreamDead)
 	if err != nil {
 		return 0, fmt.Errorf("look up stream %s: %w", bus.StreamDead, jet.Unavailable(err))
 	}
 	return stream.CachedInfo().State.Msgs, nil
 }
 
-// DeadLetters returns at most limit dead letters that are older than the one at the
+// Page returns at most limit dead letters that are older than the one at the
 // sequence before, or the newest if that is 0, the newest first. The error is
 // job.ErrUnavailable.
-func (c *Conn) DeadLetters(ctx context.Context, before uint64, limit int) (page []DeadLetter, err error) {
-	err = c.ScanBack(ctx, bus.StreamDead, subjectsDead, before, func(s *jet.Stored) bool {
+func (ls DeadLetters) Page(ctx context.Context, before uint64, limit int) (page []DeadLetter, err error) {
+	err = ls.conn.ScanBack(ctx, bus.StreamDead, subjectsDead, before, func(s *jet.Stored) bool {
 		page = append(page, deadLetter(s))
 		return len(page) < limit
 	})
 	return page, err
 }
 
-// DeadLettersFrom calls yield for the dead letters from a sequence on, the oldest first,
+// From calls yield for the dead letters from a sequence on, the oldest first,
 // until it returns false. The error is job.ErrUnavailable.
-func (c *Conn) DeadLettersFrom(ctx context.Context, seq uint64, yield func(*DeadLetter) bool) error {
-	return c.ScanFrom(ctx, bus.StreamDead, subjectsDead, seq, func(s *jet.Stored) bool {
+func (ls DeadLetters) From(ctx context.Context, seq uint64, yield func(*DeadLetter) bool) error {
+	return ls.conn.ScanFrom(ctx, bus.StreamDead, subjectsDead, seq, func(s *jet.Stored) bool {
 		l := deadLetter(s)
 		return yield(&l)
 	})
@@ -114,10 +120,10 @@ func (l *DeadLetter) Group() string {
 	return ""
 }
 
-// GetDeadLetter returns the dead letter at a sequence. Errors: job.ErrNotFound,
+// Get returns the dead letter at a sequence. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
-func (c *Conn) GetDeadLetter(ctx context.Context, seq uint64) (*DeadLetter, error) {
-	s, err := c.At(ctx, bus.StreamDead, seq)
+func (ls DeadLetters) Get(ctx context.Context, seq uint64) (*DeadLetter, error) {
+	s, err := ls.conn.At(ctx, bus.StreamDead, seq)
 	if errors.Is(err, jet.ErrNoMessage) {
 		return nil, fmt.Errorf("%w: dead letter %d", job.ErrNotFound, seq)
 	}
@@ -128,16 +134,16 @@ func (c *Conn) GetDeadLetter(ctx context.Context, seq uint64) (*DeadLetter, erro
 	return &l, nil
 }
 
-// DeleteDeadLetter deletes a dead letter. One that is gone already is no error.
-func (c *Conn) DeleteDeadLetter(ctx context.Context, seq uint64) error {
-	return c.Remove(ctx, bus.StreamDead, seq)
+// Delete deletes a dead letter. One that is gone already is no error.
+func (ls DeadLetters) Delete(ctx context.Context, seq uint64) error {
+	return ls.conn.Remove(ctx, bus.StreamDead, seq)
 }
 
-// ReplayDeadLetter publishes the message that a dead letter was where it was published,
+// Replay publishes the message that a dead letter was where it was published,
 // and deletes the letter. It is signed as the word of a server, by the right of whoever
 // replays it. Whoever still cannot use it buries it again. What is said twice changes nothing, so it may be repeated. Errors: job.ErrConflict for a letter that does
 // not have all of the message, or is of a stream that takes none again; job.ErrUnavailable.
-func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
+func (ls DeadLetters) Replay(ctx context.Context, l *DeadLetter) error {
 	switch {
 	case kindOf(l.Stream) == "":
 		return fmt.Errorf("%w: dead letter %d is of %s, which takes nothing again: what it tells may be out of date", job.ErrConflict, l.Sequence, l.Stream)
@@ -154,12 +160,12 @@ func (c *Conn) ReplayDeadLetter(ctx context.Context, l *DeadLetter) error {
 		}
 	}
 	if kind := kindOf(l.Stream); kind == bus.StreamEvt || kind == bus.StreamLog { // its own token is not kept
-		c.tokens.Vouch(m, time.Now())
+		ls.conn.tokens.Vouch(m, time.Now())
 	}
-	if _, err := c.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream)); err != nil {
+	if _, err := ls.conn.JS.PublishMsg(ctx, m, jetstream.WithExpectStream(l.Stream)); err != nil {
 		return fmt.Errorf("replay dead letter %d: %w", l.Sequence, jet.Unavailable(err))
 	}
-	return c.DeleteDeadLetter(ctx, l.Sequence)
+	return ls.Delete(ctx, l.Sequence)
 }
 
 func deadLetter(s *jet.Stored) DeadLetter {

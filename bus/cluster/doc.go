@@ -1,14 +1,19 @@
-// Package cluster is what the servers of a cluster keep in NATS: its streams and buckets, and
-// what is in them. Everything durable that the system knows while it runs is here.
+// Package cluster keeps the durable state of the servers of a cluster in NATS. It changes when the
+// servers keep another thing, or keep a thing in another way.
 //
-// A [Conn] is a connection of a server. Setup makes what is missing, Open reads what is fixed
-// and the keys of tokens. Then there is a file for each thing that is kept: jobs, groups,
-// calendars, scripts, secrets, the switch for everything (hold.go), retention, what runs were
-// given, dead letters, findings of the ledger, and what one server measures for all
-// (measured.go).
+// A [Conn] is the connection of a server. Setup makes what is missing of streams and buckets, and Open
+// reads what is fixed. A Conn has a small type for each thing that is kept, in a file of its own:
+//
+//	[Conn.Jobs], [Conn.Calendars], [Conn.Scripts], [Conn.Secrets]   what should run, and since when
+//	[Conn.Groups], [Conn.Instances], [Conn.Attempts]                executors, and the runs that they have
+//	[Conn.Pauses], [Conn.Retention], [Conn.Overrides]               what people set
+//	[Conn.Events], [Conn.DeadLetters], [Conn.Refusals]              what executors report
+//	[Conn.Nodes], [Conn.Shards], [Conn.Streams], [Conn.Shares]      the servers, and the room that is left
+//	[Conn.Ingest], [Conn.Stores], [Conn.Findings], [Conn.Targets]   the log store, and what is found in it
+//	[Conn.Bridges], [Conn.Restore]                                  XXL-JOB, and backups
 //
 // An [Edit] says who changes something and on what condition; [job.ErrConflict] says that the
 // condition does not hold. A Watch method gives what there is, a nil entry, then every change.
 //
-// Executors link none of this: they live on packages bus and bus/jet.
+// Executors link none of this: they use packages bus and bus/jet.
 package cluster

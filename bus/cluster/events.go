@@ -17,9 +17,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
+// Events are the events of runs: those that servers write, and the floor of their streams.
+type Events struct{ conn *Conn }
+
+// Events returns the events of runs.
+func (c *Conn) Events() Events { return Events{c} }
+
 // PutBarrier stores a barrier and returns its sequence. The error is job.ErrUnavailable.
-func (c *Conn) PutBarrier(ctx context.Context, shard int) (uint64, error) {
-	ack, err := c.JS.Publish(ctx, bus.SubjectBarrier(shard), nil)
+func (es Events) PutBarrier(ctx context.Context, shard int) (uint64, error) {
+	ack, err := es.conn.JS.Publish(ctx, bus.SubjectBarrier(shard), nil)
 	if err != nil {
 		return 0, fmt.Errorf("write barrier of shard %d: %w", shard, jet.Unavailable(err))
 	}
@@ -32,14 +38,14 @@ var Orphaned = reason.Orphaned.String()
 // EndRun stores the end of an attempt, or of a piece of one, that no executor will report:
 // nobody has it any more, or nobody is to have it. If an end is stored already, that one
 // stands. The error is job.ErrUnavailable.
-func (c *Conn) EndRun(ctx context.Context, t *bus.Trigger, status job.Status, message string) error {
+func (es Events) EndRun(ctx context.Context, t *bus.Trigger, status job.Status, message string) error {
 	event := bus.EventOf(t, bus.EventFinished, time.Now())
 	event.Status, event.FinishedAt, event.Message = status, event.At, message
-	m, err := c.ServerEvent(event)
+	m, err := es.Message(event)
 	if err != nil {
 		return err
 	}
-	if _, err := c.JS.PublishMsg(ctx, m); err != nil {
+	if _, err := es.conn.JS.PublishMsg(ctx, m); err != nil {
 		return fmt.Errorf("record the end of run %s: %w", t.RunID, jet.Unavailable(err))
 	}
 	return nil
@@ -47,30 +53,30 @@ func (c *Conn) EndRun(ctx context.Context, t *bus.Trigger, status job.Status, me
 
 // Mark stores m. Repeats within the window of duplicates are stored once; readers must
 // stand later ones. Errors: an *InvalidError, job.ErrUnavailable.
-func (c *Conn) Mark(ctx context.Context, m *bus.Mark) error {
-	msg, err := m.Msg(c.cluster.Shards)
+func (es Events) Mark(ctx context.Context, m *bus.Mark) error {
+	msg, err := m.Msg(es.conn.cluster.Shards)
 	if err != nil {
 		return err
 	}
-	if _, err := c.JS.PublishMsg(ctx, msg); err != nil {
+	if _, err := es.conn.JS.PublishMsg(ctx, msg); err != nil {
 		return fmt.Errorf("mark run %s: %w", m.RunID, jet.Unavailable(err))
 	}
 	return nil
 }
 
-// DecodeEvent is [bus.Tokens.DecodeEvent] with the cluster's number of shards.
-func (c *Conn) DecodeEvent(subject string, header nats.Header, data []byte, stored time.Time) (*bus.Event, error) {
-	return c.tokens.DecodeEvent(subject, header, data, stored, c.cluster.Shards)
+// Decode is [bus.Tokens.DecodeEvent] with the cluster's number of shards.
+func (es Events) Decode(subject string, header nats.Header, data []byte, stored time.Time) (*bus.Event, error) {
+	return es.conn.tokens.DecodeEvent(subject, header, data, stored, es.conn.cluster.Shards)
 }
 
 // DecodeLog is [bus.Tokens.DecodeLog].
-func (c *Conn) DecodeLog(subject string, header nats.Header, data []byte) (*bus.Log, error) {
-	return c.tokens.DecodeLog(subject, header, data)
+func (es Events) DecodeLog(subject string, header nats.Header, data []byte) (*bus.Log, error) {
+	return es.conn.tokens.DecodeLog(subject, header, data)
 }
 
-// ServerEvent is [bus.Tokens.ServerEvent] now.
-func (c *Conn) ServerEvent(e *bus.Event) (*nats.Msg, error) {
-	return c.tokens.ServerEvent(e, time.Now())
+// Message is [bus.Tokens.ServerEvent] now.
+func (es Events) Message(e *bus.Event) (*nats.Msg, error) {
+	return es.conn.tokens.ServerEvent(e, time.Now())
 }
 
 // KeyAlertPosition is the key in ALERT of how far the alerter has come.
@@ -103,11 +109,11 @@ func (p *AlertPosition) Set(stream string, seq uint64) {
 	p.Others[stream] = seq
 }
 
-// EventsAlerted returns up to which sequence of a stream the alerter has looked at events. If
+// Alerted returns up to which sequence of a stream the alerter has looked at events. If
 // no alerter has looked at any yet, none counts: that is the greatest number. The error is
 // job.ErrUnavailable.
-func (c *Conn) EventsAlerted(ctx context.Context, stream string) (upTo uint64, err error) {
-	e, err := c.Entry(ctx, bus.BucketAlert, KeyAlertPosition)
+func (es Events) Alerted(ctx context.Context, stream string) (upTo uint64, err error) {
+	e, err := es.conn.Entry(ctx, bus.BucketAlert, KeyAlertPosition)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return math.MaxUint64, nil
 	}
@@ -121,10 +127,10 @@ func (c *Conn) EventsAlerted(ctx context.Context, stream string) (upTo uint64, e
 	return at.Of(stream), nil
 }
 
-// PurgeEvents removes from a stream of events the messages up to a sequence, those on
+// Purge removes from a stream of events the messages up to a sequence, those on
 // subjects that match filter only, unless that is empty. The error is job.ErrUnavailable.
-func (c *Conn) PurgeEvents(ctx context.Context, stream, filter string, upTo uint64) error {
-	s, err := c.JS.Stream(ctx, stream)
+func (es Events) Purge(ctx context.Context, stream, filter string, upTo uint64) error {
+	s, err := es.conn.JS.Stream(ctx, stream)
 	if err != nil {
 		return fmt.Errorf("look up stream %s: %w", stream, jet.Unavailable(err))
 	}

@@ -38,9 +38,15 @@ func encodeFinding(f *outcome.Finding) ([]byte, error) {
 	}{*f, string(f.Reason), string(f.Healed)})
 }
 
-// PutFinding keeps f, and reports whether it is new: of a run there is one finding.
-func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, err error) {
-	kv, err := c.Bucket(ctx, bus.BucketLedger)
+// Findings are the discrepancies that the ledger has found, and how far it has looked.
+type Findings struct{ conn *Conn }
+
+// Findings returns the discrepancies that the ledger has found.
+func (c *Conn) Findings() Findings { return Findings{c} }
+
+// Put keeps f, and reports whether it is new: of a run there is one finding.
+func (fs Findings) Put(ctx context.Context, f *outcome.Finding) (isNew bool, err error) {
+	kv, err := fs.conn.Bucket(ctx, bus.BucketLedger)
 	if err != nil {
 		return false, err
 	}
@@ -61,9 +67,9 @@ func (c *Conn) PutFinding(ctx context.Context, f *outcome.Finding) (isNew bool, 
 	return true, nil
 }
 
-// HealFinding keeps f, which has healed, in the place of what is kept about its run, and for as
+// Heal keeps f, which has healed, in the place of what is kept about its run, and for as
 // long as that was new.
-func (c *Conn) HealFinding(ctx context.Context, f *outcome.Finding) error {
+func (fs Findings) Heal(ctx context.Context, f *outcome.Finding) error {
 	data, err := encodeFinding(f)
 	if err != nil {
 		return fmt.Errorf("encode finding about run %s: %w", f.RunID, err)
@@ -72,22 +78,22 @@ func (c *Conn) HealFinding(ctx context.Context, f *outcome.Finding) error {
 	m := nats.NewMsg("$KV." + bus.BucketLedger + "." + findingKey(f))
 	m.Data = data
 	m.Header.Set(jetstream.MsgTTLHeader, FindingTTL.String())
-	if _, err := c.JS.PublishMsg(ctx, m); err != nil {
+	if _, err := fs.conn.JS.PublishMsg(ctx, m); err != nil {
 		return fmt.Errorf("write that the finding about run %s has healed: %w", f.RunID, jet.Unavailable(err))
 	}
 	return nil
 }
 
-// WatchFindings follows the findings about all jobs; see [Conn.WatchJobs]. Entries are
+// Watch follows the findings about all jobs; see [Jobs.Watch]. Entries are
 // read by [DecodeFinding]; those without a value have been kept for long enough.
-func (c *Conn) WatchFindings(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.Watch(ctx, bus.BucketLedger, []string{findingPrefix + ">"}, false, 0)
+func (fs Findings) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return fs.conn.Watch(ctx, bus.BucketLedger, []string{findingPrefix + ">"}, false, 0)
 }
 
-// Findings returns the findings that the bucket has.
-func (c *Conn) Findings(ctx context.Context) ([]outcome.Finding, error) {
+// All returns the findings that the bucket has.
+func (fs Findings) All(ctx context.Context) ([]outcome.Finding, error) {
 	var all []outcome.Finding
-	err := c.Entries(ctx, bus.BucketLedger, findingPrefix+">", false, func(e jetstream.KeyValueEntry) error {
+	err := fs.conn.Entries(ctx, bus.BucketLedger, findingPrefix+">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
 		}
@@ -115,9 +121,9 @@ func DecodeFinding(data []byte) (*outcome.Finding, error) {
 // instant everything that was due is judged.
 type Audited map[int]time.Time
 
-// GetAudited returns how far the audit has come; it is empty at first.
-func (c *Conn) GetAudited(ctx context.Context) (Audited, error) {
-	e, err := c.Entry(ctx, bus.BucketLedger, keyAudited)
+// Audited returns how far the audit has come; it is empty at first.
+func (fs Findings) Audited(ctx context.Context) (Audited, error) {
+	e, err := fs.conn.Entry(ctx, bus.BucketLedger, keyAudited)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return Audited{}, nil
 	}
@@ -138,8 +144,8 @@ func (c *Conn) GetAudited(ctx context.Context) (Audited, error) {
 }
 
 // PutAudited keeps how far the audit has come.
-func (c *Conn) PutAudited(ctx context.Context, a Audited) error {
-	kv, err := c.Bucket(ctx, bus.BucketLedger)
+func (fs Findings) PutAudited(ctx context.Context, a Audited) error {
+	kv, err := fs.conn.Bucket(ctx, bus.BucketLedger)
 	if err != nil {
 		return err
 	}

@@ -72,16 +72,22 @@ func (r *fleetReader) read(ctx context.Context, c *Conn) (Fleet, error) {
 	ctx, cancel := context.WithTimeout(ctx, fleetWithin)
 	defer cancel()
 	number := r.begun.Add(1)
-	f, err := c.Bulk().readFleet(ctx)
+	f, err := c.Bulk().Instances().read(ctx)
 	if err == nil {
 		r.latest, r.number = f, number
 	}
 	return f, err
 }
 
-// Instances returns the instances of [Conn.Fleet]. Nobody changes the list.
-func (c *Conn) Instances(ctx context.Context) ([]fleet.Instance, error) {
-	f, err := c.Fleet(ctx)
+// Instances are the instances of executors: what they announce, and what they answer.
+type Instances struct{ conn *Conn }
+
+// Instances returns the instances of executors.
+func (c *Conn) Instances() Instances { return Instances{c} }
+
+// List returns the instances of [Instances.Fleet]. Nobody changes the list.
+func (is Instances) List(ctx context.Context) ([]fleet.Instance, error) {
+	f, err := is.Fleet(ctx)
 	return f.Instances, err
 }
 
@@ -94,8 +100,8 @@ type heard struct {
 // Fleet returns the instances of all groups, those lost lately included, as of a second ago at most;
 // see [fleet.Instance.Judge] for their states. All who ask share the answer: nobody changes it. It is
 // read on the bulk connection. The error is job.ErrUnavailable.
-func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
-	r := c.fleet
+func (is Instances) Fleet(ctx context.Context) (Fleet, error) {
+	r := is.conn.fleet
 	if known, ok := r.fresh(); ok {
 		return known, nil
 	}
@@ -107,7 +113,7 @@ func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
 	if known, ok := r.fresh(); ok { // somebody has read meanwhile
 		return known, nil
 	}
-	f, err := r.read(ctx, c)
+	f, err := r.read(ctx, is.conn)
 	if err == nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -118,8 +124,8 @@ func (c *Conn) Fleet(ctx context.Context) (Fleet, error) {
 
 // FleetNow is Fleet without its cache: the read begins after the call, so that it shows an executor
 // that was just started. Concurrent callers share a read.
-func (c *Conn) FleetNow(ctx context.Context) (Fleet, error) {
-	r := c.fleet
+func (is Instances) FleetNow(ctx context.Context) (Fleet, error) {
+	r := is.conn.fleet
 	asked := r.begun.Load()
 	free, err := r.take(ctx)
 	if err != nil {
@@ -129,16 +135,16 @@ func (c *Conn) FleetNow(ctx context.Context) (Fleet, error) {
 	if r.number > asked {
 		return r.latest, nil
 	}
-	return r.read(ctx, c)
+	return r.read(ctx, is.conn)
 }
 
-func (c *Conn) readFleet(ctx context.Context) (Fleet, error) {
+func (is Instances) read(ctx context.Context) (Fleet, error) {
 	f := Fleet{More: map[string]int{}, Unreadable: map[string]int{}, At: time.Now()}
 	groups := map[string][]heard{} // each in the order in which they were written
 	// Heartbeats carry the server's time. One that is ahead of this clock tells more
 	// about what time it is.
 	now := time.Now()
-	err := c.Entries(ctx, bus.BucketInst, ">", false, func(e jetstream.KeyValueEntry) error {
+	err := is.conn.Entries(ctx, bus.BucketInst, ">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
 		}

@@ -63,46 +63,52 @@ func (g *Group) Governed() bool { return g.Dispatched }
 // Routed reports whether triggers of the group may wait where dispatchers pull them.
 func (g *Group) Routed() bool { return g.Governed() || !g.Unrouted }
 
-// EnsureGroup makes the group known, if it is not. Its consumers are made by a scheduler
+// Groups are the executor groups that the cluster knows, and their consumers.
+type Groups struct{ conn *Conn }
+
+// Groups returns the groups that the cluster knows.
+func (c *Conn) Groups() Groups { return Groups{c} }
+
+// Ensure makes the group known, if it is not. Its consumers are made by a scheduler
 // node that hears of it.
-func (c *Conn) EnsureGroup(ctx context.Context, group string) error {
-	_, err := c.editGroup(ctx, group, func(*Group) {})
+func (gs Groups) Ensure(ctx context.Context, group string) error {
+	_, err := gs.edit(ctx, group, func(*Group) {})
 	return err
 }
 
-// SetGroupLimits makes the group known, if it is not, and sets its limits. It returns
+// SetLimits makes the group known, if it is not, and sets its limits. It returns
 // what it was before.
-func (c *Conn) SetGroupLimits(ctx context.Context, group string, l GroupLimits) (was Group, err error) {
+func (gs Groups) SetLimits(ctx context.Context, group string, l GroupLimits) (was Group, err error) {
 	if err := l.Validate(); err != nil {
 		return was, err
 	}
-	return c.editGroup(ctx, group, func(g *Group) {
+	return gs.edit(ctx, group, func(g *Group) {
 		g.GroupLimits = l
 		g.Dispatched = g.Dispatched || l != GroupLimits{}
 	})
 }
 
-// GovernGroup has the group's runs begin by the priorities of their jobs.
-func (c *Conn) GovernGroup(ctx context.Context, group string) error {
-	_, err := c.editGroup(ctx, group, func(g *Group) { g.Dispatched = true })
+// Govern has the group's runs begin by the priorities of their jobs.
+func (gs Groups) Govern(ctx context.Context, group string) error {
+	_, err := gs.edit(ctx, group, func(g *Group) { g.Dispatched = true })
 	return err
 }
 
-// RouteGroup makes the group known as one that has runs with a route or labels.
-func (c *Conn) RouteGroup(ctx context.Context, group string) error {
-	_, err := c.editGroup(ctx, group, func(g *Group) { g.Unrouted = false })
+// Route makes the group known as one that has runs with a route or labels.
+func (gs Groups) Route(ctx context.Context, group string) error {
+	_, err := gs.edit(ctx, group, func(g *Group) { g.Unrouted = false })
 	return err
 }
 
-// editGroup changes what is kept of a group, and makes it known if it is not.
-func (c *Conn) editGroup(ctx context.Context, group string, change func(*Group)) (was Group, err error) {
-	kv, err := c.Bucket(ctx, bus.BucketGroups)
+// edit changes what is kept of a group, and makes it known if it is not.
+func (gs Groups) edit(ctx context.Context, group string, change func(*Group)) (was Group, err error) {
+	kv, err := gs.conn.Bucket(ctx, bus.BucketGroups)
 	if err != nil {
 		return was, err
 	}
 	for {
 		var revision uint64
-		e, err := c.Entry(ctx, bus.BucketGroups, group)
+		e, err := gs.conn.Entry(ctx, bus.BucketGroups, group)
 		switch {
 		case err == nil:
 			revision = e.Revision()
@@ -145,10 +151,10 @@ func DecodeGroup(data []byte) (Group, error) {
 	return g, nil
 }
 
-// Group returns what is kept of a group. The error is job.ErrNotFound when it is not
+// Get returns what is kept of a group. The error is job.ErrNotFound when it is not
 // known.
-func (c *Conn) Group(ctx context.Context, group string) (Group, error) {
-	e, err := c.Entry(ctx, bus.BucketGroups, group)
+func (gs Groups) Get(ctx context.Context, group string) (Group, error) {
+	e, err := gs.conn.Entry(ctx, bus.BucketGroups, group)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return Group{}, fmt.Errorf("%w: group %s", job.ErrNotFound, group)
 	}
@@ -158,10 +164,10 @@ func (c *Conn) Group(ctx context.Context, group string) (Group, error) {
 	return DecodeGroup(e.Value())
 }
 
-// Groups returns all groups.
-func (c *Conn) Groups(ctx context.Context) ([]Group, error) {
+// All returns all groups.
+func (gs Groups) All(ctx context.Context) ([]Group, error) {
 	var all []Group
-	err := c.Entries(ctx, bus.BucketGroups, ">", false, func(e jetstream.KeyValueEntry) error {
+	err := gs.conn.Entries(ctx, bus.BucketGroups, ">", false, func(e jetstream.KeyValueEntry) error {
 		if g, err := DecodeGroup(e.Value()); err == nil && e.Operation() == jetstream.KeyValuePut && g.Group == e.Key() {
 			all = append(all, g)
 		}
@@ -173,10 +179,10 @@ func (c *Conn) Groups(ctx context.Context) ([]Group, error) {
 	return all, nil
 }
 
-// SetupGroup makes the group's consumers on each stream of triggers, if there are none: one for its
+// Setup makes the group's consumers on each stream of triggers, if there are none: one for its
 // executors, one for the dispatchers when it is routed, and two more for the other priorities when
 // it is governed. Only scheduler nodes call it: executors' credentials do not allow it.
-func (c *Conn) SetupGroup(ctx context.Context, g Group) error {
+func (gs Groups) Setup(ctx context.Context, g Group) error {
 	group := g.Group
 	if err := job.CheckSlug("executor_group", group); err != nil {
 		return err
@@ -191,15 +197,15 @@ func (c *Conn) SetupGroup(ctx context.Context, g Group) error {
 		consumers[bus.ConsumerPriority(job.PriorityLow, group)] = "trig.*.low." + group
 	}
 	var errs []error
-	for _, stream := range c.Trigs() { // one that is away holds up no other one
-		errs = append(errs, c.setupConsumers(ctx, stream, consumers))
+	for _, stream := range gs.conn.Trigs() { // one that is away holds up no other one
+		errs = append(errs, gs.setupConsumers(ctx, stream, consumers))
 	}
 	return errors.Join(errs...)
 }
 
 // setupConsumers makes consumers of triggers, by their names and filters, on one stream.
-func (c *Conn) setupConsumers(ctx context.Context, name string, consumers map[string]string) error {
-	stream, err := c.JS.Stream(ctx, name)
+func (gs Groups) setupConsumers(ctx context.Context, name string, consumers map[string]string) error {
+	stream, err := gs.conn.JS.Stream(ctx, name)
 	if err != nil {
 		return fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
 	}
@@ -221,10 +227,10 @@ func (c *Conn) setupConsumers(ctx context.Context, name string, consumers map[st
 	return nil
 }
 
-// RoutedGroups returns the groups that have routed triggers on a stream, whether or not there is a
+// Routed returns the groups that have routed triggers on a stream, whether or not there is a
 // consumer for them. The error is job.ErrUnavailable.
-func (c *Conn) RoutedGroups(ctx context.Context, name string) ([]string, error) {
-	stream, err := c.JS.Stream(ctx, name)
+func (gs Groups) Routed(ctx context.Context, name string) ([]string, error) {
+	stream, err := gs.conn.JS.Stream(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
 	}
@@ -246,10 +252,10 @@ func routedTriggers(group string) string { return "trig.*.route." + group }
 // been delivered and are not acknowledged.
 type Backlog struct{ Waiting, Delivered int }
 
-// BacklogOf returns the backlog of a governed group, whatever the priority, on the streams that
+// Backlog returns the backlog of a governed group, whatever the priority, on the streams that
 // answer. The error is about the others.
-func (c *Conn) BacklogOf(ctx context.Context, group string) (sum Backlog, err error) {
-	found, errs := c.BacklogsOf(ctx, group, c.Trigs())
+func (gs Groups) Backlog(ctx context.Context, group string) (sum Backlog, err error) {
+	found, errs := gs.Backlogs(ctx, group, gs.conn.Trigs())
 	for _, b := range found {
 		sum.Waiting += b.Waiting
 		sum.Delivered += b.Delivered
@@ -257,19 +263,19 @@ func (c *Conn) BacklogOf(ctx context.Context, group string) (sum Backlog, err er
 	return sum, errors.Join(errs...)
 }
 
-// BacklogsOf returns the backlog of a governed group on each of streams, or why it is not known.
-func (c *Conn) BacklogsOf(ctx context.Context, group string, streams []string) (found []Backlog, errs []error) {
+// Backlogs returns the backlog of a governed group on each of streams, or why it is not known.
+func (gs Groups) Backlogs(ctx context.Context, group string, streams []string) (found []Backlog, errs []error) {
 	found, errs = make([]Backlog, len(streams)), make([]error, len(streams))
 	var asking errgroup.Group
 	for i, stream := range streams {
-		asking.Go(func() error { found[i], errs[i] = c.backlogOn(ctx, stream, group); return nil })
+		asking.Go(func() error { found[i], errs[i] = gs.backlogOn(ctx, stream, group); return nil })
 	}
 	_ = asking.Wait() // they return none
 	return found, errs
 }
 
 // backlogOn returns the backlog of a governed group on one stream.
-func (c *Conn) backlogOn(ctx context.Context, stream, group string) (sum Backlog, err error) {
+func (gs Groups) backlogOn(ctx context.Context, stream, group string) (sum Backlog, err error) {
 	consumers := []string{bus.ConsumerAny(group)}
 	for _, p := range job.Priorities {
 		consumers = append(consumers, bus.ConsumerPriority(p, group))
@@ -279,7 +285,7 @@ func (c *Conn) backlogOn(ctx context.Context, stream, group string) (sum Backlog
 	for i, consumer := range consumers {
 		asking.Go(func() error {
 			var err error
-			found[i], err = c.ConsumerInfo(ctx, stream, consumer)
+			found[i], err = gs.conn.ConsumerInfo(ctx, stream, consumer)
 			if errors.Is(err, jetstream.ErrConsumerNotFound) { // no node has set the group up yet
 				return nil
 			}
@@ -298,19 +304,7 @@ func (c *Conn) backlogOn(ctx context.Context, stream, group string) (sum Backlog
 	return sum, nil
 }
 
-// WatchGroups follows all groups: what there is, a nil entry, then every change.
-func (c *Conn) WatchGroups(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.WatchAll(ctx, bus.BucketGroups)
-}
-
-// WatchAccess follows what package auth keeps: what there is, a nil entry, then every
-// change. Bucket is [bus.BucketAccess] or [bus.BucketSession].
-func (c *Conn) WatchAccess(ctx context.Context, bucket string) (jetstream.KeyWatcher, error) {
-	return c.WatchAll(ctx, bucket)
-}
-
-// WatchAlerts follows the keys of [bus.BucketAlert] that match one of filters: what there is, a
-// nil entry, then every change.
-func (c *Conn) WatchAlerts(ctx context.Context, filters ...string) (jetstream.KeyWatcher, error) {
-	return c.Watch(ctx, bus.BucketAlert, filters, false, 0)
+// Watch follows all groups: what there is, a nil entry, then every change.
+func (gs Groups) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return gs.conn.WatchAll(ctx, bus.BucketGroups)
 }

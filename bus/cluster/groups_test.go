@@ -11,7 +11,7 @@ import (
 func TestAGroupIsRoutedFromItsFirstJobWithARouteOrLabelsOn(t *testing.T) {
 	inCluster(t, func(w *world) {
 		routed := func(group string) bool {
-			g, err := w.conn.Group(w.t.Context(), group)
+			g, err := w.conn.Groups().Get(w.t.Context(), group)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -32,7 +32,7 @@ func TestAGroupIsRoutedFromItsFirstJobWithARouteOrLabelsOn(t *testing.T) {
 		if !routed("g") {
 			w.t.Error("a group is not routed though it has a job with labels")
 		}
-		if err := w.conn.DeleteJob(w.t.Context(), "g/labelled", edit); err != nil {
+		if err := w.conn.Jobs().Delete(w.t.Context(), "g/labelled", edit); err != nil {
 			w.t.Fatal(err)
 		}
 		w.put(plain("g/a"), edit)
@@ -45,7 +45,7 @@ func TestAGroupIsRoutedFromItsFirstJobWithARouteOrLabelsOn(t *testing.T) {
 		if w.put(plain("limited/a"), edit); routed("limited") {
 			w.t.Error("another new group is routed")
 		}
-		if _, err := w.conn.SetGroupLimits(w.t.Context(), "limited", cluster.GroupLimits{Limit: 1}); err != nil || !routed("limited") {
+		if _, err := w.conn.Groups().SetLimits(w.t.Context(), "limited", cluster.GroupLimits{Limit: 1}); err != nil || !routed("limited") {
 			w.t.Errorf("a group with a limit is not routed, %v", err)
 		}
 	})

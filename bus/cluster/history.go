@@ -22,10 +22,16 @@ type History struct {
 	Since time.Time `json:"since"`
 }
 
-// BindHistory notes that h keeps the cluster's history, unless another log store does: then the
+// Stores is which log store keeps the history of the cluster.
+type Stores struct{ conn *Conn }
+
+// Stores returns which log store keeps the history.
+func (c *Conn) Stores() Stores { return Stores{c} }
+
+// Bind notes that h keeps the cluster's history, unless another log store does: then the
 // error is job.ErrConflict. Two stores would each have a part, and each take the other's runs for lost.
-func (c *Conn) BindHistory(ctx context.Context, h History) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+func (ss Stores) Bind(ctx context.Context, h History) error {
+	kv, err := ss.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return err
 	}
@@ -36,7 +42,7 @@ func (c *Conn) BindHistory(ctx context.Context, h History) error {
 	if err := createOnce(ctx, kv, keyHistory, data); err != nil {
 		return fmt.Errorf("note which log store has the history: %w", err)
 	}
-	entry, err := c.Entry(ctx, bus.BucketCluster, keyHistory)
+	entry, err := ss.conn.Entry(ctx, bus.BucketCluster, keyHistory)
 	if err != nil {
 		return fmt.Errorf("read which log store has the history: %w", err)
 	}
@@ -53,9 +59,9 @@ func (c *Conn) BindHistory(ctx context.Context, h History) error {
 		job.ErrConflict, is.Node, is.Host, is.Since.Format(time.RFC3339))
 }
 
-// ReleaseHistory lets the next log store that a server brings keep the cluster's history.
-func (c *Conn) ReleaseHistory(ctx context.Context) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+// Release lets the next log store that a server brings keep the cluster's history.
+func (ss Stores) Release(ctx context.Context) error {
+	kv, err := ss.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return err
 	}

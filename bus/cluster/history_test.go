@@ -13,7 +13,7 @@ import (
 func TestOneLogStoreKeepsTheHistoryOfACluster(t *testing.T) {
 	inCluster(t, func(w *world) {
 		bind := func(store, node string) error {
-			return w.conn.BindHistory(w.t.Context(), cluster.History{Store: store, Node: node, Host: "alpha", Since: time.Now()})
+			return w.conn.Stores().Bind(w.t.Context(), cluster.History{Store: store, Node: node, Host: "alpha", Since: time.Now()})
 		}
 		for _, node := range []string{"n1", "n2", "n1"} {
 			if err := bind("first", node); err != nil {
@@ -24,7 +24,7 @@ func TestOneLogStoreKeepsTheHistoryOfACluster(t *testing.T) {
 		if !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "server n1 on host alpha") {
 			t.Errorf("a second store: %v", err)
 		}
-		if err := w.conn.ReleaseHistory(w.t.Context()); err != nil {
+		if err := w.conn.Stores().Release(w.t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := bind("second", "n3"); err != nil {

@@ -29,21 +29,27 @@ func holdKey(group string) string {
 	return keyHoldGroup + group
 }
 
-// GroupOfHold returns whose switch is at a key of [Conn.WatchHold]: an executor group's, or
+// GroupOfHold returns whose switch is at a key of [Pauses.Watch]: an executor group's, or
 // with "" that for everything.
 func GroupOfHold(key string) string { return strings.TrimPrefix(strings.TrimPrefix(key, keyHold), ".") }
 
-// SetPause turns the switch for an executor group, or with "" that for everything, until an
+// Pauses are the switches that pause an executor group, or everything.
+type Pauses struct{ conn *Conn }
+
+// Pauses returns the switches that pause groups.
+func (c *Conn) Pauses() Pauses { return Pauses{c} }
+
+// Set turns the switch for an executor group, or with "" that for everything, until an
 // instant or, if that is zero, for good. It returns what held before and what holds afterwards.
-func (c *Conn) SetPause(ctx context.Context, group string, paused bool, until time.Time, e Edit) (was, now job.Pause, err error) {
+func (ps Pauses) Set(ctx context.Context, group string, paused bool, until time.Time, e Edit) (was, now job.Pause, err error) {
 	until = until.UTC().Truncate(time.Millisecond)
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	kv, err := ps.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return was, now, err
 	}
 	for {
 		var rev uint64
-		was, rev, err = c.getPause(ctx, group)
+		was, rev, err = ps.get(ctx, group)
 		if was = was.At(e.At); err != nil || was.Paused == paused && was.Until.Equal(until) {
 			return was, was, err
 		}
@@ -69,18 +75,18 @@ func (c *Conn) SetPause(ctx context.Context, group string, paused bool, until ti
 	}
 }
 
-// GetPause returns the present state of the switch for an executor group, or with "" of that
+// Get returns the present state of the switch for an executor group, or with "" of that
 // for everything.
-func (c *Conn) GetPause(ctx context.Context, group string) (job.Pause, error) {
-	h, _, err := c.getPause(ctx, group)
+func (ps Pauses) Get(ctx context.Context, group string) (job.Pause, error) {
+	h, _, err := ps.get(ctx, group)
 	return h, err
 }
 
-// GroupPauses returns the switches of those executor groups for which somebody has used one,
+// OfGroups returns the switches of those executor groups for which somebody has used one,
 // without those that are damaged.
-func (c *Conn) GroupPauses(ctx context.Context) (map[string]job.Pause, error) {
+func (ps Pauses) OfGroups(ctx context.Context) (map[string]job.Pause, error) {
 	all := map[string]job.Pause{}
-	err := c.Entries(ctx, bus.BucketCluster, keyHoldGroup+"*", false, func(e jetstream.KeyValueEntry) error {
+	err := ps.conn.Entries(ctx, bus.BucketCluster, keyHoldGroup+"*", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
 		}
@@ -95,8 +101,8 @@ func (c *Conn) GroupPauses(ctx context.Context) (map[string]job.Pause, error) {
 	return all, nil
 }
 
-func (c *Conn) getPause(ctx context.Context, group string) (job.Pause, uint64, error) {
-	e, err := c.Entry(ctx, bus.BucketCluster, holdKey(group))
+func (ps Pauses) get(ctx context.Context, group string) (job.Pause, uint64, error) {
+	e, err := ps.conn.Entry(ctx, bus.BucketCluster, holdKey(group))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return job.Pause{}, 0, nil
 	}
@@ -107,10 +113,10 @@ func (c *Conn) getPause(ctx context.Context, group string) (job.Pause, uint64, e
 	return h, e.Revision(), err
 }
 
-// WatchHold follows all switches, their history included; see [Conn.WatchJobs] and
+// Watch follows all switches, their history included; see [Jobs.Watch] and
 // [GroupOfHold].
-func (c *Conn) WatchHold(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.Watch(ctx, bus.BucketCluster, []string{keyHold, keyHoldGroup + "*"}, true, 0)
+func (ps Pauses) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return ps.conn.Watch(ctx, bus.BucketCluster, []string{keyHold, keyHoldGroup + "*"}, true, 0)
 }
 
 // DecodePause reads what the bucket holds. The error is an *InvalidError.

@@ -19,19 +19,19 @@ func TestAKeyIsCreatedAfterAWriteInFlightThatGetsLost(t *testing.T) {
 	inCluster(t, func(w *world) {
 		conn := w.meetsWritesInFlight()
 		f := outcome.Finding{Job: "billing/report", RunID: job.NewRunID(time.Now())}
-		if isNew, err := conn.PutFinding(w.t.Context(), &f); err != nil || !isNew {
+		if isNew, err := conn.Findings().Put(w.t.Context(), &f); err != nil || !isNew {
 			w.t.Errorf("the finding is new: %t, %v", isNew, err)
 		}
-		if all, err := w.conn.Findings(w.t.Context()); err != nil || len(all) != 1 {
+		if all, err := w.conn.Findings().All(w.t.Context()); err != nil || len(all) != 1 {
 			w.t.Errorf("%d findings are stored, %v", len(all), err)
 		}
-		if isNew, err := conn.PutFinding(w.t.Context(), &f); err != nil || isNew {
+		if isNew, err := conn.Findings().Put(w.t.Context(), &f); err != nil || isNew {
 			w.t.Errorf("the second time the finding is new: %t, %v", isNew, err)
 		}
-		if err := conn.BeginRestore(w.t.Context(), "backup"); err != nil {
+		if err := conn.Restore().Begin(w.t.Context(), "backup"); err != nil {
 			w.t.Error(err)
 		}
-		if backup, err := w.conn.Restoring(w.t.Context()); err != nil || backup != "backup" {
+		if backup, err := w.conn.Restore().Running(w.t.Context()); err != nil || backup != "backup" {
 			w.t.Errorf("the restore of %q has begun, %v", backup, err)
 		}
 	})

@@ -13,18 +13,24 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// IngestBacklogs returns what waits on each of the streams that history is made of. Of those that
+// Ingest is how far the log store has read the streams.
+type Ingest struct{ conn *Conn }
+
+// Ingest returns how far the log store has read the streams.
+func (c *Conn) Ingest() Ingest { return Ingest{c} }
+
+// Backlogs returns what waits on each of the streams that history is made of. Of those that
 // do not answer it says so, and the error, which is job.ErrUnavailable, says why.
-func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error) {
+func (in Ingest) Backlogs(ctx context.Context) ([]fleet.IngestBacklog, error) {
 	type feed struct {
 		stream, consumer string
 		subjects         []string
 	}
 	var feeds []feed
-	for _, stream := range c.Trigs() {
+	for _, stream := range in.conn.Trigs() {
 		feeds = append(feeds, feed{stream, bus.ConsumerLedger, []string{bus.SubjectRecords}})
 	}
-	for _, stream := range c.Evts() {
+	for _, stream := range in.conn.Evts() {
 		feeds = append(feeds, feed{stream, bus.ConsumerEvents, []string{"evt.>"}})
 	}
 	feeds = append(feeds, feed{bus.StreamLog, bus.ConsumerLogs, []string{"log.>"}})
@@ -35,7 +41,7 @@ func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error
 	var asking errgroup.Group
 	for i, feed := range feeds {
 		asking.Go(func() error {
-			if all[i], errs[i] = c.ingestBacklog(ctx, feed.stream, feed.consumer, feed.subjects); errs[i] != nil {
+			if all[i], errs[i] = in.backlog(ctx, feed.stream, feed.consumer, feed.subjects); errs[i] != nil {
 				all[i] = fleet.IngestBacklog{Stream: feed.stream, Unavailable: true}
 			}
 			return nil
@@ -45,9 +51,9 @@ func (c *Conn) IngestBacklogs(ctx context.Context) ([]fleet.IngestBacklog, error
 	return all, errors.Join(errs...)
 }
 
-func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subjects []string) (fleet.IngestBacklog, error) {
+func (in Ingest) backlog(ctx context.Context, stream, consumer string, subjects []string) (fleet.IngestBacklog, error) {
 	b := fleet.IngestBacklog{Stream: stream}
-	info, err := c.ConsumerInfo(ctx, stream, consumer)
+	info, err := in.conn.ConsumerInfo(ctx, stream, consumer)
 	if err != nil {
 		return b, err
 	}
@@ -55,7 +61,7 @@ func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subje
 		return b, nil
 	}
 	for _, subject := range subjects {
-		err := c.ScanFrom(ctx, stream, subject, info.AckFloor.Stream+1, func(s *jet.Stored) bool {
+		err := in.conn.ScanFrom(ctx, stream, subject, info.AckFloor.Stream+1, func(s *jet.Stored) bool {
 			if at := s.At.UTC().Truncate(time.Millisecond); b.Since.IsZero() || at.Before(b.Since) {
 				b.Since = at
 			}
@@ -70,8 +76,8 @@ func (c *Conn) ingestBacklog(ctx context.Context, stream, consumer string, subje
 
 // LinesWaiting returns how many messages on LOG the log store has not got. The error is
 // job.ErrUnavailable.
-func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
-	info, err := c.ConsumerInfo(ctx, bus.StreamLog, bus.ConsumerLogs)
+func (in Ingest) LinesWaiting(ctx context.Context) (uint64, error) {
+	info, err := in.conn.ConsumerInfo(ctx, bus.StreamLog, bus.ConsumerLogs)
 	if err != nil {
 		return 0, err
 	}
@@ -81,10 +87,10 @@ func (c *Conn) LinesWaiting(ctx context.Context) (uint64, error) {
 // IngestMark is what the streams of runs end with at one moment.
 type IngestMark []bus.Position
 
-// IngestMark returns what the streams end with now. The error is job.ErrUnavailable.
-func (c *Conn) IngestMark(ctx context.Context) (m IngestMark, err error) {
-	for _, stream := range append(c.Trigs(), c.Evts()...) {
-		last, err := c.LastSeq(ctx, stream)
+// Mark returns what the streams end with now. The error is job.ErrUnavailable.
+func (in Ingest) Mark(ctx context.Context) (m IngestMark, err error) {
+	for _, stream := range append(in.conn.Trigs(), in.conn.Evts()...) {
+		last, err := in.conn.LastSeq(ctx, stream)
 		if err != nil {
 			return nil, err
 		}
@@ -93,15 +99,15 @@ func (c *Conn) IngestMark(ctx context.Context) (m IngestMark, err error) {
 	return m, nil
 }
 
-// IngestPassed reports whether the log store has all that the streams had at a mark. The
+// Passed reports whether the log store has all that the streams had at a mark. The
 // error is job.ErrUnavailable.
-func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
+func (in Ingest) Passed(ctx context.Context, m IngestMark) (bool, error) {
 	for _, mark := range m {
 		consumer := bus.ConsumerEvents
 		if kindOf(mark.Stream) == bus.StreamTrig {
 			consumer = bus.ConsumerLedger
 		}
-		info, err := c.ConsumerInfo(ctx, mark.Stream, consumer)
+		info, err := in.conn.ConsumerInfo(ctx, mark.Stream, consumer)
 		if err != nil {
 			return false, err
 		}
@@ -115,8 +121,8 @@ func (c *Conn) IngestPassed(ctx context.Context, m IngestMark) (bool, error) {
 
 // EventsMoved returns up to which sequence the log store has a stream of events. The error is
 // job.ErrUnavailable.
-func (c *Conn) EventsMoved(ctx context.Context, stream string) (upTo uint64, err error) {
-	info, err := c.ConsumerInfo(ctx, stream, bus.ConsumerEvents)
+func (in Ingest) EventsMoved(ctx context.Context, stream string) (upTo uint64, err error) {
+	info, err := in.conn.ConsumerInfo(ctx, stream, bus.ConsumerEvents)
 	if err != nil {
 		return 0, err
 	}
@@ -125,8 +131,8 @@ func (c *Conn) EventsMoved(ctx context.Context, stream string) (upTo uint64, err
 
 // AuditMoved returns up to which sequence the log store has the stream of the audit log,
 // and how many messages after it wait. The error is job.ErrUnavailable.
-func (c *Conn) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error) {
-	info, err := c.ConsumerInfo(ctx, bus.StreamAudit, bus.ConsumerFacts)
+func (in Ingest) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error) {
+	info, err := in.conn.ConsumerInfo(ctx, bus.StreamAudit, bus.ConsumerFacts)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -135,8 +141,8 @@ func (c *Conn) AuditMoved(ctx context.Context) (upTo, waiting uint64, err error)
 
 // AuditSince returns since when the stream of the audit log has all entries; it is zero if
 // none has had to go. The error is job.ErrUnavailable.
-func (c *Conn) AuditSince(ctx context.Context) (time.Time, error) {
-	stream, err := c.JS.Stream(ctx, bus.StreamAudit)
+func (in Ingest) AuditSince(ctx context.Context) (time.Time, error) {
+	stream, err := in.conn.JS.Stream(ctx, bus.StreamAudit)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("look up stream %s: %w", bus.StreamAudit, jet.Unavailable(err))
 	}
@@ -165,15 +171,15 @@ func (d *StoreDisk) Used() float64 {
 var measuredDisk = measured{key: "store-disk", what: "the disk of the log store"}
 
 // PutStoreDisk keeps the newest measurement. The error is job.ErrUnavailable.
-func (c *Conn) PutStoreDisk(ctx context.Context, d *StoreDisk) error {
-	return c.putMeasured(ctx, measuredDisk, d)
+func (in Ingest) PutStoreDisk(ctx context.Context, d *StoreDisk) error {
+	return putMeasured(ctx, in.conn, measuredDisk, d)
 }
 
-// GetStoreDisk returns the newest measurement. Errors: job.ErrNotFound when there is none,
+// StoreDisk returns the newest measurement. Errors: job.ErrNotFound when there is none,
 // job.ErrUnavailable.
-func (c *Conn) GetStoreDisk(ctx context.Context) (*StoreDisk, error) {
+func (in Ingest) StoreDisk(ctx context.Context) (*StoreDisk, error) {
 	d := &StoreDisk{}
-	if err := c.getMeasured(ctx, measuredDisk, d); err != nil {
+	if err := getMeasured(ctx, in.conn, measuredDisk, d); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -193,16 +199,16 @@ type IngestPace struct {
 
 var measuredPace = measured{key: "ingest-pace", what: "how fast the log store catches up"}
 
-// PutIngestPace keeps the newest measurement. The error is job.ErrUnavailable.
-func (c *Conn) PutIngestPace(ctx context.Context, p *IngestPace) error {
-	return c.putMeasured(ctx, measuredPace, p)
+// PutPace keeps the newest measurement. The error is job.ErrUnavailable.
+func (in Ingest) PutPace(ctx context.Context, p *IngestPace) error {
+	return putMeasured(ctx, in.conn, measuredPace, p)
 }
 
-// GetIngestPace returns the newest measurement. Errors: job.ErrNotFound when there is none,
+// Pace returns the newest measurement. Errors: job.ErrNotFound when there is none,
 // job.ErrUnavailable.
-func (c *Conn) GetIngestPace(ctx context.Context) (*IngestPace, error) {
+func (in Ingest) Pace(ctx context.Context) (*IngestPace, error) {
 	p := &IngestPace{}
-	if err := c.getMeasured(ctx, measuredPace, p); err != nil {
+	if err := getMeasured(ctx, in.conn, measuredPace, p); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -17,9 +17,9 @@ import (
 
 // addresses returns where the instances of a group take requests, as the leader of the
 // bucket knows: one that was stored before the call is among them.
-func (c *Conn) addresses(ctx context.Context, group string) ([]bus.Address, error) {
+func (is Instances) addresses(ctx context.Context, group string) ([]bus.Address, error) {
 	var all []bus.Address
-	err := c.Scan(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, "*"), func(s *jet.Stored) bool {
+	err := is.conn.Scan(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, "*"), func(s *jet.Stored) bool {
 		h, err := jet.HeartbeatOf(s)
 		if err != nil || h.ControlSecret == "" {
 			return true // it has left, is not one of ours, or takes no requests
@@ -35,16 +35,16 @@ func (c *Conn) addresses(ctx context.Context, group string) ([]bus.Address, erro
 	return all, nil
 }
 
-// WatchInstances follows all heartbeats: what there is, a nil entry, then every one.
-func (c *Conn) WatchInstances(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return c.WatchAll(ctx, bus.BucketInst)
+// Watch follows all heartbeats: what there is, a nil entry, then every one.
+func (is Instances) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
+	return is.conn.WatchAll(ctx, bus.BucketInst)
 }
 
 // Handler returns what is known of a handler. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
-func (c *Conn) Handler(ctx context.Context, group, name string) (*bus.Handler, error) {
+func (is Instances) Handler(ctx context.Context, group, name string) (*bus.Handler, error) {
 	h := &bus.Handler{Group: group, Handler: name}
-	m, err := c.Last(ctx, "KV_"+bus.BucketHandler, h.Subject())
+	m, err := is.conn.Last(ctx, "KV_"+bus.BucketHandler, h.Subject())
 	if errors.Is(err, jet.ErrNoMessage) {
 		return nil, fmt.Errorf("%w: handler %s of group %s", job.ErrNotFound, name, group)
 	}
@@ -58,8 +58,8 @@ func (c *Conn) Handler(ctx context.Context, group, name string) (*bus.Handler, e
 }
 
 // Handlers returns the handlers of a group that have been announced lately, by name.
-func (c *Conn) Handlers(ctx context.Context, group string) ([]bus.Handler, error) {
-	all, err := collect[bus.Handler](ctx, c, bus.BucketHandler, group)
+func (is Instances) Handlers(ctx context.Context, group string) ([]bus.Handler, error) {
+	all, err := collect[bus.Handler](ctx, is.conn, bus.BucketHandler, group)
 	all = slices.DeleteFunc(all, func(h bus.Handler) bool { return h.Group != group || h.Handler == "" })
 	slices.SortFunc(all, func(a, b bus.Handler) int { return strings.Compare(a.Handler, b.Handler) })
 	return all, err
@@ -67,8 +67,8 @@ func (c *Conn) Handlers(ctx context.Context, group string) ([]bus.Handler, error
 
 // Heartbeat returns the latest heartbeat of an instance, however old. The error is
 // [job.ErrNotFound] when it has left, or has been silent for [fleet.InstanceShown].
-func (c *Conn) Heartbeat(ctx context.Context, group, instance string) (*bus.Heartbeat, error) {
-	s, err := c.Last(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, instance))
+func (is Instances) Heartbeat(ctx context.Context, group, instance string) (*bus.Heartbeat, error) {
+	s, err := is.conn.Last(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, instance))
 	if errors.Is(err, jet.ErrNoMessage) {
 		return nil, fmt.Errorf("%w: group %s has no instance %s", job.ErrNotFound, group, instance)
 	}

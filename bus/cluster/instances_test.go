@@ -38,7 +38,7 @@ func TestAFloodOfInstancesIsReadInPartAndCounted(t *testing.T) {
 			}
 		}
 		<-conn.JS.PublishAsyncComplete()
-		all, err := conn.Fleet(t.Context())
+		all, err := conn.Instances().Fleet(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,15 +48,15 @@ func TestAFloodOfInstancesIsReadInPartAndCounted(t *testing.T) {
 		if first, last := all.Instances[0], all.Instances[fleet.MaxInstances]; first.Instance != fmt.Sprintf("a%04d", more) || last.Key() != "beta.b1" {
 			t.Errorf("the first is %s, the last %s; want the newest of alpha, and all of beta", first.Key(), last.Key())
 		}
-		kept, err := conn.Kept(t.Context(), []string{"alpha", "beta"})
+		kept, err := conn.Shares().Kept(t.Context(), []string{"alpha", "beta"})
 		if err != nil || len(kept) != 2 || kept[0].Group != "alpha" || kept[0].Keys != fleet.MaxInstances+more+3 || !kept[0].Over() || kept[1].Over() {
 			t.Fatalf("groups keep %+v, %v", kept, err)
 		}
-		if err := conn.RemoveSurplus(t.Context(), kept[0]); err != nil {
+		if err := conn.Shares().RemoveSurplus(t.Context(), kept[0]); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second) // an answer counts for as long
-		all, err = conn.Fleet(t.Context())
+		all, err = conn.Instances().Fleet(t.Context())
 		if err != nil || len(all.Instances) != fleet.MaxInstances/2-3+1 || all.More["alpha"] != 0 {
 			t.Errorf("then there are %d instances and %v more, %v", len(all.Instances), all.More, err)
 		}
@@ -72,7 +72,7 @@ func TestAllWhoAskForTheInstancesOfGroupsShareOneRead(t *testing.T) {
 			return conn.NC.Stats().OutMsgs - before
 		}
 		ask := func() {
-			if _, err := conn.Fleet(w.t.Context()); err != nil {
+			if _, err := conn.Instances().Fleet(w.t.Context()); err != nil {
 				t.Error(err)
 			}
 		}

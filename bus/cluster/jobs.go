@@ -39,36 +39,42 @@ type Edit struct {
 	KeepPause bool
 }
 
-func (c *Conn) jobKey(name job.Name) string {
-	return bus.JobKey(name.Shard(c.cluster.Shards), name)
+// Jobs are the jobs of the cluster, each with its versions, in the bucket JOBS.
+type Jobs struct{ conn *Conn }
+
+// Jobs returns the jobs that the cluster keeps.
+func (c *Conn) Jobs() Jobs { return Jobs{c} }
+
+func (js Jobs) key(name job.Name) string {
+	return bus.JobKey(name.Shard(js.conn.cluster.Shards), name)
 }
 
-// PutJob saves j as the job's next version, and its script for the executors of the
+// Put saves j as the job's next version, and its script for the executors of the
 // group. j must be valid. When nothing would change, it returns the present version and
 // changed false. Errors: job.ErrConflict when the condition in e does not hold,
 // job.ErrInvalid when j names a script that the group does not have, job.ErrUnavailable.
-func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEntry, changed bool, err error) {
-	kv, err := c.Bucket(ctx, bus.BucketJobs)
+func (js Jobs) Put(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEntry, changed bool, err error) {
+	kv, err := js.conn.Bucket(ctx, bus.BucketJobs)
 	if err != nil {
 		return nil, false, err
 	}
-	ensure := c.EnsureGroup
+	ensure := js.conn.Groups().Ensure
 	if body := bus.BodyOf(&job.Version{Job: j}); body.Routed() {
-		ensure = c.RouteGroup // earlier than its first run, which would wait for the consumer
+		ensure = js.conn.Groups().Route // earlier than its first run, which would wait for the consumer
 	}
 	if err := ensure(ctx, j.Job.Group()); err != nil {
 		return nil, false, err
 	}
 	if j.Priority != job.PriorityNormal {
-		if err := c.GovernGroup(ctx, j.Job.Group()); err != nil {
+		if err := js.conn.Groups().Govern(ctx, j.Job.Group()); err != nil {
 			return nil, false, err
 		}
 	}
-	if err := c.provideScript(ctx, j); err != nil {
+	if err := js.conn.Scripts().provide(ctx, j); err != nil {
 		return nil, false, err
 	}
 	for {
-		was, err := c.lookupJob(ctx, j.Job)
+		was, err := js.lookup(ctx, j.Job)
 		if err != nil {
 			return nil, false, err
 		}
@@ -85,7 +91,7 @@ func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEnt
 		if was != nil && !was.Deleted {
 			next.Skips = was.Skips
 		}
-		entry, err := c.writeJob(ctx, kv, was, next, e)
+		entry, err := js.write(ctx, kv, was, next, e)
 		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 && !e.IfAbsent {
 			continue // somebody else was faster, and e has no condition that says to care
 		}
@@ -93,23 +99,23 @@ func (c *Conn) PutJob(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEnt
 	}
 }
 
-// DeleteJob ends a job: from e.At on it does not fire. Its versions stay until
+// Delete ends a job: from e.At on it does not fire. Its versions stay until
 // housekeeping removes them. Errors: job.ErrNotFound, job.ErrConflict,
 // job.ErrUnavailable.
-func (c *Conn) DeleteJob(ctx context.Context, name job.Name, e Edit) error {
-	_, err := c.EditJob(ctx, name, e, func(v *job.Version) { v.Deleted = true })
+func (js Jobs) Delete(ctx context.Context, name job.Name, e Edit) error {
+	_, err := js.Edit(ctx, name, e, func(v *job.Version) { v.Deleted = true })
 	return err
 }
 
-// EditJob saves what change makes of the job's present version as its next one.
-// Errors as DeleteJob.
-func (c *Conn) EditJob(ctx context.Context, name job.Name, e Edit, change func(*job.Version)) (*bus.JobEntry, error) {
-	kv, err := c.Bucket(ctx, bus.BucketJobs)
+// Edit saves what change makes of the job's present version as its next one.
+// Errors as [Jobs.Delete].
+func (js Jobs) Edit(ctx context.Context, name job.Name, e Edit, change func(*job.Version)) (*bus.JobEntry, error) {
+	kv, err := js.conn.Bucket(ctx, bus.BucketJobs)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		was, err := c.lookupJob(ctx, name)
+		was, err := js.lookup(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +131,7 @@ func (c *Conn) EditJob(ctx context.Context, name job.Name, e Edit, change func(*
 		if next.Deleted == was.Deleted && reflect.DeepEqual(next.Job, was.Job) && reflect.DeepEqual(next.Skips, was.Skips) {
 			return was, nil
 		}
-		entry, err := c.writeJob(ctx, kv, was, next, e)
+		entry, err := js.write(ctx, kv, was, next, e)
 		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 {
 			continue
 		}
@@ -133,8 +139,8 @@ func (c *Conn) EditJob(ctx context.Context, name job.Name, e Edit, change func(*
 	}
 }
 
-// writeJob stores next in the place of was, which is nil for a job's first version.
-func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *bus.JobEntry, e Edit) (*bus.JobEntry, error) {
+// write stores next in the place of was, which is nil for a job's first version.
+func (js Jobs) write(ctx context.Context, kv jetstream.KeyValue, was, next *bus.JobEntry, e Edit) (*bus.JobEntry, error) {
 	next.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
 	if was != nil {
 		next.Version.Version = was.Version.Version + 1
@@ -143,7 +149,7 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *b
 			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
 		}
 	}
-	if err := c.checkDecided(ctx, was); err != nil {
+	if err := js.checkDecided(ctx, was); err != nil {
 		return nil, err
 	}
 	next.ForgetSkips()
@@ -153,9 +159,9 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *b
 	}
 	var rev uint64
 	if was == nil {
-		rev, err = kv.Create(ctx, c.jobKey(next.Job.Job), data)
+		rev, err = kv.Create(ctx, js.key(next.Job.Job), data)
 	} else {
-		rev, err = kv.Update(ctx, c.jobKey(next.Job.Job), data, was.Revision)
+		rev, err = kv.Update(ctx, js.key(next.Job.Job), data, was.Revision)
 	}
 	if jet.LostRace(err) {
 		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.JobChanged.With(next.Job.Job))
@@ -169,19 +175,19 @@ func (c *Conn) writeJob(ctx context.Context, kv jetstream.KeyValue, was, next *b
 
 // checkDecided refuses another version while that would push the oldest one out of the bucket
 // before the shard's owner has decided its fires. was is the present version.
-func (c *Conn) checkDecided(ctx context.Context, was *bus.JobEntry) error {
+func (js Jobs) checkDecided(ctx context.Context, was *bus.JobEntry) error {
 	if was == nil || was.Version.Version < bus.JobHistory {
 		return nil
 	}
 	name := was.Job.Job
-	cursor, err := c.cursorOf(ctx, name.Shard(c.cluster.Shards))
+	cursor, err := js.conn.Shards().cursor(ctx, name.Shard(js.conn.cluster.Shards))
 	if err != nil {
 		return fmt.Errorf("read how far the fires of job %s are decided: %w", name, err)
 	}
 	if cursor.Decided(was, was) {
 		return nil
 	}
-	versions, err := c.JobVersions(ctx, name)
+	versions, err := js.Versions(ctx, name)
 	if err != nil || len(versions) < bus.JobHistory || cursor.Decided(versions[0], versions[1]) {
 		return err
 	}
@@ -200,9 +206,9 @@ func (e Edit) check(was *bus.JobEntry) error {
 	return nil
 }
 
-// GetJob returns a job's present version. Errors: job.ErrNotFound, job.ErrUnavailable.
-func (c *Conn) GetJob(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
-	entry, err := c.lookupJob(ctx, name)
+// Get returns a job's present version. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (js Jobs) Get(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
+	entry, err := js.lookup(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -212,11 +218,11 @@ func (c *Conn) GetJob(ctx context.Context, name job.Name) (*bus.JobEntry, error)
 	return entry, nil
 }
 
-// lookupJob returns the newest version, a tombstone included, or nil. It asks the
+// lookup returns the newest version, a tombstone included, or nil. It asks the
 // leader: who has just saved a job is to find it so.
-func (c *Conn) lookupJob(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
-	key := c.jobKey(name)
-	m, err := c.Last(ctx, "KV_"+bus.BucketJobs, "$KV."+bus.BucketJobs+"."+key)
+func (js Jobs) lookup(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
+	key := js.key(name)
+	m, err := js.conn.Last(ctx, "KV_"+bus.BucketJobs, "$KV."+bus.BucketJobs+"."+key)
 	if errors.Is(err, jet.ErrNoMessage) || err == nil && m.Header.Get("KV-Operation") != "" {
 		return nil, nil // housekeeping has removed it
 	}
@@ -226,11 +232,11 @@ func (c *Conn) lookupJob(ctx context.Context, name job.Name) (*bus.JobEntry, err
 	return decodeJob(key, m.Data, m.Seq)
 }
 
-// JobVersions returns a job's versions, oldest first, as many as are kept. The last
+// Versions returns a job's versions, oldest first, as many as are kept. The last
 // may be a tombstone, and any may be unreadable. Errors: job.ErrNotFound, job.ErrUnavailable.
-func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*bus.JobEntry, error) {
+func (js Jobs) Versions(ctx context.Context, name job.Name) ([]*bus.JobEntry, error) {
 	var versions []*bus.JobEntry
-	err := c.ReadKeys(ctx, bus.BucketJobs, c.jobKey(name), 1, 0, func(e jetstream.KeyValueEntry) {
+	err := js.conn.ReadKeys(ctx, bus.BucketJobs, js.key(name), 1, 0, func(e jetstream.KeyValueEntry) {
 		if e.Operation() != jetstream.KeyValuePut { // housekeeping has removed those before
 			versions = nil
 			return
@@ -248,11 +254,11 @@ func (c *Conn) JobVersions(ctx context.Context, name job.Name) ([]*bus.JobEntry,
 	return versions, nil
 }
 
-// JobNames returns the names of all jobs that the bucket knows of, or of those of one
+// Names returns the names of all jobs that the bucket knows of, or of those of one
 // executor group, sorted. Deleted ones are among them, even those of which no version
 // is kept any more.
-func (c *Conn) JobNames(ctx context.Context, group string) ([]job.Name, error) {
-	s, err := c.JS.Stream(ctx, "KV_"+bus.BucketJobs)
+func (js Jobs) Names(ctx context.Context, group string) ([]job.Name, error) {
+	s, err := js.conn.JS.Stream(ctx, "KV_"+bus.BucketJobs)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", jet.Unavailable(err))
 	}
@@ -275,43 +281,43 @@ func (c *Conn) JobNames(ctx context.Context, group string) ([]job.Name, error) {
 	return names, nil
 }
 
-// WatchJobs follows all jobs. Its updates give first what there is (with all versions if
+// Watch follows all jobs. Its updates give first what there is (with all versions if
 // history is true, oldest first for each job), then a nil entry, then every change.
 // Entries are read by DecodeJobEntry. Housekeeping purges keys; such entries have no value.
-func (c *Conn) WatchJobs(ctx context.Context, history bool) (jetstream.KeyWatcher, error) {
-	return c.Watch(ctx, bus.BucketJobs, []string{">"}, history, 0)
+func (js Jobs) Watch(ctx context.Context, history bool) (jetstream.KeyWatcher, error) {
+	return js.conn.Watch(ctx, bus.BucketJobs, []string{">"}, history, 0)
 }
 
-// WatchJobChanges follows all jobs from now on: its updates give every change after the
+// WatchChanges follows all jobs from now on: its updates give every change after the
 // last one of the bucket that it returns, and one nil entry somewhere among them.
-// [Conn.ReadJobs] gives what there was before.
-func (c *Conn) WatchJobChanges(ctx context.Context) (w jetstream.KeyWatcher, bucket *jetstream.StreamInfo, err error) {
-	if bucket, err = c.JobsInfo(ctx); err != nil {
+// [Jobs.Read] gives what there was before.
+func (js Jobs) WatchChanges(ctx context.Context) (w jetstream.KeyWatcher, bucket *jetstream.StreamInfo, err error) {
+	if bucket, err = js.Info(ctx); err != nil {
 		return nil, nil, err
 	}
-	w, err = c.Watch(ctx, bus.BucketJobs, []string{">"}, true, bucket.State.LastSeq+1)
+	w, err = js.conn.Watch(ctx, bus.BucketJobs, []string{">"}, true, bucket.State.LastSeq+1)
 	return w, bucket, err
 }
 
-// JobsInfo returns how the stream below the bucket is, as its leader knows: its sequences
+// Info returns how the stream below the bucket is, as its leader knows: its sequences
 // are the revisions. Errors: job.ErrUnavailable.
-func (c *Conn) JobsInfo(ctx context.Context) (*jetstream.StreamInfo, error) {
-	return c.Info(ctx, bucketPrefix+bus.BucketJobs)
+func (js Jobs) Info(ctx context.Context) (*jetstream.StreamInfo, error) {
+	return js.conn.Info(ctx, bucketPrefix+bus.BucketJobs)
 }
 
-// ReadJobs calls yield with all changes of a shard's jobs after a revision, in order,
+// Read calls yield with all changes of a shard's jobs after a revision, in order,
 // until the bucket's leader has no more. known is a revision that the caller has heard of:
 // a leader that does not know of it, because it was cut off from the others, is not
 // believed. When the error is not nil, it is job.ErrUnavailable, and changes may be missing
 // after those that were given.
-func (c *Conn) ReadJobs(ctx context.Context, shard int, after, known uint64, yield func(jetstream.KeyValueEntry)) error {
-	return c.ReadKeys(ctx, bus.BucketJobs, strconv.Itoa(shard)+".>", after+1, known, yield)
+func (js Jobs) Read(ctx context.Context, shard int, after, known uint64, yield func(jetstream.KeyValueEntry)) error {
+	return js.conn.ReadKeys(ctx, bus.BucketJobs, strconv.Itoa(shard)+".>", after+1, known, yield)
 }
 
-// ReadAllJobs is [Conn.ReadJobs] for all shards. The NATS server looks at all jobs for each
+// ReadAll is [Jobs.Read] for all shards. The NATS server looks at all jobs for each
 // shard that is read by itself, and lets go of what it has read if everything is read at once.
-func (c *Conn) ReadAllJobs(ctx context.Context, after, known uint64, yield func(jetstream.KeyValueEntry)) error {
-	return c.ReadKeys(ctx, bus.BucketJobs, ">", after+1, known, yield)
+func (js Jobs) ReadAll(ctx context.Context, after, known uint64, yield func(jetstream.KeyValueEntry)) error {
+	return js.conn.ReadKeys(ctx, bus.BucketJobs, ">", after+1, known, yield)
 }
 
 // DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
@@ -381,14 +387,14 @@ func DecodeEnvelope(e jetstream.KeyValueEntry) (v bus.Envelope, ok bool) {
 	return v, err == nil && v.Version > 0 && !v.EffectiveFrom.IsZero()
 }
 
-// RemoveDeletedJobs removes all versions of jobs that were deleted before the given
+// RemoveDeleted removes all versions of jobs that were deleted before the given
 // instant. The names are free again, and begin at version 1.
-func (c *Conn) RemoveDeletedJobs(ctx context.Context, before time.Time) error {
-	kv, err := c.Bucket(ctx, bus.BucketJobs)
+func (js Jobs) RemoveDeleted(ctx context.Context, before time.Time) error {
+	kv, err := js.conn.Bucket(ctx, bus.BucketJobs)
 	if err != nil {
 		return err
 	}
-	return c.Entries(ctx, bus.BucketJobs, ">", false, func(e jetstream.KeyValueEntry) error {
+	return js.conn.Entries(ctx, bus.BucketJobs, ">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
 		}

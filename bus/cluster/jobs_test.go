@@ -21,7 +21,7 @@ func aJob(name job.Name, cron string) job.Job {
 
 func (w *world) put(j job.Job, e cluster.Edit) *bus.JobEntry {
 	w.t.Helper()
-	entry, _, err := w.conn.PutJob(w.t.Context(), j, e)
+	entry, _, err := w.conn.Jobs().Put(w.t.Context(), j, e)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -34,11 +34,11 @@ func TestVersionsGrowAndFollowEachOtherInTime(t *testing.T) {
 		w.put(aJob("g/a", "1 * * * *"), cluster.Edit{At: now})
 		w.put(aJob("g/a", "2 * * * *"), cluster.Edit{At: now.Add(-time.Hour)}) // a clock that is behind
 		w.put(aJob("g/a", "3 * * * *"), cluster.Edit{At: now})
-		if err := w.conn.DeleteJob(w.t.Context(), "g/a", cluster.Edit{At: now}); err != nil {
+		if err := w.conn.Jobs().Delete(w.t.Context(), "g/a", cluster.Edit{At: now}); err != nil {
 			w.t.Fatal(err)
 		}
 		w.put(aJob("g/a", "3 * * * *"), cluster.Edit{At: now, IfAbsent: true})
-		versions, err := w.conn.JobVersions(w.t.Context(), "g/a")
+		versions, err := w.conn.Jobs().Versions(w.t.Context(), "g/a")
 		if err != nil || len(versions) != 5 {
 			w.t.Fatalf("%d versions, %v", len(versions), err)
 		}
@@ -56,7 +56,7 @@ func TestVersionsGrowAndFollowEachOtherInTime(t *testing.T) {
 func TestPuttingWhatIsThereChangesNothing(t *testing.T) {
 	inCluster(t, func(w *world) {
 		first := w.put(aJob("g/a", "1 * * * *"), cluster.Edit{At: time.Now()})
-		again, changed, err := w.conn.PutJob(w.t.Context(), aJob("g/a", "1 * * * *"), cluster.Edit{At: time.Now()})
+		again, changed, err := w.conn.Jobs().Put(w.t.Context(), aJob("g/a", "1 * * * *"), cluster.Edit{At: time.Now()})
 		if err != nil || changed || again.Revision != first.Revision {
 			w.t.Errorf("changed %v, revision %d after %d, %v", changed, again.Revision, first.Revision, err)
 		}
@@ -70,26 +70,26 @@ func TestAConditionThatDoesNotHoldIsAConflict(t *testing.T) {
 		try := func(what string, e cluster.Edit) {
 			w.t.Helper()
 			e.At = time.Now()
-			if _, _, err := w.conn.PutJob(w.t.Context(), aJob("g/a", "3 * * * *"), e); !errors.Is(err, job.ErrConflict) {
+			if _, _, err := w.conn.Jobs().Put(w.t.Context(), aJob("g/a", "3 * * * *"), e); !errors.Is(err, job.ErrConflict) {
 				w.t.Errorf("put %s: %v", what, err)
 			}
 			if e.IfAbsent {
 				return
 			}
-			if err := w.conn.DeleteJob(w.t.Context(), "g/a", e); !errors.Is(err, job.ErrConflict) {
+			if err := w.conn.Jobs().Delete(w.t.Context(), "g/a", e); !errors.Is(err, job.ErrConflict) {
 				w.t.Errorf("delete %s: %v", what, err)
 			}
 		}
 		try("if absent", cluster.Edit{IfAbsent: true})
 		try("if it were the first revision", cluster.Edit{IfRevision: first.Revision})
 		try("if it were a later revision", cluster.Edit{IfRevision: second.Revision + 1})
-		if err := w.conn.DeleteJob(w.t.Context(), "g/a", cluster.Edit{At: time.Now(), IfRevision: second.Revision}); err != nil {
+		if err := w.conn.Jobs().Delete(w.t.Context(), "g/a", cluster.Edit{At: time.Now(), IfRevision: second.Revision}); err != nil {
 			w.t.Error(err)
 		}
-		if err := w.conn.DeleteJob(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}); !errors.Is(err, job.ErrNotFound) {
+		if err := w.conn.Jobs().Delete(w.t.Context(), "g/a", cluster.Edit{At: time.Now()}); !errors.Is(err, job.ErrNotFound) {
 			w.t.Errorf("delete what is deleted: %v", err)
 		}
-		if _, err := w.conn.GetJob(w.t.Context(), "g/a"); !errors.Is(err, job.ErrNotFound) {
+		if _, err := w.conn.Jobs().Get(w.t.Context(), "g/a"); !errors.Is(err, job.ErrNotFound) {
 			w.t.Errorf("get what is deleted: %v", err)
 		}
 	})
@@ -101,13 +101,13 @@ func TestWritersAtTheSameTimeMakeAVersionEach(t *testing.T) {
 		for i := range 8 {
 			conn := w.connect(fmt.Sprint("writer-", i))
 			writers.Go(func() {
-				if _, _, err := conn.PutJob(w.t.Context(), aJob("g/a", fmt.Sprintf("%d * * * *", i)), cluster.Edit{At: time.Now()}); err != nil {
+				if _, _, err := conn.Jobs().Put(w.t.Context(), aJob("g/a", fmt.Sprintf("%d * * * *", i)), cluster.Edit{At: time.Now()}); err != nil {
 					w.t.Error(err)
 				}
 			})
 		}
 		writers.Wait()
-		versions, err := w.conn.JobVersions(w.t.Context(), "g/a")
+		versions, err := w.conn.Jobs().Versions(w.t.Context(), "g/a")
 		if err != nil || len(versions) != 8 || versions[7].Version.Version != 8 {
 			w.t.Errorf("%d versions, %v", len(versions), err)
 		}
@@ -120,7 +120,7 @@ func TestOnlyTombstonesThatAreOldAreRemoved(t *testing.T) {
 			w.put(aJob(n, "1 * * * *"), cluster.Edit{At: time.Now()})
 		}
 		remove := func(n job.Name) {
-			if err := w.conn.DeleteJob(w.t.Context(), n, cluster.Edit{At: time.Now()}); err != nil {
+			if err := w.conn.Jobs().Delete(w.t.Context(), n, cluster.Edit{At: time.Now()}); err != nil {
 				w.t.Fatal(err)
 			}
 		}
@@ -129,26 +129,26 @@ func TestOnlyTombstonesThatAreOldAreRemoved(t *testing.T) {
 		time.Sleep(time.Hour)
 		w.put(aJob("g/back", "1 * * * *"), cluster.Edit{At: time.Now()})
 		remove("g/young")
-		if err := w.conn.RemoveDeletedJobs(w.t.Context(), time.Now().Add(-time.Minute)); err != nil {
+		if err := w.conn.Jobs().RemoveDeleted(w.t.Context(), time.Now().Add(-time.Minute)); err != nil {
 			w.t.Fatal(err)
 		}
 		for n, want := range map[job.Name]int{"g/back": 3, "g/young": 2, "g/alive": 1} {
-			if versions, err := w.conn.JobVersions(w.t.Context(), n); err != nil || len(versions) != want {
+			if versions, err := w.conn.Jobs().Versions(w.t.Context(), n); err != nil || len(versions) != want {
 				w.t.Errorf("%s has %d versions, want %d, %v", n, len(versions), want, err)
 			}
 		}
-		if _, err := w.conn.JobVersions(w.t.Context(), "g/old"); !errors.Is(err, job.ErrNotFound) {
+		if _, err := w.conn.Jobs().Versions(w.t.Context(), "g/old"); !errors.Is(err, job.ErrNotFound) {
 			w.t.Errorf("versions of a job of which none are kept: %v", err)
 		}
 		if e := w.put(aJob("g/old", "2 * * * *"), cluster.Edit{At: time.Now(), IfAbsent: true}); e.Version.Version != 1 {
 			w.t.Errorf("a name that is free again begins at version %d", e.Version.Version)
 		}
 		w.put(aJob("other/job", "2 * * * *"), cluster.Edit{At: time.Now()})
-		names, err := w.conn.JobNames(w.t.Context(), "g")
+		names, err := w.conn.Jobs().Names(w.t.Context(), "g")
 		if d := cmp.Diff([]job.Name{"g/alive", "g/back", "g/old", "g/young"}, names); d != "" || err != nil {
 			w.t.Error(d, err)
 		}
-		if names, err = w.conn.JobNames(w.t.Context(), ""); len(names) != 5 || err != nil {
+		if names, err = w.conn.Jobs().Names(w.t.Context(), ""); len(names) != 5 || err != nil {
 			w.t.Error(names, err)
 		}
 	})
@@ -172,7 +172,7 @@ func TestAVersionThatCannotBeReadIsAGapAmongTheOthers(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}
-		versions, err := w.conn.JobVersions(w.t.Context(), "g/a")
+		versions, err := w.conn.Jobs().Versions(w.t.Context(), "g/a")
 		if err != nil || len(versions) != 3 || versions[0].Unreadable != "" || versions[2].Unreadable != "" || versions[2].Schedule.Cron != "2 * * * *" {
 			w.t.Fatalf("%+v, %v", versions, err)
 		}

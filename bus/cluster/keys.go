@@ -32,20 +32,23 @@ func setupTokens(ctx context.Context, kv jetstream.KeyValue) error {
 	return nil
 }
 
-// openTokens reads the keys. A cluster that only an older program has set up has none.
-func (c *Conn) openTokens(ctx context.Context) error {
-	entry, err := c.Entry(ctx, bus.BucketCluster, keyTokens)
+// tokenKeys are the keys of tokens, in the bucket CLUSTER.
+type tokenKeys struct{ conn *Conn }
+
+// open reads the keys. A cluster that only an older program has set up has none.
+func (ks tokenKeys) open(ctx context.Context) error {
+	entry, err := ks.conn.Entry(ctx, bus.BucketCluster, keyTokens)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read keys of tokens: %w", err)
 	}
-	return c.useTokens(entry.Value())
+	return ks.use(entry.Value())
 }
 
-func (c *Conn) useTokens(data []byte) error {
-	if err := c.tokens.Use(data); err != nil {
+func (ks tokenKeys) use(data []byte) error {
+	if err := ks.conn.tokens.Use(data); err != nil {
 		return fmt.Errorf("%w: the keys of tokens in bucket %s are damaged: %w", job.ErrInvalid, bus.BucketCluster, err)
 	}
 	return nil
@@ -60,7 +63,7 @@ func (c *Conn) FollowTokens(ctx context.Context, log *slog.Logger) error {
 	again := time.NewTicker(followTokensAgain)
 	defer again.Stop()
 	for ctx.Err() == nil {
-		if err := c.followTokens(ctx, log); err != nil && ctx.Err() == nil {
+		if err := (tokenKeys{c}).follow(ctx, log); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "keys of tokens not followed", "error", err)
 		}
 		select {
@@ -71,10 +74,10 @@ func (c *Conn) FollowTokens(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// followTokens is FollowTokens until something goes wrong. Keys that cannot be read change
+// follow is FollowTokens until something goes wrong. Keys that cannot be read change
 // nothing.
-func (c *Conn) followTokens(ctx context.Context, log *slog.Logger) error {
-	w, err := c.Watch(ctx, bus.BucketCluster, []string{keyTokens}, false, 0)
+func (ks tokenKeys) follow(ctx context.Context, log *slog.Logger) error {
+	w, err := ks.conn.Watch(ctx, bus.BucketCluster, []string{keyTokens}, false, 0)
 	if err != nil {
 		return err
 	}
@@ -83,7 +86,7 @@ func (c *Conn) followTokens(ctx context.Context, log *slog.Logger) error {
 		if e == nil || e.Operation() != jetstream.KeyValuePut {
 			continue
 		}
-		if err := c.useTokens(e.Value()); err != nil {
+		if err := ks.use(e.Value()); err != nil {
 			log.ErrorContext(ctx, "keys of tokens not used", "error", err)
 		}
 	}

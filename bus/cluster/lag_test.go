@@ -27,47 +27,47 @@ func TestWhatIsChangedBackAtOnceIsChangedThoughAReplicaLagsBehind(t *testing.T) 
 			}
 		}
 		run := job.NewRunID(time.Now())
-		_, _, err := w.conn.SetPause(ctx, "billing", true, time.Time{}, cluster.Edit{At: time.Now()})
+		_, _, err := w.conn.Pauses().Set(ctx, "billing", true, time.Time{}, cluster.Edit{At: time.Now()})
 		check(err)
-		_, err = w.conn.SetGroupLimits(ctx, "billing", cluster.GroupLimits{Limit: 5})
+		_, err = w.conn.Groups().SetLimits(ctx, "billing", cluster.GroupLimits{Limit: 5})
 		check(err)
-		_, _, err = w.conn.PutCalendar(ctx, job.Calendar{Calendar: "holidays"}, cluster.Edit{At: time.Now()})
+		_, _, err = w.conn.Calendars().Put(ctx, job.Calendar{Calendar: "holidays"}, cluster.Edit{At: time.Now()})
 		check(err)
-		check(w.conn.PutSecret(ctx, &bus.Secret{Group: "billing", Secret: "password"}))
-		check(w.conn.PutOverrides(ctx, "billing", run, cluster.Overrides{States: "done"}))
-		check(w.conn.PutFloor(ctx, &bus.Cursor{Shard: 1, Epoch: 7}))
-		check(w.conn.BeginRestore(ctx, "backup"))
+		check(w.conn.Secrets().Put(ctx, &bus.Secret{Group: "billing", Secret: "password"}))
+		check(w.conn.Overrides().Put(ctx, "billing", run, cluster.Overrides{States: "done"}))
+		check(w.conn.Shards().PutFloor(ctx, &bus.Cursor{Shard: 1, Epoch: 7}))
+		check(w.conn.Restore().Begin(ctx, "backup"))
 
 		w.broker.Lag("late")
-		_, _, err = conn.SetPause(ctx, "billing", false, time.Time{}, cluster.Edit{At: time.Now()})
+		_, _, err = conn.Pauses().Set(ctx, "billing", false, time.Time{}, cluster.Edit{At: time.Now()})
 		check(err)
-		if p, err := w.conn.GetPause(ctx, "billing"); err != nil || p.Paused {
+		if p, err := w.conn.Pauses().Get(ctx, "billing"); err != nil || p.Paused {
 			w.t.Errorf("resumed, the group is %+v, %v", p, err)
 		}
-		was, err := conn.SetGroupLimits(ctx, "billing", cluster.GroupLimits{})
-		if g, gone := w.conn.Group(ctx, "billing"); err != nil || gone != nil || was.Limit != 5 || g.Limit != 0 {
+		was, err := conn.Groups().SetLimits(ctx, "billing", cluster.GroupLimits{})
+		if g, gone := w.conn.Groups().Get(ctx, "billing"); err != nil || gone != nil || was.Limit != 5 || g.Limit != 0 {
 			w.t.Errorf("without its limit, the group is %+v, and was %+v, %v", g, was, errors.Join(err, gone))
 		}
-		check(conn.DeleteCalendar(ctx, "holidays", cluster.Edit{At: time.Now()}))
-		if _, err := w.conn.GetCalendar(ctx, "holidays"); !errors.Is(err, job.ErrNotFound) {
+		check(conn.Calendars().Delete(ctx, "holidays", cluster.Edit{At: time.Now()}))
+		if _, err := w.conn.Calendars().Get(ctx, "holidays"); !errors.Is(err, job.ErrNotFound) {
 			w.t.Errorf("the calendar that was deleted: %v", err)
 		}
-		check(conn.DeleteSecret(ctx, "billing", "password"))
-		if g, err := conn.GetOverrides(ctx, "billing", run); err != nil || g.States != "done" {
+		check(conn.Secrets().Delete(ctx, "billing", "password"))
+		if g, err := conn.Overrides().Get(ctx, "billing", run); err != nil || g.States != "done" {
 			w.t.Errorf("the run is given %+v, %v", g, err)
 		}
-		if floor, err := conn.GetFloor(ctx, 1); err != nil || floor == nil || floor.Epoch != 7 {
+		if floor, err := conn.Shards().Floor(ctx, 1); err != nil || floor == nil || floor.Epoch != 7 {
 			w.t.Errorf("the floor is %+v, %v", floor, err)
 		}
-		if backup, err := conn.Restoring(ctx); err != nil || backup != "backup" {
+		if backup, err := conn.Restore().Running(ctx); err != nil || backup != "backup" {
 			w.t.Errorf("the restore of %q has begun, %v", backup, err)
 		}
-		if upTo, err := conn.EventsAlerted(ctx, bus.StreamEvt); err != nil || upTo != math.MaxUint64 {
+		if upTo, err := conn.Events().Alerted(ctx, bus.StreamEvt); err != nil || upTo != math.MaxUint64 {
 			w.t.Errorf("the alerter is at %d, %v", upTo, err)
 		}
 		_, err = w.conn.JS.Publish(ctx, "$KV."+bus.BucketAlert+"."+cluster.KeyAlertPosition, []byte(`{"events":3}`))
 		check(err)
-		if upTo, err := conn.EventsAlerted(ctx, bus.StreamEvt); err != nil || upTo != 3 {
+		if upTo, err := conn.Events().Alerted(ctx, bus.StreamEvt); err != nil || upTo != 3 {
 			w.t.Errorf("the alerter is at %d, %v", upTo, err)
 		}
 	})
@@ -95,7 +95,7 @@ func TestLiveRunsAreNotCountedByAServerThatIsStarting(t *testing.T) {
 		}
 		defer func() { _ = server.Unsubscribe() }()
 		consumers := len(job.Priorities) + 1
-		if b, err := conn.BacklogOf(w.t.Context(), "billing"); err != nil || b.Waiting != 3*consumers || b.Delivered != 2*consumers {
+		if b, err := conn.Groups().Backlog(w.t.Context(), "billing"); err != nil || b.Waiting != 3*consumers || b.Delivered != 2*consumers {
 			w.t.Errorf("the backlog is %+v, %v", b, err)
 		}
 	})

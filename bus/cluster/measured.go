@@ -18,7 +18,7 @@ import (
 type measured struct{ key, what string }
 
 // putMeasured keeps the newest figures. The error is job.ErrUnavailable.
-func (c *Conn) putMeasured(ctx context.Context, m measured, figures any) error {
+func putMeasured(ctx context.Context, c *Conn, m measured, figures any) error {
 	kv, err := c.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (c *Conn) putMeasured(ctx context.Context, m measured, figures any) error {
 
 // getMeasured reads the newest figures. Errors: job.ErrNotFound when there are none,
 // job.ErrUnavailable.
-func (c *Conn) getMeasured(ctx context.Context, m measured, into any) error {
+func getMeasured(ctx context.Context, c *Conn, m measured, into any) error {
 	e, err := c.Entry(ctx, bus.BucketCluster, m.key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("%w: %s: not measured yet", job.ErrNotFound, m.what)

@@ -24,12 +24,18 @@ type NodeClock struct {
 	NATSWrong bool `json:"nats_clock_wrong"`
 }
 
-// NodeClocks returns the clocks of all live servers that schedule, by their names. The error is
+// Nodes are the servers that schedule.
+type Nodes struct{ conn *Conn }
+
+// Nodes returns the servers that schedule.
+func (c *Conn) Nodes() Nodes { return Nodes{c} }
+
+// Clocks returns the clocks of all live servers that schedule, by their names. The error is
 // job.ErrUnavailable.
-func (c *Conn) NodeClocks(ctx context.Context) ([]NodeClock, error) {
+func (ns Nodes) Clocks(ctx context.Context) ([]NodeClock, error) {
 	const prefix = "$KV." + bus.BucketLease + ".node."
 	var all []NodeClock
-	err := c.Scan(ctx, bucketPrefix+bus.BucketLease, prefix+"*", func(m *jet.Stored) bool {
+	err := ns.conn.Scan(ctx, bucketPrefix+bus.BucketLease, prefix+"*", func(m *jet.Stored) bool {
 		var l jet.Lease
 		clock := NodeClock{Node: strings.TrimPrefix(m.Subject, prefix)}
 		if json.Unmarshal(m.Data, &l) == nil && json.Unmarshal(l.Info, &clock) == nil { // else it has ended, or is another version's
@@ -46,9 +52,9 @@ func (c *Conn) NodeClocks(ctx context.Context) ([]NodeClock, error) {
 
 // ShardsOwned returns how many shards have a node, as NATS' leader knows it. The error is
 // job.ErrUnavailable.
-func (c *Conn) ShardsOwned(ctx context.Context) (int, error) {
+func (ns Nodes) ShardsOwned(ctx context.Context) (int, error) {
 	n := 0
-	err := c.Scan(ctx, bucketPrefix+bus.BucketLease, "$KV."+bus.BucketLease+".shard.*", func(m *jet.Stored) bool {
+	err := ns.conn.Scan(ctx, bucketPrefix+bus.BucketLease, "$KV."+bus.BucketLease+".shard.*", func(m *jet.Stored) bool {
 		if len(m.Data) > 0 { // else the lease has ended
 			n++
 		}
@@ -92,14 +98,14 @@ const (
 
 // PutParked says which shards of a node are parked. It is repeated every some seconds while
 // there are any, and said once more when there are none. The error is job.ErrUnavailable.
-func (c *Conn) PutParked(ctx context.Context, node string, shards []ParkedShard) error {
-	return c.putMeasured(ctx, measured{parkedPrefix + node, "the parked shards"}, parkedBy{time.Now().UTC(), shards})
+func (ns Nodes) PutParked(ctx context.Context, node string, shards []ParkedShard) error {
+	return putMeasured(ctx, ns.conn, measured{parkedPrefix + node, "the parked shards"}, parkedBy{time.Now().UTC(), shards})
 }
 
 // Parked returns the shards that are parked, as all nodes say it that have lately. The error
 // is job.ErrUnavailable.
-func (c *Conn) Parked(ctx context.Context, now time.Time) ([]ParkedShard, error) {
-	newest, err := newestMeasured[parkedBy](ctx, c, parkedPrefix, "parked shards")
+func (ns Nodes) Parked(ctx context.Context, now time.Time) ([]ParkedShard, error) {
+	newest, err := newestMeasured[parkedBy](ctx, ns.conn, parkedPrefix, "parked shards")
 	if err != nil {
 		return nil, err
 	}

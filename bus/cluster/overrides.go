@@ -59,7 +59,7 @@ func (r *givenRoom) check(ctx context.Context, c *Conn, share bus.Share, group s
 	if err != nil {
 		return nil // storing the overrides will fail with the same cause
 	}
-	kept, err := c.keptOf(ctx, share, group, last)
+	kept, err := c.Shares().keptOf(ctx, share, group, last)
 	if err != nil {
 		return nil // likewise
 	}
@@ -76,14 +76,20 @@ func (r *givenRoom) check(ctx context.Context, c *Conn, share bus.Share, group s
 	return look.err
 }
 
-// PutOverrides keeps what a run of a group is given, before it is asked for. What was kept
+// Overridden are the overrides that runs were given.
+type Overridden struct{ conn *Conn }
+
+// Overrides returns the overrides that runs were given.
+func (c *Conn) Overrides() Overridden { return Overridden{c} }
+
+// Put keeps what a run of a group is given, before it is asked for. What was kept
 // of the run before stays. The error is an *InvalidError when the group keeps as many overrides as it
 // may, see [bus.ShareOfGiven].
-func (c *Conn) PutOverrides(ctx context.Context, group string, id job.RunID, g Overrides) error {
-	if err := c.given.check(ctx, c, bus.ShareOfGiven(), group); err != nil {
+func (os Overridden) Put(ctx context.Context, group string, id job.RunID, g Overrides) error {
+	if err := os.conn.given.check(ctx, os.conn, bus.ShareOfGiven(), group); err != nil {
 		return err
 	}
-	kv, err := c.Bucket(ctx, bus.BucketGiven)
+	kv, err := os.conn.Bucket(ctx, bus.BucketGiven)
 	if err != nil {
 		return err
 	}
@@ -97,10 +103,10 @@ func (c *Conn) PutOverrides(ctx context.Context, group string, id job.RunID, g O
 	return nil
 }
 
-// GetOverrides returns what a run was given: nothing, if that was nothing or is long ago.
-func (c *Conn) GetOverrides(ctx context.Context, group string, id job.RunID) (Overrides, error) {
+// Get returns what a run was given: nothing, if that was nothing or is long ago.
+func (os Overridden) Get(ctx context.Context, group string, id job.RunID) (Overrides, error) {
 	var g Overrides
-	e, err := c.Entry(ctx, bus.BucketGiven, givenKey(group, id))
+	e, err := os.conn.Entry(ctx, bus.BucketGiven, givenKey(group, id))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return g, nil
 	}

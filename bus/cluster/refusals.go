@@ -22,15 +22,21 @@ type Refusal struct {
 
 const refusedPrefix = "refused."
 
-// PutRefusal notes a group's last refusal, so that the alerter sees it. The error is job.ErrUnavailable.
-func (c *Conn) PutRefusal(ctx context.Context, r Refusal) error {
-	return c.putMeasured(ctx, measured{refusedPrefix + r.Group, "that a group is refused"}, r)
+// Refusals are the messages of executors that servers have refused lately, by group, and the groups that keep too much.
+type Refusals struct{ conn *Conn }
+
+// Refusals returns what servers have refused lately.
+func (c *Conn) Refusals() Refusals { return Refusals{c} }
+
+// Put notes a group's last refusal, so that the alerter sees it. The error is job.ErrUnavailable.
+func (rs Refusals) Put(ctx context.Context, r Refusal) error {
+	return putMeasured(ctx, rs.conn, measured{refusedPrefix + r.Group, "that a group is refused"}, r)
 }
 
-// Refusals returns the last refusal of each group that had one, also those that are over. The
+// All returns the last refusal of each group that had one, also those that are over. The
 // error is job.ErrUnavailable.
-func (c *Conn) Refusals(ctx context.Context) ([]Refusal, error) {
-	newest, err := newestMeasured[Refusal](ctx, c, refusedPrefix, "which groups are refused")
+func (rs Refusals) All(ctx context.Context) ([]Refusal, error) {
+	newest, err := newestMeasured[Refusal](ctx, rs.conn, refusedPrefix, "which groups are refused")
 	if err != nil {
 		return nil, err
 	}
@@ -58,14 +64,14 @@ type FullGroup struct {
 const fullPrefix = "full."
 
 // PutFullGroup notes that a group is full, so that the alerter sees it. The error is job.ErrUnavailable.
-func (c *Conn) PutFullGroup(ctx context.Context, f FullGroup) error {
-	return c.putMeasured(ctx, measured{fullPrefix + f.Group, "that a group is full"}, f)
+func (rs Refusals) PutFullGroup(ctx context.Context, f FullGroup) error {
+	return putMeasured(ctx, rs.conn, measured{fullPrefix + f.Group, "that a group is full"}, f)
 }
 
 // FullGroups returns of each group that was ever full what was noted last, in the order of their names.
 // The error is job.ErrUnavailable.
-func (c *Conn) FullGroups(ctx context.Context) ([]FullGroup, error) {
-	newest, err := newestMeasured[FullGroup](ctx, c, fullPrefix, "which groups are full")
+func (rs Refusals) FullGroups(ctx context.Context) ([]FullGroup, error) {
+	newest, err := newestMeasured[FullGroup](ctx, rs.conn, fullPrefix, "which groups are full")
 	if err != nil {
 		return nil, err
 	}

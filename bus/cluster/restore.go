@@ -15,9 +15,15 @@ import (
 // keyRestoring is there while a backup is written back: its value names the backup.
 const keyRestoring = "restoring"
 
-// Restoring returns the backup whose restore has begun and not ended; "" if there is none.
-func (c *Conn) Restoring(ctx context.Context) (backup string, err error) {
-	entry, err := c.Entry(ctx, bus.BucketCluster, keyRestoring)
+// Restore marks a cluster on which a backup is being restored.
+type Restore struct{ conn *Conn }
+
+// Restore returns the mark of a restore.
+func (c *Conn) Restore() Restore { return Restore{c} }
+
+// Running returns the backup whose restore has begun and not ended; "" if there is none.
+func (r Restore) Running(ctx context.Context) (backup string, err error) {
+	entry, err := r.conn.Entry(ctx, bus.BucketCluster, keyRestoring)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return "", nil
 	}
@@ -27,10 +33,10 @@ func (c *Conn) Restoring(ctx context.Context) (backup string, err error) {
 	return string(entry.Value()), nil
 }
 
-// BeginRestore keeps servers from starting on what is half restored, until EndRestore. The error
-// is job.ErrConflict when another restore has begun since [Conn.Restoring] said that none has.
-func (c *Conn) BeginRestore(ctx context.Context, backup string) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+// Begin keeps servers from starting on what is half restored, until [Restore.End]. The error
+// is job.ErrConflict when another restore has begun since [Restore.Running] said that none has.
+func (r Restore) Begin(ctx context.Context, backup string) error {
+	kv, err := r.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return err
 	}
@@ -47,9 +53,9 @@ func (c *Conn) BeginRestore(ctx context.Context, backup string) error {
 	return nil
 }
 
-// EndRestore lets servers start.
-func (c *Conn) EndRestore(ctx context.Context) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+// End lets servers start.
+func (r Restore) End(ctx context.Context) error {
+	kv, err := r.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return err
 	}
@@ -60,8 +66,8 @@ func (c *Conn) EndRestore(ctx context.Context) error {
 }
 
 // checkWhole returns job.ErrConflict while a restore has begun and not ended.
-func (c *Conn) checkWhole(ctx context.Context) error {
-	switch _, err := c.Entry(ctx, bus.BucketCluster, keyRestoring); {
+func (r Restore) checkWhole(ctx context.Context) error {
+	switch _, err := r.conn.Entry(ctx, bus.BucketCluster, keyRestoring); {
 	case errors.Is(err, jetstream.ErrKeyNotFound):
 		return nil
 	case err != nil:

@@ -26,13 +26,19 @@ type RetentionEntry struct {
 
 const keyRetention = "retention"
 
-// PutRetention says how long history is kept from now on. Errors: an *InvalidError,
+// Retention is how long history is kept, now and before.
+type Retention struct{ conn *Conn }
+
+// Retention returns how long history is kept.
+func (c *Conn) Retention() Retention { return Retention{c} }
+
+// Put says how long history is kept from now on. Errors: an *InvalidError,
 // job.ErrConflict when e's condition does not hold, job.ErrUnavailable.
-func (c *Conn) PutRetention(ctx context.Context, r job.Retention, e Edit) (*RetentionEntry, error) {
+func (rs Retention) Put(ctx context.Context, r job.Retention, e Edit) (*RetentionEntry, error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+	kv, err := rs.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return nil, err
 	}
@@ -58,9 +64,9 @@ func (c *Conn) PutRetention(ctx context.Context, r job.Retention, e Edit) (*Rete
 	return next, nil
 }
 
-// GetRetention returns what PutRetention has said, or otherwise if it never did.
-func (c *Conn) GetRetention(ctx context.Context, otherwise job.Retention) (*RetentionEntry, error) {
-	stored, err := c.Entry(ctx, bus.BucketCluster, keyRetention)
+// Get returns what [Retention.Put] has said, or otherwise if it never did.
+func (rs Retention) Get(ctx context.Context, otherwise job.Retention) (*RetentionEntry, error) {
+	stored, err := rs.conn.Entry(ctx, bus.BucketCluster, keyRetention)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return &RetentionEntry{Retention: otherwise}, nil
 	}
@@ -89,11 +95,11 @@ func (r Retentions) Since(name job.Name, now time.Time) time.Time {
 	return since
 }
 
-// Retentions returns otherwise, which held before anybody had said anything, and what
-// PutRetention has said since, as far back as that is kept. The error is
+// History returns otherwise, which held before anybody had said anything, and what
+// [Retention.Put] has said since, as far back as that is kept. The error is
 // job.ErrUnavailable.
-func (c *Conn) Retentions(ctx context.Context, otherwise job.Retention) (Retentions, error) {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+func (rs Retention) History(ctx context.Context, otherwise job.Retention) (Retentions, error) {
+	kv, err := rs.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +116,11 @@ func (c *Conn) Retentions(ctx context.Context, otherwise job.Retention) (Retenti
 	return all, nil
 }
 
-// FollowRetention calls f with what was said last, and with each change, until ctx is
+// Follow calls f with what was said last, and with each change, until ctx is
 // done; or with why it cannot be read. The error is job.ErrUnavailable when it cannot
 // begin.
-func (c *Conn) FollowRetention(ctx context.Context, f func(*RetentionEntry, error)) error {
-	w, err := c.Watch(ctx, bus.BucketCluster, []string{keyRetention}, false, 0)
+func (rs Retention) Follow(ctx context.Context, f func(*RetentionEntry, error)) error {
+	w, err := rs.conn.Watch(ctx, bus.BucketCluster, []string{keyRetention}, false, 0)
 	if err != nil {
 		return err
 	}

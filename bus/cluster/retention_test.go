@@ -20,12 +20,12 @@ func TestWhoeverFollowsTheRetentionHearsEachChange(t *testing.T) {
 		keep := func(n int) job.Retention {
 			return job.Retention{Default: job.Keep{Runs: job.Duration(n) * days, Logs: days}}
 		}
-		if e, err := w.conn.GetRetention(t.Context(), keep(7)); err != nil || e.Revision != 0 || e.Default.Runs != 7*days {
+		if e, err := w.conn.Retention().Get(t.Context(), keep(7)); err != nil || e.Revision != 0 || e.Default.Runs != 7*days {
 			t.Errorf("at first there is %+v, with %v", e, err)
 		}
 		put := func(n int, e cluster.Edit) (*cluster.RetentionEntry, error) {
 			e.At, e.Author = time.Now(), "ann"
-			return w.conn.PutRetention(t.Context(), keep(n), e)
+			return w.conn.Retention().Put(t.Context(), keep(n), e)
 		}
 		first, err := put(1, cluster.Edit{IfAbsent: true})
 		if err != nil {
@@ -35,7 +35,7 @@ func TestWhoeverFollowsTheRetentionHearsEachChange(t *testing.T) {
 		var heard []job.Duration
 		ended := make(chan error, 1)
 		go func() {
-			ended <- w.conn.FollowRetention(ctx, func(e *cluster.RetentionEntry, err error) {
+			ended <- w.conn.Retention().Follow(ctx, func(e *cluster.RetentionEntry, err error) {
 				if err != nil {
 					t.Error(err)
 					return

@@ -43,14 +43,14 @@ func (e *SilentError) Error() string {
 // Unwrap lets callers see [job.ErrUnavailable].
 func (e *SilentError) Unwrap() error { return job.ErrUnavailable }
 
-// roomFor is for how long an answer of CheckRoom counts: anybody may ask for it. roomWait is how
+// roomFor is for how long an answer of [Streams.CheckRoom] counts: anybody may ask for it. roomWait is how
 // long it waits for the streams.
 const (
 	roomFor  = 5 * time.Second
 	roomWait = time.Second
 )
 
-// room is the last answer of CheckRoom.
+// room is the last answer of [Streams.CheckRoom].
 type room struct {
 	mu  sync.Mutex
 	at  time.Time
@@ -63,34 +63,34 @@ var measuredRoom = measured{key: "room", what: "a note, to see whether NATS stor
 // CheckRoom returns a *NoRoomError when NATS refuses what is to be stored: a stream that
 // drops nothing is full, or the disk is. Any other error means that this is not known: a
 // *SilentError of some streams. The answer may be 5 s old.
-func (c *Conn) CheckRoom(ctx context.Context) error {
-	c.room.mu.Lock()
-	defer c.room.mu.Unlock()
-	if time.Since(c.room.at) < roomFor {
-		return c.room.err
+func (ss Streams) CheckRoom(ctx context.Context) error {
+	ss.conn.room.mu.Lock()
+	defer ss.conn.room.mu.Unlock()
+	if time.Since(ss.conn.room.at) < roomFor {
+		return ss.conn.room.err
 	}
-	err := c.checkRoom(ctx)
+	err := ss.checkRoom(ctx)
 	if ctx.Err() == nil { // else the next one asks again
-		c.room.at, c.room.err = time.Now(), err
+		ss.conn.room.at, ss.conn.room.err = time.Now(), err
 	}
 	return err
 }
 
-func (c *Conn) checkRoom(ctx context.Context) error {
-	err := c.putMeasured(ctx, measuredRoom, time.Now().UTC())
+func (ss Streams) checkRoom(ctx context.Context) error {
+	err := putMeasured(ctx, ss.conn, measuredRoom, time.Now().UTC())
 	if reason := diskFull(err); reason != "" {
 		return &NoRoomError{Disk: true, Reason: reason}
 	}
 	if err != nil {
 		return err
 	}
-	names := append(c.Trigs(), c.Evts()...)
+	names := append(ss.conn.Trigs(), ss.conn.Evts()...)
 	infos, errs := make([]*jetstream.StreamInfo, len(names)), make([]error, len(names))
 	ctx, cancel := context.WithTimeout(ctx, roomWait)
 	defer cancel()
 	var asking sync.WaitGroup
 	for i, name := range names {
-		asking.Go(func() { infos[i], errs[i] = c.Info(ctx, name) })
+		asking.Go(func() { infos[i], errs[i] = ss.conn.Info(ctx, name) })
 	}
 	asking.Wait()
 	silent := &SilentError{}
@@ -109,8 +109,8 @@ func (c *Conn) checkRoom(ctx context.Context) error {
 	if len(silent.Streams) == 0 {
 		return errors.Join(errs...)
 	}
-	for p := range c.Trigs() { // which are followed by as many of events
-		silent.Partial = silent.Partial || infos[p] != nil && infos[p+len(c.Trigs())] != nil
+	for p := range ss.conn.Trigs() { // which are followed by as many of events
+		silent.Partial = silent.Partial || infos[p] != nil && infos[p+len(ss.conn.Trigs())] != nil
 	}
 	return silent
 }

@@ -14,9 +14,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// provideScript makes sure that the group has the script of j, before a version of the
+// Scripts are the scripts of executor groups, by their digests.
+type Scripts struct{ conn *Conn }
+
+// Scripts returns the scripts of groups.
+func (c *Conn) Scripts() Scripts { return Scripts{c} }
+
+// provide makes sure that the group has the script of j, before a version of the
 // job that needs it can be read by anybody.
-func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
+func (ss Scripts) provide(ctx context.Context, j job.Job) error {
 	s := j.Task.Script
 	if s == nil {
 		return nil
@@ -27,7 +33,7 @@ func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
 		digest = job.DigestOf(s.Source)
 	}
 	text := []byte(s.Source)
-	m, err := c.Last(ctx, "KV_"+bus.BucketScript, bus.SubjectScript(group, digest))
+	m, err := ss.conn.Last(ctx, "KV_"+bus.BucketScript, bus.SubjectScript(group, digest))
 	if err == nil && m.Header.Get("KV-Operation") != "" { // that it was removed
 		err = jet.ErrNoMessage
 	}
@@ -41,12 +47,12 @@ func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
 	case s.Source == "":
 		return &job.InvalidError{Field: "task.script.digest", Reason: fmt.Sprintf("%q names no script that group %s has; give its source", digest, group)}
 	}
-	kv, bad := c.Bucket(ctx, bus.BucketScript)
+	kv, bad := ss.conn.Bucket(ctx, bus.BucketScript)
 	if bad != nil {
 		return bad
 	}
 	if errors.Is(err, jet.ErrNoMessage) {
-		if err := c.checkScripts(ctx, kv, group); err != nil {
+		if err := ss.check(ctx, kv, group); err != nil {
 			return err
 		}
 	}
@@ -59,10 +65,10 @@ func (c *Conn) provideScript(ctx context.Context, j job.Job) error {
 // MaxGroupScripts is how many scripts a group may have.
 const MaxGroupScripts = 10_000
 
-// checkScripts returns an *InvalidError if a group has as many scripts as it may. They are counted one by
+// check returns an *InvalidError if a group has as many scripts as it may. They are counted one by
 // one only where that matters: what was removed has left a mark.
-func (c *Conn) checkScripts(ctx context.Context, kv jetstream.KeyValue, group string) error {
-	marks, err := c.CountBySubject(ctx, "KV_"+bus.BucketScript, bus.SubjectScript(group, "*"))
+func (ss Scripts) check(ctx context.Context, kv jetstream.KeyValue, group string) error {
+	marks, err := ss.conn.CountBySubject(ctx, "KV_"+bus.BucketScript, bus.SubjectScript(group, "*"))
 	if err != nil || len(marks) < MaxGroupScripts {
 		return err
 	}
@@ -88,19 +94,19 @@ const (
 	scriptFresh = time.Hour
 )
 
-// RemoveScripts removes the scripts that no version of a job uses and that are old
+// RemoveUnused removes the scripts that no version of a job uses and that are old
 // enough, and returns how many there were. It reads all versions of all jobs, if there
 // are such scripts at all.
-func (c *Conn) RemoveScripts(ctx context.Context) (removed int, err error) {
-	kv, err := c.Bucket(ctx, bus.BucketScript)
+func (ss Scripts) RemoveUnused(ctx context.Context) (removed int, err error) {
+	kv, err := ss.conn.Bucket(ctx, bus.BucketScript)
 	if err != nil {
 		return 0, err
 	}
-	old, err := c.oldScripts(ctx)
+	old, err := ss.old(ctx)
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}
-	if err := c.keepUsed(ctx, old); err != nil {
+	if err := ss.keepUsed(ctx, old); err != nil {
 		return 0, err
 	}
 	for key, revision := range old {
@@ -116,10 +122,10 @@ func (c *Conn) RemoveScripts(ctx context.Context) (removed int, err error) {
 	return removed, nil
 }
 
-// oldScripts returns the revisions of scripts that are ScriptKept old, by their keys.
-func (c *Conn) oldScripts(ctx context.Context) (map[string]uint64, error) {
+// old returns the revisions of scripts that are ScriptKept old, by their keys.
+func (ss Scripts) old(ctx context.Context) (map[string]uint64, error) {
 	old := map[string]uint64{}
-	err := c.Entries(ctx, bus.BucketScript, ">", false, func(e jetstream.KeyValueEntry) error {
+	err := ss.conn.Entries(ctx, bus.BucketScript, ">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() == jetstream.KeyValuePut && time.Since(e.Created()) > ScriptKept {
 			old[e.Key()] = e.Revision()
 		}
@@ -132,8 +138,8 @@ func (c *Conn) oldScripts(ctx context.Context) (map[string]uint64, error) {
 }
 
 // keepUsed takes those out of scripts that a version of a job uses.
-func (c *Conn) keepUsed(ctx context.Context, scripts map[string]uint64) error {
-	return c.Entries(ctx, bus.BucketJobs, ">", true, func(e jetstream.KeyValueEntry) error {
+func (ss Scripts) keepUsed(ctx context.Context, scripts map[string]uint64) error {
+	return ss.conn.Entries(ctx, bus.BucketJobs, ">", true, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
 		}

@@ -30,7 +30,7 @@ func TestAJobsScriptIsThereBeforeTheJobIs(t *testing.T) {
 			w.t.Errorf("another group: %v", err)
 		}
 		w.put(aScript(job.Script{Language: "shell", Digest: digest}), cluster.Edit{At: time.Now()})
-		_, _, err := w.conn.PutJob(w.t.Context(), aScript(job.Script{Language: "shell", Digest: job.DigestOf("echo two")}), cluster.Edit{At: time.Now()})
+		_, _, err := w.conn.Jobs().Put(w.t.Context(), aScript(job.Script{Language: "shell", Digest: job.DigestOf("echo two")}), cluster.Edit{At: time.Now()})
 		if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "task.script.digest" {
 			w.t.Errorf("a script that nobody has given: %v", err)
 		}
@@ -45,7 +45,7 @@ func TestAScriptGoesOnceNoVersionUsesItAndItIsOld(t *testing.T) {
 		}
 		removed := func(want int) {
 			w.t.Helper()
-			if n, err := w.conn.RemoveScripts(w.t.Context()); err != nil || n != want {
+			if n, err := w.conn.Scripts().RemoveUnused(w.t.Context()); err != nil || n != want {
 				w.t.Errorf("removed %d, %v; want %d", n, err, want)
 			}
 		}
@@ -89,7 +89,7 @@ func TestAGroupHasNoMoreScriptsThanItMay(t *testing.T) {
 		}
 		<-w.conn.JS.PublishAsyncComplete()
 		put := func(s job.Script) error {
-			_, _, err := w.conn.PutJob(w.t.Context(), aScript(s), cluster.Edit{At: time.Now()})
+			_, _, err := w.conn.Jobs().Put(w.t.Context(), aScript(s), cluster.Edit{At: time.Now()})
 			return err
 		}
 		if problems := job.Problems(put(job.Script{Language: "shell", Source: "echo new"})); len(problems) != 1 || problems[0].Field != "task.script" || !strings.Contains(problems[0].Reason, "10000 scripts") {

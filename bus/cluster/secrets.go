@@ -15,9 +15,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// PutSecret creates or replaces a secret. What it was before is gone.
-func (c *Conn) PutSecret(ctx context.Context, s *bus.Secret) error {
-	kv, err := c.Bucket(ctx, bus.BucketSecret)
+// Secrets are the sealed secrets of executor groups.
+type Secrets struct{ conn *Conn }
+
+// Secrets returns the secrets of groups.
+func (c *Conn) Secrets() Secrets { return Secrets{c} }
+
+// Put creates or replaces a secret. What it was before is gone.
+func (ss Secrets) Put(ctx context.Context, s *bus.Secret) error {
+	kv, err := ss.conn.Bucket(ctx, bus.BucketSecret)
 	if err != nil {
 		return err
 	}
@@ -31,13 +37,13 @@ func (c *Conn) PutSecret(ctx context.Context, s *bus.Secret) error {
 	return nil
 }
 
-// DeleteSecret removes a secret. Errors: job.ErrNotFound, job.ErrUnavailable.
-func (c *Conn) DeleteSecret(ctx context.Context, group, name string) error {
-	kv, err := c.Bucket(ctx, bus.BucketSecret)
+// Delete removes a secret. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (ss Secrets) Delete(ctx context.Context, group, name string) error {
+	kv, err := ss.conn.Bucket(ctx, bus.BucketSecret)
 	if err != nil {
 		return err
 	}
-	if _, err := c.Entry(ctx, bus.BucketSecret, group+"."+name); errors.Is(err, jetstream.ErrKeyNotFound) {
+	if _, err := ss.conn.Entry(ctx, bus.BucketSecret, group+"."+name); errors.Is(err, jetstream.ErrKeyNotFound) {
 		return fmt.Errorf("%w: secret %s of group %s", job.ErrNotFound, name, group)
 	} else if err != nil {
 		return fmt.Errorf("read secret %s of group %s: %w", name, group, err)
@@ -48,9 +54,9 @@ func (c *Conn) DeleteSecret(ctx context.Context, group, name string) error {
 	return nil
 }
 
-// Secrets returns the secrets of a group, by name.
-func (c *Conn) Secrets(ctx context.Context, group string) ([]bus.Secret, error) {
-	all, err := collect[bus.Secret](ctx, c, bus.BucketSecret, group)
+// Of returns the secrets of a group, by name.
+func (ss Secrets) Of(ctx context.Context, group string) ([]bus.Secret, error) {
+	all, err := collect[bus.Secret](ctx, ss.conn, bus.BucketSecret, group)
 	slices.SortFunc(all, func(a, b bus.Secret) int { return strings.Compare(a.Secret, b.Secret) })
 	return all, err
 }

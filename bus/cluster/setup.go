@@ -15,10 +15,13 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// setupFactConsumers makes those of [FactStreams], some of which are below buckets.
-func (c *Conn) setupFactConsumers(ctx context.Context, replicas int) error {
+// setup makes what a cluster needs, and reads what is fixed.
+type setup struct{ conn *Conn }
+
+// factConsumers makes those of [FactStreams], some of which are below buckets.
+func (su setup) factConsumers(ctx context.Context, replicas int) error {
 	for _, s := range FactStreams {
-		_, err := c.JS.CreateOrUpdateConsumer(ctx, s.Stream, jetstream.ConsumerConfig{
+		_, err := su.conn.JS.CreateOrUpdateConsumer(ctx, s.Stream, jetstream.ConsumerConfig{
 			Durable: bus.ConsumerFacts, FilterSubjects: s.Subjects, AckPolicy: jetstream.AckAllPolicy,
 			AckWait: time.Minute, MaxDeliver: -1, MaxAckPending: 200000, Replicas: replicas,
 		})
@@ -61,7 +64,7 @@ func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	rest := time.NewTimer(0)
 	defer rest.Stop()
 	for begun := time.Now(); ; {
-		err := c.setup(ctx, a)
+		err := setup{c}.all(ctx, a)
 		late := time.Since(begun) > setupWithin
 		if silent, ok := errors.AsType[*SilentError](err); ok && late && len(silent.Streams) < 2*c.cluster.Partitions.Count() {
 			return nil
@@ -78,43 +81,43 @@ func (c *Conn) Setup(ctx context.Context, a Assets) error {
 	}
 }
 
-// setup is Setup, once. After all else, the error is a *SilentError of partitions' streams.
-func (c *Conn) setup(ctx context.Context, a Assets) error {
-	a, err := c.fixed(ctx, a)
+// all is Setup, once. After all else, the error is a *SilentError of partitions' streams.
+func (su setup) all(ctx context.Context, a Assets) error {
+	a, err := su.fixed(ctx, a)
 	if err != nil {
 		return err
 	}
 	silent := &SilentError{}
 	for _, cfg := range a.streams() {
 		if _, _, ok := bus.ParseStream(cfg.Name); ok && a.Partitions.Count() > 1 {
-			if _, err := c.Info(ctx, cfg.Name); errors.Is(err, job.ErrUnavailable) {
+			if _, err := su.conn.Info(ctx, cfg.Name); errors.Is(err, job.ErrUnavailable) {
 				silent.Streams = append(silent.Streams, cfg.Name)
 				continue
 			}
 		}
-		if err := c.setupStream(ctx, cfg); err != nil {
+		if err := su.stream(ctx, cfg); err != nil {
 			return err
 		}
 		for _, consumer := range a.consumers()[cfg.Name] {
-			if _, err := c.JS.CreateOrUpdateConsumer(ctx, cfg.Name, consumer); err != nil {
+			if _, err := su.conn.JS.CreateOrUpdateConsumer(ctx, cfg.Name, consumer); err != nil {
 				return fmt.Errorf("set up consumer %s on %s: %w", consumer.Durable, cfg.Name, jet.Unavailable(err))
 			}
 		}
 	}
 	for _, cfg := range a.executorBuckets() {
-		if err := c.setupStream(ctx, bucketStream(cfg)); err != nil {
+		if err := su.stream(ctx, bucketStream(cfg)); err != nil {
 			return err
 		}
 	}
 	for _, cfg := range a.buckets() {
-		if _, err := c.JS.CreateOrUpdateKeyValue(ctx, cfg); err != nil {
+		if _, err := su.conn.JS.CreateOrUpdateKeyValue(ctx, cfg); err != nil {
 			return fmt.Errorf("set up bucket %s: %w", cfg.Bucket, jet.Unavailable(err))
 		}
 	}
-	if err := c.setupFactConsumers(ctx, a.Replicas); err != nil {
+	if err := su.factConsumers(ctx, a.Replicas); err != nil {
 		return err
 	}
-	if err := c.setupCluster(ctx, a); err != nil || len(silent.Streams) == 0 {
+	if err := su.cluster(ctx, a); err != nil || len(silent.Streams) == 0 {
 		return err
 	}
 	return silent
@@ -123,9 +126,9 @@ func (c *Conn) setup(ctx context.Context, a Assets) error {
 // fixed returns a with the shards and partitions of the cluster, by which its streams differ.
 // Several partitions are noted before there are streams: otherwise two nodes that are started
 // with different wishes would each make their own.
-func (c *Conn) fixed(ctx context.Context, a Assets) (Assets, error) {
+func (su setup) fixed(ctx context.Context, a Assets) (Assets, error) {
 	if a.Partitions.Count() > 1 {
-		kv, err := c.JS.CreateOrUpdateKeyValue(ctx, a.clusterBucket())
+		kv, err := su.conn.JS.CreateOrUpdateKeyValue(ctx, a.clusterBucket())
 		if err != nil {
 			return a, fmt.Errorf("set up bucket %s: %w", bus.BucketCluster, jet.Unavailable(err))
 		}
@@ -133,10 +136,10 @@ func (c *Conn) fixed(ctx context.Context, a Assets) (Assets, error) {
 			return a, err
 		}
 	}
-	_, err := c.Bucket(ctx, bus.BucketCluster)
+	_, err := su.conn.Bucket(ctx, bus.BucketCluster)
 	var is Config
 	if err == nil {
-		is, err = c.readConfig(ctx)
+		is, err = su.config(ctx)
 	}
 	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrKeyNotFound) {
 		return a, nil // it is to be made, with one partition
@@ -159,11 +162,11 @@ func (a Assets) agrees(is Config) error {
 	return nil
 }
 
-func (c *Conn) setupStream(ctx context.Context, cfg jetstream.StreamConfig) error {
-	existing, err := c.JS.Stream(ctx, cfg.Name)
+func (su setup) stream(ctx context.Context, cfg jetstream.StreamConfig) error {
+	existing, err := su.conn.JS.Stream(ctx, cfg.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		if _, err = c.JS.CreateStream(ctx, cfg); errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-			return c.setupStream(ctx, cfg) // another node was faster
+		if _, err = su.conn.JS.CreateStream(ctx, cfg); errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return su.stream(ctx, cfg) // another node was faster
 		}
 		if err != nil {
 			return fmt.Errorf("create stream %s: %w", cfg.Name, jet.Unavailable(err))
@@ -179,7 +182,7 @@ func (c *Conn) setupStream(ctx context.Context, cfg jetstream.StreamConfig) erro
 			job.ErrConflict, cfg.Name, was.Retention, was.Storage, cfg.Retention, cfg.Storage)
 	}
 	cfg.MaxBytes = larger(was.MaxBytes, cfg.MaxBytes)
-	if _, err := c.JS.UpdateStream(ctx, cfg); err != nil {
+	if _, err := su.conn.JS.UpdateStream(ctx, cfg); err != nil {
 		return fmt.Errorf("update stream %s: %w", cfg.Name, jet.Unavailable(err))
 	}
 	return nil
@@ -196,8 +199,8 @@ func larger(a, b int64) int64 {
 
 const keyConfig = "config"
 
-func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
-	kv, err := c.Bucket(ctx, bus.BucketCluster)
+func (su setup) cluster(ctx context.Context, a Assets) error {
+	kv, err := su.conn.Bucket(ctx, bus.BucketCluster)
 	if err != nil {
 		return err
 	}
@@ -208,14 +211,14 @@ func (c *Conn) setupCluster(ctx context.Context, a Assets) error {
 		return err
 	}
 	if !a.Restoring {
-		if err := c.checkWhole(ctx); err != nil {
+		if err := su.conn.Restore().checkWhole(ctx); err != nil {
 			return err
 		}
 	}
-	if err := c.Open(ctx); err != nil {
+	if err := su.conn.Open(ctx); err != nil {
 		return err
 	}
-	return a.agrees(c.cluster)
+	return a.agrees(su.conn.cluster)
 }
 
 // createConfig writes what is fixed, unless it is.
@@ -252,17 +255,17 @@ func (c *Conn) Open(ctx context.Context) error {
 	if _, err := c.Bucket(ctx, bus.BucketCluster); err != nil { // which says whether there is a cluster
 		return err
 	}
-	cfg, err := c.readConfig(ctx)
+	cfg, err := setup{c}.config(ctx)
 	if err != nil {
 		return err
 	}
 	c.cluster = cfg
-	return c.openTokens(ctx)
+	return tokenKeys{c}.open(ctx)
 }
 
-// readConfig reads what is fixed, if that has been written.
-func (c *Conn) readConfig(ctx context.Context) (cfg Config, err error) {
-	entry, err := c.Entry(ctx, bus.BucketCluster, keyConfig)
+// config reads what is fixed, if that has been written.
+func (su setup) config(ctx context.Context) (cfg Config, err error) {
+	entry, err := su.conn.Entry(ctx, bus.BucketCluster, keyConfig)
 	if err != nil {
 		return cfg, fmt.Errorf("read cluster configuration: %w", err)
 	}

@@ -77,7 +77,7 @@ func TestSetupNeverLowersWhatAnOperatorHasRaised(t *testing.T) {
 func TestEachPartitionHasTheSubjectsOfItsShards(t *testing.T) {
 	bustest.Run(t, setupBegan, func(t *testing.T) {
 		conn := clustertest.SetupAs(t, bustest.NewBroker(t), "node", cluster.Assets{Shards: 5, Partitions: 2})
-		if err := conn.SetupGroup(t.Context(), cluster.Group{Group: "mail", Dispatched: true}); err != nil {
+		if err := conn.Groups().Setup(t.Context(), cluster.Group{Group: "mail", Dispatched: true}); err != nil {
 			t.Fatal(err)
 		}
 		for stream, want := range map[string]int64{"TRIG": 2 << 30, "TRIG1": 2 << 30, "EVT": 4 << 30, "EVT1": 4 << 30, "LOG": 8 << 30} {
@@ -111,10 +111,10 @@ func TestEachPartitionHasTheSubjectsOfItsShards(t *testing.T) {
 				t.Errorf("%s of %s hands out %+v, %v; want %d triggers", c.Consumer, c.Stream, info, err, want)
 			}
 		}
-		if b, err := conn.BacklogOf(t.Context(), "mail"); err != nil || b.Waiting != 4*5 {
+		if b, err := conn.Groups().Backlog(t.Context(), "mail"); err != nil || b.Waiting != 4*5 {
 			t.Errorf("%+v waits, %v; want 20", b, err)
 		}
-		backlogs, err := conn.IngestBacklogs(t.Context())
+		backlogs, err := conn.Ingest().Backlogs(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +195,7 @@ func TestAGroupIsSetUpOnTheOtherPartitionsWhileOneIsAway(t *testing.T) {
 		if err := conn.JS.DeleteStream(t.Context(), "TRIG1"); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.SetupGroup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+		if err := conn.Groups().Setup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
 			t.Errorf("SetupGroup: %v, want an error about TRIG1", err)
 		}
 		for _, stream := range []string{"TRIG", "TRIG2"} {
@@ -214,7 +214,7 @@ func TestAFullStreamIsFoundThoughAnotherOneIsSilent(t *testing.T) {
 			time.Sleep(5 * time.Second) // the last answer counts no longer
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
-			return conn.CheckRoom(ctx)
+			return conn.Streams().CheckRoom(ctx)
 		}
 		broker.Silence("TRIG1")
 		err := check()
@@ -242,7 +242,7 @@ func TestAServerStartsWhileAPartitionIsSilent(t *testing.T) {
 		if took := time.Since(setupBegan); took < time.Minute || took > 2*time.Minute {
 			t.Errorf("it waited %s for the partition", took)
 		}
-		if err := late.SetupGroup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+		if err := late.Groups().Setup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
 			t.Errorf("SetupGroup: %v", err)
 		}
 	})
@@ -254,7 +254,7 @@ func TestTheStateOfTheBusIsToldWhileAStreamIsSilent(t *testing.T) {
 		conn := clustertest.SetupAs(t, broker, "node", cluster.Assets{Shards: 3, Partitions: 3})
 		broker.Silence("TRIG1")
 		asked := time.Now()
-		state, err := conn.State(t.Context(), nil)
+		state, err := conn.Streams().State(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,24 +16,30 @@ import (
 // countersAtOnce is how many groups are counted at once.
 const countersAtOnce = 16
 
+// Shares are what groups keep in buckets where each has a share.
+type Shares struct{ conn *Conn }
+
+// Shares returns what groups keep in buckets.
+func (c *Conn) Shares() Shares { return Shares{c} }
+
 // Kept returns the use of each shared bucket by each of the groups, most keys first, without those that
 // have no key. The error is job.ErrUnavailable; then the result is what was counted so far.
-func (c *Conn) Kept(ctx context.Context, groups []string) ([]fleet.Kept, error) {
-	return c.kept(ctx, groups, append(bus.Shares(), bus.ShareOfGiven()), false)
+func (ss Shares) Kept(ctx context.Context, groups []string) ([]fleet.Kept, error) {
+	return ss.count(ctx, groups, append(bus.Shares(), bus.ShareOfGiven()), false)
 }
 
 // Surplus is Kept for groups that exceed their share of a bucket that their credentials write.
-func (c *Conn) Surplus(ctx context.Context, groups []string) ([]fleet.Kept, error) {
-	kept, err := c.kept(ctx, groups, bus.Shares(), true)
+func (ss Shares) Surplus(ctx context.Context, groups []string) ([]fleet.Kept, error) {
+	kept, err := ss.count(ctx, groups, bus.Shares(), true)
 	return slices.DeleteFunc(kept, func(k fleet.Kept) bool { return !k.Over() }), err
 }
 
-// kept is Kept for some shares. It may leave out a bucket that has no more than one group may have.
-func (c *Conn) kept(ctx context.Context, groups []string, shares []bus.Share, large bool) ([]fleet.Kept, error) {
+// count is Kept for some shares. It may leave out a bucket that has no more than one group may have.
+func (ss Shares) count(ctx context.Context, groups []string, shares []bus.Share, large bool) ([]fleet.Kept, error) {
 	kept := []fleet.Kept{} // never nil: the API shows it
 	var errs []error
 	for _, share := range shares {
-		info, err := c.Info(ctx, bucketPrefix+share.Bucket)
+		info, err := ss.conn.Info(ctx, bucketPrefix+share.Bucket)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -43,7 +49,7 @@ func (c *Conn) kept(ctx context.Context, groups []string, shares []bus.Share, la
 		if small := share.Bytes == 0 || state.Bytes <= uint64(share.Bytes); few && small && large { //nolint:gosec // it is positive
 			continue
 		}
-		counts, err := c.countKeys(ctx, share, groups, state.LastSeq)
+		counts, err := ss.countKeys(ctx, share, groups, state.LastSeq)
 		kept, errs = append(kept, counts...), append(errs, err)
 	}
 	slices.SortFunc(kept, func(a, b fleet.Kept) int {
@@ -53,7 +59,7 @@ func (c *Conn) kept(ctx context.Context, groups []string, shares []bus.Share, la
 }
 
 // countKeys counts the keys of groups in one bucket, which has had messages up to a sequence.
-func (c *Conn) countKeys(ctx context.Context, share bus.Share, groups []string, last uint64) ([]fleet.Kept, error) {
+func (ss Shares) countKeys(ctx context.Context, share bus.Share, groups []string, last uint64) ([]fleet.Kept, error) {
 	var mu sync.Mutex
 	var kept []fleet.Kept
 	var errs []error
@@ -63,7 +69,7 @@ func (c *Conn) countKeys(ctx context.Context, share bus.Share, groups []string, 
 		slots <- struct{}{}
 		counting.Go(func() {
 			defer func() { <-slots }()
-			k, err := c.keptOf(ctx, share, group, last)
+			k, err := ss.keptOf(ctx, share, group, last)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -79,23 +85,23 @@ func (c *Conn) countKeys(ctx context.Context, share bus.Share, groups []string, 
 }
 
 // keptOf returns what a group has in a bucket.
-func (c *Conn) keptOf(ctx context.Context, share bus.Share, group string, last uint64) (k fleet.Kept, err error) {
+func (ss Shares) keptOf(ctx context.Context, share bus.Share, group string, last uint64) (k fleet.Kept, err error) {
 	k = fleet.Kept{Group: group, Bucket: share.Bucket, MaxKeys: share.Keys, MaxBytes: share.Bytes}
-	k.Keys, err = c.Count(ctx, bucketPrefix+share.Bucket, keysOf(share.Bucket, group))
+	k.Keys, err = ss.conn.Count(ctx, bucketPrefix+share.Bucket, keysOf(share.Bucket, group))
 	if err == nil && k.Keys > 0 && share.Bytes > 0 {
-		k.Bytes, err = c.tallies.size(ctx, c, share, group, last)
+		k.Bytes, err = ss.conn.tallies.size(ctx, ss.conn, share, group, last)
 	}
 	return k, err
 }
 
 // RemoveSurplus removes the oldest keys of a group that exceeds its share, until about half of the share
 // is free. The error is job.ErrUnavailable.
-func (c *Conn) RemoveSurplus(ctx context.Context, k fleet.Kept) error {
+func (ss Shares) RemoveSurplus(ctx context.Context, k fleet.Kept) error {
 	keep := k.MaxKeys / 2
 	if k.MaxBytes > 0 && k.Bytes > k.MaxBytes { // if the newest are larger than others, the next look removes more
 		keep = min(keep, int(float64(k.Keys)*float64(k.MaxBytes/2)/float64(k.Bytes)))
 	}
-	if err := c.PurgeOldest(ctx, bucketPrefix+k.Bucket, keysOf(k.Bucket, k.Group), keep); err != nil {
+	if err := ss.conn.PurgeOldest(ctx, bucketPrefix+k.Bucket, keysOf(k.Bucket, k.Group), keep); err != nil {
 		return fmt.Errorf("remove keys of group %s: %w", k.Group, err)
 	}
 	return nil

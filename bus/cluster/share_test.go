@@ -26,7 +26,7 @@ func (w *world) store(bucket, key string, size int) {
 // keeps returns what a group keeps in a bucket.
 func (w *world) keeps(group, bucket string) fleet.Kept {
 	w.t.Helper()
-	all, err := w.conn.Kept(w.t.Context(), []string{"alpha", "beta"})
+	all, err := w.conn.Shares().Kept(w.t.Context(), []string{"alpha", "beta"})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestWhatABridgeKeepsTooMuchIsRemoved(t *testing.T) {
 			w.store(bus.BucketXXLJob, fmt.Sprintf("alpha.k%d", n), 1000)
 		}
 		w.store(bus.BucketXXLJob, "beta.k", 1000)
-		if over, err := w.conn.Surplus(w.t.Context(), []string{"alpha", "beta"}); err != nil || len(over) != 0 {
+		if over, err := w.conn.Shares().Surplus(w.t.Context(), []string{"alpha", "beta"}); err != nil || len(over) != 0 {
 			t.Errorf("%+v keeps too much, %v", over, err)
 		}
 		k := w.keeps("alpha", bus.BucketXXLJob)
@@ -81,7 +81,7 @@ func TestWhatABridgeKeepsTooMuchIsRemoved(t *testing.T) {
 		if !k.Over() {
 			t.Errorf("%+v is not over", k)
 		}
-		if err := w.conn.RemoveSurplus(w.t.Context(), k); err != nil {
+		if err := w.conn.Shares().RemoveSurplus(w.t.Context(), k); err != nil {
 			t.Fatal(err)
 		}
 		if left := w.keeps("alpha", bus.BucketXXLJob).Keys; left < 20 || left > 25 {
@@ -105,22 +105,22 @@ func TestAGroupKeepsNoMoreOverridesThanItMay(t *testing.T) {
 			if !errors.As(err, &invalid) || invalid.Field != "params" || !strings.Contains(err.Error(), "group alpha keeps overrides of 2 runs") {
 				t.Errorf("%v, want an error that names the share", err)
 			}
-			if err := w.conn.PutOverrides(w.t.Context(), group, id+"x", given); !errors.Is(err, job.ErrInvalid) {
+			if err := w.conn.Overrides().Put(w.t.Context(), group, id+"x", given); !errors.Is(err, job.ErrInvalid) {
 				t.Errorf("kept all the same: %v", err)
 			}
 		}
 		for n := range 2 {
-			if err := w.conn.PutOverrides(w.t.Context(), "alpha", id+job.RunID(strconv.Itoa(n)), given); err != nil {
+			if err := w.conn.Overrides().Put(w.t.Context(), "alpha", id+job.RunID(strconv.Itoa(n)), given); err != nil {
 				t.Fatal(err)
 			}
 		}
 		refused(bus.Share{Bucket: bus.BucketGiven, Keys: 2, Bytes: 1 << 20}, "alpha")
 		refused(bus.Share{Bucket: bus.BucketGiven, Keys: 1000, Bytes: 100}, "alpha")
-		if err := w.conn.PutOverrides(w.t.Context(), "beta", id, given); err != nil {
+		if err := w.conn.Overrides().Put(w.t.Context(), "beta", id, given); err != nil {
 			t.Errorf("another group: %v", err)
 		}
 		time.Sleep(5 * time.Second)
-		if err := w.conn.PutOverrides(w.t.Context(), "alpha", id, given); err != nil {
+		if err := w.conn.Overrides().Put(w.t.Context(), "alpha", id, given); err != nil {
 			t.Errorf("once there is room: %v", err)
 		}
 	})

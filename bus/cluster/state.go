@@ -30,21 +30,27 @@ const consumersWithin = 2 * time.Second
 // maxKeepers bounds the shares of groups in State.
 const maxKeepers = 20
 
+// Streams are the streams of the cluster, and the room that they have.
+type Streams struct{ conn *Conn }
+
+// Streams returns the streams of the cluster.
+func (c *Conn) Streams() Streams { return Streams{c} }
+
 // State asks NATS for the state of all streams, and of the consumers on streams that are not
 // buckets. It returns the 100 consumers with the most work, without those of a stream that does
 // not answer, and what groups keep in buckets that have a share for each: of those that have jobs, and of
 // the given ones, the 20 with the most. The error is job.ErrUnavailable.
-func (c *Conn) State(ctx context.Context, groups []string) (*fleet.State, error) {
-	account, err := c.JS.AccountInfo(ctx)
+func (ss Streams) State(ctx context.Context, groups []string) (*fleet.State, error) {
+	account, err := ss.conn.JS.AccountInfo(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("look up the account: %w", jet.Unavailable(err))
 	}
 	s := &fleet.State{
-		Server: c.NC.ConnectedServerName(), Version: c.NC.ConnectedServerVersion(), Cluster: c.NC.ConnectedClusterName(),
+		Server: ss.conn.NC.ConnectedServerName(), Version: ss.conn.NC.ConnectedServerVersion(), Cluster: ss.conn.NC.ConnectedClusterName(),
 		Bytes: account.Store, MaxBytes: max(account.Limits.MaxStore, 0),
 	}
-	ours := c.assetNames()
-	streams := c.JS.ListStreams(ctx)
+	ours := ss.assetNames()
+	streams := ss.conn.JS.ListStreams(ctx)
 	for info := range streams.Info() {
 		if ours[info.Config.Name] {
 			s.Streams = append(s.Streams, streamState(info))
@@ -70,7 +76,7 @@ func (c *Conn) State(ctx context.Context, groups []string) (*fleet.State, error)
 			continue
 		}
 		asking.Go(func() (err error) {
-			found[i], err = c.consumersOf(ctx, s.Streams[i].Stream)
+			found[i], err = ss.consumersOf(ctx, s.Streams[i].Stream)
 			if errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil {
 				return nil
 			}
@@ -80,14 +86,14 @@ func (c *Conn) State(ctx context.Context, groups []string) (*fleet.State, error)
 	err = asking.Wait()
 	s.Consumers = mostWork(slices.Concat(found...))
 	if err == nil {
-		s.Kept, err = c.keepers(ctx, groups)
+		s.Kept, err = ss.keepers(ctx, groups)
 	}
 	return s, err
 }
 
 // keepers returns what groups keep, those that have most of their share first.
-func (c *Conn) keepers(ctx context.Context, groups []string) ([]fleet.Kept, error) {
-	known, err := c.Groups(ctx)
+func (ss Streams) keepers(ctx context.Context, groups []string) ([]fleet.Kept, error) {
+	known, err := ss.conn.Groups().All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +102,11 @@ func (c *Conn) keepers(ctx context.Context, groups []string) ([]fleet.Kept, erro
 		names = append(names, g.Group)
 	}
 	slices.Sort(names)
-	kept, err := c.Kept(ctx, slices.Compact(names))
+	kept, err := ss.conn.Shares().Kept(ctx, slices.Compact(names))
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Fleet(ctx)
+	all, err := ss.conn.Instances().Fleet(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +121,8 @@ func (c *Conn) keepers(ctx context.Context, groups []string) ([]fleet.Kept, erro
 
 // assetNames are the streams of Carillon, those below buckets among them: the account
 // may have others.
-func (c *Conn) assetNames() map[string]bool {
-	a := Assets{Shards: c.cluster.Shards, Partitions: c.cluster.Partitions}.withDefaults()
+func (ss Streams) assetNames() map[string]bool {
+	a := Assets{Shards: ss.conn.cluster.Shards, Partitions: ss.conn.cluster.Partitions}.withDefaults()
 	names := map[string]bool{}
 	for _, cfg := range a.streams() {
 		names[cfg.Name] = true
@@ -177,10 +183,10 @@ func durability(streams []fleet.StreamState) (fleet.Durability, int) {
 }
 
 // consumersOf returns those of a stream that have most work.
-func (c *Conn) consumersOf(ctx context.Context, name string) (all []fleet.ConsumerState, err error) {
+func (ss Streams) consumersOf(ctx context.Context, name string) (all []fleet.ConsumerState, err error) {
 	ctx, cancel := context.WithTimeout(ctx, consumersWithin)
 	defer cancel()
-	stream, err := c.JS.Stream(ctx, name)
+	stream, err := ss.conn.JS.Stream(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("look up stream %s: %w", name, jet.Unavailable(err))
 	}

@@ -19,7 +19,7 @@ import (
 func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 	inCluster(t, func(w *world) {
 		t := w.t
-		if err := w.conn.SetupGroup(t.Context(), cluster.Group{Group: "mail-eu", Dispatched: true}); err != nil {
+		if err := w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "mail-eu", Dispatched: true}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.conn.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "OTHERS", Subjects: []string{"others"}}); err != nil {
@@ -39,7 +39,7 @@ func TestStateTellsOfStreamsBucketsAndConsumers(t *testing.T) {
 			}
 		}
 		synctest.Wait() // until NATS has counted what waits for each consumer
-		state, err := w.conn.State(t.Context(), []string{"mail-eu"})
+		state, err := w.conn.Streams().State(t.Context(), []string{"mail-eu"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestStateSaysThatNATSDoesNotAnswer(t *testing.T) {
 		t := w.t
 		away := w.connect("away")
 		w.broker.Partition("away")
-		if _, err := away.State(t.Context(), nil); !errors.Is(err, job.ErrUnavailable) {
+		if _, err := away.Streams().State(t.Context(), nil); !errors.Is(err, job.ErrUnavailable) {
 			t.Errorf("%v, want %v", err, job.ErrUnavailable)
 		}
 	})

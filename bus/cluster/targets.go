@@ -31,20 +31,26 @@ type MissedTarget struct {
 
 var measuredTargets = measured{key: "missed-targets", what: "which jobs miss their targets"}
 
-// PutMissedTargets keeps the newest list, the first jobs of it if it is long. The error is
+// Targets are the jobs that miss their targets.
+type Targets struct{ conn *Conn }
+
+// Targets returns the jobs that miss their targets.
+func (c *Conn) Targets() Targets { return Targets{c} }
+
+// PutMissed keeps the newest list, the first jobs of it if it is long. The error is
 // job.ErrUnavailable.
-func (c *Conn) PutMissedTargets(ctx context.Context, m *MissedTargets) error {
+func (ts Targets) PutMissed(ctx context.Context, m *MissedTargets) error {
 	if len(m.Jobs) > maxMissedTargets {
 		m = &MissedTargets{At: m.At, Jobs: m.Jobs[:maxMissedTargets], More: true}
 	}
-	return c.putMeasured(ctx, measuredTargets, m)
+	return putMeasured(ctx, ts.conn, measuredTargets, m)
 }
 
-// GetMissedTargets returns the newest list. Errors: job.ErrNotFound when there is none,
+// Missed returns the newest list. Errors: job.ErrNotFound when there is none,
 // job.ErrUnavailable.
-func (c *Conn) GetMissedTargets(ctx context.Context) (*MissedTargets, error) {
+func (ts Targets) Missed(ctx context.Context) (*MissedTargets, error) {
 	m := &MissedTargets{}
-	if err := c.getMeasured(ctx, measuredTargets, m); err != nil {
+	if err := getMeasured(ctx, ts.conn, measuredTargets, m); err != nil {
 		return nil, err
 	}
 	return m, nil

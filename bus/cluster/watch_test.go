@@ -18,7 +18,7 @@ func TestAWatchHearsOfAChangeRightAfterARestart(t *testing.T) {
 		w.put(aJob("g/a", "1 * * * *"), cluster.Edit{At: time.Now()})
 		w.put(aJob("g/a", "2 * * * *"), cluster.Edit{At: time.Now()})
 		known := func(history bool) (jetstream.KeyWatcher, int) {
-			watch, err := w.conn.WatchJobs(w.t.Context(), history)
+			watch, err := w.conn.Jobs().Watch(w.t.Context(), history)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestAWatchIsNotCaughtUpWithALaggingReplica(t *testing.T) {
 		conn := w.connect("watcher")
 		for _, history := range []bool{false, true} {
 			w.broker.Lag("watcher")
-			watch, err := conn.WatchJobs(w.t.Context(), history)
+			watch, err := conn.Jobs().Watch(w.t.Context(), history)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestJobsAreReadWholeThoughAReplicaLagsBehind(t *testing.T) {
 			w.put(aJob("g/a", strconv.Itoa(i)+" * * * *"), cluster.Edit{At: time.Now()})
 		}
 		shard := job.Name("g/a").Shard(shards)
-		last, err := w.conn.JobsInfo(w.t.Context())
+		last, err := w.conn.Jobs().Info(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -110,15 +110,15 @@ func TestJobsAreReadWholeThoughAReplicaLagsBehind(t *testing.T) {
 				w.broker.Lag("reader")
 			}
 			var got []uint64
-			err := conn.ReadJobs(w.t.Context(), shard, 1, last.State.LastSeq, func(e jetstream.KeyValueEntry) { got = append(got, e.Revision()) })
+			err := conn.Jobs().Read(w.t.Context(), shard, 1, last.State.LastSeq, func(e jetstream.KeyValueEntry) { got = append(got, e.Revision()) })
 			if diff := cmp.Diff([]uint64{2, 3, 4, 5}, got); err != nil || diff != "" {
 				w.t.Errorf("lagging %t: %v, %s", lags, err, diff)
 			}
-			if versions, err := conn.JobVersions(w.t.Context(), "g/a"); err != nil || len(versions) != 5 {
+			if versions, err := conn.Jobs().Versions(w.t.Context(), "g/a"); err != nil || len(versions) != 5 {
 				w.t.Errorf("lagging %t: %d versions, %v", lags, len(versions), err)
 			}
 		}
-		err = conn.ReadJobs(w.t.Context(), shard, 0, last.State.LastSeq+1, func(jetstream.KeyValueEntry) {})
+		err = conn.Jobs().Read(w.t.Context(), shard, 0, last.State.LastSeq+1, func(jetstream.KeyValueEntry) {})
 		if !errors.Is(err, job.ErrUnavailable) {
 			w.t.Errorf("read of a leader that does not know what the caller does: %v", err)
 		}

@@ -278,7 +278,7 @@ func TestAWatchThatIsStoppedUnreadLeavesNothingBehind(t *testing.T) {
 		for i := range 600 {
 			w.publish("$KV.JOBS.0.g.job-"+strconv.Itoa(i), "{}")
 		}
-		watch, err := w.conn.WatchJobs(w.t.Context(), true)
+		watch, err := w.conn.Jobs().Watch(w.t.Context(), true)
 		if err != nil {
 			w.t.Fatal(err)
 		}

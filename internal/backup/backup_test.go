@@ -52,14 +52,14 @@ func used(t *testing.T) (*cluster.Conn, []byte) {
 	conn := system(t, 4)
 	for _, text := range []string{"echo one", "echo two"} {
 		j := job.Job{Job: "billing/report", Task: job.Task{Script: &job.Script{Language: "shell", Source: text}}}.WithDefaults()
-		_, _, err := conn.PutJob(t.Context(), j, cluster.Edit{At: time.Now(), Author: "ann"})
+		_, _, err := conn.Jobs().Put(t.Context(), j, cluster.Edit{At: time.Now(), Author: "ann"})
 		check(t, err)
 		time.Sleep(time.Second)
 	}
-	check(t, conn.PutSecret(t.Context(), &bus.Secret{Group: "billing", Secret: "db", Sealed: []byte("sealed")}))
-	_, err := conn.PutRetention(t.Context(), job.Retention{Default: job.Keep{Runs: job.Duration(90 * 24 * time.Hour), Logs: job.Duration(30 * 24 * time.Hour)}}, cluster.Edit{At: time.Now(), Author: "ann"})
+	check(t, conn.Secrets().Put(t.Context(), &bus.Secret{Group: "billing", Secret: "db", Sealed: []byte("sealed")}))
+	_, err := conn.Retention().Put(t.Context(), job.Retention{Default: job.Keep{Runs: job.Duration(90 * 24 * time.Hour), Logs: job.Duration(30 * 24 * time.Hour)}}, cluster.Edit{At: time.Now(), Author: "ann"})
 	check(t, err)
-	_, _, err = conn.SetPause(t.Context(), "billing", true, time.Time{}, cluster.Edit{At: time.Now(), Author: "ann"})
+	_, _, err = conn.Pauses().Set(t.Context(), "billing", true, time.Time{}, cluster.Edit{At: time.Now(), Author: "ann"})
 	check(t, err)
 	d := auth.NewDirectory(conn, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func names(list []backup.Difference) (all []string) {
 // turns returns how often the switch that pauses a group has been turned.
 func turns(t *testing.T, conn *cluster.Conn, group string) (n int) {
 	t.Helper()
-	w, err := conn.WatchHold(t.Context())
+	w, err := conn.Pauses().Watch(t.Context())
 	check(t, err)
 	defer func() { check(t, w.Stop()) }()
 	for e := range w.Updates() {
@@ -131,9 +131,9 @@ func TestWhatWasTakenIsRestoredWithItsVersionsIntoOtherShards(t *testing.T) {
 		if len(same) != 0 {
 			t.Errorf("the restored system differs by %v", names(same))
 		}
-		want, err := old.JobVersions(t.Context(), "billing/report")
+		want, err := old.Jobs().Versions(t.Context(), "billing/report")
 		check(t, err)
-		got, err := fresh.JobVersions(t.Context(), "billing/report")
+		got, err := fresh.Jobs().Versions(t.Context(), "billing/report")
 		check(t, err)
 		if diff := cmp.Diff(texts(want), texts(got)); diff != "" || len(got) != 2 {
 			t.Errorf("versions (-taken +restored):\n%s", diff)
@@ -141,12 +141,12 @@ func TestWhatWasTakenIsRestoredWithItsVersionsIntoOtherShards(t *testing.T) {
 		if s, err := fresh.Script(t.Context(), "billing", job.DigestOf("echo one")); err != nil || s != "echo one" {
 			t.Errorf("script %q, %v", s, err)
 		}
-		if paused, err := fresh.GroupPauses(t.Context()); err != nil || !paused["billing"].Paused {
+		if paused, err := fresh.Pauses().OfGroups(t.Context()); err != nil || !paused["billing"].Paused {
 			t.Errorf("the pauses of groups are %+v, %v", paused, err)
 		}
 		check(t, fresh.Setup(t.Context(), cluster.Assets{})) // servers may start
 		check(t, f.Restore(t.Context(), fresh))              // again
-		if again, err := fresh.JobVersions(t.Context(), "billing/report"); err != nil || len(again) != 2 {
+		if again, err := fresh.Jobs().Versions(t.Context(), "billing/report"); err != nil || len(again) != 2 {
 			t.Errorf("restored twice: %d versions, %v", len(again), err)
 		}
 	})
@@ -158,7 +158,7 @@ func TestARefusedRestoreLeavesNothingBehind(t *testing.T) {
 		_, file := used(t)
 		f := read(t, file)
 		fresh := system(t, 4)
-		check(t, fresh.EnsureGroup(t.Context(), "before"))
+		check(t, fresh.Groups().Ensure(t.Context(), "before"))
 		for range 2 {
 			if err := f.Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "group before") {
 				t.Errorf("restored into what is not empty: %v", err)
@@ -178,16 +178,16 @@ func TestAnInterruptedRestoreTouchesNothingThatIsNotItsOwn(t *testing.T) {
 		_, file := used(t)
 		f := read(t, file)
 		fresh := system(t, 4)
-		check(t, fresh.BeginRestore(t.Context(), f.Sum))
-		check(t, fresh.EnsureGroup(t.Context(), "another"))
+		check(t, fresh.Restore().Begin(t.Context(), f.Sum))
+		check(t, fresh.Groups().Ensure(t.Context(), "another"))
 		if err := f.Restore(t.Context(), fresh); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "group another") {
 			t.Errorf("restored over it: %v", err)
 		}
-		if _, err := fresh.Group(t.Context(), "another"); err != nil {
+		if _, err := fresh.Groups().Get(t.Context(), "another"); err != nil {
 			t.Errorf("it is gone: %v", err)
 		}
 		other := system(t, 4)
-		check(t, other.BeginRestore(t.Context(), "of another file"))
+		check(t, other.Restore().Begin(t.Context(), "of another file"))
 		if err := f.Restore(t.Context(), other); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "another backup") {
 			t.Errorf("restored in the middle of another: %v", err)
 		}
@@ -217,7 +217,7 @@ func TestARestoreThatBrokeOffKeepsServersOutUntilItIsWhole(t *testing.T) {
 		old, file := used(t)
 		f := read(t, file)
 		fresh := system(t, 4)
-		check(t, fresh.BeginRestore(t.Context(), f.Sum))
+		check(t, fresh.Restore().Begin(t.Context(), f.Sum))
 		_, err := fresh.JS.Publish(t.Context(), bus.SubjectScript("billing", job.DigestOf("echo one")), []byte("echo one")) // so far it has come
 		check(t, err)
 		from, err := old.Bucket(t.Context(), bus.BucketCluster)
@@ -261,7 +261,7 @@ func TestABackupOutlastsANATSThatIsSilentForAWhileAndNamesWhatDoesNotAnswer(t *t
 	bustest.Run(t, noon, func(t *testing.T) {
 		conn, broker := brokered(t, 4)
 		j := job.Job{Job: "billing/report", Task: job.Task{Handler: "h"}}.WithDefaults()
-		_, _, err := conn.PutJob(t.Context(), j, cluster.Edit{At: time.Now(), Author: "ann"})
+		_, _, err := conn.Jobs().Put(t.Context(), j, cluster.Edit{At: time.Now(), Author: "ann"})
 		check(t, err)
 		broker.Partition("x")
 		time.AfterFunc(20*time.Second, func() { broker.Heal("x") })

@@ -118,7 +118,7 @@ func nameOf(e *entry) string {
 // runs; else the error is job.ErrConflict, and nothing was written or noted. One that broke off
 // begins from the start. To restore the same backup a second time does nothing.
 func (f *File) Restore(ctx context.Context, conn *cluster.Conn) error {
-	begun, err := conn.Restoring(ctx)
+	begun, err := conn.Restore().Running(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (f *File) Restore(ctx context.Context, conn *cluster.Conn) error {
 	case len(there) > 0:
 		return notEmpty(there)
 	default:
-		if err := conn.BeginRestore(ctx, f.Sum); err != nil {
+		if err := conn.Restore().Begin(ctx, f.Sum); err != nil {
 			return err
 		}
 	}
@@ -160,7 +160,7 @@ func (f *File) Restore(ctx context.Context, conn *cluster.Conn) error {
 			return fmt.Errorf("write %s: %w", nameOf(e), jet.Unavailable(err))
 		}
 	}
-	return conn.EndRestore(ctx)
+	return conn.Restore().End(ctx)
 }
 
 // onlyOurs returns job.ErrConflict when there is something that is not of the backup.

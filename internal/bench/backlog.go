@@ -29,9 +29,9 @@ func benchBacklog(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer w.close()
 	w.route = job.Route(o.route)
-	ensure := w.conn.EnsureGroup
+	ensure := w.conn.Groups().Ensure
 	if w.route != job.RouteAny {
-		ensure = w.conn.RouteGroup
+		ensure = w.conn.Groups().Route
 	}
 	if err := ensure(ctx, stuckGroup); err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func (f *foreign) awaitOnline(ctx context.Context, w *benchWorld, command string
 		default:
 		}
 		for i := range f.cmds {
-			beat, err := w.conn.Heartbeat(ctx, "bench", "bench-"+strconv.Itoa(i))
+			beat, err := w.conn.Instances().Heartbeat(ctx, "bench", "bench-"+strconv.Itoa(i))
 			if err != nil || beat.State != fleet.InstanceOnline || !beat.Can(&noop) {
 				return false, nil //nolint:nilerr // it is not there yet
 			}

@@ -66,7 +66,7 @@ func isolated(ctx context.Context, o benchOptions, getStuck bool) (*isolation, e
 		return nil, err
 	}
 	defer w.close()
-	if err := w.conn.EnsureGroup(ctx, stuckGroup); err != nil {
+	if err := w.conn.Groups().Ensure(ctx, stuckGroup); err != nil {
 		return nil, err
 	}
 	from := o.readyBy()

@@ -184,7 +184,7 @@ func (w *benchWorld) stored(ctx context.Context, store logstore.Store, l load) e
 		}
 		through := uint64(0)
 		for _, stream := range w.conn.Evts() {
-			upTo, err := w.conn.EventsMoved(ctx, stream)
+			upTo, err := w.conn.Ingest().EventsMoved(ctx, stream)
 			if err != nil {
 				return false, err
 			}

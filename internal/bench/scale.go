@@ -154,7 +154,7 @@ func (s scale) measure(ctx context.Context, o benchOptions) (*benchResult, error
 	defer stop()
 	ended := make([]<-chan error, s.groups, s.groups+1)
 	for g := range ended {
-		if err := w.conn.EnsureGroup(ctx, scaleGroup(g)); err != nil {
+		if err := w.conn.Groups().Ensure(ctx, scaleGroup(g)); err != nil {
 			return nil, err
 		}
 		ended[g], err = w.startExecutors(parts, scaleGroup(g), s.instances, slotsOf(s.instances*s.groups), func(context.Context, *executor.Run) (any, error) { return nil, nil })

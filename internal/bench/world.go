@@ -115,7 +115,7 @@ func everySecond(from time.Time, period int) func(i int) job.Schedule {
 
 // seed saves n jobs at once, as version 1, without the checks of the API.
 func (w *benchWorld) seed(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) error {
-	if err := w.conn.EnsureGroup(ctx, "bench"); err != nil {
+	if err := w.conn.Groups().Ensure(ctx, "bench"); err != nil {
 		return err
 	}
 	shards := w.conn.Cluster().Shards

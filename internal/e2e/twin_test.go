@@ -69,7 +69,7 @@ func (w *twins) offer(ctx context.Context, m jetstream.Msg, order []int) {
 	var asking sync.WaitGroup
 	for i := range taken {
 		asking.Go(func() {
-			beat, err := w.conn.Heartbeat(ctx, w.group, w.instances[order[i]])
+			beat, err := w.conn.Instances().Heartbeat(ctx, w.group, w.instances[order[i]])
 			if err != nil {
 				return // it is as good as gone
 			}

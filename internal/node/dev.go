@@ -113,7 +113,7 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	// This NATS is our own, so whatever log store we are given keeps its history.
-	if err := conn.ReleaseHistory(ctx); err != nil {
+	if err := conn.Stores().Release(ctx); err != nil {
 		return err
 	}
 	master, err := keptMasterKey(filepath.Join(o.data, "master.key"))
@@ -269,7 +269,7 @@ func devBridge(ctx context.Context, conn *cluster.Conn, o devOptions, metrics pr
 
 // saveSamples saves the sample jobs on a cluster that has never had a job.
 func saveSamples(ctx context.Context, conn *cluster.Conn) error {
-	groups, err := conn.Groups(ctx)
+	groups, err := conn.Groups().All(ctx)
 	if err != nil || len(groups) > 0 {
 		return err
 	}
@@ -282,7 +282,7 @@ func saveSamples(ctx context.Context, conn *cluster.Conn) error {
 		if err != nil {
 			return fmt.Errorf("sample job %s: %w", d.Name, err)
 		}
-		if _, _, err := conn.PutJob(ctx, j, cluster.Edit{At: time.Now(), Author: "carillon dev", Note: "sample"}); err != nil {
+		if _, _, err := conn.Jobs().Put(ctx, j, cluster.Edit{At: time.Now(), Author: "carillon dev", Note: "sample"}); err != nil {
 			return err
 		}
 	}

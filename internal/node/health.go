@@ -22,10 +22,10 @@ func newRegistry() *prometheus.Registry {
 // watched puts what serves the metrics below all other layers.
 func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions, log *slog.Logger) error {
 	ready := []check{{"bus", func(ctx context.Context) error {
-		if _, err := conn.GetPause(ctx, ""); err != nil {
+		if _, err := conn.Pauses().Get(ctx, ""); err != nil {
 			return errors.New("JetStream does not answer")
 		}
-		err := conn.CheckRoom(ctx)
+		err := conn.Streams().CheckRoom(ctx)
 		_, full := errors.AsType[*cluster.NoRoomError](err)
 		switch silent, some := errors.AsType[*cluster.SilentError](err); {
 		case some && silent.Partial: // the jobs of other partitions go on

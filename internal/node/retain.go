@@ -28,7 +28,7 @@ func (c nodeConfig) retention() job.Retention {
 // retain hears of.
 func (c nodeConfig) keepLines(ctx context.Context, conn *cluster.Conn, store logstore.Store, log *slog.Logger) {
 	store.SetRetention(c.retention())
-	entry, err := conn.GetRetention(ctx, c.retention())
+	entry, err := conn.Retention().Get(ctx, c.retention())
 	if err != nil {
 		log.WarnContext(ctx, "retention not read", "error", err)
 		return
@@ -69,7 +69,7 @@ func (c nodeConfig) follow(ctx context.Context, conn *cluster.Conn, log *slog.Lo
 	again := time.NewTicker(followAgain)
 	defer again.Stop()
 	for ctx.Err() == nil {
-		err := conn.FollowRetention(ctx, func(e *cluster.RetentionEntry, err error) {
+		err := conn.Retention().Follow(ctx, func(e *cluster.RetentionEntry, err error) {
 			if err != nil {
 				log.WarnContext(ctx, "retention not read", "error", err)
 				return
@@ -99,7 +99,7 @@ func (c nodeConfig) trim(ctx context.Context, conn *cluster.Conn, store logstore
 		return logstore.Trimmed{}, err
 	}
 	defer unlock()
-	entry, err := conn.GetRetention(ctx, c.retention())
+	entry, err := conn.Retention().Get(ctx, c.retention())
 	if err != nil {
 		return logstore.Trimmed{}, err
 	}

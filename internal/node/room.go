@@ -29,7 +29,7 @@ func roomMetrics(ctx context.Context, conn *cluster.Conn) []prometheus.Collector
 		}, func() float64 {
 			asking, cancel := context.WithTimeout(ctx, checkWithin)
 			defer cancel()
-			full, ok := errors.AsType[*cluster.NoRoomError](conn.CheckRoom(asking))
+			full, ok := errors.AsType[*cluster.NoRoomError](conn.Streams().CheckRoom(asking))
 			if ok && is(full) {
 				return 1
 			}

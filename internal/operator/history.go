@@ -33,7 +33,7 @@ func newHistoryReleaseCommand() *cobra.Command {
 			return err
 		}
 		defer conn.NC.Close()
-		if err := conn.ReleaseHistory(cmd.Context()); err != nil {
+		if err := conn.Stores().Release(cmd.Context()); err != nil {
 			return err
 		}
 		cmd.Println("the log store of the next server that starts keeps the history")

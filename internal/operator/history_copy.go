@@ -93,7 +93,7 @@ func copyHistory(cmd *cobra.Command, conn *cluster.Conn, source *sqlite.Store, t
 	}
 	// Where nobody has said how long, the servers' own flags do, and delete what they do not keep.
 	forever := job.Retention{Default: job.Keep{Logs: job.Duration(job.LogClasses[len(job.LogClasses)-1]) * job.Duration(logstore.Day)}}
-	kept, err := conn.GetRetention(ctx, forever)
+	kept, err := conn.Retention().Get(ctx, forever)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestFactsAreInTheStoreAtOnce(t *testing.T) {
 		w.incident("rule.night", "r", "", 0) // is none
 		f := fire{report, 7}
 		found := &outcome.Finding{Job: report, FireTime: f.time(), RunID: f.id(), Version: 3, Reason: "there is no run", FoundAt: f.time().Add(time.Minute)}
-		if isNew, err := w.conn.PutFinding(w.t.Context(), found); err != nil || !isNew {
+		if isNew, err := w.conn.Findings().Put(w.t.Context(), found); err != nil || !isNew {
 			w.t.Fatal(isNew, err)
 		}
 		time.Sleep(settled)
@@ -103,7 +103,7 @@ func TestFactsAreInTheStoreAtOnce(t *testing.T) {
 		time.Sleep(settled)
 		w.wantFacts(logstore.FactIncident, "i0 job billing/x resolved", "i1 job billing/x resolved")
 		w.wantFacts(logstore.FactDelivery, "i1-000001 mail sent", "i1-000002 mail sent", "i1-000003 mail sent")
-		if backlogs, err := w.conn.IngestBacklogs(w.t.Context()); err != nil || len(backlogs) != 6 || backlogs[3].Messages+backlogs[4].Messages+backlogs[5].Messages != 0 {
+		if backlogs, err := w.conn.Ingest().Backlogs(w.t.Context()); err != nil || len(backlogs) != 6 || backlogs[3].Messages+backlogs[4].Messages+backlogs[5].Messages != 0 {
 			w.t.Errorf("the backlogs are %+v, with %v; want six, and the last three empty", backlogs, err)
 		}
 	})

@@ -204,7 +204,7 @@ const maxBuried = 100
 func (f *feed) bury(ctx context.Context, m *message, reason error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the stream of dead letters does not answer"))
 	defer cancel()
-	err := f.conn.BuryMessage(ctx, f.stream, m.seq, &nats.Msg{Subject: m.subject, Header: m.header, Data: m.data}, reason)
+	err := f.conn.DeadLetters().Bury(ctx, f.stream, m.seq, &nats.Msg{Subject: m.subject, Header: m.header, Data: m.data}, reason)
 	if err != nil && ctx.Err() == nil {
 		f.log.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", m.seq, "error", err)
 	}

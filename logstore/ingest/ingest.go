@@ -110,7 +110,7 @@ func Bind(ctx context.Context, conn *cluster.Conn, store logstore.Store, node st
 	if err != nil {
 		host = "unknown"
 	}
-	return conn.BindHistory(ctx, cluster.History{Store: id, Node: node, Host: host, Since: time.Now().UTC().Truncate(time.Second)})
+	return conn.Stores().Bind(ctx, cluster.History{Store: id, Node: node, Host: host, Since: time.Now().UTC().Truncate(time.Second)})
 }
 
 // bind waits until it is known that the store keeps the cluster's history, or that it does not.

@@ -36,5 +36,5 @@ func (in *Ingest) measureOnce(ctx context.Context) error {
 	}
 	in.metrics.diskTotal.Set(float64(stats.Disk.Total))
 	in.metrics.diskFree.Set(float64(stats.Disk.Free))
-	return in.conn.PutStoreDisk(ctx, &cluster.StoreDisk{Total: stats.Disk.Total, Free: stats.Disk.Free, At: time.Now().UTC().Truncate(time.Millisecond)})
+	return in.conn.Ingest().PutStoreDisk(ctx, &cluster.StoreDisk{Total: stats.Disk.Total, Free: stats.Disk.Free, At: time.Now().UTC().Truncate(time.Millisecond)})
 }

@@ -10,7 +10,7 @@ import (
 
 func TestTheDiskOfTheStoreIsMeasuredEveryMinute(t *testing.T) {
 	run(t, func(w *world) {
-		if _, err := w.conn.GetStoreDisk(w.t.Context()); !errors.Is(err, job.ErrNotFound) {
+		if _, err := w.conn.Ingest().StoreDisk(w.t.Context()); !errors.Is(err, job.ErrNotFound) {
 			w.t.Errorf("before anything is measured the error is %v", err)
 		}
 		in := w.start("a")
@@ -18,7 +18,7 @@ func TestTheDiskOfTheStoreIsMeasuredEveryMinute(t *testing.T) {
 		var last time.Time
 		for range 3 {
 			time.Sleep(time.Minute)
-			d, err := w.conn.GetStoreDisk(w.t.Context())
+			d, err := w.conn.Ingest().StoreDisk(w.t.Context())
 			if err != nil || d.Total <= d.Free || d.Free <= 0 || d.Used() <= 0 || d.Used() >= 100 || !d.At.After(last) {
 				w.t.Fatalf("the disk is %+v, with %v, after %s", d, err, last)
 			}

@@ -28,12 +28,12 @@ func (in *Ingest) measurePace(ctx context.Context) {
 	var w window
 	told := false // that something is behind
 	for pause.For(ctx, paceEvery) == nil {
-		backlogs, err := in.conn.IngestBacklogs(ctx)
+		backlogs, err := in.conn.Ingest().Backlogs(ctx)
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		p := w.add(now, backlogs)
 		behind := in.showPace(now, backlogs, p)
 		if behind || told {
-			err = errors.Join(err, in.conn.PutIngestPace(ctx, p))
+			err = errors.Join(err, in.conn.Ingest().PutPace(ctx, p))
 		}
 		told = behind
 		if err != nil && ctx.Err() == nil {

@@ -14,11 +14,11 @@ import (
 // forecast returns what waits of log lines, and when it will have been written.
 func (w *world) forecast() (lines fleet.IngestBacklog, end time.Time) {
 	w.t.Helper()
-	backlogs, err := w.conn.IngestBacklogs(w.t.Context())
+	backlogs, err := w.conn.Ingest().Backlogs(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p, err := w.conn.GetIngestPace(w.t.Context())
+	p, err := w.conn.Ingest().Pace(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}

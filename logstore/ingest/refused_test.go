@@ -246,7 +246,7 @@ func TestOfRubbishOnlyTheFirstOfABatchIsKept(t *testing.T) {
 		if got := in.counter("carillon_ingest_refused_total", "stream", bus.StreamTrig); got != 300 {
 			t.Errorf("%v records are counted as refused; want 300", got)
 		}
-		if n, err := w.conn.CountDeadLetters(w.t.Context()); n != 100 || err != nil {
+		if n, err := w.conn.DeadLetters().Count(w.t.Context()); n != 100 || err != nil {
 			t.Errorf("%d dead letters, %v; want 100", n, err)
 		}
 	})

@@ -91,7 +91,7 @@ func (t *teller) tell(ctx context.Context, u untold) {
 	t.told[key] = now
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the bucket of heartbeats does not answer"))
 	defer cancel()
-	h, err := t.conn.Heartbeat(ctx, u.group, u.instance)
+	h, err := t.conn.Instances().Heartbeat(ctx, u.group, u.instance)
 	if err != nil || h.Protocol < fleet.Protocol {
 		return // it is gone, or would not understand
 	}

@@ -60,7 +60,7 @@ func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger, reg prometh
 // ingest keeps up, an orphan ends in the second round.
 func (f *Finder) Round(ctx context.Context) error {
 	if len(f.suspects) > 0 {
-		passed, err := f.conn.IngestPassed(ctx, f.mark)
+		passed, err := f.conn.Ingest().Passed(ctx, f.mark)
 		if err != nil || !passed {
 			return err
 		}
@@ -114,7 +114,7 @@ func (f *Finder) suspect(ctx context.Context) error {
 	if err != nil || len(shards) == 0 {
 		return err
 	}
-	mark, err := f.conn.IngestMark(ctx)
+	mark, err := f.conn.Ingest().Mark(ctx)
 	if err == nil { // without a mark, the end of a suspect may be on its way to the history
 		f.suspects, f.mark = shards, mark
 	}
@@ -198,11 +198,11 @@ func (f *Finder) endSuspect(ctx context.Context, id job.RunID) error {
 		RunID: r.RunID, Job: r.Job, Version: r.Version, Shard: r.Job.Shard(f.conn.Cluster().Shards), Attempt: r.Attempt,
 		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
 	}
-	said, err := f.conn.FindGroupAttempts(ctx, r.Job.Group(), []bus.AttemptRef{t.Ref()}, askWait)
+	said, err := f.conn.Attempts().FindInGroup(ctx, r.Job.Group(), []bus.AttemptRef{t.Ref()}, askWait)
 	if err != nil || said.Held[t.Ref()] != "" {
 		return err // who has it will report
 	}
 	f.log.WarnContext(ctx, "run lost", "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", cluster.Orphaned)
 	f.ended.Inc()
-	return f.conn.EndRun(ctx, t, job.StatusLost, cluster.Orphaned)
+	return f.conn.Events().EndRun(ctx, t, job.StatusLost, cluster.Orphaned)
 }

@@ -61,7 +61,7 @@ func (f *Finder) endOverdue(ctx context.Context, t *bus.Trigger, why string) {
 	f.log.WarnContext(ctx, "run ended, as nobody ended it in time", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", why)
 	request := bus.CancelRequest{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Status: job.StatusTimedOut, Reason: why}
 	var reply bus.CancelReply
-	if err := f.conn.AskOwner(ctx, t.Job, "cancel", 0, request, &reply, endWait); err != nil {
+	if err := f.conn.Shards().AskOwner(ctx, t.Job, "cancel", 0, request, &reply, endWait); err != nil {
 		f.log.DebugContext(ctx, "overdue run not ended", "run_id", t.RunID, "error", err) // the next round tries again
 	}
 }

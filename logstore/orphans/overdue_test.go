@@ -63,7 +63,7 @@ func TestARunIsEndedThatNobodyEndsInTime(t *testing.T) {
 		w.rounds(10) // before it begins
 		started := bus.EventOf(endless, bus.EventStarted, time.Now())
 		started.Instance, started.Delivery, started.StartedAt = "x", 1, started.At.Add(-9*time.Minute) // by a wrong clock
-		m, err := w.conn.ServerEvent(started)
+		m, err := w.conn.Events().Message(started)
 		w.check(err)
 		w.publish(m)
 		w.rounds(8)

@@ -167,7 +167,7 @@ func (w *watch) answers(ctx context.Context, now time.Time) {
 // oldestWaiting returns since when something about runs waits to be moved into the history:
 // now, if nothing does.
 func (w *watch) oldestWaiting(ctx context.Context) (time.Time, error) {
-	backlogs, err := w.conn.IngestBacklogs(ctx)
+	backlogs, err := w.conn.Ingest().Backlogs(ctx)
 	oldest := time.Now().UTC()
 	for _, b := range backlogs {
 		if !b.Since.IsZero() && b.Since.Before(oldest) {

@@ -59,12 +59,12 @@ func (f *Finder) Round(ctx context.Context) error {
 		}
 	}
 	slices.SortStableFunc(missed, func(a, b cluster.MissedTarget) int { return cmp.Compare(a.Budget, b.Budget) })
-	return f.conn.PutMissedTargets(ctx, &cluster.MissedTargets{At: now, Jobs: missed})
+	return f.conn.Targets().PutMissed(ctx, &cluster.MissedTargets{At: now, Jobs: missed})
 }
 
 // read takes in what has changed in the jobs since the round before.
 func (f *Finder) read(ctx context.Context) error {
-	bucket, err := f.conn.JobsInfo(ctx)
+	bucket, err := f.conn.Jobs().Info(ctx)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (f *Finder) read(ctx context.Context) error {
 		// A server that was cut off has answered, or JOBS has lost its end. The next round reads everything again.
 		f.made = time.Time{}
 	}
-	return f.conn.ReadAllJobs(ctx, f.known, f.known, func(e jetstream.KeyValueEntry) {
+	return f.conn.Jobs().ReadAll(ctx, f.known, f.known, func(e jetstream.KeyValueEntry) {
 		f.known = e.Revision()
 		name, ok := bus.JobOfKey(e.Key())
 		if !ok {

@@ -55,7 +55,7 @@ func (w *world) check(err error) {
 func (w *world) save(name job.Name, target *job.Target) {
 	w.Helper()
 	j := job.Job{Job: name, Schedule: job.Schedule{Cron: "0 * * * *"}, Task: job.Task{Shell: "true"}, Target: target}.WithDefaults()
-	_, _, err := w.conn.PutJob(w.Context(), j, cluster.Edit{At: time.Now()})
+	_, _, err := w.conn.Jobs().Put(w.Context(), j, cluster.Edit{At: time.Now()})
 	w.check(err)
 }
 
@@ -78,7 +78,7 @@ func (w *world) ended(name job.Name, n int, ago time.Duration, cause job.Cause, 
 func (w *world) missed() (names []job.Name, all map[job.Name]cluster.MissedTarget) {
 	w.Helper()
 	w.check(w.finder.Round(w.Context()))
-	m, err := w.conn.GetMissedTargets(w.Context())
+	m, err := w.conn.Targets().Missed(w.Context())
 	w.check(err)
 	all = map[job.Name]cluster.MissedTarget{}
 	for _, one := range m.Jobs {
@@ -122,7 +122,7 @@ func TestJobsThatMissTheirTargetsAreFoundWhileTheyDo(t *testing.T) {
 		w.save("g/late", &job.Target{StartDelay: job.Duration(2 * time.Hour)})
 		w.save("g/free", &job.Target{SuccessRate: 99})
 		want("g/free", "g/bad")
-		w.check(w.conn.DeleteJob(w.Context(), "g/free", cluster.Edit{At: time.Now()}))
+		w.check(w.conn.Jobs().Delete(w.Context(), "g/free", cluster.Edit{At: time.Now()}))
 		w.save("g/bad", nil)
 		want()
 	})

@@ -22,7 +22,7 @@ import (
 func stored(t *testing.T, w *runnertest.World, language, source string) job.Task {
 	t.Helper()
 	j := job.Job{Job: "g/job", Task: job.Task{Script: &job.Script{Language: language, Source: source}}}.WithDefaults()
-	entry, _, err := w.Conn.PutJob(t.Context(), j, cluster.Edit{At: time.Now()})
+	entry, _, err := w.Conn.Jobs().Put(t.Context(), j, cluster.Edit{At: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -186,7 +186,7 @@ func TestAKillReachesTheTask(t *testing.T) {
 	tr := w.Begin(sh("echo up; sleep 600"))
 	w.Line()
 	accepted := 0
-	err := w.Conn.AskGroup(t.Context(), "g", bus.VerbKill, fmt.Appendf(nil, `{"run_id":%q,"by":"ann"}`, tr.RunID), 10*time.Second, func(r *fleet.InstanceReply) bool {
+	err := w.Conn.Instances().Ask(t.Context(), "g", bus.VerbKill, fmt.Appendf(nil, `{"run_id":%q,"by":"ann"}`, tr.RunID), 10*time.Second, func(r *fleet.InstanceReply) bool {
 		if r.Answer == fleet.AnswerAccepted {
 			accepted++
 		}

@@ -225,7 +225,7 @@ func TestACancelledAttemptIsNotBegunAgainWhenItsExecutorDies(t *testing.T) {
 			tr := w.trigger("", change)
 			time.Sleep(5 * time.Second)
 			w.wantBegan("a job")
-			if _, err := w.conn.PutDeaths(w.t.Context(), tr, &bus.Deaths{Cancelled: "cancelled by ann"}, 0); err != nil {
+			if _, err := w.conn.Attempts().PutDeaths(w.t.Context(), tr, &bus.Deaths{Cancelled: "cancelled by ann"}, 0); err != nil {
 				w.t.Fatal(err)
 			}
 			a.die()

@@ -36,7 +36,7 @@ const (
 //
 // One that must not be done twice nobody has begun: its claim says so. One that was cancelled ends.
 func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
-	deaths, revision, err := o.g.d.conn.DeathsOf(ctx, o.t)
+	deaths, revision, err := o.g.d.conn.Attempts().Deaths(ctx, o.t)
 	switch {
 	case err != nil:
 		return false, err
@@ -55,7 +55,7 @@ func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
 	}
 	if died {
 		deaths.Deaths, deaths.Handed = append(deaths.Deaths, death), nil
-		if revision, err = o.g.d.conn.PutDeaths(ctx, o.t, deaths, revision); err != nil {
+		if revision, err = o.g.d.conn.Attempts().PutDeaths(ctx, o.t, deaths, revision); err != nil {
 			return false, err
 		}
 		o.reportDeath(ctx, &death)
@@ -149,7 +149,7 @@ func (o *offer) noteHanded(ctx context.Context, instance string, alone bool) {
 	o.deaths.Handed = &bus.Handed{Delivery: o.delivery, Instance: instance, Alone: alone}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWait)
 	defer cancel()
-	revision, err := o.g.d.conn.PutDeaths(ctx, o.t, o.deaths, o.deathsAt)
+	revision, err := o.g.d.conn.Attempts().PutDeaths(ctx, o.t, o.deaths, o.deathsAt)
 	if err != nil && !errors.Is(err, job.ErrConflict) {
 		o.g.d.log.WarnContext(ctx, "not noted who has an attempt whose executor died", "run_id", o.t.RunID, "instance", instance, "error", err)
 	}

@@ -135,7 +135,7 @@ func TestTwoDispatchersWithTheSameTriggerMakeOneRun(t *testing.T) {
 			w.executor("a", time.Minute)
 			w.executor("b", time.Minute)
 			time.Sleep(time.Second)
-			b, err := w.conn.Heartbeat(w.t.Context(), "g", "b")
+			b, err := w.conn.Instances().Heartbeat(w.t.Context(), "g", "b")
 			if err != nil {
 				t.Fatal(err)
 			}

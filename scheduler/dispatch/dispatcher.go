@@ -92,7 +92,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		}
 		defer func() { _ = sub.Unsubscribe() }()
 	}
-	groups := d.watch(ctx, d.conn.WatchGroups)
+	groups := d.watch(ctx, d.conn.Groups().Watch)
 	if groups == nil {
 		return
 	}
@@ -100,7 +100,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	if !d.hearAll(ctx, groups) { // no group may be served as what it is not
 		return
 	}
-	watch := d.watch(ctx, d.conn.Bulk().WatchInstances)
+	watch := d.watch(ctx, d.conn.Bulk().Instances().Watch)
 	if watch == nil {
 		return
 	}

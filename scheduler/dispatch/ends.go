@@ -61,14 +61,14 @@ type begin struct {
 // begin of each attempt. A barrier says how far who answers must have come: a NATS server that was cut off
 // may lack an end, and take itself for the leader.
 func (g *group) ended(ctx context.Context, shard int, since time.Time) (ended map[bus.AttemptRef]bool, begun map[bus.AttemptRef]begin, err error) {
-	known, err := g.d.conn.PutBarrier(ctx, shard)
+	known, err := g.d.conn.Events().PutBarrier(ctx, shard)
 	if err != nil {
 		return nil, nil, err
 	}
 	ended, begun = map[bus.AttemptRef]bool{}, map[bus.AttemptRef]begin{}
 	err = g.d.conn.ScanSince(ctx, g.d.conn.EvtOf(shard), bus.SubjectEvent(shard, g.name), since, known, func(m *jet.Stored) {
 		// What is refused here is refused by all who read it: it ends nothing.
-		e, err := g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, m.At)
+		e, err := g.d.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
 		switch {
 		case err != nil:
 		case e.Kind == bus.EventFinished:

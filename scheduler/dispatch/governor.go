@@ -274,7 +274,7 @@ func (v *governor) count(ctx context.Context) {
 	}
 	asking, cancel := context.WithTimeout(ctx, countWait)
 	defer cancel()
-	found, errs := v.g.d.conn.BacklogsOf(asking, v.g.name, streams)
+	found, errs := v.g.d.conn.Groups().Backlogs(asking, v.g.name, streams)
 	v.counted = time.Now()
 	v.letGo() // before those in hand are counted
 	inHand := map[*live]int{}
@@ -372,7 +372,7 @@ func (v *governor) end(ctx context.Context, p placed) {
 
 // hearEvent takes in what executors say of runs. It must not wait.
 func (v *governor) hearEvent(m *nats.Msg) {
-	e, err := v.g.d.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now())
+	e, err := v.g.d.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
 	if err != nil || e.Kind != bus.EventFinished {
 		return // what is forged or damaged ingest counts
 	}

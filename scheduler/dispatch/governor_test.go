@@ -17,13 +17,13 @@ import (
 // govern makes "g" a group with limits.
 func (w *world) govern(limits cluster.GroupLimits) {
 	w.t.Helper()
-	if err := w.conn.GovernGroup(w.t.Context(), "g"); err != nil {
+	if err := w.conn.Groups().Govern(w.t.Context(), "g"); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.conn.SetGroupLimits(w.t.Context(), "g", limits); err != nil {
+	if _, err := w.conn.Groups().SetLimits(w.t.Context(), "g", limits); err != nil {
 		w.t.Fatal(err)
 	}
-	if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: "g", Dispatched: true}); err != nil {
+	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", Dispatched: true}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -231,7 +231,7 @@ func TestRunsThatAreCalledOffWhileTheyWaitMakeNoRoom(t *testing.T) {
 		if err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectTriggers(shard, "g"), func(m *jet.Stored) bool {
 			tr, err := bus.DecodeTrigger(m.Header, m.Data)
 			if err == nil && waiting[tr.RunID] {
-				err = errors.Join(w.conn.EndRun(w.t.Context(), tr, job.StatusCancelled, ""), w.conn.Remove(w.t.Context(), bus.StreamTrig, m.Seq))
+				err = errors.Join(w.conn.Events().EndRun(w.t.Context(), tr, job.StatusCancelled, ""), w.conn.Remove(w.t.Context(), bus.StreamTrig, m.Seq))
 				delete(waiting, tr.RunID)
 			}
 			if err != nil {

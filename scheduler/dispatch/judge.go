@@ -156,7 +156,7 @@ func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
 	for i, s := range all {
 		refs[i] = s.t.Ref()
 	}
-	found := g.d.conn.FindAttempts(ctx, g.addresses(), refs, askWait)
+	found := g.d.conn.Attempts().Find(ctx, g.addresses(), refs, askWait)
 	// Asked before, so that one that appears meanwhile has been heard of.
 	complete := len(found.Silent) == 0 && g.d.presence.settled(time.Now())
 
@@ -210,7 +210,7 @@ func (s *suspect) readClaim(ctx context.Context) bool {
 	if s.t.Delivery != job.AtMostOnce {
 		return true
 	}
-	claim, err := s.g.d.conn.ClaimOf(ctx, s.t)
+	claim, err := s.g.d.conn.Attempts().Claim(ctx, s.t)
 	if err != nil {
 		s.g.d.log.DebugContext(ctx, "claim not read", "run_id", s.t.RunID, "error", err)
 		return false

@@ -151,7 +151,7 @@ func TestAnAttemptIsFoundToHaveEndedInItsPartition(t *testing.T) {
 		for _, t := range all { // a has said so, and died before it could acknowledge
 			e := bus.EventOf(t, bus.EventFinished, time.Now())
 			e.Status, e.FinishedAt = job.StatusSucceeded, e.At
-			m, err := w.conn.ServerEvent(e)
+			m, err := w.conn.Events().Message(e)
 			if err != nil {
 				w.t.Fatal(err)
 			}

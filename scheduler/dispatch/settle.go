@@ -50,7 +50,7 @@ func (o *offer) tell(ctx context.Context, why string) {
 	o.told = true
 	ev := bus.EventOf(o.t, bus.EventHeld, time.Now())
 	ev.Delivery, ev.Text = o.delivery, why
-	m, err := o.g.d.conn.ServerEvent(ev)
+	m, err := o.g.d.conn.Events().Message(ev)
 	if err == nil {
 		err = o.g.d.conn.NC.PublishMsg(m)
 	}
@@ -71,7 +71,7 @@ func (o *offer) handBackFor(delay time.Duration) {
 
 // publish stores an event about the run.
 func (o *offer) publish(ctx context.Context, ev *bus.Event) error {
-	m, err := o.g.d.conn.ServerEvent(ev)
+	m, err := o.g.d.conn.Events().Message(ev)
 	if err == nil {
 		_, err = o.g.d.conn.JS.PublishMsg(ctx, m)
 	}

@@ -15,7 +15,7 @@ import (
 // unrouted makes group "g" one that has had no routed run.
 func (w *world) unrouted() {
 	w.t.Helper()
-	if err := w.conn.EnsureGroup(w.t.Context(), "g"); err != nil {
+	if err := w.conn.Groups().Ensure(w.t.Context(), "g"); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.conn.JS.DeleteConsumer(w.t.Context(), bus.StreamTrig, bus.ConsumerRoute("g")); err != nil {
@@ -26,7 +26,7 @@ func (w *world) unrouted() {
 // routed makes it one that has had one.
 func (w *world) routed() {
 	w.t.Helper()
-	if err := w.conn.RouteGroup(w.t.Context(), "g"); err != nil {
+	if err := w.conn.Groups().Route(w.t.Context(), "g"); err != nil {
 		w.t.Fatal(err)
 	}
 	w.group("g")

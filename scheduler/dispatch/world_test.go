@@ -59,7 +59,7 @@ func runPartitioned(t *testing.T, n bus.Partitions, f func(w *world)) {
 
 func (w *world) group(name string) {
 	w.t.Helper()
-	if err := w.conn.SetupGroup(w.t.Context(), cluster.Group{Group: name}); err != nil {
+	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: name}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -221,7 +221,7 @@ func (w *world) told(t *bus.Trigger) []string {
 	w.t.Helper()
 	var all []string
 	err := w.conn.Scan(w.t.Context(), w.conn.EvtOf(t.Shard), "evt.>", func(s *jet.Stored) bool {
-		e, err := w.conn.DecodeEvent(s.Subject, s.Header, s.Data, s.At)
+		e, err := w.conn.Events().Decode(s.Subject, s.Header, s.Data, s.At)
 		if err != nil {
 			w.t.Error(err)
 		} else if e.RunID == t.RunID {
@@ -262,7 +262,7 @@ func (w *world) wantTriggers(want int) {
 // ask sends a request to instance a, and returns its answer and state.
 func (w *world) ask(verb string) string {
 	w.t.Helper()
-	beat, err := w.conn.Heartbeat(w.t.Context(), "g", "a")
+	beat, err := w.conn.Instances().Heartbeat(w.t.Context(), "g", "a")
 	if err != nil {
 		return err.Error()
 	}

@@ -100,7 +100,7 @@ func (a *Alerts) labelsOf(ctx context.Context, ran []alert.Ran) (map[job.Name]jo
 		if _, known := labels[name]; known {
 			continue
 		}
-		entry, err := a.conn.GetJob(ctx, name)
+		entry, err := a.conn.Jobs().Get(ctx, name)
 		switch {
 		case err == nil:
 			labels[name] = entry.Labels

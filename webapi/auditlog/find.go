@@ -70,7 +70,7 @@ func (r *Recorder) Find(ctx context.Context, f audit.Filter, cursor string, limi
 	if err != nil {
 		return Found{}, err
 	}
-	since, err := r.conn.AuditSince(ctx)
+	since, err := r.conn.Ingest().AuditSince(ctx)
 	if err != nil {
 		return Found{}, err
 	}
@@ -133,7 +133,7 @@ func (r *Recorder) storedTo(ctx context.Context) (time.Time, error) {
 func (r *Recorder) tail(ctx context.Context, f audit.Filter) ([]trail.Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, tailTimeout)
 	defer cancel()
-	upTo, waiting, err := r.conn.AuditMoved(ctx)
+	upTo, waiting, err := r.conn.Ingest().AuditMoved(ctx)
 	if err == nil && waiting > maxTail || errors.Is(err, jetstream.ErrConsumerNotFound) {
 		return nil, errFarBehind
 	}

@@ -64,7 +64,7 @@ func (m *Bulk) jobStep(b *api.JobBulk, item *api.JobBulkItem) (bulkStep, error) 
 	s := bulkStep{group: name.Group(), names: map[string]string{"group": name.Group(), "name": name.Short()}}
 	// exists says of a dry run that the job is there, which is all that it takes.
 	exists := func(ctx context.Context) (bool, error) {
-		_, err := m.conn.GetJob(ctx, name)
+		_, err := m.conn.Jobs().Get(ctx, name)
 		return err == nil, err
 	}
 	switch b.Action {
@@ -73,7 +73,7 @@ func (m *Bulk) jobStep(b *api.JobBulk, item *api.JobBulkItem) (bulkStep, error) 
 		s.operation = map[bool]string{true: "pauseJob", false: "resumeJob"}[wish.Paused]
 		s.do = func(ctx context.Context, dryRun bool) (bool, error) {
 			if dryRun {
-				entry, err := m.conn.GetJob(ctx, name)
+				entry, err := m.conn.Jobs().Get(ctx, name)
 				return err == nil && !wish.Holds(&entry.Job, time.Now()), err
 			}
 			_, changed, err := m.catalog.SetPaused(ctx, name, cluster.Edit{At: time.Now(), Author: access.Author(ctx), Note: b.Note}, wish)

@@ -37,7 +37,7 @@ func (c *Catalog) checkCalendars(ctx context.Context, s *job.Schedule, planned [
 			if slices.Contains(planned, name) {
 				continue
 			}
-			_, err := c.conn.GetCalendar(ctx, name)
+			_, err := c.conn.Calendars().Get(ctx, name)
 			switch {
 			case errors.Is(err, job.ErrNotFound):
 				errs = append(errs, &job.InvalidError{Field: list.field, Reason: reason.CalendarUnknown.With(name)})
@@ -83,7 +83,7 @@ func (c *Catalog) DeleteCalendar(ctx context.Context, name string, edit cluster.
 	case seen > 0:
 		return problem.Explain(fmt.Errorf("%w: calendar %s is in use", job.ErrConflict, name), reason.CalendarInUse.With(name, jobs))
 	}
-	return c.conn.DeleteCalendar(ctx, name, edit)
+	return c.conn.Calendars().Delete(ctx, name, edit)
 }
 
 // PreviewCalendar returns the fires that saving a calendar would affect.

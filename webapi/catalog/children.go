@@ -30,7 +30,7 @@ func (c *Catalog) checkChildren(ctx context.Context, was *bus.JobEntry, wish job
 func (c *Catalog) refuseCycle(ctx context.Context, wish job.Job) error {
 	var failed error
 	err := wish.RefuseCycle(func(name job.Name) []job.Child {
-		entry, err := c.conn.GetJob(ctx, name)
+		entry, err := c.conn.Jobs().Get(ctx, name)
 		switch {
 		case err == nil:
 			return entry.Children

@@ -177,7 +177,7 @@ func (f *forecast) excluded(ctx context.Context, s job.Schedule, at int64) (why 
 func (f *forecast) contains(ctx context.Context, name string, at int64) (bool, error) {
 	set, known := f.sets[name]
 	if !known {
-		entry, err := f.conn.GetCalendar(ctx, name)
+		entry, err := f.conn.Calendars().Get(ctx, name)
 		switch {
 		case errors.Is(err, job.ErrNotFound):
 		case err != nil:

@@ -104,12 +104,12 @@ func (x *index) run(ctx context.Context) error {
 
 // follow puts in what one watch tells. The watch itself outlives reconnects.
 func (x *index) follow(ctx context.Context) error {
-	holds, err := x.conn.WatchHold(ctx)
+	holds, err := x.conn.Pauses().Watch(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = holds.Stop() }()
-	w, err := x.conn.WatchJobs(ctx, false)
+	w, err := x.conn.Jobs().Watch(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func TestTheIndexCatchesUpAfterTheBusWasAway(t *testing.T) {
 		ours, other := connect(t, broker, "ours"), connect(t, broker, "other")
 		put := func(name job.Name) {
 			t.Helper()
-			if _, _, err := other.PutJob(t.Context(), entryOf(name, 0, nil).Job, cluster.Edit{At: time.Now()}); err != nil {
+			if _, _, err := other.Jobs().Put(t.Context(), entryOf(name, 0, nil).Job, cluster.Edit{At: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -88,7 +88,7 @@ func (c *Catalog) SetSwitch(ctx context.Context, group string, wish *api.PauseSw
 	if err := CheckUntil(wish.Paused, wish.Until, now); err != nil {
 		return job.Pause{}, err
 	}
-	was, hold, err := c.conn.SetPause(ctx, group, wish.Paused, wish.Until, cluster.Edit{At: now, Author: access.Author(ctx), Note: wish.Note})
+	was, hold, err := c.conn.Pauses().Set(ctx, group, wish.Paused, wish.Until, cluster.Edit{At: now, Author: access.Author(ctx), Note: wish.Note})
 	if err != nil {
 		return job.Pause{}, err
 	}

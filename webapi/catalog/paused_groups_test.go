@@ -40,7 +40,7 @@ func TestAnIndexIsReadyOnceItKnowsThePausesOfGroups(t *testing.T) {
 		const groups = 200 // which take longer to read than the jobs
 		conn := connect(t, bustest.NewBroker(t), "ours")
 		for i := range groups {
-			if _, _, err := conn.SetPause(t.Context(), fmt.Sprintf("g%d", i), true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
+			if _, _, err := conn.Pauses().Set(t.Context(), fmt.Sprintf("g%d", i), true, time.Time{}, cluster.Edit{At: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		}

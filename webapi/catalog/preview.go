@@ -21,11 +21,11 @@ const anyJob = job.Name("any/job")
 
 // Preview returns the next n fires of a job after an instant.
 func (c *Catalog) Preview(ctx context.Context, name job.Name, from time.Time, n int) (api.Preview, error) {
-	entry, err := c.conn.GetJob(ctx, name)
+	entry, err := c.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return api.Preview{}, err
 	}
-	hold, err := c.conn.GetPause(ctx, "")
+	hold, err := c.conn.Pauses().Get(ctx, "")
 	if err != nil {
 		return api.Preview{}, err
 	}

@@ -28,7 +28,7 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 	if err != nil {
 		return result, err
 	}
-	was, err := c.conn.GetJob(ctx, wish.Job)
+	was, err := c.conn.Jobs().Get(ctx, wish.Job)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return result, err
 	}
@@ -73,7 +73,7 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 	if dry {
 		return dryRun(was, wish, edit, result)
 	}
-	entry, changed, err := c.conn.PutJob(ctx, wish, edit)
+	entry, changed, err := c.conn.Jobs().Put(ctx, wish, edit)
 	if err != nil {
 		return result, problem.Conditional(edit, err)
 	}
@@ -152,7 +152,7 @@ func (c *Catalog) Delete(ctx context.Context, name job.Name, edit cluster.Edit) 
 
 // edit changes a job's present version, and has the index know before it returns.
 func (c *Catalog) edit(ctx context.Context, name job.Name, edit cluster.Edit, change func(*job.Version)) (*bus.JobEntry, error) {
-	entry, err := c.conn.EditJob(ctx, name, edit, change)
+	entry, err := c.conn.Jobs().Edit(ctx, name, edit, change)
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
@@ -176,7 +176,7 @@ func (c *Catalog) EditAbout(ctx context.Context, name job.Name, b *api.JobBulk, 
 		}
 		return j.Validate()
 	}
-	was, err := c.conn.GetJob(ctx, name)
+	was, err := c.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return false, err
 	}

@@ -16,7 +16,7 @@ import (
 // one, and the one before.
 func (c *Catalog) Compare(ctx context.Context, name job.Name, fromVersion, toVersion int) (result api.JobDiff, err error) {
 	result.Job = name
-	kept, err := c.conn.JobVersions(ctx, name)
+	kept, err := c.conn.Jobs().Versions(ctx, name)
 	if err != nil {
 		return result, err
 	}

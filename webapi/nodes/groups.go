@@ -18,17 +18,17 @@ import (
 
 // Group returns a group with its instances.
 func (v *View) Group(ctx context.Context, name string) (api.Group, error) {
-	known, err := v.conn.Group(ctx, name)
+	known, err := v.conn.Groups().Get(ctx, name)
 	if err != nil {
 		return api.Group{}, err
 	}
-	all, err := v.conn.FleetNow(ctx)
+	all, err := v.conn.Instances().FleetNow(ctx)
 	if err != nil {
 		return api.Group{}, err
 	}
 	for _, g := range groupsOf([]cluster.Group{known}, all) {
 		if g.ExecutorGroup == name {
-			hold, err := v.conn.GetPause(ctx, name)
+			hold, err := v.conn.Pauses().Get(ctx, name)
 			g.Pause = Paused(hold, time.Now())
 			return g, err
 		}
@@ -38,16 +38,16 @@ func (v *View) Group(ctx context.Context, name string) (api.Group, error) {
 
 // Groups returns the groups that the caller sees, with their instances.
 func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
-	known, err := v.conn.Groups(ctx)
+	known, err := v.conn.Groups().All(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, err := v.conn.FleetNow(ctx)
+	all, err := v.conn.Instances().FleetNow(ctx)
 	if err != nil {
 		return nil, err
 	}
 	groups := groupsOf(known, all)
-	pauses, err := v.conn.GroupPauses(ctx)
+	pauses, err := v.conn.Pauses().OfGroups(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 
 // Knows returns job.ErrNotFound for a group that no job and no executor has named.
 func (v *View) Knows(ctx context.Context, name string) error {
-	_, unknown := v.conn.Group(ctx, name)
+	_, unknown := v.conn.Groups().Get(ctx, name)
 	if !errors.Is(unknown, job.ErrNotFound) {
 		return unknown
 	}

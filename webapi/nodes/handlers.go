@@ -34,10 +34,10 @@ type executors struct {
 func (v *View) present() executors {
 	return executors{
 		instances: func(ctx context.Context) ([]fleet.Instance, error) {
-			known, err := v.conn.FleetNow(ctx)
+			known, err := v.conn.Instances().FleetNow(ctx)
 			return known.Instances, err
 		},
-		announced: v.conn.Handlers,
+		announced: v.conn.Instances().Handlers,
 	}
 }
 
@@ -179,7 +179,7 @@ func checkKind(instances []fleet.Instance, j *job.Job) []api.FieldError {
 // The error is job.ErrNotFound when it was not announced, or has an *InvalidError for
 // each thing that is wrong.
 func (v *View) CheckParams(ctx context.Context, group, handler string, params json.RawMessage) error {
-	known, err := v.conn.Handler(ctx, group, handler)
+	known, err := v.conn.Instances().Handler(ctx, group, handler)
 	if err != nil || len(known.Params) == 0 || len(params) == 0 {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestGroupsAreListedWhileAPartitionIsSilent(t *testing.T) {
 		broker := bustest.NewBroker(t)
 		conn := clustertest.SetupAs(t, broker, "api", cluster.Assets{Shards: 3, Partitions: 3})
 		for _, group := range []string{"billing", "mail", "ops"} {
-			if err := errors.Join(conn.GovernGroup(t.Context(), group), conn.SetupGroup(t.Context(), cluster.Group{Group: group, Dispatched: true})); err != nil {
+			if err := errors.Join(conn.Groups().Govern(t.Context(), group), conn.Groups().Setup(t.Context(), cluster.Group{Group: group, Dispatched: true})); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := conn.JS.Publish(t.Context(), bus.SubjectTrigger(2, group), nil); err != nil {

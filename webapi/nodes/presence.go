@@ -33,7 +33,7 @@ const (
 func (v *View) call(ctx context.Context) (cluster.Fleet, error) {
 	ctx, cancel := context.WithTimeout(ctx, CompletionTimeout)
 	defer cancel()
-	return v.conn.Fleet(ctx)
+	return v.conn.Instances().Fleet(ctx)
 }
 
 // MarkSilent gives the reason to running runs whose executor's heartbeat has ceased: they

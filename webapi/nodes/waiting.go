@@ -31,7 +31,7 @@ func (v *View) countWaiting(ctx context.Context, groups []api.Group) error {
 			continue
 		}
 		counts.Go(func() error {
-			b, err := v.conn.BacklogOf(asking, g.ExecutorGroup)
+			b, err := v.conn.Groups().Backlog(asking, g.ExecutorGroup)
 			g.Waiting = b.Waiting
 			if g.Limit > 0 { // what the dispatcher has in hand
 				g.Waiting += max(b.Delivered-g.Limit, 0)
@@ -79,7 +79,7 @@ func (v *View) whyWaiting(ctx context.Context, group string) (reason.Text, error
 	if !manned(there.Instances, group) {
 		return noExecutor(group), nil
 	}
-	g, err := v.conn.Group(ctx, group)
+	g, err := v.conn.Groups().Get(ctx, group)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return "", err
 	}

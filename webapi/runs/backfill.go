@@ -18,7 +18,7 @@ import (
 
 // Backfill runs fires of a job's past, or with DryRun tells which these are.
 func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequest) (api.BackfillResult, error) {
-	entry, err := rs.conn.GetJob(ctx, name)
+	entry, err := rs.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return api.BackfillResult{}, err
 	}
@@ -82,7 +82,7 @@ func (rs *Runs) fillsLeft(ctx context.Context, name job.Name, revision uint64) (
 
 // Backfills returns the backfills of a job.
 func (rs *Runs) Backfills(ctx context.Context, name job.Name) (api.BackfillList, error) {
-	entry, err := rs.conn.GetJob(ctx, name)
+	entry, err := rs.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return api.BackfillList{}, err
 	}
@@ -98,7 +98,7 @@ func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, why strin
 	if err := job.CheckSlug("backfill", id); err != nil {
 		return state, err
 	}
-	entry, err := rs.conn.GetJob(ctx, name)
+	entry, err := rs.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return state, err
 	}

@@ -80,7 +80,7 @@ func (rs *Runs) cancelOrphan(ctx context.Context, id job.RunID, name job.Name, r
 	if err := MayCancel(r); err != nil {
 		return "", err
 	}
-	return r.RunStatus(), rs.conn.EndRun(ctx, &bus.Trigger{
+	return r.RunStatus(), rs.conn.Events().EndRun(ctx, &bus.Trigger{
 		RunID: id, Job: name, Version: r.Version, Shard: name.Shard(rs.conn.Cluster().Shards), Attempt: r.Attempt,
 		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
 	}, job.StatusCancelled, request.Text())

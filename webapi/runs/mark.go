@@ -36,7 +36,7 @@ func (rs *Runs) Mark(ctx context.Context, run *runlog.Run, as job.Mark, note str
 	}
 	e := auditlog.Entry(ctx)
 	e.Group, e.Note = run.Job.Group(), string(mark.As)+": "+mark.Note
-	return mark, rs.conn.Mark(ctx, mark)
+	return mark, rs.conn.Events().Mark(ctx, mark)
 }
 
 // markOf returns the mark that counts by a run's timeline: the latest, of whichever

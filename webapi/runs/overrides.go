@@ -82,7 +82,7 @@ func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.
 func (rs *Runs) overrides(ctx context.Context, run *runlog.Run) (cluster.Overrides, error) {
 	switch run.Cause { //nolint:exhaustive // the others are given nothing
 	case job.CauseManual, job.CauseAPI, job.CauseRerun:
-		return rs.conn.GetOverrides(ctx, run.Job.Group(), run.RunID)
+		return rs.conn.Overrides().Get(ctx, run.Job.Group(), run.RunID)
 	case job.CauseParent:
 		return rs.handedDown(ctx, run)
 	}
@@ -131,7 +131,7 @@ func (rs *Runs) passedOn(ctx context.Context, id job.RunID, child job.Name) (job
 		return "", nil, problem.StoreAway(err)
 	}
 	name := parent[0].Job
-	entry, err := rs.conn.GetJob(ctx, name)
+	entry, err := rs.conn.Jobs().Get(ctx, name)
 	if errors.Is(err, job.ErrNotFound) {
 		return name, nil, nil
 	}
@@ -167,5 +167,5 @@ func (rs *Runs) keepGiven(ctx context.Context, r *bus.TriggerRequest) error {
 	if given.Nothing() {
 		return nil
 	}
-	return rs.conn.PutOverrides(ctx, r.Job.Group(), r.RunID, given)
+	return rs.conn.Overrides().Put(ctx, r.Job.Group(), r.RunID, given)
 }

@@ -73,14 +73,14 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 
 // versionOf returns the version of the job for the rerun of a run: the run's own, or the newest.
 func (rs *Runs) versionOf(ctx context.Context, of *runlog.Run, same bool) (*bus.JobEntry, error) {
-	newest, err := rs.conn.GetJob(ctx, of.Job)
+	newest, err := rs.conn.Jobs().Get(ctx, of.Job)
 	if err != nil || !same || newest.Version.Version == of.Version {
 		if err != nil {
 			return nil, err
 		}
 		return newest, nil
 	}
-	versions, err := rs.conn.JobVersions(ctx, of.Job)
+	versions, err := rs.conn.Jobs().Versions(ctx, of.Job)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		return none, &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
 	}
 	// The owner of the shard knows too, but answers only while there is one.
-	entry, err := rs.conn.GetJob(ctx, name)
+	entry, err := rs.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return none, err
 	}
@@ -103,7 +103,7 @@ const askTimeout = 5 * time.Second
 // ask sends a request to the owner of the job's shard, which answers it when it has heard
 // of the given revision of the job.
 func (rs *Runs) ask(ctx context.Context, name job.Name, verb string, revision uint64, request, reply any) error {
-	err := rs.conn.AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
+	err := rs.conn.Shards().AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
 	if errors.Is(err, job.ErrUnavailable) {
 		shard := name.Shard(rs.conn.Cluster().Shards)
 		return problem.Explain(err, reason.ShardSilent.With(shard, name))

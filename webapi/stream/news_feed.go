@@ -105,7 +105,7 @@ func (n *News) hear(m *nats.Msg) {
 			n.noteMore(topicRuns, group)
 			return
 		}
-		if e, err := n.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now()); err == nil {
+		if e, err := n.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now()); err == nil {
 			n.note(topicRuns, e.Job.Group(), string(e.Job))
 		}
 		return
@@ -132,12 +132,12 @@ type watches struct{ instances, leases, alerts, hold follower }
 
 func (n *News) watches() *watches {
 	return &watches{
-		instances: follower{topic: topicExecutors, what: "instances", open: n.conn.WatchInstances},
+		instances: follower{topic: topicExecutors, what: "instances", open: n.conn.Instances().Watch},
 		leases:    follower{topic: topicCluster, what: "leases", open: n.conn.WatchLeases, last: map[string]string{}},
 		alerts: follower{topic: topicAlerts, what: "alerts", open: func(ctx context.Context) (jetstream.KeyWatcher, error) {
-			return n.conn.WatchAlerts(ctx, ">")
+			return n.conn.WatchAll(ctx, bus.BucketAlert)
 		}},
-		hold: follower{topic: topicCluster, what: "the switch", open: n.conn.WatchHold},
+		hold: follower{topic: topicCluster, what: "the switch", open: n.conn.Pauses().Watch},
 	}
 }
 

@@ -277,13 +277,13 @@ func (t *tail) pause() time.Duration {
 // making; ingest counts it.
 func (t *tail) hear(ctx context.Context, m *nats.Msg) error {
 	if strings.HasPrefix(m.Subject, "log.") {
-		l, err := t.conn.DecodeLog(m.Subject, m.Header, m.Data)
+		l, err := t.conn.Events().DecodeLog(m.Subject, m.Header, m.Data)
 		if err != nil || l.RunID != t.id || l.Attempt != t.attempt || pieceIn(l.Piece) != t.piece {
 			return nil //nolint:nilerr // see above
 		}
 		return t.lines(ctx, t.live(linesOf(l)))
 	}
-	e, err := t.conn.DecodeEvent(m.Subject, m.Header, m.Data, time.Now())
+	e, err := t.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
 	if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id {
 		t.ended(runOf(e))
 	}

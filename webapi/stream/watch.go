@@ -198,7 +198,7 @@ func (w *watch) allowed(ctx context.Context) bool {
 // take looks at the lines of a message. What cannot be read is of somebody else's making;
 // ingest counts it.
 func (w *watch) take(m *nats.Msg) {
-	l, err := w.conn.DecodeLog(m.Subject, m.Header, m.Data)
+	l, err := w.conn.Events().DecodeLog(m.Subject, m.Header, m.Data)
 	if err != nil || !w.wants(l.Job) {
 		return
 	}

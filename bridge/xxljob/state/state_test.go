@@ -28,7 +28,7 @@ func run(t *testing.T, f func(t *testing.T, s *state.Store)) {
 				conn := clustertest.Setup(t, bustest.NewBroker(t), "test", 1)
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
-				go func() { ended <- conn.ServeBridges(ctx) }()
+				go func() { ended <- conn.Bridges().Serve(ctx) }()
 				synctest.Wait() // until it hears requests
 				f(t, state.New(conn.Conn, groups...))
 				stop()

@@ -41,7 +41,7 @@ func TestHandlersAreAnnouncedWithWhatTheyTake(t *testing.T) {
 			e.Handle("raw", executor.HandlerFunc(func(context.Context, *executor.Run) (any, error) { return nil, nil }), executor.ParamsSchema(json.RawMessage(`{"type":"string"}`)))
 		})
 		time.Sleep(time.Second)
-		got, err := w.conn.Handlers(t.Context(), "g")
+		got, err := w.conn.Instances().Handlers(t.Context(), "g")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,10 +62,10 @@ func TestHandlersAreAnnouncedWithWhatTheyTake(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("handlers (-want +got):\n%s", diff)
 		}
-		if h, err := w.conn.Handler(t.Context(), "g", "report"); err != nil || h.Description != "Writes a report" {
+		if h, err := w.conn.Instances().Handler(t.Context(), "g", "report"); err != nil || h.Description != "Writes a report" {
 			t.Errorf("%+v, %v", h, err)
 		}
-		if _, err := w.conn.Handler(t.Context(), "g", "other"); !errors.Is(err, job.ErrNotFound) {
+		if _, err := w.conn.Instances().Handler(t.Context(), "g", "other"); !errors.Is(err, job.ErrNotFound) {
 			t.Errorf("an unknown handler: %v", err)
 		}
 	})
@@ -83,7 +83,7 @@ func TestAnAnnouncementIsRepeatedUntilItIsStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(3 * fleet.HeartbeatEvery)
-		if h, err := w.conn.Handler(t.Context(), "g", "h"); err != nil || h.Instance != "a" {
+		if h, err := w.conn.Instances().Handler(t.Context(), "g", "h"); err != nil || h.Instance != "a" {
 			t.Errorf("%+v, %v", h, err)
 		}
 	})

@@ -236,7 +236,7 @@ func TestAnExecutorWaitsForAGroupThatIsNotKnownYet(t *testing.T) {
 			t.Errorf("told %d times that it waits, want once:\n%s", n, a.log)
 		}
 		setup := func() {
-			if err := w.conn.SetupGroup(t.Context(), cluster.Group{Group: "g"}); err != nil {
+			if err := w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g"}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(3 * time.Second)
@@ -293,7 +293,7 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 		time.Sleep(12 * time.Second)
 		entry := func() fleet.Instance {
 			t.Helper()
-			all, err := w.conn.FleetNow(t.Context())
+			all, err := w.conn.Instances().FleetNow(t.Context())
 			if err != nil || len(all.Instances) != 1 {
 				t.Fatalf("instances: %v, %v", all.Instances, err)
 			}
@@ -320,7 +320,7 @@ func TestAnExecutorBeatsUntilItLeaves(t *testing.T) {
 			t.Errorf("while stopping: state %s, running %d", i.State, i.Running)
 		}
 		time.Sleep(10 * time.Second)
-		if all, err := w.conn.FleetNow(t.Context()); err != nil || len(all.Instances) != 0 {
+		if all, err := w.conn.Instances().FleetNow(t.Context()); err != nil || len(all.Instances) != 0 {
 			t.Errorf("instances after the stop: %v, %v", all.Instances, err)
 		}
 	})

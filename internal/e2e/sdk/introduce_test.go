@@ -54,7 +54,7 @@ func (w *world) killed(c *counter) {
 // secret returns the control secret of the instance whose heartbeat stands under the name "a".
 func (w *world) secret() string {
 	w.t.Helper()
-	beat, err := w.conn.Heartbeat(w.t.Context(), "g", "a")
+	beat, err := w.conn.Instances().Heartbeat(w.t.Context(), "g", "a")
 	if err != nil {
 		w.t.Fatal(err)
 	}

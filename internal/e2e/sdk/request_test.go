@@ -146,7 +146,7 @@ func TestADrainWithALimitGivesBackWhatStillRunsThen(t *testing.T) {
 			t.Errorf("given more time: %+v", got)
 		}
 		time.Sleep(9 * time.Minute) // longer than at first
-		all, err := w.conn.Instances(t.Context())
+		all, err := w.conn.Instances().List(t.Context())
 		at := slices.IndexFunc(all, func(i fleet.Instance) bool { return i.Instance == "a" })
 		if err != nil || at < 0 || !all[at].DrainBy.Equal(asked.Add(10*time.Minute+30*time.Second)) || all[at].Running != 2 {
 			t.Errorf("instances before the end: %+v, %v", all, err)
@@ -191,7 +191,7 @@ func TestNothingIsPulledBeforeTheHeartbeatIsStored(t *testing.T) {
 		w.start("a", executor.Config{}, handler(c.sleeper(time.Minute)))
 		tr := w.trigger()
 		time.Sleep(20 * time.Second)
-		if _, err := w.conn.Heartbeat(t.Context(), "g", "a"); !errors.Is(err, job.ErrNotFound) || c.total() != 0 {
+		if _, err := w.conn.Instances().Heartbeat(t.Context(), "g", "a"); !errors.Is(err, job.ErrNotFound) || c.total() != 0 {
 			t.Fatalf("%d runs while nobody knows the instance; %v", c.total(), err)
 		}
 		full(-1)
@@ -208,7 +208,7 @@ func TestNothingIsPulledBeforeTheHeartbeatIsStored(t *testing.T) {
 		tr = w.trigger()
 		w.broker.Heal("a")
 		time.Sleep(time.Minute)
-		if _, err := w.conn.Heartbeat(t.Context(), "g", "a"); !errors.Is(err, job.ErrNotFound) || c.total() != begun {
+		if _, err := w.conn.Instances().Heartbeat(t.Context(), "g", "a"); !errors.Is(err, job.ErrNotFound) || c.total() != begun {
 			t.Fatalf("%d more runs while nobody knows the instance; %v", c.total()-begun, err)
 		}
 		full(-1)

@@ -91,7 +91,7 @@ func TestALineIsOnTheBusATenthOfASecondAfterItsEnd(t *testing.T) {
 			if m.Subject != bus.SubjectLog("g", tr.RunID) {
 				t.Errorf("lines on %s", m.Subject)
 			}
-			l, err := w.conn.DecodeLog(m.Subject, m.Header, m.Data)
+			l, err := w.conn.Events().DecodeLog(m.Subject, m.Header, m.Data)
 			if err != nil {
 				t.Fatal(err)
 			}

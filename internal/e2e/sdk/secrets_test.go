@@ -22,7 +22,7 @@ var master = seal.NewMaster()
 func (w *world) sealed(name, value string) {
 	w.t.Helper()
 	key := master.Group("g")
-	if err := w.conn.PutSecret(w.t.Context(), &bus.Secret{Group: "g", Secret: name, KeyID: key.ID(), Sealed: key.Seal(name, value)}); err != nil {
+	if err := w.conn.Secrets().Put(w.t.Context(), &bus.Secret{Group: "g", Secret: name, KeyID: key.ID(), Sealed: key.Seal(name, value)}); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -55,7 +55,7 @@ func newWorldWithoutServers(t *testing.T) *world {
 	if err := w.conn.Setup(t.Context(), w.assets); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.conn.SetupGroup(t.Context(), cluster.Group{Group: "g"}); err != nil {
+	if err := w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g"}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -182,7 +182,7 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.*.g", func(s *jet.Stored) bool {
-		e, err := w.conn.DecodeEvent(s.Subject, s.Header, s.Data, s.At)
+		e, err := w.conn.Events().Decode(s.Subject, s.Header, s.Data, s.At)
 		if err != nil {
 			w.t.Error(err)
 			return true
@@ -237,7 +237,7 @@ func (w *world) lines(id job.RunID) []bus.LogLine {
 	w.t.Helper()
 	var all []bus.LogLine
 	err := w.conn.Scan(w.t.Context(), bus.StreamLog, "log.g", func(s *jet.Stored) bool {
-		l, err := w.conn.DecodeLog(s.Subject, s.Header, s.Data)
+		l, err := w.conn.Events().DecodeLog(s.Subject, s.Header, s.Data)
 		if err != nil {
 			w.t.Error(err)
 		} else if l.RunID == id {
@@ -259,7 +259,7 @@ func (w *world) kill(id job.RunID) string {
 		w.t.Fatal(err)
 	}
 	who := ""
-	err = w.conn.AskGroup(w.t.Context(), "g", bus.VerbKill, body, time.Second, func(r *fleet.InstanceReply) bool {
+	err = w.conn.Instances().Ask(w.t.Context(), "g", bus.VerbKill, body, time.Second, func(r *fleet.InstanceReply) bool {
 		if r.Answer == fleet.AnswerAccepted {
 			who = r.Instance
 		}
@@ -288,7 +288,7 @@ func (w *world) change(stream string, change func(*jetstream.StreamConfig)) {
 // address returns where an instance takes requests.
 func (w *world) address(instance string) bus.Address {
 	w.t.Helper()
-	beat, err := w.conn.Heartbeat(w.t.Context(), "g", instance)
+	beat, err := w.conn.Instances().Heartbeat(w.t.Context(), "g", instance)
 	if err != nil {
 		w.t.Fatal(err)
 	}
