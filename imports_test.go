@@ -123,6 +123,7 @@ var onlyLinkedBy = map[string][]string{
 	"github.com/nats-io/nats-server":                           {"bus/embedded", "bus/bustest", "bus/cluster/clustertest", "runner/runnertest", "cmd", "internal"},
 	"github.com/gofiber":                                       {"webapi", "cmd", "internal"},
 	"go.opentelemetry.io/otel/sdk":                             {"cmd", "internal"},
+	"google.golang.org/grpc":                                   {}, // internal/otlp does without it
 	"github.com/ClickHouse":                                    {"logstore/clickhouse", "cmd", "internal"},
 	"modernc.org/sqlite":                                       {"logstore/sqlite", "cmd", "internal"},
 	"github.com/carillon-scheduler/carillon/internal/chserver": {"internal/clickhoused"}, // a tool of development

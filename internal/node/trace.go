@@ -11,14 +11,13 @@ import (
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/otlp"
 	"github.com/carillon-scheduler/carillon/internal/tracing"
-	"github.com/carillon-scheduler/carillon/job"
 )
 
 // tracesEnd is how long the last traces may take to leave.
@@ -29,14 +28,8 @@ const tracesEnd = 3 * time.Second
 // service is the name under which the process is shown, unless the environment has one.
 func startTraces(ctx context.Context, service string, log *slog.Logger) (provider trace.TracerProvider, end func(context.Context), err error) {
 	none := func(context.Context) {}
-	endpoint := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") + os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-	if endpoint == "" || os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
+	if otlp.Endpoint() == "" || os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return nil, none, nil
-	}
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
-		if p := os.Getenv(name); p != "" && p != "http/protobuf" {
-			return nil, none, &job.InvalidError{Field: name, Reason: fmt.Sprintf("%q must be http/protobuf", p)}
-		}
 	}
 	var failures atomic.Int64
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
@@ -44,9 +37,9 @@ func startTraces(ctx context.Context, service string, log *slog.Logger) (provide
 			log.WarnContext(ctx, "traces not sent", "error", err, "times", n)
 		}
 	}))
-	exporter, err := otlptracehttp.New(ctx)
+	exporter, err := otlp.New()
 	if err != nil {
-		return nil, none, fmt.Errorf("prepare to send traces: %w", err)
+		return nil, none, err
 	}
 	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", service), attribute.String("service.version", build.Version())), resource.WithFromEnv(), resource.WithHost(), resource.WithProcessPID())
 	if err != nil && !errors.Is(err, resource.ErrPartialResource) {
