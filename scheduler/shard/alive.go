@@ -20,9 +20,9 @@ const (
 	retrying               // it waits for its next attempt
 )
 
-// alive is a run of a watched job, from the moment it is wanted to its final status.
-type alive struct {
-	run
+// watchedRun is a run of a watched job, from the moment it is wanted to its final status.
+type watchedRun struct {
+	attempt
 	id     uint32 // of the job
 	job    job.Name
 	stage  stage
@@ -46,34 +46,34 @@ type runs struct {
 	cluster *Cluster
 	pieces  *pieces
 
-	byJob map[uint32]*runsOf // by id
-	alive map[job.RunID]*alive
+	byJob map[uint32]*jobRuns // by id
+	byID  map[job.RunID]*watchedRun
 	wakes []uint32 // ids of jobs whose runs need attention in the next step
 
-	arm   func(id uint32)                                                            // sets when a job needs attention again
-	ended func(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) // does what follows from the end of a run elsewhere
-	await func(name job.Name) bool                                                   // see [versions.hasUnread]
+	arm   func(id uint32)                                                                 // sets when a job needs attention again
+	ended func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // does what follows from the end of a run elsewhere
+	await func(name job.Name) bool                                                        // see [versions.hasUnread]
 }
 
 // of is what the machine knows about the runs of a watched job.
-type runsOf struct {
+type jobRuns struct {
 	waking bool // the job is among the machine's wakes
 
-	alive []*alive // triggered, or waiting for a retry
-	queue []*alive // the one that has waited longest first
+	active []*watchedRun // triggered, or waiting for a retry
+	queue  []*watchedRun // the one that has waited longest first
 
 	succeeded *success // nil while no run of an earlier fire is alive or may begin
 }
 
-func (r *runsOf) empty() bool {
-	return len(r.alive)+len(r.queue) == 0 && r.succeeded == nil
+func (r *jobRuns) empty() bool {
+	return len(r.active)+len(r.queue) == 0 && r.succeeded == nil
 }
 
 // busy returns how many runs count for the job's rule for overlap. Those of a backfill
 // have a limit of their own: they must not hold up what is due, nor be skipped for it.
-func (r *runsOf) busy() int {
+func (r *jobRuns) busy() int {
 	n := 0
-	for _, a := range r.alive {
+	for _, a := range r.active {
 		if a.cause != job.CauseBackfill {
 			n++
 		}
@@ -82,35 +82,35 @@ func (r *runsOf) busy() int {
 }
 
 // of returns the book of a job, and begins one if there is none.
-func (rs *runs) of(id uint32) *runsOf {
+func (rs *runs) of(id uint32) *jobRuns {
 	r := rs.byJob[id]
 	if r == nil {
-		r = &runsOf{}
+		r = &jobRuns{}
 		rs.byJob[id] = r
 	}
 	return r
 }
 
 // add enters a run.
-func (rs *runs) add(a *alive) {
+func (rs *runs) add(a *watchedRun) {
 	r := rs.of(a.id)
 	if a.stage == queued {
 		r.queue = append(r.queue, a)
 	} else {
-		r.alive = append(r.alive, a)
+		r.active = append(r.active, a)
 	}
-	rs.alive[a.run.id] = a
+	rs.byID[a.runID] = a
 	rs.arm(a.id)
 }
 
-// drop takes a run off the books, and its message off the stream.
-func (rs *runs) drop(a *alive) {
+// drop takes a run off the jr, and its message off the stream.
+func (rs *runs) drop(a *watchedRun) {
 	a.over = true
 	rs.items.release(a.item)
-	delete(rs.alive, a.run.id)
+	delete(rs.byID, a.runID)
 	r := rs.byJob[a.id]
-	is := func(other *alive) bool { return other == a }
-	r.alive = slices.DeleteFunc(r.alive, is)
+	is := func(other *watchedRun) bool { return other == a }
+	r.active = slices.DeleteFunc(r.active, is)
 	r.queue = slices.DeleteFunc(r.queue, is)
 	rs.forgetSuccess(a.id)
 }
@@ -127,7 +127,7 @@ func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	if err != nil {
 		return fmt.Errorf("trigger in it: %w", err)
 	}
-	a, err := rs.aliveOf(id, t)
+	a, err := rs.fromTrigger(id, t)
 	if err != nil {
 		return err
 	}
@@ -142,15 +142,15 @@ func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	return nil
 }
 
-// aliveOf returns the run of a job that a trigger is for.
-func (rs *runs) aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
+// fromTrigger returns the run of a job that a trigger is for.
+func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
 	body, err := encodeBody(&t.TriggerBody)
 	if err != nil {
 		return nil, err
 	}
-	return &alive{
-		run: run{
-			id: t.RunID, version: int32(t.Version), attempt: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
+	return &watchedRun{
+		attempt: attempt{
+			runID: t.RunID, version: int32(t.Version), number: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
 			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
 		},
 		id: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
@@ -158,7 +158,7 @@ func (rs *runs) aliveOf(id uint32, t *bus.Trigger) (*alive, error) {
 }
 
 // restorePieces enters how far a run in pieces has come.
-func (a *alive) restorePieces(d *bus.Deferred) error {
+func (a *watchedRun) restorePieces(d *bus.Deferred) error {
 	p, err := newRunPieces(a.body.Value())
 	if err != nil {
 		return err
@@ -193,23 +193,23 @@ func instantOrZero(ms int64) time.Time {
 // backfilling returns how many runs of a job's backfills are alive. There is one backfill
 // at a time: the next one begins when all runs of the one before have ended.
 func (rs *runs) backfilling(id uint32) int {
-	books := rs.byJob[id]
-	if books == nil {
+	jr := rs.byJob[id]
+	if jr == nil {
 		return 0
 	}
-	return len(books.alive) - books.busy()
+	return len(jr.active) - jr.busy()
 }
 
 // forget forgets the runs of a job that is forgotten.
 func (rs *runs) forget(id uint32) {
-	books := rs.byJob[id]
-	if books == nil {
+	jr := rs.byJob[id]
+	if jr == nil {
 		return
 	}
-	for _, a := range slices.Concat(books.alive, books.queue) {
+	for _, a := range slices.Concat(jr.active, jr.queue) {
 		rs.drop(a)
 	}
-	rs.putSuccess(books, nil)
+	rs.putSuccess(jr, nil)
 	delete(rs.byJob, id)
 	rs.wakes = slices.DeleteFunc(rs.wakes, func(other uint32) bool { return other == id })
 }

@@ -285,12 +285,12 @@ func (bf *Backfills) fillRun(b *builder, id uint32, f *backfill) {
 	e := bf.jobs.at(id)
 	at := f.Fires[f.Begun]
 	f.Begun++
-	r := run{id: job.BackfillRunID(e.name, at, f.ID), version: e.newest().Version, attempt: 1, cause: job.CauseBackfill, fireTime: at}
+	r := attempt{runID: job.BackfillRunID(e.name, at, f.ID), version: e.newest().Version, number: 1, cause: job.CauseBackfill, fireTime: at}
 	low, err := e.newestBody().lowest()
 	if err != nil {
 		bf.cfg.bug("%v", err)
 	}
-	a := &alive{run: r, id: id, job: e.name, body: unique.Make(low), since: b.now.UnixMilli()}
+	a := &watchedRun{attempt: r, id: id, job: e.name, body: unique.Make(low), since: b.now.UnixMilli()}
 	admitted := bf.runs.launch(b, a)
 	bf.runs.add(a)
 	r.total = admitted.total

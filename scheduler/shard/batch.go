@@ -106,11 +106,11 @@ func (b *builder) empty() bool {
 	return len(b.messages) == 0 && b.record.empty() && len(b.items.due) == 0 && len(b.Kills)+len(b.Backfills)+len(b.Condemned) == 0
 }
 
-// run is one run to be triggered.
-type run struct {
-	id       job.RunID
+// attempt is an attempt of a run, to be triggered.
+type attempt struct {
+	runID    job.RunID
 	version  int32
-	attempt  int
+	number   int
 	cause    job.Cause
 	fireTime int64
 	startBy  int64 // Unix milliseconds; 0: there is no limit
@@ -125,16 +125,16 @@ type run struct {
 }
 
 // encode returns the run's trigger but for its body.
-func (b *builder) encode(name job.Name, r run) *bus.Trigger {
+func (b *builder) encode(name job.Name, r attempt) *bus.Trigger {
 	return &bus.Trigger{
-		RunID: r.id, Job: name, Version: int(r.version), Shard: b.cfg.Shard, Attempt: r.attempt,
+		RunID: r.runID, Job: name, Version: int(r.version), Shard: b.cfg.Shard, Attempt: r.number,
 		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
 		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Split: r.split,
 	}
 }
 
 // trigger adds the trigger of a run.
-func (b *builder) trigger(name job.Name, body body, r run) { b.send(b.encode(name, r), body) }
+func (b *builder) trigger(name job.Name, body body, r attempt) { b.send(b.encode(name, r), body) }
 
 // send adds a trigger.
 func (b *builder) send(t *bus.Trigger, body body) {

@@ -18,7 +18,7 @@ type Cancels struct {
 
 // cancel is a wish to end a run that waits.
 type cancel struct {
-	*alive
+	*watchedRun
 	reason string
 }
 
@@ -27,7 +27,7 @@ type cancel struct {
 // returns false when the machine has no such run; any other that is with the executors
 // is theirs to end.
 func (cs *Cancels) Add(id job.RunID, reason string) bool {
-	a := cs.runs.alive[id]
+	a := cs.runs.byID[id]
 	if a == nil || a.stage == triggered && a.pieces == nil {
 		return false
 	}
@@ -39,13 +39,13 @@ func (cs *Cancels) Add(id job.RunID, reason string) bool {
 func (cs *Cancels) endWaiting(b *builder) {
 	for len(cs.wishes) > 0 {
 		c, found := cs.wishes[0], job.StatusQueued
-		if cs.runs.alive[c.run.id] == c.alive {
+		if cs.runs.byID[c.runID] == c.watchedRun {
 			if !b.fits(cs.runs.follows(c.id)) {
 				return
 			}
 			found = cs.end(b, c)
 		}
-		b.Cancelled = append(b.Cancelled, Cancelled{c.run.id, found})
+		b.Cancelled = append(b.Cancelled, Cancelled{c.runID, found})
 		cs.wishes = cs.wishes[1:]
 	}
 }
@@ -60,12 +60,12 @@ type Cancelled struct {
 // end does so for a run that is alive.
 func (cs *Cancels) end(b *builder, c *cancel) (found job.Status) {
 	if c.stage == triggered && c.pieces != nil {
-		cs.runs.callOff(b, c.alive, c.reason)
-		if cs.runs.alive[c.run.id] == c.alive {
+		cs.runs.callOff(b, c.watchedRun, c.reason)
+		if cs.runs.byID[c.runID] == c.watchedRun {
 			return job.StatusRunning
 		}
 		return job.StatusQueued
 	}
-	cs.runs.endHere(b, c.alive, job.StatusCancelled, c.reason)
+	cs.runs.endHere(b, c.watchedRun, job.StatusCancelled, c.reason)
 	return job.StatusQueued
 }

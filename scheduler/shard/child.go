@@ -34,14 +34,14 @@ type children struct {
 
 // tell tells the owners of the job's children that a run of their parent has
 // ended. One that never began tells nobody.
-func (ch *children) tell(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	e := ch.jobs.at(a.id)
 	if s == job.StatusSkipped || s == job.StatusMissed || e.newest().Deleted {
 		return
 	}
 	for _, c := range e.newest().Children {
 		d := &bus.Deferred{Kind: bus.DeferredChild, Job: c.Job, Parent: &bus.ParentEnd{
-			Job: e.name, RunID: a.run.id, Status: s, Met: c.Wants(s), At: instant(at), Depth: a.depth + 1,
+			Job: e.name, RunID: a.runID, Status: s, Met: c.Wants(s), At: instant(at), Depth: a.depth + 1,
 		}}
 		if c.PassResult {
 			d.Parent.Params = result
@@ -101,10 +101,10 @@ func (ch *children) arriveAt(b *builder, a *arrival) {
 }
 
 // childRun returns the run that a child owes to the end of a parent.
-func childRun(a *arrival, version int32) run {
+func childRun(a *arrival, version int32) attempt {
 	at := a.At.UnixMilli()
-	return run{
-		id: job.ChildRunID(a.child, a.RunID, at), version: version, attempt: 1, cause: job.CauseParent, fireTime: at, parent: a.RunID, depth: a.Depth,
+	return attempt{
+		runID: job.ChildRunID(a.child, a.RunID, at), version: version, number: 1, cause: job.CauseParent, fireTime: at, parent: a.RunID, depth: a.Depth,
 	}
 }
 

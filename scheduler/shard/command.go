@@ -95,8 +95,8 @@ func (q *Requests) obey(b *builder) {
 	for len(q.commands) > 0 && b.fits(roomAsked) {
 		c := q.commands[0]
 		q.commands = q.commands[1:]
-		r := run{
-			id: c.RunID, version: c.version, attempt: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
+		r := attempt{
+			runID: c.RunID, version: c.version, number: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
 			parent: c.RetryOf, given: c.Pieces,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
@@ -109,11 +109,11 @@ func (q *Requests) obey(b *builder) {
 
 // answer records what became of a run that was asked for, for those who wait for that
 // and for successors. Its caller has found room for a message more.
-func (b *builder) answer(name job.Name, r run, f admission, by string) {
+func (b *builder) answer(name job.Name, r attempt, f admission, by string) {
 	if len(b.Asked) == 0 {
 		b.room-- // for the note, which comes last
 	}
 	r.total = f.total
 	b.record.addRun(name, r, f.status, f.reason).By = by
-	b.Asked = append(b.Asked, Asked{RunID: r.id, Version: int(r.version), Status: f.status, Reason: f.reason})
+	b.Asked = append(b.Asked, Asked{RunID: r.runID, Version: int(r.version), Status: f.status, Reason: f.reason})
 }

@@ -29,11 +29,11 @@ func (cs *Cancels) Condemn(t *bus.Trigger, why string) bool {
 // mayCondemn reports whether the attempt is dispatched and not over, as far as the machine knows.
 func (cs *Cancels) mayCondemn(t *bus.Trigger) bool {
 	id, ok := cs.jobs.find(t.Job)
-	switch a := cs.runs.alive[t.RunID]; {
+	switch a := cs.runs.byID[t.RunID]; {
 	case !ok, cs.events.toldEnds()[t.Ref()]: // its job is forgotten; what was stored first stands
 		return false
 	case a != nil:
-		return a.stage == triggered && a.pieces == nil && a.attempt == t.Attempt && a.cancelled == ""
+		return a.stage == triggered && a.pieces == nil && a.number == t.Attempt && a.cancelled == ""
 	default: // a run that was watched is over, though its trigger may still be there
 		return t.Task.Kind() != "" && !cs.watchesRunsOf(id, t)
 	}
@@ -65,11 +65,11 @@ func (cs *Cancels) condemnOne(b *builder, c *condemned) {
 	if !cs.mayCondemn(c.Trigger) {
 		return // it has ended since, or somebody else was faster
 	}
-	a, id := cs.runs.alive[c.RunID], cs.jobs.byName[c.Job]
+	a, id := cs.runs.byID[c.RunID], cs.jobs.byName[c.Job]
 	// No further attempt follows, so the parameters are not needed. Without them the item fits in a full stream.
 	slim := *c.Trigger
 	slim.Params = nil
-	rest, err := cs.runs.aliveOf(id, &slim)
+	rest, err := cs.runs.fromTrigger(id, &slim)
 	switch {
 	case err != nil:
 		return // nobody has stored such a trigger
@@ -84,9 +84,9 @@ func (cs *Cancels) condemnOne(b *builder, c *condemned) {
 
 // endCancelled ends a run that was cancelled while an executor had it. The reason keeps the status
 // that the executor reported.
-func (rs *runs) endCancelled(b *builder, a *alive, e *end) {
+func (rs *runs) endCancelled(b *builder, a *watchedRun, e *end) {
 	if e.status != job.StatusCancelled {
-		b.record.addRun(a.job, a.run, job.StatusCancelled, reason.Join(a.cancelled, reason.Reported.With(e.status)))
+		b.record.addRun(a.job, a.attempt, job.StatusCancelled, reason.Join(a.cancelled, reason.Reported.With(e.status)))
 	}
 	rs.end(b, a, job.StatusCancelled, nil, e.at)
 }

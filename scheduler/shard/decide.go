@@ -92,7 +92,7 @@ func before(fires []job.Fire, upto int64) int64 {
 
 // judgeOnTime yields a run for each fire, unless it is excluded.
 func (fs *fires) judgeOnTime(group string, p *job.Plan, plan int, fires []job.Fire, now int64, yield func(verdict)) {
-	var run runOf
+	var run mergedVerdict
 	for _, f := range fires {
 		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
 		landing, moved := fs.cluster.lands(p, f.At)
@@ -224,7 +224,7 @@ func (fs *fires) judgeLate(group string, plans job.History, late []lateFire, mis
 		}
 		verdicts[k] = v
 	}
-	var run runOf
+	var run mergedVerdict
 	for _, v := range verdicts {
 		if v.status == job.StatusPending {
 			v.reason = reason.Join(v.reason, fs.standstills.lateReason(v.first.Due, now))
@@ -237,10 +237,10 @@ func (fs *fires) judgeLate(group string, plans job.History, late []lateFire, mis
 	run.flush(yield)
 }
 
-// runOf joins verdicts without a run that follow each other and agree.
-type runOf struct{ verdict }
+// mergedVerdict joins verdicts without a run that follow each other and agree.
+type mergedVerdict struct{ verdict }
 
-func (r *runOf) add(v verdict, yield func(verdict)) {
+func (r *mergedVerdict) add(v verdict, yield func(verdict)) {
 	if r.count > 0 && v.status != job.StatusPending && r.status == v.status && r.reason == v.reason && r.plan == v.plan {
 		r.last = v.last
 		r.count += v.count
@@ -250,7 +250,7 @@ func (r *runOf) add(v verdict, yield func(verdict)) {
 	r.verdict = v
 }
 
-func (r *runOf) flush(yield func(verdict)) {
+func (r *mergedVerdict) flush(yield func(verdict)) {
 	if r.count > 0 {
 		yield(r.verdict)
 	}

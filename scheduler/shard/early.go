@@ -49,7 +49,7 @@ func (vs *versions) runEarly(b *builder, v *lateVersion, i int) bool {
 		if !b.fits(roomAsked) {
 			return false
 		}
-		r := run{id: s.RunID, version: v.version, attempt: 1, cause: job.CauseManual, fireTime: s.RunID.Time().UnixMilli()}
+		r := attempt{runID: s.RunID, version: v.version, number: 1, cause: job.CauseManual, fireTime: s.RunID.Time().UnixMilli()}
 		f := admission{status: job.StatusSkipped}
 		switch {
 		case e.newest().Deleted:

@@ -24,8 +24,8 @@ func (fs *fires) apply(b *builder, id uint32, v verdict) job.Status {
 	version := e.plans[v.plan].Version
 	b.noteMisfire(e.plans[v.plan].Misfire.Policy, v)
 	if v.status == job.StatusPending {
-		f := fs.runs.admit(b, id, run{
-			id: job.FireRunID(e.name, v.first.At, v.cause), version: version, attempt: 1, cause: v.cause, fireTime: v.first.At,
+		f := fs.runs.admit(b, id, attempt{
+			runID: job.FireRunID(e.name, v.first.At, v.cause), version: version, number: 1, cause: v.cause, fireTime: v.first.At,
 		}, e.bodies[v.plan].Value())
 		if f.status == job.StatusPending {
 			b.Due = append(b.Due, v.first.Due)

@@ -21,7 +21,7 @@ type failureCount struct {
 }
 
 // count counts the end of a run of a job, of which p is the newest version.
-func (fl *Failures) count(b *builder, a *alive, s job.Status, p *job.Plan) {
+func (fl *Failures) count(b *builder, a *watchedRun, s job.Status, p *job.Plan) {
 	was := fl.byJob[a.id]
 	if was == nil {
 		was = &failureCount{}
@@ -46,7 +46,7 @@ func (fl *Failures) count(b *builder, a *alive, s job.Status, p *job.Plan) {
 		d := &bus.Deferred{Kind: bus.DeferredFailures, Job: a.job, Count: n}
 		fl.byJob[a.id] = &failureCount{n: n, item: b.deferred(fl.cfg.Shard, d)}
 	default:
-		why := reason.FailuresInARow.With(n, a.run.id)
+		why := reason.FailuresInARow.With(n, a.runID)
 		d := &bus.Deferred{Kind: bus.DeferredPause, Job: a.job, Version: int(p.Version), Reason: why}
 		fl.pauses = append(fl.pauses, &Pause{Job: a.job, Version: int(p.Version), Reason: why, item: b.deferred(fl.cfg.Shard, d)})
 	}

@@ -82,7 +82,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	m.pieces = pieces{cfg: config, jobs: jobs, cluster: m.Cluster}
 	m.runs = runs{
 		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces,
-		byJob: map[uint32]*runsOf{}, alive: map[job.RunID]*alive{},
+		byJob: map[uint32]*jobRuns{}, byID: map[job.RunID]*watchedRun{},
 		arm: m.sweep.arm, ended: m.runEnded, await: m.versions.hasUnread,
 	}
 	m.fires = fires{jobs: jobs, cluster: m.Cluster, runs: &m.runs, moved: movedFires{at: map[job.Name]int64{}}}

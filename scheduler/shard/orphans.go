@@ -16,7 +16,7 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 		m.cfg.bug("asked for what is out while a batch is under way")
 	}
 	var out []*bus.Trigger
-	for _, a := range m.runs.alive {
+	for _, a := range m.runs.byID {
 		if a.stage != triggered || a.since > before {
 			continue
 		}
@@ -34,7 +34,7 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 		}
 	}
 	for id, d := range m.delays.byJob {
-		if d.run != "" && m.runs.alive[d.run] == nil && d.run.Time().UnixMilli() <= before {
+		if d.run != "" && m.runs.byID[d.run] == nil && d.run.Time().UnixMilli() <= before {
 			out = append(out, m.delays.trigger(id, d))
 		}
 	}
@@ -43,9 +43,9 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 }
 
 // outside returns what the trigger of a run's attempt says.
-func (rs *runs) outside(a *alive) *bus.Trigger {
+func (rs *runs) outside(a *watchedRun) *bus.Trigger {
 	return &bus.Trigger{
-		RunID: a.run.id, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.attempt,
+		RunID: a.runID, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.number,
 		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
 	}
 }
@@ -75,8 +75,8 @@ func (m *Machine) StillOut(attempts []*bus.Trigger) []*bus.Trigger {
 }
 
 func (m *Machine) isOut(t *bus.Trigger) bool {
-	if a := m.runs.alive[t.RunID]; a != nil {
-		if a.stage != triggered || a.attempt != t.Attempt || a.pieces == nil != (t.Total == 0) {
+	if a := m.runs.byID[t.RunID]; a != nil {
+		if a.stage != triggered || a.number != t.Attempt || a.pieces == nil != (t.Total == 0) {
 			return false
 		}
 		if a.pieces == nil {
@@ -97,5 +97,5 @@ func (m *Machine) Alive(run job.RunID, name job.Name) (out []*bus.Trigger, alive
 			out = append(out, t)
 		}
 	}
-	return out, len(out) > 0 || m.runs.alive[run] != nil
+	return out, len(out) > 0 || m.runs.byID[run] != nil
 }

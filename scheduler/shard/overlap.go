@@ -19,7 +19,7 @@ type admission struct {
 // admit decides what becomes of a run that is wanted now, by its job's rule for
 // overlap, and does it. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
-func (rs *runs) admit(b *builder, id uint32, r run, body body) admission {
+func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if why := rs.cluster.noRoom(rs.jobs.at(id).name.Group()); why != "" {
 		if r.cause.Scheduled() {
 			return admission{status: job.StatusMissed, reason: why}
@@ -40,33 +40,33 @@ func (rs *runs) admit(b *builder, id uint32, r run, body body) admission {
 	if rules.StartWithin > 0 {
 		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
 	}
-	a := &alive{run: r, id: id, job: rs.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
+	a := &watchedRun{attempt: r, id: id, job: rs.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
 	if r.given != nil {
 		rs.pieces.take(a)
 	}
-	books := rs.of(id)
-	busy, o := books.busy(), rules.Overlap
+	jr := rs.of(id)
+	busy, o := jr.busy(), rules.Overlap
 	switch {
-	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0 && !b.fits(launch+b.reserved):
+	case (o.Unlimited() || busy < o.Limit) && len(jr.queue) == 0 && !b.fits(launch+b.reserved):
 		rs.enqueue(b, a)
 		rs.wake(id)
 		return admission{status: job.StatusQueued, reason: reason.NoRoomInBatch.String()}
-	case (o.Unlimited() || busy < o.Limit) && len(books.queue) == 0:
+	case (o.Unlimited() || busy < o.Limit) && len(jr.queue) == 0:
 		f := rs.launch(b, a)
 		rs.add(a)
 		return f
 	case o.Policy == job.OverlapQueue:
-		if len(books.queue) >= o.Queue {
+		if len(jr.queue) >= o.Queue {
 			if o.WhenFull != job.SkipOldest {
 				return admission{status: job.StatusSkipped, reason: reason.QueueFull.With(o.Queue)}
 			}
-			rs.endHere(b, books.queue[0], job.StatusSkipped, reason.Displaced.String())
+			rs.endHere(b, jr.queue[0], job.StatusSkipped, reason.Displaced.String())
 		}
 		rs.enqueue(b, a)
-		return admission{status: job.StatusQueued, reason: reason.WaitsForRuns.With(busy + len(books.queue) - 1)}
+		return admission{status: job.StatusQueued, reason: reason.WaitsForRuns.With(busy + len(jr.queue) - 1)}
 	case o.Policy == job.OverlapReplace:
-		for len(books.queue) > 0 {
-			rs.endHere(b, books.queue[0], job.StatusSkipped, reason.ReplacedBefore.String())
+		for len(jr.queue) > 0 {
+			rs.endHere(b, jr.queue[0], job.StatusSkipped, reason.ReplacedBefore.String())
 		}
 		rs.enqueue(b, a)
 		rs.wake(id) // which has the others cancelled
@@ -81,7 +81,7 @@ const launch = 2
 
 // launch triggers the run's current attempt, and returns what is to be said of it: that
 // it is pending, or, where nobody is there to do its pieces, queued.
-func (rs *runs) launch(b *builder, a *alive) admission {
+func (rs *runs) launch(b *builder, a *watchedRun) admission {
 	rs.items.release(a.item)
 	a.setEndBy(b, &rs.jobs.at(a.id).newest().Reactions)
 	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
@@ -92,19 +92,19 @@ func (rs *runs) launch(b *builder, a *alive) admission {
 		}
 	}
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive}, a)
-	b.trigger(a.job, a.body.Value(), a.run)
+	b.trigger(a.job, a.body.Value(), a.attempt)
 	return admission{status: job.StatusPending}
 }
 
 // setEndBy sets, when the run is triggered for the first time, by when it must end.
-func (r *run) setEndBy(b *builder, rules *job.Reactions) {
+func (r *attempt) setEndBy(b *builder, rules *job.Reactions) {
 	if rules.TotalTimeout > 0 && r.endBy == 0 {
 		r.endBy = b.now.Add(rules.TotalTimeout.Std()).UnixMilli()
 	}
 }
 
 // enqueue lets a run wait for others of its job.
-func (rs *runs) enqueue(b *builder, a *alive) {
+func (rs *runs) enqueue(b *builder, a *watchedRun) {
 	a.stage = queued
 	d := &bus.Deferred{Kind: bus.DeferredQueued}
 	if a.pieces != nil {
@@ -115,9 +115,9 @@ func (rs *runs) enqueue(b *builder, a *alive) {
 }
 
 // waitIn adds the deferred item that says where a run is.
-func (b *builder) waitIn(d *bus.Deferred, a *alive) *item {
+func (b *builder) waitIn(d *bus.Deferred, a *watchedRun) *item {
 	d.Job = a.job
-	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.run), a.body.Value().text)
+	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)
 }
 
@@ -131,9 +131,9 @@ type Kill struct {
 // replace has the job's runs cancelled that are in the way of the one in its queue. It
 // returns false when b is full.
 func (rs *runs) replace(b *builder, id uint32) bool {
-	books := rs.byJob[id]
-	why := reason.ReplacedBy.With(books.queue[0].run.id)
-	for _, a := range slices.Clone(books.alive) {
+	jr := rs.byJob[id]
+	why := reason.ReplacedBy.With(jr.queue[0].runID)
+	for _, a := range slices.Clone(jr.active) {
 		switch {
 		case a.cause == job.CauseBackfill: // it is in nobody's way
 		case a.stage == retrying:
@@ -150,7 +150,7 @@ func (rs *runs) replace(b *builder, id uint32) bool {
 			}
 		case !a.killed: // a new owner says it again, as the old one may have died in between
 			a.killed = true
-			b.Kills = append(b.Kills, Kill{Job: rs.jobs.at(id).name, RunID: a.run.id, Reason: why})
+			b.Kills = append(b.Kills, Kill{Job: rs.jobs.at(id).name, RunID: a.runID, Reason: why})
 		}
 	}
 	return true

@@ -90,7 +90,7 @@ func TestAStepSaysOnceHowFarARunIsHoweverManyPiecesHaveEnded(t *testing.T) {
 	}
 	b.ends(&seq, 3*time.Second, job.StatusSucceeded, first.pieces[249], first.pieces[249])
 	b.want(b.step(3*time.Second, bus.MaxBatch), "12:00:01 g/a@1 succeeded schedule")
-	if len(b.m.runs.alive) != 0 {
+	if len(b.m.runs.byID) != 0 {
 		t.Error("the run is alive still")
 	}
 }
@@ -223,7 +223,7 @@ func TestASuccessorKnowsThatARunHasBegunInTime(t *testing.T) {
 	end.Status = job.StatusSucceeded
 	b.m.Event(end, 3, noon.Add(11*time.Minute).UnixMilli())
 	b.want(b.step(11*time.Minute, bus.MaxBatch))
-	if len(b.m.runs.alive) != 0 {
+	if len(b.m.runs.byID) != 0 {
 		t.Error("the run is alive still")
 	}
 }

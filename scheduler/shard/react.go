@@ -31,7 +31,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 		return
 	case bus.EventStarted, bus.EventProgress:
 		// A successor must know that it has begun, too, so that goes on the stream.
-		if a := m.runs.alive[e.RunID]; a != nil && a.mayExpire() {
+		if a := m.runs.byID[e.RunID]; a != nil && a.mayExpire() {
 			m.Events.ends = append(m.Events.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
 		}
 		return
@@ -53,7 +53,7 @@ func (m *Machine) react(b *builder) {
 // reactTo does what follows from one end. It returns false, and leaves everything as it was, when b
 // has no room for it.
 func (m *Machine) reactTo(b *builder, e *end) bool {
-	if a := m.runs.alive[e.run]; a != nil {
+	if a := m.runs.byID[e.run]; a != nil {
 		return m.runs.endAttempt(b, a, e)
 	}
 	id, ok := m.jobs.find(e.job) // it is not watched, or has ended already
@@ -69,8 +69,8 @@ func (m *Machine) reactTo(b *builder, e *end) bool {
 
 // endAttempt does what follows from the end of an attempt of a watched run. It returns false, and
 // leaves everything as it was, when b has no room for it.
-func (rs *runs) endAttempt(b *builder, a *alive, e *end) bool {
-	if a.stage != triggered || a.attempt != e.attempt {
+func (rs *runs) endAttempt(b *builder, a *watchedRun, e *end) bool {
+	if a.stage != triggered || a.number != e.attempt {
 		return true // an end of an earlier attempt, once more
 	}
 	if !b.fits(rs.follows(a.id)) {
@@ -96,14 +96,14 @@ func (rs *runs) endAttempt(b *builder, a *alive, e *end) bool {
 		return true
 	}
 	if e.retry { // the executor has promised what does not come
-		b.record.addRun(a.job, a.run, e.status, "there is no further attempt")
+		b.record.addRun(a.job, a.attempt, e.status, "there is no further attempt")
 	}
 	rs.end(b, a, e.status, e.result, e.at)
 	return true
 }
 
 // beginHere notes that a run has begun in time.
-func (rs *runs) beginHere(b *builder, a *alive) {
+func (rs *runs) beginHere(b *builder, a *watchedRun) {
 	if a.startBy != 0 {
 		a.startBy = 0
 		rs.items.release(a.item)
@@ -119,21 +119,21 @@ func (rs *runs) follows(id uint32) int {
 }
 
 // retry lets the run wait for another attempt, if its job's rule says so.
-func (rs *runs) retry(b *builder, a *alive, e *end) bool {
+func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
 	p := rs.jobs.at(a.id).newest()
 	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}
-	wait := cmp.Or(e.after, p.Retry.Wait(a.run.id, e.attempt))
+	wait := cmp.Or(e.after, p.Retry.Wait(a.runID, e.attempt))
 	due := e.at + wait.Milliseconds()
 	if a.endBy != 0 && due >= a.endBy {
 		return false
 	}
 	rs.items.release(a.item)
 	a.stage, a.due, a.startBy = retrying, due, 0
-	a.attempt++
+	a.number++
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
-	b.record.addRun(a.job, a.run, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
+	b.record.addRun(a.job, a.attempt, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
 	rs.arm(a.id)
 	rs.wake(a.id) // the attempt may be stale already
 	return true
@@ -141,13 +141,13 @@ func (rs *runs) retry(b *builder, a *alive, e *end) bool {
 
 // endHere ends a run that no executor has, and says so in the record. The caller has
 // found room for what follows, if the status is one after which something does.
-func (rs *runs) endHere(b *builder, a *alive, s job.Status, why string) {
-	b.record.addRun(a.job, a.run, s, why)
+func (rs *runs) endHere(b *builder, a *watchedRun, s job.Status, why string) {
+	b.record.addRun(a.job, a.attempt, s, why)
 	rs.end(b, a, s, nil, b.now.UnixMilli())
 }
 
 // end ends a run with its final status, and does what follows from it.
-func (rs *runs) end(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+func (rs *runs) end(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	rs.drop(a)
 	rs.ended(b, a, s, result, at)
 	rs.wake(a.id)

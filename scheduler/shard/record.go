@@ -57,16 +57,16 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 }
 
 // addRun records what becomes of one run, and returns the outcome that says so.
-func (r *recorder) addRun(name job.Name, of run, s job.Status, reason string) *bus.Outcome {
+func (r *recorder) addRun(name job.Name, of attempt, s job.Status, reason string) *bus.Outcome {
 	o := bus.Outcome{
 		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Joined: of.joined, Total: of.total,
-		Jobs: []string{bus.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.id},
+		Jobs: []string{bus.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.runID},
 	}
-	if of.attempt > 1 {
-		o.Attempt = of.attempt
+	if of.number > 1 {
+		o.Attempt = of.number
 	}
 	r.outcomes = append(r.outcomes, o)
-	r.size += outcomeSize + len(name) + len(of.id) + len(reason)
+	r.size += outcomeSize + len(name) + len(of.runID) + len(reason)
 	for _, id := range of.joined {
 		r.size += len(id) + refSize
 	}

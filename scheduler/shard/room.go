@@ -33,7 +33,7 @@ func (m *Machine) PutRoom(r *Room, now int64) {
 		m.StoodStill(Standstill{From: m.Cluster.reservedSince, To: now, Reason: reason.NoRoomForRuns.String()})
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
-		for _, a := range m.runs.byJob[id].alive {
+		for _, a := range m.runs.byJob[id].active {
 			if a.stage == triggered && a.pieces != nil {
 				m.pieces.sendLater(a)
 			}
@@ -66,7 +66,7 @@ const perMessage = 400
 // Waiting adds to bytes, by executor group, about how much the shard keeps on the stream beside
 // triggers: runs that are alive or queued, ends that wait for those of other parents, backfills.
 func (m *Machine) Waiting(bytes map[string]int64) {
-	for _, a := range m.runs.alive {
+	for _, a := range m.runs.byID {
 		size := perMessage + len(a.body.Value().text)
 		if p := a.pieces; p != nil {
 			size += len(p.states)

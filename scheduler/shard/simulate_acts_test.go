@@ -153,10 +153,10 @@ func (w *world) pauseJobs(o *owner) {
 
 // callOff cancels a run that waits.
 func (w *world) callOff() {
-	if w.owner == nil || len(w.owner.m.runs.alive) == 0 {
+	if w.owner == nil || len(w.owner.m.runs.byID) == 0 {
 		return
 	}
-	ids := slices.Sorted(maps.Keys(w.owner.m.runs.alive))
+	ids := slices.Sorted(maps.Keys(w.owner.m.runs.byID))
 	id := ids[w.rng.IntN(len(ids))]
 	if w.owner.m.Cancels.Add(id, "called off") {
 		w.say("run %s is called off", id)

@@ -149,7 +149,7 @@ func (w *world) rest(o *owner, commit func()) {
 
 // endAll lets all runs end well, until none is left, nor word to relay.
 func (w *world) endAll(o *owner, commit func()) {
-	for i := 0; i < 1000 || i < 20_000 && len(o.m.runs.alive) > 0; i++ { // a run may have a thousand pieces, one at a time
+	for i := 0; i < 1000 || i < 20_000 && len(o.m.runs.byID) > 0; i++ { // a run may have a thousand pieces, one at a time
 		for len(w.live) > 0 {
 			w.finishAs(w.live[0], job.StatusSucceeded)
 		}
@@ -163,7 +163,7 @@ func (w *world) endAll(o *owner, commit func()) {
 		w.relayAllAway(o)
 		commit()
 		w.tidy(o) // or the cursor would list ever more items
-		if len(w.live) == 0 && len(o.m.runs.alive) == 0 && o.m.Looked() >= w.lastWord() && o.m.Relay.Len() == 0 {
+		if len(w.live) == 0 && len(o.m.runs.byID) == 0 && o.m.Looked() >= w.lastWord() && o.m.Relay.Len() == 0 {
 			break
 		}
 		w.clock += w.scale.unit.Milliseconds() * 31

@@ -21,7 +21,7 @@ const piecesAtOnce = 300
 func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 	m.Cluster.instances[group] = online
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
-		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].alive, (*alive).lacksInstances) {
+		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].active, (*watchedRun).lacksInstances) {
 			m.runs.wake(id)
 		}
 	}
@@ -32,22 +32,22 @@ type pieces struct {
 	cfg       *Config
 	jobs      *jobs
 	cluster   *Cluster
-	sending   []*alive // runs with pieces that may be triggered
-	unwritten []*alive // runs that have come further than the stream knows
+	sending   []*watchedRun // runs with pieces that may be triggered
+	unwritten []*watchedRun // runs that have come further than the stream knows
 }
 
 // lacksInstances reports whether the run is to be done by every instance, and there
 // has been none yet.
-func (a *alive) lacksInstances() bool { return a.pieces != nil && a.pieces.total() == 0 }
+func (a *watchedRun) lacksInstances() bool { return a.pieces != nil && a.pieces.total() == 0 }
 
 // begin begins a run that is done in pieces, or its next attempt. It takes one
 // message, for the item; the pieces themselves are triggered as there is room. It
 // returns false when an attempt that lists the pieces comes first, as of any run.
-func (ps *pieces) begin(b *builder, a *alive) (f admission, done bool) {
+func (ps *pieces) begin(b *builder, a *watchedRun) (f admission, done bool) {
 	if a.pieces == nil {
 		p, err := newRunPieces(a.body.Value())
 		if err != nil {
-			ps.cfg.bug("run %s: %v", a.run.id, err)
+			ps.cfg.bug("run %s: %v", a.runID, err)
 		}
 		cut := p.rule.Map
 		if cut != nil && cut.Split {
@@ -71,10 +71,10 @@ func (ps *pieces) begin(b *builder, a *alive) (f admission, done bool) {
 }
 
 // take gives a run those of the run that it does again.
-func (ps *pieces) take(a *alive) {
+func (ps *pieces) take(a *watchedRun) {
 	p, err := newRunPieces(a.body.Value())
 	if err != nil {
-		ps.cfg.bug("run %s: %v", a.run.id, err)
+		ps.cfg.bug("run %s: %v", a.runID, err)
 	}
 	p.Pieces = *a.given
 	p.Results = nil // those that have succeeded were another run's
@@ -83,7 +83,7 @@ func (ps *pieces) take(a *alive) {
 }
 
 // meet makes a piece for every instance that is online and able to do one.
-func (ps *pieces) meet(a *alive) {
+func (ps *pieces) meet(a *watchedRun) {
 	p := a.pieces
 	for _, i := range ps.cluster.instances[a.job.Group()] {
 		if i.Suits(p.rule.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
@@ -94,7 +94,7 @@ func (ps *pieces) meet(a *alive) {
 }
 
 // missing says for which instances a run waits.
-func (ps *pieces) missing(a *alive) string {
+func (ps *pieces) missing(a *watchedRun) string {
 	group := a.job.Group()
 	if labels := a.pieces.rule.Labels; len(labels) > 0 {
 		return reason.WaitsForLabels.With(group, labels)
@@ -103,7 +103,7 @@ func (ps *pieces) missing(a *alive) string {
 }
 
 // release has the pieces of an attempt triggered.
-func (ps *pieces) release(a *alive) {
+func (ps *pieces) release(a *watchedRun) {
 	a.total = a.pieces.total()
 	a.pieces.StartWithin = ps.jobs.at(a.id).newest().StartWithin
 	a.startBy = 0                  // each piece has its own
@@ -112,7 +112,7 @@ func (ps *pieces) release(a *alive) {
 }
 
 // sendLater notes that a run has pieces that may be triggered.
-func (ps *pieces) sendLater(a *alive) {
+func (ps *pieces) sendLater(a *watchedRun) {
 	if p := a.pieces; !p.sending && p.mayBegin() && ps.cluster.noRoom(a.job.Group()) == "" {
 		p.sending = true
 		ps.sending = append(ps.sending, a)
@@ -139,7 +139,7 @@ func (ps *pieces) sendAll(b *builder) {
 
 // send triggers at most that many pieces of a run, and returns how many, and whether
 // there are more that may be triggered.
-func (ps *pieces) send(b *builder, a *alive, most int) (n int, full bool) {
+func (ps *pieces) send(b *builder, a *watchedRun, most int) (n int, full bool) {
 	if a.over || a.stage != triggered || ps.cluster.noRoom(a.job.Group()) != "" {
 		return 0, false
 	}
@@ -161,10 +161,10 @@ func (ps *pieces) send(b *builder, a *alive, most int) (n int, full bool) {
 	return n, false
 }
 
-func (ps *pieces) sendPiece(b *builder, a *alive, index int) {
+func (ps *pieces) sendPiece(b *builder, a *watchedRun, index int) {
 	p := a.pieces
 	p.states[index] = bus.PieceTriggered
-	t := b.encode(a.job, a.run)
+	t := b.encode(a.job, a.attempt)
 	t.Piece = bus.Piece{Index: index, Total: p.total()}
 	if len(p.Instances) > 0 {
 		t.Prefer = p.Instances[index]
@@ -181,7 +181,7 @@ func (ps *pieces) sendPiece(b *builder, a *alive, index int) {
 
 // changed says that a run has come further, which write tells the stream, once, however often that
 // changes in the step. The caller has found room for a message.
-func (ps *pieces) changed(b *builder, a *alive) {
+func (ps *pieces) changed(b *builder, a *watchedRun) {
 	if !a.pieces.changed {
 		a.pieces.changed = true
 		ps.unwritten = append(ps.unwritten, a)

@@ -18,7 +18,7 @@ type success struct {
 
 // outdates reports whether another attempt of a run of the same job would be stale. Only the
 // schedule gives runs an order: those that somebody asks for are outside it.
-func (s *success) outdates(a *alive) bool {
+func (s *success) outdates(a *watchedRun) bool {
 	return a.cause.Scheduled() && a.fireTime < s.fire()
 }
 
@@ -26,14 +26,14 @@ func (s *success) outdates(a *alive) bool {
 func (s *success) fire() int64 { return s.run.Time().UnixMilli() }
 
 // outdatesAny reports whether a run is alive of which another attempt would be stale.
-func (s *success) outdatesAny(of *runsOf) bool {
-	return slices.ContainsFunc(of.alive, s.outdates) || slices.ContainsFunc(of.queue, s.outdates)
+func (s *success) outdatesAny(of *jobRuns) bool {
+	return slices.ContainsFunc(of.active, s.outdates) || slices.ContainsFunc(of.queue, s.outdates)
 }
 
 // stale returns why a run that waits for its next attempt is to have none, or "". One that fails
 // when this is so already waits all the same, and ends with the same batch if that has room: so
 // its failed attempt is seen, and it makes no difference which run of the two ended first.
-func (rs *runs) stale(a *alive) string {
+func (rs *runs) stale(a *watchedRun) string {
 	s := rs.byJob[a.id].succeeded
 	if s == nil || !rs.jobs.at(a.id).newest().Retry.DropStale || !s.outdates(a) {
 		return ""
@@ -44,14 +44,14 @@ func (rs *runs) stale(a *alive) string {
 // noteSuccess remembers that a run has succeeded, if that makes attempts of others stale: of runs
 // that are alive, or that a version which is still to be read may have. The caller has found room
 // for a message.
-func (rs *runs) noteSuccess(b *builder, a *alive) {
-	books, s := rs.byJob[a.id], &success{run: a.run.id}
+func (rs *runs) noteSuccess(b *builder, a *watchedRun) {
+	jr, s := rs.byJob[a.id], &success{run: a.runID}
 	switch {
 	case !a.cause.Scheduled() || !rs.jobs.at(a.id).newest().Retry.DropStale:
-	case books.succeeded != nil && books.succeeded.fire() >= s.fire():
-	case s.outdatesAny(books) || rs.await(a.job):
+	case jr.succeeded != nil && jr.succeeded.fire() >= s.fire():
+	case s.outdatesAny(jr) || rs.await(a.job):
 		s.item = b.deferred(rs.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
-		rs.putSuccess(books, s)
+		rs.putSuccess(jr, s)
 	}
 }
 
@@ -62,21 +62,21 @@ func (rs *runs) restoreSuccess(id uint32, run job.RunID, seq uint64) {
 }
 
 // putSuccess has a success take the place of the one before.
-func (rs *runs) putSuccess(books *runsOf, s *success) {
-	if books.succeeded != nil {
-		rs.items.release(books.succeeded.item)
+func (rs *runs) putSuccess(jr *jobRuns, s *success) {
+	if jr.succeeded != nil {
+		rs.items.release(jr.succeeded.item)
 	}
-	books.succeeded = s
+	jr.succeeded = s
 }
 
 // forgetSuccess forgets it once there is no run left that it could concern, and none of an earlier
 // fire may begin.
 func (rs *runs) forgetSuccess(id uint32) {
-	books := rs.byJob[id]
-	if books == nil || books.succeeded == nil || rs.await(rs.jobs.at(id).name) {
+	jr := rs.byJob[id]
+	if jr == nil || jr.succeeded == nil || rs.await(rs.jobs.at(id).name) {
 		return
 	}
-	if !books.succeeded.outdatesAny(books) {
-		rs.putSuccess(books, nil)
+	if !jr.succeeded.outdatesAny(jr) {
+		rs.putSuccess(jr, nil)
 	}
 }

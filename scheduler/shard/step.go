@@ -61,7 +61,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 }
 
 // runEnded does what follows from the end of a watched run in the other parts.
-func (m *Machine) runEnded(b *builder, a *alive, s job.Status, result json.RawMessage, at int64) {
+func (m *Machine) runEnded(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	m.children.tell(b, a, s, result, at)
 	if a.cause == job.CauseBackfill {
 		m.Backfills.wake(a.id)
@@ -71,7 +71,7 @@ func (m *Machine) runEnded(b *builder, a *alive, s job.Status, result json.RawMe
 	if s == job.StatusSucceeded {
 		m.runs.noteSuccess(b, a)
 	}
-	m.delays.end(b, a.id, a.run.id, at)
+	m.delays.end(b, a.id, a.runID, at)
 }
 
 // Claim returns a batch that only writes the cursor, where it is. The first batch of

@@ -125,8 +125,8 @@ func (s *sweep) decide(b *builder, id uint32, now int64) bool {
 	if next != nil {
 		s.delays.enact(b, id, delayed, next, now)
 	}
-	if books := s.runs.byJob[id]; books != nil {
-		if at, waits := books.wakeAt(); waits && at <= s.to {
+	if jr := s.runs.byJob[id]; jr != nil {
+		if at, waits := jr.wakeAt(); waits && at <= s.to {
 			s.runs.wake(id)
 		}
 	}
@@ -153,9 +153,9 @@ func (s *sweep) arm(id uint32) {
 	if fire, waits := s.delays.fire(id); waits && (!ok || fire.Due < at) {
 		at, ok = fire.Due, true
 	}
-	if books := s.runs.byJob[id]; books != nil {
+	if jr := s.runs.byJob[id]; jr != nil {
 		// Not before what is decided: a clock that stands would find it due again and again.
-		if wake, waits := books.wakeAt(); waits && (!ok || wake < at) {
+		if wake, waits := jr.wakeAt(); waits && (!ok || wake < at) {
 			at, ok = max(wake, s.decided(e)+1), true
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // endPiece does what follows from the end, or the beginning, of one piece of a run.
 // The caller has found room for what follows from the end of the run.
-func (rs *runs) endPiece(b *builder, a *alive, e *end) {
+func (rs *runs) endPiece(b *builder, a *watchedRun, e *end) {
 	p := a.pieces
 	if e.piece.Total != p.total() {
 		return
@@ -35,7 +35,7 @@ func (rs *runs) endPiece(b *builder, a *alive, e *end) {
 
 // goOn triggers further pieces of a run, or ends its attempt when all have ended. The
 // caller has found room for what follows.
-func (rs *runs) goOn(b *builder, a *alive) {
+func (rs *runs) goOn(b *builder, a *watchedRun) {
 	p := a.pieces
 	if p.total() == 0 {
 		return
@@ -46,35 +46,35 @@ func (rs *runs) goOn(b *builder, a *alive) {
 	}
 	rule := rs.jobs.at(a.id).newest()
 	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
-		wait := rule.Retry.Wait(a.run.id, a.attempt-p.Split)
+		wait := rule.Retry.Wait(a.runID, a.number-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
 			s, why := p.outcome(rule.SucceedsIf)
-			b.record.addRun(a.job, a.run, s, why).Retry = true
+			b.record.addRun(a.job, a.attempt, s, why).Retry = true
 			rs.repeat(b, a, due, reason.PiecesRepeat.With(
-				p.total()-p.in(string(bus.PieceSucceeded)), p.total(), a.attempt+1, n, job.Duration(wait)))
+				p.total()-p.in(string(bus.PieceSucceeded)), p.total(), a.number+1, n, job.Duration(wait)))
 			return
 		}
 	}
 	s, why := p.outcome(rule.SucceedsIf)
-	b.record.addRun(a.job, a.run, s, why)
+	b.record.addRun(a.job, a.attempt, s, why)
 	rs.end(b, a, s, p.results(), b.now.UnixMilli())
 }
 
 // repeat lets a run wait for an attempt that repeats the pieces which may be.
-func (rs *runs) repeat(b *builder, a *alive, due int64, why string) {
+func (rs *runs) repeat(b *builder, a *watchedRun, due int64, why string) {
 	for i := range len(repeated) {
 		a.pieces.become(repeated[i], bus.PieceWaiting)
 	}
 	a.stage, a.due = retrying, due
-	a.attempt++
+	a.number++
 	rs.pieces.changed(b, a)
-	b.record.addRun(a.job, a.run, job.StatusQueued, why)
+	b.record.addRun(a.job, a.attempt, job.StatusQueued, why)
 	rs.arm(a.id)
 	rs.wake(a.id) // as in retry
 }
 
 // divide makes pieces of the list that a splitting attempt has returned.
-func (rs *runs) divide(b *builder, a *alive, e *end) {
+func (rs *runs) divide(b *builder, a *watchedRun, e *end) {
 	name := a.job
 	var items []json.RawMessage
 	err := json.Unmarshal(e.result, &items)
@@ -91,20 +91,20 @@ func (rs *runs) divide(b *builder, a *alive, e *end) {
 	}
 	p, err := newRunPieces(a.body.Value())
 	if err != nil {
-		rs.cfg.bug("run %s: %v", a.run.id, err)
+		rs.cfg.bug("run %s: %v", a.runID, err)
 	}
-	p.Items, p.Split = items, a.attempt
+	p.Items, p.Split = items, a.number
 	p.lay(len(items))
 	a.pieces, a.split = p, false
-	a.attempt++
+	a.number++
 	rs.pieces.changed(b, a)
 	rs.pieces.release(a)
-	b.record.addRun(name, a.run, job.StatusPending, reason.SplitListed.With(e.attempt, len(items)))
+	b.record.addRun(name, a.attempt, job.StatusPending, reason.SplitListed.With(e.attempt, len(items)))
 }
 
 // wakePieces looks after a run in pieces as time passes. The caller has found room for
 // what follows from its end.
-func (rs *runs) wakePieces(b *builder, a *alive, now int64) {
+func (rs *runs) wakePieces(b *builder, a *watchedRun, now int64) {
 	p, rule := a.pieces, rs.jobs.at(a.id).newest()
 	if a.lacksInstances() {
 		rs.pieces.meet(a)
@@ -114,7 +114,7 @@ func (rs *runs) wakePieces(b *builder, a *alive, now int64) {
 		case !a.lacksInstances():
 			rs.pieces.changed(b, a)
 			rs.pieces.release(a)
-			b.record.addRun(a.job, a.run, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
+			b.record.addRun(a.job, a.attempt, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
 		case a.startBy != 0 && a.startBy <= now:
 			rs.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rule.StartWithin))
 		}
@@ -135,7 +135,7 @@ func (rs *runs) wakePieces(b *builder, a *alive, now int64) {
 
 // pieceAt returns when a run in pieces next needs attention because time passes, 0
 // when it does not.
-func (a *alive) pieceAt() int64 {
+func (a *watchedRun) pieceAt() int64 {
 	p := a.pieces
 	at := p.overdue()
 	if a.lacksInstances() {
@@ -149,7 +149,7 @@ func (a *alive) pieceAt() int64 {
 
 // callOff ends a run in pieces: those that wait are not triggered, those that are with
 // the executors are killed. The caller has found room for what follows from its end.
-func (rs *runs) callOff(b *builder, a *alive, why string) {
+func (rs *runs) callOff(b *builder, a *watchedRun, why string) {
 	p := a.pieces
 	if a.lacksInstances() {
 		rs.endHere(b, a, job.StatusCancelled, why)
@@ -167,7 +167,7 @@ func (rs *runs) callOff(b *builder, a *alive, why string) {
 }
 
 // killPieces has the pieces killed that are with the executors.
-func (rs *runs) killPieces(b *builder, a *alive) {
+func (rs *runs) killPieces(b *builder, a *watchedRun) {
 	a.killed = true
-	b.Kills = append(b.Kills, Kill{Job: a.job, RunID: a.run.id, Reason: a.pieces.Cancelled})
+	b.Kills = append(b.Kills, Kill{Job: a.job, RunID: a.runID, Reason: a.pieces.Cancelled})
 }

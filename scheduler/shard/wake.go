@@ -9,8 +9,8 @@ import (
 
 // wake has a job's waiting runs looked at in the next Step.
 func (rs *runs) wake(id uint32) {
-	if books := rs.byJob[id]; books != nil && !books.waking {
-		books.waking = true
+	if jr := rs.byJob[id]; jr != nil && !jr.waking {
+		jr.waking = true
 		rs.wakes = append(rs.wakes, id)
 	}
 }
@@ -23,9 +23,9 @@ func (rs *runs) wakeUp(b *builder) {
 			return
 		}
 		rs.wakes = rs.wakes[1:]
-		books := rs.byJob[id]
-		books.waking = false
-		if books.empty() {
+		jr := rs.byJob[id]
+		jr.waking = false
+		if jr.empty() {
 			delete(rs.byJob, id)
 		}
 		rs.arm(id)
@@ -35,10 +35,10 @@ func (rs *runs) wakeUp(b *builder) {
 // wakeJob does so for one job. It returns false when b is full.
 func (rs *runs) wakeJob(b *builder, id uint32) bool {
 	rs.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
-	e, books, now := rs.jobs.at(id), rs.byJob[id], b.now.UnixMilli()
+	e, jr, now := rs.jobs.at(id), rs.byJob[id], b.now.UnixMilli()
 	p := e.newest()
 	room := rs.follows(id)
-	for _, a := range slices.Clone(books.alive) {
+	for _, a := range slices.Clone(jr.active) {
 		if !b.fits(room) {
 			return false
 		}
@@ -52,11 +52,11 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 	if !rs.wakeRetrying(b, id, now) {
 		return false
 	}
-	for len(books.queue) > 0 {
+	for len(jr.queue) > 0 {
 		if !b.fits(room) {
 			return false
 		}
-		a := books.queue[0]
+		a := jr.queue[0]
 		switch {
 		case p.Deleted:
 			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
@@ -64,18 +64,18 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 			rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(p.StartWithin))
 		case p.Unreadable: // it may have fewer at once than the version before, by whose rules it goes on
 			return rs.expireQueue(b, id, now)
-		case p.Overlap.Unlimited() || books.busy() < p.Overlap.Limit:
+		case p.Overlap.Unlimited() || jr.busy() < p.Overlap.Limit:
 			waited := job.Duration(b.now.Sub(instant(a.since)))
-			books.queue = books.queue[1:]
+			jr.queue = jr.queue[1:]
 			f := rs.launch(b, a)
-			books.alive = append(books.alive, a)
-			b.record.addRun(e.name, a.run, f.status, reason.Join(reason.WasQueued.With(waited), f.reason))
+			jr.active = append(jr.active, a)
+			b.record.addRun(e.name, a.attempt, f.status, reason.Join(reason.WasQueued.With(waited), f.reason))
 		case p.Overlap.Policy == job.OverlapReplace:
-			was := books.busy()
+			was := jr.busy()
 			if !rs.replace(b, id) {
 				return false
 			}
-			if books.busy() == was {
+			if jr.busy() == was {
 				return rs.expireQueue(b, id, now)
 			}
 		default:
@@ -88,12 +88,12 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 // wakeRetrying begins the next attempts of a job's runs that are due, and ends the runs that
 // are to have none. It returns false when b is full. It comes after all that can end a run well.
 func (rs *runs) wakeRetrying(b *builder, id uint32, now int64) bool {
-	e, books := rs.jobs.at(id), rs.byJob[id]
-	isRetrying := func(a *alive) bool { return a.stage == retrying }
-	if !slices.ContainsFunc(books.alive, isRetrying) {
+	e, jr := rs.jobs.at(id), rs.byJob[id]
+	isRetrying := func(a *watchedRun) bool { return a.stage == retrying }
+	if !slices.ContainsFunc(jr.active, isRetrying) {
 		return true
 	}
-	for _, a := range slices.Clone(books.alive) {
+	for _, a := range slices.Clone(jr.active) {
 		if !isRetrying(a) {
 			continue
 		}
@@ -108,7 +108,7 @@ func (rs *runs) wakeRetrying(b *builder, id uint32, now int64) bool {
 			rs.endHere(b, a, job.StatusCancelled, stale)
 		case a.due <= now:
 			f := rs.launch(b, a)
-			b.record.addRun(e.name, a.run, f.status, f.reason)
+			b.record.addRun(e.name, a.attempt, f.status, f.reason)
 		}
 	}
 	return true
@@ -131,12 +131,12 @@ func (rs *runs) expireQueue(b *builder, id uint32, now int64) bool {
 }
 
 // expired reports whether a triggered run has not begun by when it had to.
-func (a *alive) expired(now int64) bool {
+func (a *watchedRun) expired(now int64) bool {
 	return a.stage == triggered && a.startBy != 0 && a.startBy+startMargin.Milliseconds() <= now
 }
 
 // mayExpire reports whether it matters when the run, or a piece of it, begins.
-func (a *alive) mayExpire() bool {
+func (a *watchedRun) mayExpire() bool {
 	if a.pieces != nil {
 		return a.pieces.StartWithin > 0
 	}
@@ -144,9 +144,9 @@ func (a *alive) mayExpire() bool {
 }
 
 // wakeAt returns when one of the job's runs next needs attention because time passes.
-func (r *runsOf) wakeAt() (at int64, ok bool) {
+func (r *jobRuns) wakeAt() (at int64, ok bool) {
 	at = 1 << 62
-	for _, a := range r.alive {
+	for _, a := range r.active {
 		switch {
 		case a.stage == retrying:
 			at = min(at, a.due)
