@@ -52,7 +52,7 @@ type runs struct {
 
 	arm   func(id uint32)                                                                 // sets when a job needs attention again
 	ended func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // does what follows from the end of a run elsewhere
-	await func(name job.Name) bool                                                        // see [versions.hasUnread]
+	await func(name job.Name) bool                                                        // see [versions.hasUnreadable]
 }
 
 // of is what the machine knows about the runs of a watched job.

@@ -120,8 +120,8 @@ type attempt struct {
 	depth    int
 	split    bool // the attempt lists the run's pieces
 	total    int  // of the pieces; 0: it is not done in pieces, or they are not known yet
-	// given are the pieces of the run that this one does again; nil: it has its own.
-	given *bus.Pieces
+	// earlier are the pieces of the run that this one does again; nil: it has its own.
+	earlier *bus.Pieces
 }
 
 // encode returns the run's trigger but for its body.
@@ -200,7 +200,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	released := m.items.take()
 	cursor := &bus.Cursor{
 		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.sweep.done), JobsSeq: m.versions.known(), Jobs: m.versions.mark, Begins: m.versions.listBegins(), Moved: m.fires.moved.list(), Late: m.versions.listLate(), Unread: slices.Sorted(maps.Keys(m.versions.unread)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
+		Done: instant(m.sweep.done), JobsSeq: m.versions.seal(), Jobs: m.versions.seen, Begins: m.versions.listBegins(), Moved: m.fires.moved.list(), Late: m.versions.listLate(), Unread: slices.Sorted(maps.Keys(m.versions.unreadable)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
 		Made: m.Relay.made, Words: m.Relay.marks,
 	}
 	if m.sweep.to != 0 && m.sweep.after != (key{}) {
@@ -264,7 +264,7 @@ func (m *Machine) Released() []uint64 { return m.items.released }
 func (m *Machine) Deleted(seqs map[uint64]bool) {
 	m.items.deleted(seqs)
 	for seq := range seqs {
-		delete(m.Relay.there, seq)
+		delete(m.Relay.delivered, seq)
 	}
 }
 

@@ -59,8 +59,8 @@ func (b body) at(fireTime int64) (body, error) {
 	return of, err
 }
 
-// given returns the body with a parent's result as its parameters, in which nothing is replaced.
-func (b body) given(result *bus.TriggerRequest, fireTime int64) (body, error) {
+// withResult returns the body with a parent's result as its parameters, in which nothing is replaced.
+func (b body) withResult(result *bus.TriggerRequest, fireTime int64) (body, error) {
 	of, err := b.at(fireTime)
 	if err != nil {
 		return b, err

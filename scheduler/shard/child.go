@@ -122,7 +122,7 @@ func (ch *children) want(b *builder, id uint32, a *arrival) {
 		f = admission{status: job.StatusSkipped, reason: reason.ParentsTooDeep.With(a.Depth)}
 	default:
 		if len(a.Params) > 0 {
-			with, err := body.given(&bus.TriggerRequest{Params: a.Params}, r.fireTime)
+			with, err := body.withResult(&bus.TriggerRequest{Params: a.Params}, r.fireTime)
 			if err != nil {
 				f = admission{status: job.StatusSkipped, reason: reason.ParentResult.With(err)}
 				break

@@ -97,7 +97,7 @@ func (q *Requests) obey(b *builder) {
 		q.commands = q.commands[1:]
 		r := attempt{
 			runID: c.RunID, version: c.version, number: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
-			parent: c.RetryOf, given: c.Pieces,
+			parent: c.RetryOf, earlier: c.Pieces,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		if id, ok := q.jobs.find(c.Job); ok {

@@ -29,8 +29,8 @@ type verdict struct {
 	total  int // in how many pieces the run is done; 0: it is not
 }
 
-// lateFire is a fire with the plan that it belongs to.
-type lateFire struct {
+// misfire is a fire with the plan that it belongs to.
+type misfire struct {
 	job.Fire
 	plan  int
 	moved string // why it fires on a day that is not its schedule's
@@ -52,8 +52,8 @@ type fires struct {
 // job of the group that is due in (after, upto], as seen at now. Verdicts of runs come one by
 // one, others may stand for several fires.
 func (fs *fires) decide(group string, plans job.History, first, end int, after, upto, now int64, yield func(verdict)) {
-	var late []lateFire
-	lumped := 0 // missed fires that are not among late
+	var found []misfire
+	lumped := 0 // missed fires that are not among found
 	inTime, judged := maxOnTime, maxJudged
 	for i := end - 1; i >= first; i-- { // the newest version has the newest fires
 		p := &plans[i]
@@ -64,8 +64,8 @@ func (fs *fires) decide(group string, plans job.History, first, end int, after, 
 			lateUpto = before(onTime, upto)
 		}
 		if lateUpto > after {
-			fires, looked, lumps := fs.lateFires(group, plans, i, after, lateUpto, judged, now)
-			late = append(late, fires...)
+			fires, looked, lumps := fs.misfires(group, plans, i, after, lateUpto, judged, now)
+			found = append(found, fires...)
 			judged -= looked
 			for _, lump := range lumps {
 				yield(lump)
@@ -77,8 +77,8 @@ func (fs *fires) decide(group string, plans job.History, first, end int, after, 
 		fs.judgeOnTime(group, p, i, onTime, now, yield)
 		inTime -= len(onTime)
 	}
-	if len(late) > 0 {
-		fs.judgeLate(group, plans, late, lumped, now, yield)
+	if len(found) > 0 {
+		fs.judgeMisfires(group, plans, found, lumped, now, yield)
 	}
 }
 
@@ -109,9 +109,9 @@ func (fs *fires) judgeOnTime(group string, p *job.Plan, plan int, fires []job.Fi
 	run.flush(yield)
 }
 
-// lateFires returns the newest of plan i's fires due in (after, upto], of at most n instants that it
+// misfires returns the newest of plan i's fires due in (after, upto], of at most n instants that it
 // looks at, and verdicts for those before them: one, unless some of them were called off.
-func (fs *fires) lateFires(group string, plans job.History, i int, after, upto int64, n int, now int64) (late []lateFire, looked int, lumps []verdict) {
+func (fs *fires) misfires(group string, plans job.History, i int, after, upto int64, n int, now int64) (found []misfire, looked int, lumps []verdict) {
 	fires, more := newest(nil, plans, i, after, upto, n)
 	if more {
 		plans[i].Stretches(after, before(fires, upto), func(after, upto int64) {
@@ -120,13 +120,13 @@ func (fs *fires) lateFires(group string, plans job.History, i int, after, upto i
 			}
 		})
 	}
-	late = make([]lateFire, 0, len(fires))
+	found = make([]misfire, 0, len(fires))
 	for _, f := range fires {
 		if landing, moved := fs.cluster.lands(&plans[i], f.At); landing != job.LandsNone {
-			late = append(late, lateFire{Fire: f, plan: i, moved: moved})
+			found = append(found, misfire{Fire: f, plan: i, moved: moved})
 		}
 	}
-	return late, len(fires), lumps
+	return found, len(fires), lumps
 }
 
 // lump returns one verdict for plan i's fires due in (after, upto], of which either all
@@ -190,10 +190,10 @@ func (fs *fires) missedReason(group string, p *job.Plan, first, last, now int64)
 	return reason.Join(reason.NoticedTooLate.String(), fs.standstills.because(first, last), why.String())
 }
 
-// judgeLate yields what becomes of fires that were noticed late, and of which the
+// judgeMisfires yields what becomes of fires that were noticed late, and of which the
 // newest may run. missed is how many more there are that may not.
-func (fs *fires) judgeLate(group string, plans job.History, late []lateFire, missed int, now int64, yield func(verdict)) {
-	slices.SortFunc(late, func(a, b lateFire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
+func (fs *fires) judgeMisfires(group string, plans job.History, found []misfire, missed int, now int64, yield func(verdict)) {
+	slices.SortFunc(found, func(a, b misfire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
 	rule := newestAt(plans, now)
 	runs := 0 // how many of the newest may run
 	oldest := int64(-1 << 62)
@@ -207,9 +207,9 @@ func (fs *fires) judgeLate(group string, plans job.History, late []lateFire, mis
 		case job.MisfireSkip:
 		}
 	}
-	verdicts := make([]verdict, len(late))
-	for k := len(late) - 1; k >= 0; k-- {
-		f := late[k]
+	verdicts := make([]verdict, len(found))
+	for k := len(found) - 1; k >= 0; k-- {
+		f := found[k]
 		v := verdict{plan: f.plan, cause: job.CauseSchedule, first: f.Fire, last: f.Fire, count: 1}
 		switch why := fs.cluster.excluded(group, &plans[f.plan], f.At); {
 		case why != "":
@@ -227,7 +227,7 @@ func (fs *fires) judgeLate(group string, plans job.History, late []lateFire, mis
 	var run mergedVerdict
 	for _, v := range verdicts {
 		if v.status == job.StatusPending {
-			v.reason = reason.Join(v.reason, fs.standstills.lateReason(v.first.Due, now))
+			v.reason = reason.Join(v.reason, fs.standstills.misfireReason(v.first.Due, now))
 			if rule.Misfire.Policy == job.FireOnce && missed > 1 {
 				v.reason = reason.Join(v.reason, reason.ForMisfires.With(missed))
 			}

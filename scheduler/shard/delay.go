@@ -140,7 +140,7 @@ func (ds *delays) decide(id uint32, upto, now int64) (verdict, *delay) {
 	case late && (p.Misfire.Policy == job.MisfireSkip || ds.cluster.pausedBy(group, now) != nonePaused):
 		v.status, v.reason = job.StatusMissed, ds.fires.missedReason(group, p, fire.Due, fire.Due, now)
 	case late:
-		v.cause, v.reason = job.CauseMisfire, ds.fires.standstills.lateReason(fire.Due, now)
+		v.cause, v.reason = job.CauseMisfire, ds.fires.standstills.misfireReason(fire.Due, now)
 	default:
 		v.reason = ds.fires.standstills.withinGrace(fire.Due, now)
 	}

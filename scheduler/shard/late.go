@@ -19,7 +19,7 @@ type lateVersion struct {
 	id      uint32
 	version int32
 	rev     uint64
-	said    int64  // where it says that its fires begin
+	from    int64  // where it says that its fires begin
 	delayed uint64 // revision with which the fixed delay began that it came after; 0: none
 	early   []job.Skip
 	done    int64 // its fires due up to here are decided; 0: none is
@@ -38,8 +38,8 @@ func (vs *versions) loaded() {
 	}
 	vs.loading = false
 	clear(vs.partly)
-	maps.DeleteFunc(vs.unread, func(_ uint64, u *unread) bool { return u.job == "" }) // gone from the bucket
-	maps.DeleteFunc(vs.begins, func(v versionName, _ int64) bool {                    // of jobs that are gone
+	maps.DeleteFunc(vs.unreadable, func(_ uint64, u *unreadable) bool { return u.job == "" }) // gone from the bucket
+	maps.DeleteFunc(vs.begins, func(v versionName, _ int64) bool {                            // of jobs that are gone
 		id, ok := vs.jobs.find(v.job)
 		return !ok || vs.jobs.at(id).index(v.version) < 0 && !vs.needsBegin(v)
 	})
@@ -65,11 +65,11 @@ func (vs *versions) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 		return false
 	}
 	switch n := len(e.plans); {
-	case vs.unread[rev] != nil && !vs.unread[rev].fresh: // the version before has stopped where this one begins
+	case vs.unreadable[rev] != nil && !vs.unreadable[rev].fresh: // the version before has stopped where this one begins
 	case n == 0 && plan.Version > 1:
 		plan.From = position // an edit of what is no longer in the bucket's history
 	case n > 0 && e.plans[n-1].Unreadable: // which may have fired at any instant while somebody could read it
-		plan.From = max(plan.From, vs.unreadDone(versionName{e.name, e.plans[n-1].Version}))
+		plan.From = max(plan.From, vs.unreadableDone(versionName{e.name, e.plans[n-1].Version}))
 	case n > 0 && !vs.isLate(id, e.plans[n-1].Version): // else the version before has not fired yet
 		plan.From = vs.lastFire(e, plan.From, position)
 	case n > 0:
@@ -155,7 +155,7 @@ func (vs *versions) decide(b *builder, now int64) bool {
 		}
 		vs.late = vs.late[1:]
 		e.waiting--
-		delete(vs.unread, v.rev)
+		delete(vs.unreadable, v.rev)
 		vs.runs.wake(v.id) // it may have a success that was kept for this version
 		vs.noteBegins(e, v)
 		vs.trim(e)
@@ -169,7 +169,7 @@ func (vs *versions) decide(b *builder, now int64) bool {
 // late too, since v has fired no further.
 func (vs *versions) noteBegins(e *entry, v lateVersion) {
 	i := e.index(v.version)
-	if from := e.plans[i].From; from > v.said {
+	if from := e.plans[i].From; from > v.from {
 		vs.begins[versionName{e.name, v.version}] = from
 	} else {
 		delete(vs.begins, versionName{e.name, v.version})
@@ -232,7 +232,7 @@ func (vs *versions) listLate() []bus.Late {
 	for name, done := range vs.partly { // not heard of yet
 		list = append(list, bus.Late{Job: name.job, Version: int(name.version), Done: instant(done)})
 	}
-	for _, u := range vs.unread {
+	for _, u := range vs.unreadable {
 		if u.done != 0 {
 			list = append(list, bus.Late{Job: u.job, Version: int(u.version), Done: instant(u.done)})
 		}
@@ -246,11 +246,11 @@ func (vs *versions) listLate() []bus.Late {
 	return list
 }
 
-// known returns the revision up to which versions are decided up to the position.
-func (vs *versions) known() uint64 {
+// seal returns the revision up to which versions are decided up to the position.
+func (vs *versions) seal() uint64 {
 	vs.written = vs.heard
 	for i := range vs.late {
-		if vs.unread[vs.late[i].rev] == nil { // else the cursor lists it by itself
+		if vs.unreadable[vs.late[i].rev] == nil { // else the cursor lists it by itself
 			vs.written = vs.late[i].rev - 1
 			break
 		}

@@ -83,7 +83,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	m.runs = runs{
 		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces,
 		byJob: map[uint32]*jobRuns{}, byID: map[job.RunID]*watchedRun{},
-		arm: m.sweep.arm, ended: m.runEnded, await: m.versions.hasUnread,
+		arm: m.sweep.arm, ended: m.runEnded, await: m.versions.hasUnreadable,
 	}
 	m.fires = fires{jobs: jobs, cluster: m.Cluster, runs: &m.runs, moved: movedFires{at: map[job.Name]int64{}}}
 	m.fires.moved.restore(cursor.Moved)
@@ -152,7 +152,7 @@ func (m *Machine) Put(p *Prepared) {
 	m.sweep.arm(id)
 	m.runs.wake(id)
 	if !p.plan.Unreadable {
-		m.letGo(id)
+		m.resume(id)
 	}
 }
 
@@ -166,7 +166,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	}
 	m.sweep.forget(id)
 	m.versions.forget(id, name)
-	m.letGo(id)
+	m.resume(id)
 	m.delays.drop(id)
 	m.runs.forget(id)
 	m.children.forget(id)
@@ -175,8 +175,8 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.jobs.remove(id)
 }
 
-// letGo resumes what was held until the job's newest version became readable, or was removed.
-func (m *Machine) letGo(id uint32) {
+// resume resumes what was held until the job's newest version became readable, or was removed.
+func (m *Machine) resume(id uint32) {
 	m.children.resume()
 	m.Backfills.wake(id)
 }

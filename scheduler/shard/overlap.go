@@ -41,7 +41,7 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
 	}
 	a := &watchedRun{attempt: r, id: id, job: rs.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
-	if r.given != nil {
+	if r.earlier != nil {
 		rs.pieces.take(a)
 	}
 	jr := rs.of(id)

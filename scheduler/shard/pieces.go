@@ -145,12 +145,12 @@ func (p *runPieces) outcome(rule job.Share) (job.Status, string) {
 	tally := []string{reason.PiecesSucceeded.With(good, total)}
 	for _, bad := range []struct {
 		states string
-		said   reason.One
+		text   reason.One
 	}{
 		{"fF", reason.PiecesFailed}, {"oO", reason.PiecesTimedOut}, {"lL", reason.PiecesLost}, {"m", reason.PiecesMissed}, {"c", reason.PiecesCancelled},
 	} {
 		if n := p.in(bad.states); n > 0 {
-			tally = append(tally, bad.said.With(n))
+			tally = append(tally, bad.text.With(n))
 		}
 	}
 	told := reason.Join(tally...)

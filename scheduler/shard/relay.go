@@ -15,45 +15,45 @@ import (
 // and deletes one once it is stored, too. It sends again what it does not know to be stored.
 // An end that is not later than the mark of its shard has come before. ADR 46 has the reasons.
 type Relay struct {
-	cfg   *Config
-	items *items
-	made  time.Time            // Made of the cursor, and of the words that this shard leaves
-	left  map[int][]*Word      // by partition, those that wait to be relayed, in order
-	there map[uint64]bool      // items of those that are stored in their partition and not deleted yet
-	marks map[int]bus.WordMark // by shard, the last one that has had its effect
+	cfg       *Config
+	items     *items
+	made      time.Time            // Made of the cursor, and of the letters that this shard leaves
+	waiting   map[int][]*Letter    // by partition, those that wait to be relayed, in order
+	delivered map[uint64]bool      // items of those that are stored in their partition and not deleted yet
+	marks     map[int]bus.WordMark // by shard, the last one that has had its effect
 }
 
 func newRelay(cfg *Config, items *items, cursor *bus.Cursor) *Relay {
-	r := &Relay{cfg: cfg, items: items, made: cursor.Made, left: map[int][]*Word{}, there: map[uint64]bool{}, marks: map[int]bus.WordMark{}}
+	r := &Relay{cfg: cfg, items: items, made: cursor.Made, waiting: map[int][]*Letter{}, delivered: map[uint64]bool{}, marks: map[int]bus.WordMark{}}
 	maps.Copy(r.marks, cursor.Words)
 	return r
 }
 
-// mostThere bounds how many words are relayed that are not deleted yet. Without it, a long backlog of
-// words would be as many items to delete as stop the shard; see [maxReleased].
-const mostThere = 1000
+// maxDelivered bounds how many letters are relayed that are not deleted yet. Without it, a long backlog of
+// letters would be as many items to delete as stop the shard; see [maxReleased].
+const maxDelivered = 1000
 
-// Word is word that the shard's owner has to relay.
-type Word struct {
+// Letter is the end of a parent that the shard's owner has to relay.
+type Letter struct {
 	Shard int // of the child
 	d     *bus.Deferred
 	item  *item
 }
 
 // Item returns the item that tells the child's owner.
-func (r *Relay) Item(w *Word) *bus.Deferred {
+func (r *Relay) Item(w *Letter) *bus.Deferred {
 	told := *w.d
 	told.Kind = bus.DeferredChild
 	told.Word = &bus.Word{From: r.cfg.Shard, At: bus.WordMark{Made: w.d.Word.At.Made, Seq: w.item.seq}}
 	return &told
 }
 
-// Next returns the oldest n words for a partition that are stored, in order, without
+// Next returns the oldest n letters for a partition that are stored, in order, without
 // forgetting them: the owner calls [Relay.Sent] when they are stored there. It returns
 // fewer, or none, while the owner is still to delete those that are.
-func (r *Relay) Next(partition, n int) []*Word {
-	left := r.left[partition]
-	n = min(n, mostThere-len(r.there))
+func (r *Relay) Next(partition, n int) []*Letter {
+	left := r.waiting[partition]
+	n = min(n, maxDelivered-len(r.delivered))
 	stored := 0
 	for stored < min(n, len(left)) && left[stored].item.seq != 0 {
 		stored++
@@ -61,32 +61,32 @@ func (r *Relay) Next(partition, n int) []*Word {
 	return left[:stored:stored]
 }
 
-// Len returns how many words wait to be relayed.
+// Len returns how many letters wait to be relayed.
 func (r *Relay) Len() int {
 	n := 0
-	for _, left := range r.left {
+	for _, left := range r.waiting {
 		n += len(left)
 	}
 	return n
 }
 
-// Sent says that the oldest n words for a partition are stored there.
+// Sent says that the oldest n letters for a partition are stored there.
 func (r *Relay) Sent(partition, n int) {
-	left := r.left[partition]
+	left := r.waiting[partition]
 	for _, w := range left[:n] {
 		r.items.release(w.item)
-		r.there[w.item.seq] = true
+		r.delivered[w.item.seq] = true
 	}
-	if r.left[partition] = left[n:]; len(left) == n {
-		delete(r.left, partition)
+	if r.waiting[partition] = left[n:]; len(left) == n {
+		delete(r.waiting, partition)
 	}
 }
 
 // keep enters word that waits to be relayed.
 func (r *Relay) keep(d *bus.Deferred, i *item) {
-	w := &Word{Shard: d.Job.Shard(r.cfg.Shards), d: d, item: i}
+	w := &Letter{Shard: d.Job.Shard(r.cfg.Shards), d: d, item: i}
 	p := r.cfg.Partitions.Of(w.Shard)
-	r.left[p] = append(r.left[p], w)
+	r.waiting[p] = append(r.waiting[p], w)
 }
 
 // passes notes that word has its effect, and reports false if it is word of another partition
@@ -104,7 +104,7 @@ func (r *Relay) passes(a *arrival) bool {
 }
 
 // begin notes when the owner claims the shard: now, and later than all owners before it. So its
-// words are later than theirs, even if the stream was created again, or has lost its last messages,
+// letters are later than theirs, even if the stream was created again, or has lost its last messages,
 // so that its sequences come again.
 func (r *Relay) begin(now int64) {
 	if r.cfg.Partitions.Count() > 1 {

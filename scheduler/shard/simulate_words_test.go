@@ -426,7 +426,7 @@ func TestAWorldComesToRestWhenNoWordIsLeftToRelay(t *testing.T) {
 	}
 	name := w.words.parents[0].job
 	child := w.words.children[name.Shard(simShards)]
-	for range 3 * mostThere {
+	for range 3 * maxDelivered {
 		d := w.wordOf(w.names[0], name)
 		d.Kind, d.Word = bus.DeferredWord, &bus.Word{From: simShard, At: bus.WordMark{Made: instant(w.clock)}}
 		w.trig.deferred[w.trig.last] = d

@@ -76,9 +76,9 @@ func (ps *pieces) take(a *watchedRun) {
 	if err != nil {
 		ps.cfg.bug("run %s: %v", a.runID, err)
 	}
-	p.Pieces = *a.given
+	p.Pieces = *a.earlier
 	p.Results = nil // those that have succeeded were another run's
-	p.states, p.rule, p.States, a.given = []byte(a.given.States), nil, "", nil
+	p.states, p.rule, p.States, a.earlier = []byte(a.earlier.States), nil, "", nil
 	a.pieces, a.total = p, p.total()
 }
 

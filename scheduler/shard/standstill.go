@@ -21,8 +21,8 @@ type standstills struct{ list []Standstill }
 const (
 	// maxStandstills bounds how many a machine remembers, of which the latest matter.
 	maxStandstills = 8
-	// tellLate is how many milliseconds late a fire within its grace is decided until it says why.
-	tellLate = 1000
+	// tellAfter is how many milliseconds late a fire within its grace is decided until it says why.
+	tellAfter = 1000
 )
 
 // add enters a standstill, which may be known already.
@@ -55,14 +55,14 @@ func (st *standstills) because(first, last int64) string {
 	return ""
 }
 
-// lateReason says how late a fire that runs all the same was noticed, and why if that is known.
-func (st *standstills) lateReason(due, now int64) string {
+// misfireReason says how late a fire that runs all the same was noticed, and why if that is known.
+func (st *standstills) misfireReason(due, now int64) string {
 	return reason.Join(reason.NoticedLate.With(lateness(due, now)), st.because(due, due))
 }
 
 // withinGrace returns why a fire within its grace is decided late; "" when that is not known.
 func (st *standstills) withinGrace(due, now int64) string {
-	if now-due < tellLate {
+	if now-due < tellAfter {
 		return ""
 	}
 	if why := st.because(due, due); why != "" {

@@ -11,8 +11,8 @@ import (
 // it had just been heard of. The runs of the job that are alive go on by the rules of the
 // version before, if there is one; queued runs, backfills, and word of its parents' ends, wait.
 
-// unread is a version that no owner could read yet.
-type unread struct {
+// unreadable is a version that no owner could read yet.
+type unreadable struct {
 	job     job.Name // "": it has not been heard of since the machine was made
 	version int32
 	fresh   bool  // no cursor says so yet
@@ -20,17 +20,17 @@ type unread struct {
 }
 
 // knows reports whether the fires of a version are decided up to the position.
-func (vs *versions) knows(rev uint64) bool { return rev <= vs.inherited && vs.unread[rev] == nil }
+func (vs *versions) knows(rev uint64) bool { return rev <= vs.inherited && vs.unreadable[rev] == nil }
 
-// noteUnread notes of which job an unread version is.
-func (vs *versions) noteUnread(e *entry, p *Prepared) {
-	u := vs.unread[p.rev]
+// noteUnreadable notes of which job an unread version is.
+func (vs *versions) noteUnreadable(e *entry, p *Prepared) {
+	u := vs.unreadable[p.rev]
 	if u == nil && p.plan.Unreadable {
-		u = &unread{fresh: p.rev > vs.inherited}
+		u = &unreadable{fresh: p.rev > vs.inherited}
 		if !u.fresh { // a newer program had the shard before
 			u.done = vs.sweep.decided(e)
 		}
-		vs.unread[p.rev] = u
+		vs.unreadable[p.rev] = u
 	}
 	if u == nil {
 		return
@@ -49,9 +49,9 @@ func (vs *versions) putUnreadable(id uint32, p *Prepared) {
 	if n := len(e.plans); n > 0 {
 		plan.Rules, body = e.plans[n-1].Rules, e.bodies[n-1]
 	}
-	said, position := plan.From, vs.sweep.decided(e)
+	from, position := plan.From, vs.sweep.decided(e)
 	late := vs.begin(id, &plan, p.rev)
-	if began := vs.delays.began(id); late && vs.unread[p.rev].fresh && began != 0 && began <= vs.written {
+	if began := vs.delays.began(id); late && vs.unreadable[p.rev].fresh && began != 0 && began <= vs.written {
 		plan.From = max(plan.From, position) // a fixed delay may have fired up to there
 	}
 	noted := plan.From
@@ -59,7 +59,7 @@ func (vs *versions) putUnreadable(id uint32, p *Prepared) {
 		noted = max(noted, vs.begins[versionName{e.name, e.plans[n-1].Version}])
 		plan.From = max(plan.From, e.plans[n-1].From)
 	}
-	if late && noted > said {
+	if late && noted > from {
 		vs.begins[versionName{e.name, plan.Version}] = noted
 	}
 	e.plans = append(e.plans, plan)
@@ -67,9 +67,9 @@ func (vs *versions) putUnreadable(id uint32, p *Prepared) {
 	vs.trim(e)
 }
 
-// isUnread reports whether nobody has been able to read a version yet.
-func (vs *versions) isUnread(v versionName) bool {
-	for _, u := range vs.unread {
+// isUnreadable reports whether nobody has been able to read a version yet.
+func (vs *versions) isUnreadable(v versionName) bool {
+	for _, u := range vs.unreadable {
 		if u.job == v.job && u.version == v.version {
 			return true
 		}
@@ -77,10 +77,10 @@ func (vs *versions) isUnread(v versionName) bool {
 	return false
 }
 
-// hasUnread reports whether a job has a version that no owner could read so far. The fires of such
+// hasUnreadable reports whether a job has a version that no owner could read so far. The fires of such
 // a version are decided later than those of the versions after it.
-func (vs *versions) hasUnread(name job.Name) bool {
-	for _, u := range vs.unread {
+func (vs *versions) hasUnreadable(name job.Name) bool {
+	for _, u := range vs.unreadable {
 		if u.job == name {
 			return true
 		}
@@ -88,10 +88,10 @@ func (vs *versions) hasUnread(name job.Name) bool {
 	return false
 }
 
-// unreadDone returns up to when somebody has decided the fires of a version who could read it; 0:
+// unreadableDone returns up to when somebody has decided the fires of a version who could read it; 0:
 // nobody has.
-func (vs *versions) unreadDone(v versionName) int64 {
-	for _, u := range vs.unread {
+func (vs *versions) unreadableDone(v versionName) int64 {
+	for _, u := range vs.unreadable {
 		if u.job == v.job && u.version == v.version {
 			return u.done
 		}
@@ -110,5 +110,5 @@ func (vs *versions) forgetBegin(v versionName) {
 // needsBegin reports whether somebody will have to know where a version begins, though its own
 // fires may be decided.
 func (vs *versions) needsBegin(v versionName) bool {
-	return vs.isUnread(v) || vs.isUnread(versionName{v.job, v.version - 1})
+	return vs.isUnreadable(v) || vs.isUnreadable(versionName{v.job, v.version - 1})
 }

@@ -21,17 +21,17 @@ type versions struct {
 	runs     *runs
 
 	revisions
-	late   []lateVersion         // in the order of their revisions
-	unread map[uint64]*unread    // by revision, versions that no owner could read yet
-	partly map[versionName]int64 // up to which a predecessor has decided late versions
-	begins map[versionName]int64 // versions whose fires begin later than they say
+	late       []lateVersion          // in the order of their revisions
+	unreadable map[uint64]*unreadable // by revision, versions that no owner could read yet
+	partly     map[versionName]int64  // up to which a predecessor has decided late versions
+	begins     map[versionName]int64  // versions whose fires begin later than they say
 }
 
 // revisions say what of JOBS the machine has heard of.
 type revisions struct {
 	inherited uint64       // up to this one the predecessor has decided on versions; later ones may be late
 	heard     uint64       // the greatest heard of
-	mark      bus.JobsMark // the greatest heard of from the JOBS that there is
+	seen      bus.JobsMark // the greatest heard of from the JOBS that there is
 	written   uint64       // up to this one versions are known, as the last cursor has it
 	edits     int          // versions heard of since the last cursor
 	loading   bool         // no step has been made yet
@@ -42,14 +42,14 @@ func newVersions(m *Machine, cursor *bus.Cursor) versions {
 	seq := cursor.JobsSeq
 	vs := versions{
 		jobs: &m.jobs, sweep: &m.sweep, fires: &m.fires, delays: &m.delays, requests: m.Requests, runs: &m.runs,
-		revisions: revisions{inherited: seq, heard: seq, written: seq, mark: cursor.Jobs, loading: true},
-		unread:    map[uint64]*unread{}, partly: map[versionName]int64{}, begins: map[versionName]int64{},
+		revisions:  revisions{inherited: seq, heard: seq, written: seq, seen: cursor.Jobs, loading: true},
+		unreadable: map[uint64]*unreadable{}, partly: map[versionName]int64{}, begins: map[versionName]int64{},
 	}
 	for _, b := range cursor.Begins {
 		vs.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
 	}
 	for _, rev := range cursor.Unread {
-		vs.unread[rev] = &unread{}
+		vs.unreadable[rev] = &unreadable{}
 	}
 	for _, l := range cursor.Late {
 		vs.partly[versionName{l.Job, int32(l.Version)}] = l.Done.UnixMilli() //nolint:gosec // it was one when it was written
@@ -59,18 +59,18 @@ func newVersions(m *Machine, cursor *bus.Cursor) versions {
 
 // beginJobs is [Machine.BeginJobs].
 func (r *revisions) beginJobs(made time.Time) (known uint64) {
-	if r.mark.Made.Equal(made) {
-		known = r.mark.Seq
+	if r.seen.Made.Equal(made) {
+		known = r.seen.Seq
 	}
-	r.mark = bus.JobsMark{Made: made}
+	r.seen = bus.JobsMark{Made: made}
 	return known
 }
 
 // hear notes that a revision of JOBS was heard of.
 func (r *revisions) hear(rev uint64) {
 	r.heard = max(r.heard, rev)
-	if !r.mark.Made.IsZero() {
-		r.mark.Seq = max(r.mark.Seq, rev)
+	if !r.seen.Made.IsZero() {
+		r.seen.Seq = max(r.seen.Seq, rev)
 	}
 }
 
@@ -84,12 +84,12 @@ func (vs *versions) put(id uint32, p *Prepared) bool {
 	if plan.Version > 1 && !vs.loading {
 		vs.edits++
 	}
-	if vs.noteUnread(e, p); plan.Unreadable {
+	if vs.noteUnreadable(e, p); plan.Unreadable {
 		vs.putUnreadable(id, p)
 		return true
 	}
-	news := lateVersion{id: id, version: plan.Version, rev: p.rev, said: plan.From}
-	if u := vs.unread[p.rev]; u == nil || u.fresh { // else the fixed delay has stopped where this version begins
+	news := lateVersion{id: id, version: plan.Version, rev: p.rev, from: plan.From}
+	if u := vs.unreadable[p.rev]; u == nil || u.fresh { // else the fixed delay has stopped where this version begins
 		news.delayed = vs.delays.began(id)
 	}
 	if vs.knows(p.rev) {
@@ -107,7 +107,7 @@ func (vs *versions) put(id uint32, p *Prepared) bool {
 		vs.late = append(vs.late, news)
 		e.waiting++
 	} else {
-		delete(vs.unread, p.rev) // it has nothing to decide behind the position
+		delete(vs.unreadable, p.rev) // it has nothing to decide behind the position
 	}
 	vs.trim(e)
 	return true
@@ -122,7 +122,7 @@ func (vs *versions) forget(id uint32, name job.Name) {
 		return v.id == id
 	})
 	maps.DeleteFunc(vs.begins, func(v versionName, _ int64) bool { return v.job == name })
-	maps.DeleteFunc(vs.unread, func(_ uint64, u *unread) bool { return u.job == name })
+	maps.DeleteFunc(vs.unreadable, func(_ uint64, u *unreadable) bool { return u.job == name })
 	delete(vs.fires.moved.at, name)
 }
 
