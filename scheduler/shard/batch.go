@@ -1,10 +1,7 @@
 package shard
 
 import (
-	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -48,22 +45,6 @@ type Batch struct {
 	Misfires map[job.MisfirePolicy]int
 	// Commit names the batch; the cursor in it says so too.
 	Commit string
-}
-
-// cursorState is what is stored of the machine.
-type cursorState struct {
-	seq     uint64  // of the cursor that this machine wrote or read; 0: there is none
-	stored  int64   // the position in time that it has
-	commits int     // batches made, to name the next
-	flight  *flight // what the batch under way will have done; nil: there is none
-}
-
-// flight is what will be so once the batch under way is stored.
-type flight struct {
-	stored   int64
-	released []uint64
-	items    []flightItem
-	asked    []Asked
 }
 
 // builder collects a batch.
@@ -190,85 +171,42 @@ func (b *builder) deferred(shard int, d *bus.Deferred) *item {
 	return i
 }
 
-// seal makes the batch, with the cursor first and the record last.
-func (m *Machine) seal(b *builder) *Batch {
-	m.items.building = nil
-	m.versions.edits = 0
-	b.compact()
-	m.cursor.commits++
-	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.cursor.commits)
-	released := m.items.take()
-	cursor := &bus.Cursor{
-		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.sweep.done), JobsSeq: m.versions.seal(), Jobs: m.versions.seen, Begins: m.versions.listBegins(), Moved: m.fires.moved.list(), Late: m.versions.listLate(), Unread: slices.Sorted(maps.Keys(m.versions.unreadable)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
-		Made: m.Relay.made, Words: m.Relay.marks,
-	}
-	if m.sweep.to != 0 && m.sweep.after != (key{}) {
-		cursor.Sweep = &bus.Sweep{To: instant(m.sweep.to), After: m.sweep.after.name}
-	}
-	first, err := cursor.Msg()
-	if err != nil {
-		m.cfg.bug("%v", err)
-	}
-	bus.Rollup(first)
-	bus.ExpectLast(first, m.cursor.seq)
-	messages := make([]*nats.Msg, 0, len(b.messages)+overhead)
-	messages = append(messages, first)
-	messages = append(messages, b.messages...)
-	if !b.record.empty() {
-		record := &bus.Record{
-			Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Commit: commit, Node: m.cfg.Node, At: b.now, Outcomes: b.record.outcomes,
-		}
-		notice, err := record.Notice()
-		if err != nil {
-			m.cfg.bug("%v", err)
-		}
-		if notice != nil {
-			messages = append(messages, notice)
-		}
-		last, err := record.Msg()
-		if err != nil {
-			m.cfg.bug("%v", err)
-		}
-		messages = append(messages, last)
-	}
-	m.cursor.flight = &flight{stored: m.sweep.done, released: released, items: b.placed, asked: b.Asked}
-	batch := b.Batch
-	batch.Shard, batch.Commit, batch.Messages, batch.Nudges = m.cfg.Shard, commit, messages, slices.Sorted(maps.Keys(b.nudges))
-	return &batch
+// place makes the message that is appended next an item of the machine's.
+func (b *builder) place() *item {
+	i := &item{}
+	b.placed = append(b.placed, flightItem{item: i, offset: len(b.messages) + 1})
+	return i
 }
 
-// Committed says that the batch is stored, its first message at sequence first.
-func (m *Machine) Committed(first uint64) {
-	f := m.cursor.flight
-	if f == nil {
-		m.cfg.bug("committed without a batch")
+// withdraw takes an item's message out of the batch, which keeps its place until then.
+func (b *builder) withdraw(i *item) {
+	at := slices.IndexFunc(b.placed, func(f flightItem) bool { return f.item == i })
+	b.messages[b.placed[at].offset-1] = nil
+	b.placed = slices.Delete(b.placed, at, at+1)
+}
+
+// compact closes the gaps that withdrawn messages have left.
+func (b *builder) compact() {
+	shift := make([]int, len(b.messages)+1) // of the offsets
+	kept := b.messages[:0]
+	gaps := 0
+	for k, msg := range b.messages {
+		if msg == nil {
+			gaps++
+		} else {
+			kept = append(kept, msg)
+		}
+		shift[k+1] = gaps
 	}
-	m.cursor.flight = nil
-	m.cursor.seq = first
-	m.cursor.stored = f.stored
-	m.items.released = f.released
-	m.Requests.committed(f.asked)
-	for _, i := range f.items {
-		m.items.stored(i, first+uint64(i.offset)) //nolint:gosec // an index is not negative
+	b.messages = kept
+	for k := range b.placed {
+		b.placed[k].offset -= shift[b.placed[k].offset]
 	}
 }
 
-// Released returns the sequences of deferred items that have had their effect, as
-// stored. The owner deletes them and says so with [Machine.Deleted]. While there are too
-// many, nothing is due, and Step returns nil.
-func (m *Machine) Released() []uint64 { return m.items.released }
-
-// Deleted says that deferred items are deleted, so that the cursor need not list
-// them any more.
-func (m *Machine) Deleted(seqs map[uint64]bool) {
-	m.items.deleted(seqs)
-	for seq := range seqs {
-		delete(m.Relay.delivered, seq)
-	}
-}
-
-// String tells the position, for logs.
-func (m *Machine) String() string {
-	return fmt.Sprintf("shard %d at %s", m.cfg.Shard, instant(m.sweep.done).Format(time.RFC3339Nano))
+// waitIn adds the deferred item that says where a run is.
+func (b *builder) waitIn(d *bus.Deferred, a *watchedRun) *item {
+	d.Job = a.job
+	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
+	return b.deferred(b.cfg.Shard, d)
 }

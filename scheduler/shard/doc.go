@@ -1,13 +1,39 @@
-// Package shard is the state machine at the heart of the scheduler: which runs a
+// Package shard is the state machine at the heart of the scheduler: it decides which runs a
 // shard owes, and what to publish for them.
 //
 // A [Machine] is a value without goroutine, lock, clock or I/O. Its owner feeds it
 // job versions, calendars, events and commands, calls [Machine.Step] with the time,
-// publishes the [Batch] that comes back as one atomic batch, and says how that went:
+// publishes the [Batch] that Step returns as one atomic batch, and reports that it is stored:
 //
-//	PutVersion, PutCalendar, PutHold ─┐
-//	Event, Command ───────────────────┼──▶ Machine ── Step(now) ──▶ Batch
-//	Committed(first sequence) ────────┘                  cursor, triggers, deferred items, record
+//	Put, Cluster.PutCalendar, Cluster.PutHold ─┐
+//	Event, Requests.Submit ────────────────────┼──▶ Machine ── Step(now) ──▶ Batch
+//	Committed(first sequence) ─────────────────┘                  cursor, triggers, deferred items, record
+//
+// # Parts
+//
+// The machine is a root with parts. Each part has its own state and a file or two that bear its name;
+// all of them write to the one batch that Step passes to them. A part refers only to parts above it:
+//
+//	jobs        which jobs the shard has, with the versions that still matter
+//	items       the deferred items on the stream, and which of them to delete
+//	Cluster     calendars, pauses, instances, and room for runs
+//	pieces      triggers pieces of runs (piece_states.go: the state of one run)
+//	runs        watched runs: admission, attempts, retries, overlap, time limits
+//	fires       judges due fires, and enacts the verdicts
+//	delays      what fixed-delay jobs wait for
+//	sweep       the position in time, and what is due up to now
+//	Relay       ends of parents whose children are in another partition
+//	children    ends of parents: tells children, gathers joins, runs jobs of this shard
+//	Failures    runs in a row that ended badly, and jobs to pause for it
+//	Events      the position in EVT, and ends of attempts without effect yet
+//	Cancels     wishes to end runs
+//	Requests    runs asked for by people and programs
+//	Backfills   fires of the past asked for by people
+//	versions    what the machine has heard of JOBS, and fires behind the position
+//
+// Where a part has to cause something in a later one, it gets a func: runs calls [Machine.runEnded],
+// which lists what follows from the end of a run. A new part gets a field of Machine, a line in [New],
+// a line in Step, one in the list of what follows, and its kinds of item in [Machine.PutDeferred].
 //
 // # Guarantees
 //
@@ -15,47 +41,47 @@
 // machine wrote the one before it. Triggers, deferred items, the position in time
 // and the position in the shard's events therefore move together or not at all. A
 // machine whose batch was refused has lost the shard and is thrown away; its
-// successor is made from the cursor and the deferred items on the stream, and
+// successor starts from the cursor and the deferred items on the stream, and
 // decides what this one did not. So each fire is decided exactly once, whatever
 // crashes in between, and no clock or lease takes part in that.
 //
 // # Time
 //
 // A sweep decides everything that is due in (done, to], job by job in the order of
-// the jobs' hashes. When a batch cannot hold all of it, the cursor says how far the
-// sweep has come, and jobs that it has passed are done up to "to", the others up to
+// the jobs' hashes. When a batch cannot hold all of it, the cursor records how far the
+// sweep has come: jobs that it has passed are done up to "to", the others up to
 // "done". The owner's clock may stand or step back: then nothing is due until it
 // has caught up with the cursor.
 //
-// Fires that are noticed late are judged by the job's newest version: its misfire
-// policy, and whether the job is paused or deleted by now. When they were due is a
-// matter of the version that was effective at each fire.
+// Fires noticed late (misfires) are judged by the job's newest version: its misfire
+// policy, and whether the job is paused or deleted by now. When they were due follows
+// from the version that was effective at each fire.
 //
-// # Versions heard late
+// # Late versions
 //
 // A version is written first and heard of later, and time does not wait: the position
 // may have passed the instant from which the version is effective. The fires in between
-// are owed all the same. The cursor says up to which revision of JOBS versions are
-// known; a later one that begins before the position is late, and its fires up to the
+// are still owed. The cursor records up to which revision of JOBS versions are
+// known; a later one that begins before the position is late. Its fires up to the
 // position are decided before any sweep goes on, version by version in the order of
-// their revisions. A successor finds the same versions late, as all that decides on it
+// their revisions. A successor finds the same versions late, because everything that decides this
 // is stored: the cursor, and the version with its revision. So a new job gets its fires
 // from the instant at which it was saved, whatever crashes before its owner hears of it.
 //
 // What is decided stays decided. If the version before has fired in the time of a late
-// one, that stands, and the late version's own fires begin after the last of those
-// fires; after a fixed delay, or a version that the owner cannot read, which may have fired at any
+// one, those fires stand, and the late version's own fires begin after the last of
+// them. After a fixed delay, or a version that the owner cannot read, which may have fired at any
 // instant, they begin at the position. The cursor keeps such a beginning for as long as it matters.
-// It also lists the last fires that calendars have moved to another day: calendars change, so these
+// It also lists the last fires that calendars moved to another day: calendars change, so these
 // cannot be computed again. So no fire time ever has two outcomes, however an edit changes the kind
 // of schedule or the spread.
 //
 // # Runs in pieces
 //
-// A run that is done in pieces is one deferred item, which has a letter for each piece:
-// it waits, is with the executors, or has ended and how. Deciding the run costs the item
-// alone. Its pieces are triggered by the steps that follow, with an item that says so,
-// as there is room and as the job allows; so are those that an attempt repeats:
+// A run that is done in pieces is one deferred item with a letter for each piece:
+// it waits, is with the executors, or has ended and how. Deciding the run costs this item
+// alone. Later steps trigger its pieces, as the batch has room and the job allows, and
+// update the item; so they do with pieces that an attempt repeats:
 //
 //	waiting ── triggered ── (begun) ── ended well
 //	   ▲                       └────── ended badly ──┐
@@ -63,19 +89,19 @@
 //
 // # Backfills
 //
-// Fires of the past that somebody wants to run are two deferred items: the list of
-// them, written once, and how many have begun. A step begins runs of them last, when
+// A backfill runs fires of the past that somebody asked for. It is two deferred items: the list of
+// the fires, written once, and how many have begun. A step begins its runs last, when
 // nothing due is left to decide, and as many as may be alive at once. Such a run is
 // watched, so that its end lets the next one begin, and counts for nothing else.
 //
 // # Instances
 //
-// Which instances are online is told by [Machine.PutInstances] and looked at once, when
-// the run begins; its item says what came of it.
+// The owner reports with [Machine.PutInstances] which instances are online. A run that every instance
+// does reads this list once, when it begins; its item lists the instances.
 //
 // # Partitions
 //
-// In a cluster with several partitions, word of a parent's end for a child in another one is an item
-// of the parent's shard. The owner relays it: [Relay.Next] has what waits, in order. The child's
-// machine has a mark of the last word that it has had from each shard, and passes over repeats.
+// In a cluster with several partitions, the end of a parent whose child is in another one is an item
+// of the parent's shard. The owner relays it: [Relay.Next] returns what waits, in order. The child's
+// machine keeps a mark of the last such end from each shard, and passes over repeats.
 package shard

@@ -122,65 +122,6 @@ func (m *Machine) Jobs() int { return len(m.jobs.byName) }
 // greatest revision of this one that the owner before had heard of, or 0 if that is not known.
 func (m *Machine) BeginJobs(made time.Time) (known uint64) { return m.versions.beginJobs(made) }
 
-// PutVersion tells of a job's version, which JOBS has at revision rev. Versions come in
-// the order of their revisions; one that is known already is passed over. The error is
-// an *InvalidError, and leaves the job as it was.
-func (m *Machine) PutVersion(v *job.Version, rev uint64) error {
-	p, err := Prepare(m.cfg.Planner, v, rev)
-	if err != nil {
-		m.versions.hear(rev)
-		return err
-	}
-	m.Put(&p)
-	return nil
-}
-
-// Put tells of a change, as PutVersion and Forget do.
-func (m *Machine) Put(p *Prepared) {
-	if p.Forgets() {
-		m.Forget(p.name, p.rev)
-		return
-	}
-	m.versions.hear(p.rev)
-	id, known := m.jobs.find(p.name)
-	if !known {
-		id = m.jobs.add(p.name)
-	}
-	if !m.versions.put(id, p) {
-		return
-	}
-	m.sweep.arm(id)
-	m.runs.wake(id)
-	if !p.plan.Unreadable {
-		m.resume(id)
-	}
-}
-
-// Forget removes a job whose versions housekeeping has removed, which JOBS says at
-// revision rev.
-func (m *Machine) Forget(name job.Name, rev uint64) {
-	m.versions.hear(rev)
-	id, ok := m.jobs.find(name)
-	if !ok {
-		return
-	}
-	m.sweep.forget(id)
-	m.versions.forget(id, name)
-	m.resume(id)
-	m.delays.drop(id)
-	m.runs.forget(id)
-	m.children.forget(id)
-	m.Failures.forget(id)
-	m.Backfills.forget(id)
-	m.jobs.remove(id)
-}
-
-// resume resumes what was held until the job's newest version became readable, or was removed.
-func (m *Machine) resume(id uint32) {
-	m.children.resume()
-	m.Backfills.wake(id)
-}
-
 // passed is called for each job that a sweep has decided.
 func (m *Machine) passed(id uint32) {
 	m.versions.trim(m.jobs.at(id))

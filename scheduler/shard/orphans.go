@@ -42,25 +42,6 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 	return slices.DeleteFunc(out, func(t *bus.Trigger) bool { return ends[t.Ref()] })
 }
 
-// outside returns what the trigger of a run's attempt says.
-func (rs *runs) outside(a *watchedRun) *bus.Trigger {
-	return &bus.Trigger{
-		RunID: a.runID, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.number,
-		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
-	}
-}
-
-// trigger is outside for the run whose end a fixed-delay job waits for, where the machine
-// knows no more of it: it has one attempt.
-func (ds *delays) trigger(id uint32, d *delay) *bus.Trigger {
-	e := ds.jobs.at(id)
-	at := d.run.Time()
-	return &bus.Trigger{
-		RunID: d.run, Job: e.name, Version: int(e.newest().Version), Shard: ds.cfg.Shard, Attempt: 1,
-		Cause: job.CauseSchedule, FireTime: at.UTC(), CommittedAt: at.UTC(),
-	}
-}
-
 // StillOut returns those of the attempts, which Out has returned, that still count as being
 // with the executors.
 func (m *Machine) StillOut(attempts []*bus.Trigger) []*bus.Trigger {

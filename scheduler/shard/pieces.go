@@ -2,188 +2,188 @@ package shard
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// runPieces is how far a run has come that is done in several of them.
-type runPieces struct {
-	bus.Pieces // but for States
-	states     []byte
+// piecesAtOnce is how many pieces one step triggers at most. It leaves room in the
+// batch for the fires of other shards, which a run of thousands of pieces must not delay.
+const piecesAtOnce = 300
 
-	rule   *bus.TriggerBody // nil once there are pieces
-	atOnce int              // 0: there is no limit
-	body   body             // of the pieces' triggers
-
-	sending bool // it is among those that have pieces to trigger
-	changed bool // the stream does not know yet how far it has come
+// pieces triggers the pieces of runs, and says on the stream how far these have come.
+type pieces struct {
+	cfg       *Config
+	jobs      *jobs
+	cluster   *Cluster
+	sending   []*watchedRun // runs with pieces that may be triggered
+	unwritten []*watchedRun // runs that have come further than the stream knows
 }
 
-// newRunPieces returns the pieces of a run with the given body. There are none yet.
-func newRunPieces(of body) (*runPieces, error) {
-	p := &runPieces{rule: &bus.TriggerBody{}}
-	if err := json.Unmarshal([]byte(of.text), p.rule); err != nil {
-		return nil, fmt.Errorf("decode trigger body: %w", err)
-	}
-	p.atOnce = p.rule.AtOnce
-	if p.rule.Map != nil {
-		p.atOnce = p.rule.Map.AtOnce
-	}
-	// Whether a piece is tried again depends on all the others, so executors cannot say.
-	p.rule.Retry = job.Retry{}
-	var err error
-	p.body, err = encodeBody(p.rule)
-	return p, err
-}
+// lacksInstances reports whether the run is to be done by every instance, and there
+// has been none yet.
+func (a *watchedRun) lacksInstances() bool { return a.pieces != nil && a.pieces.total() == 0 }
 
-// lay makes n pieces, all of which wait.
-func (p *runPieces) lay(n int) {
-	if n > 0 {
-		p.states, p.rule = bytes.Repeat([]byte{bus.PieceWaiting}, n), nil
-	}
-}
-
-func (p *runPieces) total() int { return len(p.states) }
-
-// in returns how many pieces are in one of the given states.
-func (p *runPieces) in(states string) int {
-	n := 0
-	for i := range len(states) {
-		n += bytes.Count(p.states, []byte{states[i]})
-	}
-	return n
-}
-
-// out returns how many are with the executors.
-func (p *runPieces) out() int { return p.in(string(bus.PieceTriggered) + string(bus.PieceBegun)) }
-
-// become puts all pieces that are in one state into another, and reports whether
-// there were any.
-func (p *runPieces) become(from, to byte) bool {
-	found := bytes.IndexByte(p.states, from) >= 0
-	if found {
-		p.states = bytes.ReplaceAll(p.states, []byte{from}, []byte{to})
-	}
-	return found
-}
-
-// letters tells the state of a piece from its final status.
-var letters = map[job.Status]byte{
-	job.StatusSucceeded: bus.PieceSucceeded, job.StatusFailed: bus.PieceFailed, job.StatusTimedOut: bus.PieceTimedOut,
-	job.StatusLost: bus.PieceLost, job.StatusCancelled: bus.PieceCancelled, job.StatusMissed: bus.PieceMissed,
-}
-
-// repeated are the letters of such ends.
-const repeated = "FOL"
-
-// end notes the end of a piece. It returns false when that is of no account.
-func (p *runPieces) end(index int, s job.Status, again bool) bool {
-	if index >= len(p.states) || p.states[index] != bus.PieceTriggered && p.states[index] != bus.PieceBegun {
-		return false
-	}
-	p.states[index] = letters[s]
-	if again {
-		p.states[index] -= 'a' - 'A'
-	}
-	return true
-}
-
-// keep keeps the result of a piece, if there is room for it.
-func (p *runPieces) keep(index int, result json.RawMessage) {
-	size := len("[]") + len("null,")*p.total() + len(result)
-	for _, other := range p.Results {
-		size += len(other)
-	}
-	if len(result) == 0 || size > bus.MaxResults {
-		return
-	}
-	for len(p.Results) <= index {
-		p.Results = append(p.Results, json.RawMessage("null"))
-	}
-	p.Results[index] = result
-}
-
-// results returns a list of what the pieces have returned, nil when that is nothing.
-func (p *runPieces) results() json.RawMessage {
-	if len(p.Results) == 0 {
-		return nil
-	}
-	list := []byte{'['}
-	for i := range p.total() {
-		if i > 0 {
-			list = append(list, ',')
+// begin begins a run that is done in pieces, or its next attempt. It takes one
+// message, for the item; the pieces themselves are triggered as there is room. It
+// returns false when an attempt that lists the pieces comes first, as of any run.
+func (ps *pieces) begin(b *builder, a *watchedRun) (f admission, done bool) {
+	if a.pieces == nil {
+		p, err := newRunPieces(a.body.Value())
+		if err != nil {
+			ps.cfg.bug("run %s: %v", a.runID, err)
 		}
-		if i < len(p.Results) {
-			list = append(list, p.Results[i]...)
-		} else {
-			list = append(list, "null"...)
+		cut := p.rule.Map
+		if cut != nil && cut.Split {
+			a.split = true
+			return f, false
+		}
+		a.pieces = p
+		if cut != nil {
+			p.lay(cut.Pieces)
 		}
 	}
-	return append(list, ']')
+	if a.lacksInstances() {
+		ps.meet(a)
+	}
+	ps.changed(b, a)
+	if a.lacksInstances() {
+		return admission{status: job.StatusQueued, reason: ps.missing(a)}, true
+	}
+	ps.release(a)
+	return admission{status: job.StatusPending}, true
 }
 
-// again returns how many pieces the next attempt is to repeat; 0 when the run has
-// succeeded without them, or would not with all of them.
-func (p *runPieces) again(rule job.Share) int {
-	n, good, need := p.in(repeated), p.in(string(bus.PieceSucceeded)), rule.Of(p.total())
-	if p.Cancelled != "" || good >= need || good+n < need {
-		return 0
+// take gives a run those of the run that it does again.
+func (ps *pieces) take(a *watchedRun) {
+	p, err := newRunPieces(a.body.Value())
+	if err != nil {
+		ps.cfg.bug("run %s: %v", a.runID, err)
 	}
-	return n
+	p.Pieces = *a.earlier
+	p.Results = nil // those that have succeeded were another run's
+	p.states, p.rule, p.States, a.earlier = []byte(a.earlier.States), nil, "", nil
+	a.pieces, a.total = p, p.total()
 }
 
-// outcome returns how a run has ended whose pieces all have, and why.
-func (p *runPieces) outcome(rule job.Share) (job.Status, string) {
-	good, total := p.in(string(bus.PieceSucceeded)), p.total()
-	if good == total {
-		return job.StatusSucceeded, ""
-	}
-	tally := []string{reason.PiecesSucceeded.With(good, total)}
-	for _, bad := range []struct {
-		states string
-		text   reason.One
-	}{
-		{"fF", reason.PiecesFailed}, {"oO", reason.PiecesTimedOut}, {"lL", reason.PiecesLost}, {"m", reason.PiecesMissed}, {"c", reason.PiecesCancelled},
-	} {
-		if n := p.in(bad.states); n > 0 {
-			tally = append(tally, bad.text.With(n))
+// meet makes a piece for every instance that is online and able to do one.
+func (ps *pieces) meet(a *watchedRun) {
+	p := a.pieces
+	for _, i := range ps.cluster.instances[a.job.Group()] {
+		if i.Suits(p.rule.Labels) && i.Can(&p.rule.Task) && len(p.Instances) < bus.MaxPieces {
+			p.Instances = append(p.Instances, i.Instance)
 		}
 	}
-	told := reason.Join(tally...)
-	switch {
-	case p.Cancelled != "":
-		return job.StatusCancelled, reason.Join(p.Cancelled, told)
-	case p.in("c") > 0:
-		return job.StatusCancelled, told
-	case good >= rule.Of(total):
-		return job.StatusSucceeded, reason.Join(told, reason.PiecesNeeded.With(rule))
-	case p.in("fF") > 0 || good > 0 && p.in("oOlL") == 0:
-		return job.StatusFailed, told
-	case p.in("oO") > 0:
-		return job.StatusTimedOut, told
-	case p.in("lL") > 0:
-		return job.StatusLost, told
-	default:
-		return job.StatusMissed, told
+	p.lay(len(p.Instances))
+}
+
+// missing says for which instances a run waits.
+func (ps *pieces) missing(a *watchedRun) string {
+	group := a.job.Group()
+	if labels := a.pieces.rule.Labels; len(labels) > 0 {
+		return reason.WaitsForLabels.With(group, labels)
+	}
+	return reason.WaitsForOnline.With(group)
+}
+
+// release has the pieces of an attempt triggered.
+func (ps *pieces) release(a *watchedRun) {
+	a.total = a.pieces.total()
+	a.pieces.StartWithin = ps.jobs.at(a.id).newest().StartWithin
+	a.startBy = 0                  // each piece has its own
+	a.pieces.StartBy = time.Time{} // of an earlier attempt, when the job may have had another rule
+	ps.sendLater(a)
+}
+
+// sendLater notes that a run has pieces that may be triggered.
+func (ps *pieces) sendLater(a *watchedRun) {
+	if p := a.pieces; !p.sending && p.mayBegin() && ps.cluster.noRoom(a.job.Group()) == "" {
+		p.sending = true
+		ps.sending = append(ps.sending, a)
 	}
 }
 
-// deferred returns the item that says how far the run has come.
-func (p *runPieces) deferred(due int64) *bus.Deferred {
-	state := p.Pieces
-	state.States = string(p.states)
-	return &bus.Deferred{Kind: bus.DeferredPieces, Due: instantOrZero(due), Pieces: &state}
+// mayBegin reports whether a further piece may be triggered now.
+func (p *runPieces) mayBegin() bool {
+	return bytes.IndexByte(p.states, bus.PieceWaiting) >= 0 && (p.atOnce == 0 || p.out() < p.atOnce)
 }
 
-// overdue returns the instant, in milliseconds, after which triggered pieces count as not begun; 0 if
-// there is none.
-func (p *runPieces) overdue() int64 {
-	if p.StartBy.IsZero() || p.in(string(bus.PieceTriggered)) == 0 {
-		return 0
+// sendAll triggers pieces, as far as b has room and the runs' limits allow.
+func (ps *pieces) sendAll(b *builder) {
+	for most := piecesAtOnce; len(ps.sending) > 0; {
+		a := ps.sending[0]
+		n, full := ps.send(b, a, most)
+		if most -= n; full {
+			return
+		}
+		a.pieces.sending = false
+		ps.sending = ps.sending[1:]
 	}
-	return p.StartBy.Add(startMargin).UnixMilli()
+}
+
+// send triggers at most that many pieces of a run, and returns how many, and whether
+// there are more that may be triggered.
+func (ps *pieces) send(b *builder, a *watchedRun, most int) (n int, full bool) {
+	if a.over || a.stage != triggered || ps.cluster.noRoom(a.job.Group()) != "" {
+		return 0, false
+	}
+	p := a.pieces
+	out := p.out()
+	for index := bytes.IndexByte(p.states, bus.PieceWaiting); index >= 0 && (p.atOnce == 0 || out < p.atOnce); out++ {
+		if n == most || !b.fits(2) { // the piece, and the item
+			return n, true
+		}
+		ps.changed(b, a)
+		ps.sendPiece(b, a, index)
+		n++
+		next := bytes.IndexByte(p.states[index:], bus.PieceWaiting)
+		if next < 0 {
+			break
+		}
+		index += next
+	}
+	return n, false
+}
+
+func (ps *pieces) sendPiece(b *builder, a *watchedRun, index int) {
+	p := a.pieces
+	p.states[index] = bus.PieceTriggered
+	t := b.encode(a.job, a.attempt)
+	t.Piece = bus.Piece{Index: index, Total: p.total()}
+	if len(p.Instances) > 0 {
+		t.Prefer = p.Instances[index]
+	}
+	if len(p.Items) > 0 {
+		t.Item = p.Items[index]
+	}
+	if within := p.StartWithin.Std(); within > 0 {
+		p.StartBy = b.now.Add(within)
+		t.StartBy = p.StartBy
+	}
+	b.send(t, p.body)
+}
+
+// changed says that a run has come further, which write tells the stream, once, however often that
+// changes in the step. The caller has found room for a message.
+func (ps *pieces) changed(b *builder, a *watchedRun) {
+	if !a.pieces.changed {
+		a.pieces.changed = true
+		ps.unwritten = append(ps.unwritten, a)
+		b.promised++
+	}
+}
+
+// write adds the items of the runs that have come further.
+func (ps *pieces) write(b *builder) {
+	b.promised = 0
+	for _, a := range ps.unwritten {
+		a.pieces.changed = false
+		if !a.over {
+			b.items.release(a.item)
+			a.item = b.waitIn(a.pieces.deferred(a.due), a)
+		}
+	}
+	ps.unwritten = ps.unwritten[:0]
 }

@@ -1,10 +1,7 @@
 package shard
 
 import (
-	"maps"
 	"slices"
-
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Room says for whose runs the stream of triggers has room, as measured a moment ago.
@@ -15,49 +12,6 @@ type Room struct {
 	// Reserved says that the stream is filled up to what is kept for ends, cancellations and
 	// cursors, so that no run begins. Fires are decided late, when there is room again.
 	Reserved bool
-}
-
-// PutRoom tells which room there is from now on; nil is room for everybody. What ended before has
-// freed the room of attempts that follow, so those go on: retries, and runs that leave a queue.
-// Pieces and runs of backfills wait until there is room.
-func (m *Machine) PutRoom(r *Room, now int64) {
-	was := m.Cluster.room
-	if was == r {
-		return
-	}
-	m.Cluster.room = r
-	switch reserved := r != nil && r.Reserved; {
-	case reserved && (was == nil || !was.Reserved):
-		m.Cluster.reservedSince = now
-	case !reserved && was != nil && was.Reserved:
-		m.StoodStill(Standstill{From: m.Cluster.reservedSince, To: now, Reason: reason.NoRoomForRuns.String()})
-	}
-	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
-		for _, a := range m.runs.byJob[id].active {
-			if a.stage == triggered && a.pieces != nil {
-				m.pieces.sendLater(a)
-			}
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(m.Backfills.byJob)) {
-		m.Backfills.wake(id)
-	}
-}
-
-// reserved reports whether no run may begin.
-func (c *Cluster) reserved() bool { return c.room != nil && c.room.Reserved }
-
-// noRoom returns why no further run of a group may begin, or "".
-func (c *Cluster) noRoom(group string) string {
-	switch r := c.room; {
-	case r == nil:
-		return ""
-	case r.Full[group]:
-		return reason.TooManyWait.With(group)
-	case r.Reserved:
-		return reason.NoRoomForRuns.String()
-	}
-	return ""
 }
 
 // perMessage is about what a message on the stream takes beside its body, in bytes.

@@ -3,7 +3,6 @@ package shard
 import (
 	"encoding/json"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -26,28 +25,37 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.items.building = b
 	defer func() { m.items.building = nil }()
 	after := m.sweep.after
+
+	// What has happened to runs comes first: their ends free room for others.
 	m.Cancels.endWaiting(b)
 	m.Cancels.condemn(b)
 	m.delays.settle(b)
 	m.react(b)
+
+	// Then what is asked for, by ends of parents and by people.
 	if !m.Cluster.reserved() {
 		m.children.arrive(b)
 	}
 	m.Requests.obey(b)
 	m.Backfills.take(b)
+
+	// Then what is due: first behind the position, then up to now.
 	if m.sweep.ahead(now) && !m.Cluster.reserved() {
 		m.sweep.passTime(b, now)
 	}
 	m.runs.wakeUp(b)
-	if !m.Cluster.reserved() && m.versions.decide(b, now) && max(m.sweep.done, m.sweep.to) <= now {
+	if !m.Cluster.reserved() && m.versions.decide(b, now) && !m.sweep.ahead(now) {
 		m.sweep.begin(now)
 		m.sweep.run(b, now)
 	}
 	m.runs.wakeUp(b)
+
+	// What is left of the batch is for the rest of long runs, and for the past.
 	m.pieces.sendAll(b)
-	if m.sweep.to == 0 && len(m.versions.late) == 0 {
+	if !m.sweep.on() && len(m.versions.late) == 0 {
 		m.Backfills.fill(b)
 	}
+
 	m.Backfills.age(now)
 	m.Requests.note(b)
 	m.pieces.write(b)
@@ -74,10 +82,26 @@ func (m *Machine) runEnded(b *builder, a *watchedRun, s job.Status, result json.
 	m.delays.end(b, a.id, a.runID, at)
 }
 
-// Claim returns a batch that only writes the cursor, where it is. The first batch of
-// an owner: once it is stored, no earlier owner can commit, so what the new one
-// reads next stays true.
-func (m *Machine) Claim(now int64) *Batch {
-	m.Relay.begin(now)
-	return m.seal(m.newBatch(now, bus.MaxBatch))
+// react does what follows from the ends of attempts, as far as b has room.
+func (m *Machine) react(b *builder) {
+	for len(m.Events.ends) > 0 && m.reactTo(b, m.Events.ends[0]) {
+		m.Events.ends = m.Events.ends[1:]
+	}
+}
+
+// reactTo does what follows from one end. It returns false, and leaves everything as it was, when b
+// has no room for it.
+func (m *Machine) reactTo(b *builder, e *end) bool {
+	if a := m.runs.byID[e.run]; a != nil {
+		return m.runs.endAttempt(b, a, e)
+	}
+	id, ok := m.jobs.find(e.job) // it is not watched, or has ended already
+	if !ok || e.begun || !m.delays.waitsFor(id, e.run) {
+		return true
+	}
+	if !b.fits(1) {
+		return false
+	}
+	m.delays.end(b, id, e.run, e.at)
+	return true
 }

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -164,4 +165,24 @@ func (ds *delays) enact(b *builder, id uint32, fire verdict, next *delay, now in
 	}
 	ds.replace(id, next)
 	b.waitItem(ds.jobs.at(id).name, next)
+}
+
+// restore enters what a fixed-delay job waits for.
+func (ds *delays) restore(id uint32, d *delay) {
+	ds.replace(id, d)
+	if !ds.jobs.at(id).isFixedDelay() && !ds.jobs.at(id).newest().Unreadable {
+		ds.drop(id)
+	}
+	ds.arm(id)
+}
+
+// trigger is outside for the run whose end a fixed-delay job waits for, where the machine
+// knows no more of it: it has one attempt.
+func (ds *delays) trigger(id uint32, d *delay) *bus.Trigger {
+	e := ds.jobs.at(id)
+	at := d.run.Time()
+	return &bus.Trigger{
+		RunID: d.run, Job: e.name, Version: int(e.newest().Version), Shard: ds.cfg.Shard, Attempt: 1,
+		Cause: job.CauseSchedule, FireTime: at.UTC(), CommittedAt: at.UTC(),
+	}
 }

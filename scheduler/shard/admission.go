@@ -114,13 +114,6 @@ func (rs *runs) enqueue(b *builder, a *watchedRun) {
 	rs.add(a)
 }
 
-// waitIn adds the deferred item that says where a run is.
-func (b *builder) waitIn(d *bus.Deferred, a *watchedRun) *item {
-	d.Job = a.job
-	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
-	return b.deferred(b.cfg.Shard, d)
-}
-
 // Kill is a run that is to end because another takes its place.
 type Kill struct {
 	Job    job.Name

@@ -10,63 +10,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// NeedsEvents reports whether the machine has to hear of the ends of runs.
-func (m *Machine) NeedsEvents() bool {
-	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.Cancels.condemned) > 0
-}
-
-// Event tells of an event of this shard. at is when JetStream stored it, in Unix
-// milliseconds, the same for every reader. Events come in order; repeats are passed
-// over, and so is a second end of an attempt.
-func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
-	if !m.Events.pass(seq) {
-		return
-	}
-	id, ok := m.jobs.find(e.Job)
-	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.Cancels.condemned) == 0 {
-		return
-	}
-	switch e.Kind {
-	case bus.EventHeld: // nobody has it
-		return
-	case bus.EventStarted, bus.EventProgress:
-		// A successor must know that it has begun, too, so that goes on the stream.
-		if a := m.runs.byID[e.RunID]; a != nil && a.mayExpire() {
-			m.Events.ends = append(m.Events.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
-		}
-		return
-	case bus.EventFinished:
-	}
-	m.Events.ends = append(m.Events.ends, &end{
-		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
-		final: e.Final, after: e.RetryAfter.Std(), piece: e.Piece,
-	})
-}
-
-// react does what follows from the ends of attempts, as far as b has room.
-func (m *Machine) react(b *builder) {
-	for len(m.Events.ends) > 0 && m.reactTo(b, m.Events.ends[0]) {
-		m.Events.ends = m.Events.ends[1:]
-	}
-}
-
-// reactTo does what follows from one end. It returns false, and leaves everything as it was, when b
-// has no room for it.
-func (m *Machine) reactTo(b *builder, e *end) bool {
-	if a := m.runs.byID[e.run]; a != nil {
-		return m.runs.endAttempt(b, a, e)
-	}
-	id, ok := m.jobs.find(e.job) // it is not watched, or has ended already
-	if !ok || e.begun || !m.delays.waitsFor(id, e.run) {
-		return true
-	}
-	if !b.fits(1) {
-		return false
-	}
-	m.delays.end(b, id, e.run, e.at)
-	return true
-}
-
 // endAttempt does what follows from the end of an attempt of a watched run. It returns false, and
 // leaves everything as it was, when b has no room for it.
 func (rs *runs) endAttempt(b *builder, a *watchedRun, e *end) bool {

@@ -213,3 +213,11 @@ func (rs *runs) forget(id uint32) {
 	delete(rs.byJob, id)
 	rs.wakes = slices.DeleteFunc(rs.wakes, func(other uint32) bool { return other == id })
 }
+
+// outside returns what the trigger of a run's attempt says.
+func (rs *runs) outside(a *watchedRun) *bus.Trigger {
+	return &bus.Trigger{
+		RunID: a.runID, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.number,
+		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
+	}
+}

@@ -1,0 +1,221 @@
+package shard
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+// PutVersion tells of a job's version, which JOBS has at revision rev. Versions come in
+// the order of their revisions; one that is known already is passed over. The error is
+// an *InvalidError, and leaves the job as it was.
+func (m *Machine) PutVersion(v *job.Version, rev uint64) error {
+	p, err := Prepare(m.cfg.Planner, v, rev)
+	if err != nil {
+		m.versions.hear(rev)
+		return err
+	}
+	m.Put(&p)
+	return nil
+}
+
+// Put tells of a change, as PutVersion and Forget do.
+func (m *Machine) Put(p *Prepared) {
+	if p.Forgets() {
+		m.Forget(p.name, p.rev)
+		return
+	}
+	m.versions.hear(p.rev)
+	id, known := m.jobs.find(p.name)
+	if !known {
+		id = m.jobs.add(p.name)
+	}
+	if !m.versions.put(id, p) {
+		return
+	}
+	m.sweep.arm(id)
+	m.runs.wake(id)
+	if !p.plan.Unreadable {
+		m.resume(id)
+	}
+}
+
+// Forget removes a job whose versions housekeeping has removed, which JOBS says at
+// revision rev.
+func (m *Machine) Forget(name job.Name, rev uint64) {
+	m.versions.hear(rev)
+	id, ok := m.jobs.find(name)
+	if !ok {
+		return
+	}
+	m.sweep.forget(id)
+	m.versions.forget(id, name)
+	m.resume(id)
+	m.delays.drop(id)
+	m.runs.forget(id)
+	m.children.forget(id)
+	m.Failures.forget(id)
+	m.Backfills.forget(id)
+	m.jobs.remove(id)
+}
+
+// resume resumes what was held until the job's newest version became readable, or was removed.
+func (m *Machine) resume(id uint32) {
+	m.children.resume()
+	m.Backfills.wake(id)
+}
+
+// PutDeferred tells of a deferred item that was found on the stream at seq. All are
+// told before the first Step, after the jobs and in the order of their sequences. Later the owner tells of those behind [Machine.Looked], in order again:
+// other shards leave word of parents there. It does so while no batch is under way, as
+// what is its own is known only then. The error says that the item is not one that a
+// machine wrote.
+//
+// An item that nobody needs any more is released: where a fixed-delay job has
+// several, because the owner died before it could release the earlier ones, the last
+// one holds.
+func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
+	if m.cursor.flight != nil {
+		m.cfg.bug("told of a deferred item while a batch is under way")
+	}
+	if seq <= m.items.looked {
+		return nil
+	}
+	m.items.looked = seq
+	ours := !m.versions.loading && d.Kind != bus.DeferredChild
+	for known := range m.items.left {
+		ours = ours || known == seq
+		if known <= seq {
+			delete(m.items.left, known)
+		}
+	}
+	if ours || slices.Contains(m.items.released, seq) {
+		return nil
+	}
+	switch d.Kind { //nolint:exhaustive // the others are about a job of the shard
+	case bus.DeferredChild:
+		m.children.restore(d, &item{seq: seq})
+		return nil
+	case bus.DeferredWord:
+		m.Relay.keep(d, &item{seq: seq})
+		return nil
+	case bus.DeferredAsked:
+		m.Requests.restore(d, seq)
+		return nil
+	}
+	id, ok := m.jobs.find(d.Job)
+	if !ok {
+		m.items.due = append(m.items.due, seq)
+		return nil
+	}
+	switch d.Kind {
+	case bus.DeferredEnd:
+		m.delays.restore(id, &delay{item: &item{seq: seq}, run: d.RunID})
+	case bus.DeferredDelay:
+		m.delays.restore(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
+	case bus.DeferredAlive, bus.DeferredQueued, bus.DeferredRetry, bus.DeferredPieces:
+		return m.runs.restore(id, d, seq)
+	case bus.DeferredFailures, bus.DeferredPause:
+		m.Failures.restore(id, d, seq)
+	case bus.DeferredSucceeded:
+		m.runs.restoreSuccess(id, d.RunID, seq)
+	case bus.DeferredBackfill, bus.DeferredBackfilled:
+		m.Backfills.restore(id, d, seq)
+	case bus.DeferredChild, bus.DeferredWord, bus.DeferredAsked: // above
+	}
+	return nil
+}
+
+// Looked returns the sequence up to which the shard's deferred items are known.
+func (m *Machine) Looked() uint64 { return m.items.looked }
+
+// NeedsEvents reports whether the machine has to hear of the ends of runs.
+func (m *Machine) NeedsEvents() bool {
+	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.Cancels.condemned) > 0
+}
+
+// Event tells of an event of this shard. at is when JetStream stored it, in Unix
+// milliseconds, the same for every reader. Events come in order; repeats are passed
+// over, and so is a second end of an attempt.
+func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
+	if !m.Events.pass(seq) {
+		return
+	}
+	id, ok := m.jobs.find(e.Job)
+	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.Cancels.condemned) == 0 {
+		return
+	}
+	switch e.Kind {
+	case bus.EventHeld: // nobody has it
+		return
+	case bus.EventStarted, bus.EventProgress:
+		// A successor must know that it has begun, too, so that goes on the stream.
+		if a := m.runs.byID[e.RunID]; a != nil && a.mayExpire() {
+			m.Events.ends = append(m.Events.ends, &end{seq: seq, run: e.RunID, job: e.Job, attempt: e.Attempt, piece: e.Piece, begun: true})
+		}
+		return
+	case bus.EventFinished:
+	}
+	m.Events.ends = append(m.Events.ends, &end{
+		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
+		final: e.Final, after: e.RetryAfter.Std(), piece: e.Piece,
+	})
+}
+
+// PutInstances tells which instances of a group are online, in the order of their
+// names. The list must not be changed from then on; several machines may share it.
+func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
+	m.Cluster.instances[group] = online
+	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
+		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].active, (*watchedRun).lacksInstances) {
+			m.runs.wake(id)
+		}
+	}
+}
+
+// PutRoom tells which room there is from now on; nil is room for everybody. What ended before has
+// freed the room of attempts that follow, so those go on: retries, and runs that leave a queue.
+// Pieces and runs of backfills wait until there is room.
+func (m *Machine) PutRoom(r *Room, now int64) {
+	was := m.Cluster.room
+	if was == r {
+		return
+	}
+	m.Cluster.room = r
+	switch reserved := r != nil && r.Reserved; {
+	case reserved && (was == nil || !was.Reserved):
+		m.Cluster.reservedSince = now
+	case !reserved && was != nil && was.Reserved:
+		m.StoodStill(Standstill{From: m.Cluster.reservedSince, To: now, Reason: reason.NoRoomForRuns.String()})
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
+		for _, a := range m.runs.byJob[id].active {
+			if a.stage == triggered && a.pieces != nil {
+				m.pieces.sendLater(a)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.Backfills.byJob)) {
+		m.Backfills.wake(id)
+	}
+}
+
+// reserved reports whether no run may begin.
+func (c *Cluster) reserved() bool { return c.room != nil && c.room.Reserved }
+
+// noRoom returns why no further run of a group may begin, or "".
+func (c *Cluster) noRoom(group string) string {
+	switch r := c.room; {
+	case r == nil:
+		return ""
+	case r.Full[group]:
+		return reason.TooManyWait.With(group)
+	case r.Reserved:
+		return reason.NoRoomForRuns.String()
+	}
+	return ""
+}
