@@ -28,7 +28,7 @@ type children struct {
 	runs    *runs
 
 	arrived []*arrival                         // without effect yet
-	kept    []*arrival                         // for children that are held, see unread.go
+	kept    []*arrival                         // for children that are held, see unreadable.go
 	joins   map[uint32]map[job.Name][]*arrival // by id of the child, and parent: ends that wait for those of the other parents
 }
 
