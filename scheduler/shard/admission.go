@@ -40,7 +40,7 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if rules.StartWithin > 0 {
 		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
 	}
-	a := &watchedRun{attempt: r, id: id, job: rs.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
+	a := &watchedRun{attempt: r, jobID: id, job: rs.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
 	if r.earlier != nil {
 		rs.pieces.take(a)
 	}
@@ -83,7 +83,7 @@ const launch = 2
 // it is pending, or, where nobody is there to do its pieces, queued.
 func (rs *runs) launch(b *builder, a *watchedRun) admission {
 	rs.items.release(a.item)
-	a.setEndBy(b, &rs.jobs.at(a.id).newest().Reactions)
+	a.setEndBy(b, &rs.jobs.at(a.jobID).newest().Reactions)
 	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
 	if a.body.Value().inPieces {
 		if f, done := rs.pieces.begin(b, a); done {
@@ -103,7 +103,7 @@ func (r *attempt) setEndBy(b *builder, rules *job.Reactions) {
 	}
 }
 
-// enqueue lets a run wait for others of its job.
+// enqueue puts a run into the queue of its job.
 func (rs *runs) enqueue(b *builder, a *watchedRun) {
 	a.stage = queued
 	d := &bus.Deferred{Kind: bus.DeferredQueued}

@@ -173,7 +173,7 @@ func (bf *Backfills) fresh(id uint32, fires []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(fires), func(at int64) bool { return taken[at] })
 }
 
-// wake has the job's backfills looked at in the next Step.
+// wake schedules the job's backfills for the next Step.
 func (bf *Backfills) wake(id uint32) {
 	if len(bf.byJob[id]) > 0 && !slices.Contains(bf.going, id) {
 		bf.going = append(bf.going, id)
@@ -290,7 +290,7 @@ func (bf *Backfills) fillRun(b *builder, id uint32, f *backfill) {
 	if err != nil {
 		bf.cfg.bug("%v", err)
 	}
-	a := &watchedRun{attempt: r, id: id, job: e.name, body: unique.Make(low), since: b.now.UnixMilli()}
+	a := &watchedRun{attempt: r, jobID: id, job: e.name, body: unique.Make(low), since: b.now.UnixMilli()}
 	admitted := bf.runs.launch(b, a)
 	bf.runs.add(a)
 	r.total = admitted.total

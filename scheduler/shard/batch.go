@@ -18,7 +18,7 @@ const overhead = 3
 // in the batch. Skipped fires are no messages, so the record alone bounds them.
 const maxRecord = 256 << 10
 
-// Batch is what one step wants published, in this order, all or nothing.
+// Batch is what one step publishes: its messages are stored in this order, all or none.
 type Batch struct {
 	Shard    int
 	Messages []*nats.Msg

@@ -27,15 +27,15 @@ type cancel struct {
 }
 
 // Add ends a run that is queued, waits for its next attempt, or is done in pieces:
-// the next batch says so, and has those pieces killed that are with the executors. It
+// the next batch records that, and lists a kill for the pieces that executors have. It
 // returns false when the machine has no such run; any other that is with the executors
 // is theirs to end.
-func (cs *Cancels) Add(id job.RunID, reason string) bool {
+func (cs *Cancels) Add(id job.RunID, why string) bool {
 	a := cs.runs.byID[id]
 	if a == nil || a.stage == triggered && a.pieces == nil {
 		return false
 	}
-	cs.wishes = append(cs.wishes, &cancel{a, reason})
+	cs.wishes = append(cs.wishes, &cancel{a, why})
 	return true
 }
 
@@ -44,7 +44,7 @@ func (cs *Cancels) endWaiting(b *builder) {
 	for len(cs.wishes) > 0 {
 		c, found := cs.wishes[0], job.StatusQueued
 		if cs.runs.byID[c.runID] == c.watchedRun {
-			if !b.fits(cs.runs.follows(c.id)) {
+			if !b.fits(cs.runs.follows(c.jobID)) {
 				return
 			}
 			found = cs.end(b, c)
@@ -61,7 +61,7 @@ type Cancelled struct {
 	Found job.Status
 }
 
-// end does so for a run that is alive.
+// end ends a run that is not over yet, and returns where it was found.
 func (cs *Cancels) end(b *builder, c *cancel) (found job.Status) {
 	if c.stage == triggered && c.pieces != nil {
 		cs.runs.callOff(b, c.watchedRun, c.reason)

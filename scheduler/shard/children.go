@@ -35,7 +35,7 @@ type children struct {
 // tell tells the owners of the job's children that a run of their parent has
 // ended. One that never began tells nobody.
 func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
-	e := ch.jobs.at(a.id)
+	e := ch.jobs.at(a.jobID)
 	if s == job.StatusSkipped || s == job.StatusMissed || e.newest().Deleted {
 		return
 	}
@@ -201,8 +201,8 @@ func resultsOf(parents []*arrival) json.RawMessage {
 	return data
 }
 
-// adopt writes a copy of word from another partition that has to wait, as if this shard had left it:
-// the mark has passed the word, and a successor would take it for a repeat.
+// adopt writes a copy of an end from another partition that has to wait, as if it came from this shard:
+// the mark has passed it, and a successor would take it for a repeat.
 func (ch *children) adopt(b *builder, a *arrival) {
 	if a.word == nil || a.item.gone {
 		return

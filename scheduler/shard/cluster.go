@@ -26,7 +26,7 @@ func newCluster() *Cluster {
 	}
 }
 
-// setting is how somebody set a switch that pauses the fires of all jobs, or of those of a group.
+// setting is a position of a switch that pauses the fires of all jobs, or of those of a group.
 type setting struct {
 	from   int64
 	until  int64 // a pause that ends does so here; 0: it does not
@@ -63,7 +63,7 @@ func (c *Cluster) PutHold(group string, h job.Pause) {
 	c.pauses[group] = latest(append(known, next), bus.HoldHistory)
 }
 
-// PutCalendar tells of a calendar's version, versions in order. The error is an
+// PutCalendar enters a version of a calendar; versions come in order. The error is an
 // *InvalidError.
 func (c *Cluster) PutCalendar(v *job.CalendarVersion) error {
 	next := calendar{from: v.EffectiveFrom.UnixMilli(), deleted: v.Deleted}
@@ -79,8 +79,8 @@ func (c *Cluster) PutCalendar(v *job.CalendarVersion) error {
 	return nil
 }
 
-// PutGroup tells whether a group is governed: whether its triggers go to a dispatcher, by
-// priority, or to whom their routes say.
+// PutGroup enters whether a group is governed: its triggers go to a dispatcher by priority,
+// otherwise where their routes lead.
 func (c *Cluster) PutGroup(group string, governed bool) { c.governed[group] = governed }
 
 // latest returns the last n of list: as many as the bucket keeps, and so as a successor

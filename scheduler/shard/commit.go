@@ -20,7 +20,7 @@ type cursorState struct {
 	flight  *flight // what the batch under way will have done; nil: there is none
 }
 
-// flight is what will be so once the batch under way is stored.
+// flight is what takes effect in the machine once the batch under way is stored.
 type flight struct {
 	stored   int64
 	released []uint64
@@ -84,7 +84,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	return &batch
 }
 
-// Committed says that the batch is stored, its first message at sequence first.
+// Committed reports that the batch is stored, its first message at sequence first.
 func (m *Machine) Committed(first uint64) {
 	f := m.cursor.flight
 	if f == nil {
@@ -105,7 +105,7 @@ func (m *Machine) Committed(first uint64) {
 // many, nothing is due, and Step returns nil.
 func (m *Machine) Released() []uint64 { return m.items.released }
 
-// Deleted says that deferred items are deleted, so that the cursor need not list
+// Deleted reports that deferred items are deleted, so that the cursor need not list
 // them any more.
 func (m *Machine) Deleted(seqs map[uint64]bool) {
 	m.items.deleted(seqs)

@@ -81,7 +81,7 @@ func (ds *delays) waitsFor(id uint32, run job.RunID) bool {
 	return d != nil && d.run != "" && d.run == run
 }
 
-// end lets the job wait for its next fire, if it waits for the end of this run. The
+// end starts the delay before the next fire, if the job waits for the end of this run. The
 // caller has found room for a message.
 func (ds *delays) end(b *builder, id uint32, ended job.RunID, at int64) {
 	if !ds.waitsFor(id, ended) {

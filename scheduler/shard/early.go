@@ -89,7 +89,7 @@ func wants(p *job.Plan, s job.Skip) bool {
 	return slices.ContainsFunc(p.WantedEarly(), func(w job.Skip) bool { return w.RunID == s.RunID })
 }
 
-// forget has nobody wait any longer for runs of which nothing will be told.
+// forget drops runs that were expected from versions and will not be made.
 func (q *Requests) forget(early []job.Skip) {
 	for _, s := range early {
 		delete(q.asked, s.RunID)

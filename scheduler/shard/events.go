@@ -36,7 +36,7 @@ type end struct {
 // Seq returns the sequence of EVT up to which events have been told.
 func (es *Events) Seq() uint64 { return es.seq }
 
-// Begin tells which EVT there is, before any of its events: when it was created, and
+// Begin enters the identity of EVT, before any of its events: when it was created, and
 // its last sequence. If the machine's position is not one of it, because EVT was created anew
 // or lost its end, the events that it has are told again from the first one on. Those that
 // had their effect have none the second time.
@@ -53,7 +53,7 @@ func (es *Events) Knows(seq uint64, made time.Time, last uint64) bool {
 	return seq <= last && (es.made.IsZero() || es.made.Equal(made))
 }
 
-// Skip says that no event up to seq concerns this shard: while [Machine.NeedsEvents] was
+// Skip reports that no event up to seq concerns this shard: while [Machine.NeedsEvents] was
 // false they were not read.
 func (es *Events) Skip(seq uint64) { es.seq = max(es.seq, seq) }
 

@@ -22,7 +22,7 @@ type failureCount struct {
 
 // count counts the end of a run of a job, of which p is the newest version.
 func (fl *Failures) count(b *builder, a *watchedRun, s job.Status, p *job.Plan) {
-	was := fl.byJob[a.id]
+	was := fl.byJob[a.jobID]
 	if was == nil {
 		was = &failureCount{}
 	}
@@ -39,12 +39,12 @@ func (fl *Failures) count(b *builder, a *watchedRun, s job.Status, p *job.Plan) 
 	if n == was.n {
 		return
 	}
-	fl.forget(a.id)
+	fl.forget(a.jobID)
 	switch {
 	case n == 0:
 	case n < p.PauseAfter:
 		d := &bus.Deferred{Kind: bus.DeferredFailures, Job: a.job, Count: n}
-		fl.byJob[a.id] = &failureCount{n: n, item: b.deferred(fl.cfg.Shard, d)}
+		fl.byJob[a.jobID] = &failureCount{n: n, item: b.deferred(fl.cfg.Shard, d)}
 	default:
 		why := reason.FailuresInARow.With(n, a.runID)
 		d := &bus.Deferred{Kind: bus.DeferredPause, Job: a.job, Version: int(p.Version), Reason: why}
@@ -90,7 +90,7 @@ func (fl *Failures) Pauses() []*Pause {
 	return stored
 }
 
-// Paused says that a job is paused, or need not be any more.
+// Paused reports that a job is paused, or need not be any more.
 func (fl *Failures) Paused(p *Pause) {
 	for i, other := range fl.pauses {
 		if other == p {

@@ -148,7 +148,7 @@ func (fs *fires) lump(group string, plans job.History, i int, after, upto, now i
 	if v.count == 0 {
 		return v
 	}
-	if p.Shift == "" || v.count == maxCount { // else it is one of those that were looked at
+	if p.Shift == "" || v.count == maxCount { // else it is one of those that were checked
 		v.last, _ = plans.LastDue(i, after, upto)
 	}
 	if why := plans[i].WhyOff(v.first.At); why != "" {
@@ -190,8 +190,8 @@ func (fs *fires) missedReason(group string, p *job.Plan, first, last, now int64)
 	return reason.Join(reason.NoticedTooLate.String(), fs.standstills.because(first, last), why.String())
 }
 
-// judgeMisfires yields what becomes of fires that were noticed late, and of which the
-// newest may run. missed is how many more there are that may not.
+// judgeMisfires yields a verdict for each fire that was noticed late. Only the newest of them
+// may run. missed is how many more there are that may not.
 func (fs *fires) judgeMisfires(group string, plans job.History, found []misfire, missed int, now int64, yield func(verdict)) {
 	slices.SortFunc(found, func(a, b misfire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
 	rule := newestAt(plans, now)

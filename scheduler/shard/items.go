@@ -11,7 +11,7 @@ type item struct {
 // their effect.
 type items struct {
 	looked   uint64          // up to which they are known
-	left     map[uint64]bool // sequences behind looked, of parents' ends that this machine has left itself
+	left     map[uint64]bool // sequences behind looked, of ends of parents that this machine wrote itself
 	due      []uint64        // sequences of those that the next batch releases
 	released []uint64        // sequences that the cursor lists, not known to be deleted
 	building *builder        // the batch that is being built; nil between two steps
@@ -51,7 +51,7 @@ func (is *items) stored(f flightItem, seq uint64) {
 	}
 }
 
-// take returns the sequences that the cursor of the next batch lists, all of which have had their
+// take returns the sequences for the cursor of the next batch to list: items that have had their
 // effect once it is stored.
 func (is *items) take() []uint64 {
 	released := append(append([]uint64(nil), is.released...), is.due...)

@@ -9,12 +9,12 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// lateVersion is a version of which the machine heard when its position had passed
-// the version's beginning already, so that it owes fires behind the position. (Or one
-// that began a fixed delay, of which the stream has no item yet; or one that wants fires
-// early, and owes the runs in their place.) Until it is decided, the cursor says that the
-// version is not known, and no sweep goes on: a successor then finds the same version as
-// late as it is here.
+// lateVersion is a version that the machine heard of after its position had passed
+// the version's beginning, so that fires behind the position are owed. It may also be
+// one that began a fixed delay without an item on the stream yet, or one that wants fires
+// early, and owes the runs in their place. Until it is decided, the cursor does not count the
+// version as known, and no sweep goes on: a successor then finds the same version
+// late, too.
 type lateVersion struct {
 	id      uint32
 	version int32
@@ -135,7 +135,7 @@ func (vs *versions) lastFire(e *entry, after, position int64) int64 {
 // by version in the order of their revisions, so that one number in the cursor says
 // how far it has come. It returns false when there are some left: for want of room, or
 // because the position is ahead of the clock. Then no fire is decided before it is due, and
-// the cursor says of each such version how far it has come.
+// the cursor lists how far each such version has come.
 func (vs *versions) decide(b *builder, now int64) bool {
 	waiting := 0 // how many of the first must wait; those behind them must stay, too
 	for waiting < len(vs.late) {
@@ -268,9 +268,9 @@ func (vs *versions) listBegins() []bus.Begin {
 	return list
 }
 
-// putDelay lets the job wait for its first fire, if plan, at revision rev, is its newest and begins a
-// fixed delay. It returns true when the stream is to have an item of this before the version may
-// count as known.
+// putDelay starts the wait for the first fire, if plan, at revision rev, is the newest and begins a
+// fixed delay. It returns true if the stream must have an item of this before the version
+// counts as known.
 func (vs *versions) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 	e, since := vs.jobs.at(id), plan.From
 	if vs.knows(rev) {

@@ -17,7 +17,7 @@ const IdleAfter = 30_000
 // which keeps [bus.JobHistory] versions of a job, may forget those before.
 const maxEdits = bus.JobHistory / 2
 
-// Config is what a machine is told about itself.
+// Config is what is fixed for the life of a machine.
 type Config struct {
 	Shard  int
 	Shards int // how many the cluster has
@@ -112,13 +112,13 @@ func (m *Machine) Shard() int { return m.cfg.Shard }
 // CursorSeq returns the sequence of the cursor that the machine believes to be stored.
 func (m *Machine) CursorSeq() uint64 { return m.cursor.seq }
 
-// Heard returns the greatest revision of JOBS of which the machine has heard.
+// Heard returns the greatest revision of JOBS that the machine has heard of.
 func (m *Machine) Heard() uint64 { return m.versions.heard }
 
 // Jobs returns how many jobs the shard has.
 func (m *Machine) Jobs() int { return len(m.jobs.byName) }
 
-// BeginJobs tells which JOBS there is, before any of its versions: when it was made. It returns the
+// BeginJobs enters the identity of JOBS, before any of its versions: when it was created. It returns the
 // greatest revision of this one that the owner before had heard of, or 0 if that is not known.
 func (m *Machine) BeginJobs(made time.Time) (known uint64) { return m.versions.beginJobs(made) }
 

@@ -40,7 +40,7 @@ func newRunPieces(of body) (*runPieces, error) {
 	return p, err
 }
 
-// lay makes n pieces, all of which wait.
+// lay makes n waiting pieces.
 func (p *runPieces) lay(n int) {
 	if n > 0 {
 		p.states, p.rule = bytes.Repeat([]byte{bus.PieceWaiting}, n), nil

@@ -91,7 +91,7 @@ func (ps *pieces) missing(a *watchedRun) string {
 // release has the pieces of an attempt triggered.
 func (ps *pieces) release(a *watchedRun) {
 	a.total = a.pieces.total()
-	a.pieces.StartWithin = ps.jobs.at(a.id).newest().StartWithin
+	a.pieces.StartWithin = ps.jobs.at(a.jobID).newest().StartWithin
 	a.startBy = 0                  // each piece has its own
 	a.pieces.StartBy = time.Time{} // of an earlier attempt, when the job may have had another rule
 	ps.sendLater(a)
@@ -165,8 +165,8 @@ func (ps *pieces) sendPiece(b *builder, a *watchedRun, index int) {
 	b.send(t, p.body)
 }
 
-// changed says that a run has come further, which write tells the stream, once, however often that
-// changes in the step. The caller has found room for a message.
+// changed marks a run's progress as unwritten; write writes it once per batch. The caller has found
+// room for a message.
 func (ps *pieces) changed(b *builder, a *watchedRun) {
 	if !a.pieces.changed {
 		a.pieces.changed = true
@@ -175,7 +175,7 @@ func (ps *pieces) changed(b *builder, a *watchedRun) {
 	}
 }
 
-// write adds the items of the runs that have come further.
+// write adds the items of runs whose progress is unwritten.
 func (ps *pieces) write(b *builder) {
 	b.promised = 0
 	for _, a := range ps.unwritten {

@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// PutVersion tells of a job's version, which JOBS has at revision rev. Versions come in
-// the order of their revisions; one that is known already is passed over. The error is
+// PutVersion enters a version of a job, stored at revision rev of JOBS. Versions come in
+// the order of their revisions; repeats are passed over. The error is
 // an *InvalidError, and leaves the job as it was.
 func (m *Machine) PutVersion(v *job.Version, rev uint64) error {
 	p, err := Prepare(m.cfg.Planner, v, rev)
@@ -23,7 +23,7 @@ func (m *Machine) PutVersion(v *job.Version, rev uint64) error {
 	return nil
 }
 
-// Put tells of a change, as PutVersion and Forget do.
+// Put enters a change that was prepared before; see [Prepare].
 func (m *Machine) Put(p *Prepared) {
 	if p.Forgets() {
 		m.Forget(p.name, p.rev)
@@ -69,11 +69,11 @@ func (m *Machine) resume(id uint32) {
 	m.Backfills.wake(id)
 }
 
-// PutDeferred tells of a deferred item that was found on the stream at seq. All are
-// told before the first Step, after the jobs and in the order of their sequences. Later the owner tells of those behind [Machine.Looked], in order again:
-// other shards leave word of parents there. It does so while no batch is under way, as
-// what is its own is known only then. The error says that the item is not one that a
-// machine wrote.
+// PutDeferred enters a deferred item that was found on the stream at seq. All of them come
+// before the first Step, after the jobs and in the order of their sequences. Later the owner enters those
+// behind [Machine.Looked], again in order: other shards write ends of parents there. It does so while no
+// batch is under way, because only then the machine knows which ones are its own. The error is about an
+// item that no machine wrote.
 //
 // An item that nobody needs any more is released: where a fixed-delay job has
 // several, because the owner died before it could release the earlier ones, the last
@@ -138,9 +138,9 @@ func (m *Machine) NeedsEvents() bool {
 	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.Cancels.condemned) > 0
 }
 
-// Event tells of an event of this shard. at is when JetStream stored it, in Unix
-// milliseconds, the same for every reader. Events come in order; repeats are passed
-// over, and so is a second end of an attempt.
+// Event enters an event of this shard. at is when JetStream stored it, in Unix
+// milliseconds, the same for every reader. Events come in order; repeats and second ends of
+// an attempt are passed over.
 func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	if !m.Events.pass(seq) {
 		return
@@ -166,7 +166,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	})
 }
 
-// PutInstances tells which instances of a group are online, in the order of their
+// PutInstances enters which instances of a group are online, in the order of their
 // names. The list must not be changed from then on; several machines may share it.
 func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 	m.Cluster.instances[group] = online
@@ -177,8 +177,8 @@ func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 	}
 }
 
-// PutRoom tells which room there is from now on; nil is room for everybody. What ended before has
-// freed the room of attempts that follow, so those go on: retries, and runs that leave a queue.
+// PutRoom enters the room for runs from now on; nil means room for all. An attempt that follows takes
+// the room of one that has ended, so retries and runs that leave a queue go on.
 // Pieces and runs of backfills wait until there is room.
 func (m *Machine) PutRoom(r *Room, now int64) {
 	was := m.Cluster.room

@@ -70,7 +70,7 @@ func (r *Relay) Len() int {
 	return n
 }
 
-// Sent says that the oldest n letters for a partition are stored there.
+// Sent reports that the oldest n letters for a partition are stored there.
 func (r *Relay) Sent(partition, n int) {
 	left := r.waiting[partition]
 	for _, w := range left[:n] {
@@ -82,15 +82,15 @@ func (r *Relay) Sent(partition, n int) {
 	}
 }
 
-// keep enters word that waits to be relayed.
+// keep queues the end of a parent for the owner to relay.
 func (r *Relay) keep(d *bus.Deferred, i *item) {
 	w := &Letter{Shard: d.Job.Shard(r.cfg.Shards), d: d, item: i}
 	p := r.cfg.Partitions.Of(w.Shard)
 	r.waiting[p] = append(r.waiting[p], w)
 }
 
-// passes notes that word has its effect, and reports false if it is word of another partition
-// that has come before.
+// passes notes that the end of a parent takes effect. It returns false for one from another
+// partition that has come before.
 func (r *Relay) passes(a *arrival) bool {
 	w := a.word
 	if w == nil {
@@ -104,8 +104,8 @@ func (r *Relay) passes(a *arrival) bool {
 }
 
 // begin notes when the owner claims the shard: now, and later than all owners before it. So its
-// letters are later than theirs, even if the stream was created again, or has lost its last messages,
-// so that its sequences come again.
+// letters are later than theirs, even if the sequences of the stream repeat because it was created again
+// or has lost its last messages.
 func (r *Relay) begin(now int64) {
 	if r.cfg.Partitions.Count() > 1 {
 		r.made = instant(max(now, r.made.UnixMilli()+1))

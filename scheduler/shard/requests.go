@@ -32,7 +32,7 @@ type Command struct {
 // room; done is not nil when that is committed already. A request that comes again
 // within [AskedFor], to this machine or to a successor, makes no second run. Errors:
 // job.ErrNotFound, an *InvalidError, and job.ErrConflict for a run in the place of a
-// fire of which no version has spoken within that time: those are asked for by versions,
+// fire that no version has wanted early within that time: those are asked for by versions,
 // and here only what became of them. The same while there is no room for further runs of the group.
 func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if err := r.Validate(); err != nil {
@@ -136,7 +136,7 @@ type Asked struct {
 type recentRuns struct {
 	runs   map[job.RunID]Asked
 	notes  []askedNote // the oldest first
-	seen   int64       // the clock when it was looked at last; 0: never
+	seen   int64       // the clock at the last step; 0: there was none
 	passed int64       // milliseconds that have passed since the machine was made, see pass
 }
 
@@ -191,7 +191,7 @@ func (q *Requests) restore(d *bus.Deferred, seq uint64) {
 	q.recent.notes = append(q.recent.notes, note)
 }
 
-// pass lets time go on to now. A machine steps at least every [IdleAfter], so more than that
+// pass advances the time to now. A machine steps at least every [IdleAfter], so more than that
 // between two steps is a clock that was set, and counts as no more: what was made a minute
 // ago is not forgotten because a clock was wrong. One that goes back counts as nothing.
 func (r *recentRuns) pass(now int64) {

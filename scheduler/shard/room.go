@@ -7,9 +7,9 @@ import (
 // Room says for whose runs the stream of triggers has room, as measured a moment ago.
 // Machines share it, so it must not change.
 type Room struct {
-	// Full are the executor groups of which as many runs wait as may: they get no further ones.
+	// Full are the executor groups at their limit of waiting runs: they get no further ones.
 	Full map[string]bool
-	// Reserved says that the stream is filled up to what is kept for ends, cancellations and
+	// Reserved is set when the stream is filled up to what is kept for ends, cancellations and
 	// cursors, so that no run begins. Fires are decided late, when there is room again.
 	Reserved bool
 }

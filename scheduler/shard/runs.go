@@ -23,7 +23,7 @@ const (
 // watchedRun is a run of a watched job, from the moment it is wanted to its final status.
 type watchedRun struct {
 	attempt
-	id     uint32 // of the job
+	jobID  uint32
 	job    job.Name
 	stage  stage
 	body   unique.Handle[body]
@@ -35,7 +35,7 @@ type watchedRun struct {
 
 	// cancelled says why the end of its attempt, whatever it is, counts as cancelled; "": it does not.
 	cancelled string
-	pieces    *runPieces // nil unless it is done in pieces, and their number has been looked for
+	pieces    *runPieces // nil unless it is done in pieces, and has begun
 }
 
 // runs are the watched runs of the shard: from the moment a run is wanted to its final status.
@@ -93,14 +93,14 @@ func (rs *runs) of(id uint32) *jobRuns {
 
 // add enters a run.
 func (rs *runs) add(a *watchedRun) {
-	r := rs.of(a.id)
+	r := rs.of(a.jobID)
 	if a.stage == queued {
 		r.queue = append(r.queue, a)
 	} else {
 		r.active = append(r.active, a)
 	}
 	rs.byID[a.runID] = a
-	rs.arm(a.id)
+	rs.arm(a.jobID)
 }
 
 // drop takes a run off the jr, and its message off the stream.
@@ -108,11 +108,11 @@ func (rs *runs) drop(a *watchedRun) {
 	a.over = true
 	rs.items.release(a.item)
 	delete(rs.byID, a.runID)
-	r := rs.byJob[a.id]
+	r := rs.byJob[a.jobID]
 	is := func(other *watchedRun) bool { return other == a }
 	r.active = slices.DeleteFunc(r.active, is)
 	r.queue = slices.DeleteFunc(r.queue, is)
-	rs.forgetSuccess(a.id)
+	rs.forgetSuccess(a.jobID)
 }
 
 // stages tells from the kind of a run's item how far the run is.
@@ -153,7 +153,7 @@ func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
 			runID: t.RunID, version: int32(t.Version), number: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
 			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
 		},
-		id: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
+		jobID: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
 	}, nil
 }
 

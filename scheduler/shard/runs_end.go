@@ -16,7 +16,7 @@ func (rs *runs) endAttempt(b *builder, a *watchedRun, e *end) bool {
 	if a.stage != triggered || a.number != e.attempt {
 		return true // an end of an earlier attempt, once more
 	}
-	if !b.fits(rs.follows(a.id)) {
+	if !b.fits(rs.follows(a.jobID)) {
 		return false
 	}
 	if a.pieces != nil {
@@ -61,9 +61,9 @@ func (rs *runs) follows(id uint32) int {
 	return max(launch, len(rs.jobs.at(id).newest().Children)+2)
 }
 
-// retry lets the run wait for another attempt, if its job's rule says so.
+// retry schedules another attempt, if the job's rule allows one. It returns false if it does not.
 func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
-	p := rs.jobs.at(a.id).newest()
+	p := rs.jobs.at(a.jobID).newest()
 	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}
@@ -77,8 +77,8 @@ func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
 	a.number++
 	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
 	b.record.addRun(a.job, a.attempt, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
-	rs.arm(a.id)
-	rs.wake(a.id) // the attempt may be stale already
+	rs.arm(a.jobID)
+	rs.wake(a.jobID) // the attempt may be stale already
 	return true
 }
 
@@ -93,7 +93,7 @@ func (rs *runs) endHere(b *builder, a *watchedRun, s job.Status, why string) {
 func (rs *runs) end(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	rs.drop(a)
 	rs.ended(b, a, s, result, at)
-	rs.wake(a.id)
+	rs.wake(a.jobID)
 }
 
 // startMargin is how long after the instant by which it had to begin a run counts as

@@ -22,7 +22,7 @@ func (rs *runs) endPiece(b *builder, a *watchedRun, e *end) {
 		}
 		return
 	}
-	rule := rs.jobs.at(a.id).newest()
+	rule := rs.jobs.at(a.jobID).newest()
 	again := !rule.Deleted && !e.final && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
 	if p.end(e.piece.Index, e.status, again) {
 		if e.status == job.StatusSucceeded && rule.PassesResult() {
@@ -44,7 +44,7 @@ func (rs *runs) goOn(b *builder, a *watchedRun) {
 	if p.in(string(bus.PieceWaiting))+p.out() > 0 {
 		return
 	}
-	rule := rs.jobs.at(a.id).newest()
+	rule := rs.jobs.at(a.jobID).newest()
 	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
 		wait := rule.Retry.Wait(a.runID, a.number-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
@@ -60,7 +60,7 @@ func (rs *runs) goOn(b *builder, a *watchedRun) {
 	rs.end(b, a, s, p.results(), b.now.UnixMilli())
 }
 
-// repeat lets a run wait for an attempt that repeats the pieces which may be.
+// repeat schedules an attempt that repeats those pieces that may be repeated.
 func (rs *runs) repeat(b *builder, a *watchedRun, due int64, why string) {
 	for i := range len(repeated) {
 		a.pieces.become(repeated[i], bus.PieceWaiting)
@@ -69,8 +69,8 @@ func (rs *runs) repeat(b *builder, a *watchedRun, due int64, why string) {
 	a.number++
 	rs.pieces.changed(b, a)
 	b.record.addRun(a.job, a.attempt, job.StatusQueued, why)
-	rs.arm(a.id)
-	rs.wake(a.id) // as in retry
+	rs.arm(a.jobID)
+	rs.wake(a.jobID) // as in retry
 }
 
 // divide makes pieces of the list that a splitting attempt has returned.
@@ -105,7 +105,7 @@ func (rs *runs) divide(b *builder, a *watchedRun, e *end) {
 // wakePieces looks after a run in pieces as time passes. The caller has found room for
 // what follows from its end.
 func (rs *runs) wakePieces(b *builder, a *watchedRun, now int64) {
-	p, rule := a.pieces, rs.jobs.at(a.id).newest()
+	p, rule := a.pieces, rs.jobs.at(a.jobID).newest()
 	if a.lacksInstances() {
 		rs.pieces.meet(a)
 		switch {

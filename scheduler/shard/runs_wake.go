@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// wake has a job's waiting runs looked at in the next Step.
+// wake schedules a job's runs for the next Step.
 func (rs *runs) wake(id uint32) {
 	if jr := rs.byJob[id]; jr != nil && !jr.waking {
 		jr.waking = true
@@ -15,7 +15,7 @@ func (rs *runs) wake(id uint32) {
 	}
 }
 
-// wakeUp lets those runs go on whose time has come, as far as b has room.
+// wakeUp continues the runs of jobs that were woken, as far as b has room.
 func (rs *runs) wakeUp(b *builder) {
 	for len(rs.wakes) > 0 {
 		id := rs.wakes[0]
@@ -32,7 +32,7 @@ func (rs *runs) wakeUp(b *builder) {
 	}
 }
 
-// wakeJob does so for one job. It returns false when b is full.
+// wakeJob continues the runs of one job. It returns false when b is full.
 func (rs *runs) wakeJob(b *builder, id uint32) bool {
 	rs.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
 	e, jr, now := rs.jobs.at(id), rs.byJob[id], b.now.UnixMilli()

@@ -25,7 +25,7 @@ func (s *success) outdates(a *watchedRun) bool {
 // fire returns the fire time of the run that has succeeded.
 func (s *success) fire() int64 { return s.run.Time().UnixMilli() }
 
-// outdatesAny reports whether a run is alive of which another attempt would be stale.
+// outdatesAny reports whether another attempt of any of the job's runs would be stale.
 func (s *success) outdatesAny(of *jobRuns) bool {
 	return slices.ContainsFunc(of.active, s.outdates) || slices.ContainsFunc(of.queue, s.outdates)
 }
@@ -34,8 +34,8 @@ func (s *success) outdatesAny(of *jobRuns) bool {
 // when this is so already waits all the same, and ends with the same batch if that has room: so
 // its failed attempt is seen, and it makes no difference which run of the two ended first.
 func (rs *runs) stale(a *watchedRun) string {
-	s := rs.byJob[a.id].succeeded
-	if s == nil || !rs.jobs.at(a.id).newest().Retry.DropStale || !s.outdates(a) {
+	s := rs.byJob[a.jobID].succeeded
+	if s == nil || !rs.jobs.at(a.jobID).newest().Retry.DropStale || !s.outdates(a) {
 		return ""
 	}
 	return reason.StaleRetry.With(s.run)
@@ -45,9 +45,9 @@ func (rs *runs) stale(a *watchedRun) string {
 // that are alive, or that a version which is still to be read may have. The caller has found room
 // for a message.
 func (rs *runs) noteSuccess(b *builder, a *watchedRun) {
-	jr, s := rs.byJob[a.id], &success{run: a.runID}
+	jr, s := rs.byJob[a.jobID], &success{run: a.runID}
 	switch {
-	case !a.cause.Scheduled() || !rs.jobs.at(a.id).newest().Retry.DropStale:
+	case !a.cause.Scheduled() || !rs.jobs.at(a.jobID).newest().Retry.DropStale:
 	case jr.succeeded != nil && jr.succeeded.fire() >= s.fire():
 	case s.outdatesAny(jr) || rs.await(a.job):
 		s.item = b.deferred(rs.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
@@ -61,7 +61,7 @@ func (rs *runs) restoreSuccess(id uint32, run job.RunID, seq uint64) {
 	rs.wake(id)
 }
 
-// putSuccess has a success take the place of the one before.
+// putSuccess replaces the success of a job; nil removes it.
 func (rs *runs) putSuccess(jr *jobRuns, s *success) {
 	if jr.succeeded != nil {
 		rs.items.release(jr.succeeded.item)

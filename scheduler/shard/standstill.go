@@ -19,7 +19,7 @@ type Standstill struct {
 type standstills struct{ list []Standstill }
 
 const (
-	// maxStandstills bounds how many a machine remembers, of which the latest matter.
+	// maxStandstills bounds how many a machine remembers: the latest ones.
 	maxStandstills = 8
 	// tellAfter is how many milliseconds late a fire within its grace is decided until it says why.
 	tellAfter = 1000

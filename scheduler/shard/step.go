@@ -72,14 +72,14 @@ func (m *Machine) Step(now int64, room int) *Batch {
 func (m *Machine) runEnded(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	m.children.tell(b, a, s, result, at)
 	if a.cause == job.CauseBackfill {
-		m.Backfills.wake(a.id)
+		m.Backfills.wake(a.jobID)
 	} else {
-		m.Failures.count(b, a, s, m.jobs.at(a.id).newest())
+		m.Failures.count(b, a, s, m.jobs.at(a.jobID).newest())
 	}
 	if s == job.StatusSucceeded {
 		m.runs.noteSuccess(b, a)
 	}
-	m.delays.end(b, a.id, a.runID, at)
+	m.delays.end(b, a.jobID, a.runID, at)
 }
 
 // react does what follows from the ends of attempts, as far as b has room.

@@ -143,8 +143,8 @@ func (s *sweep) decided(e *entry) int64 {
 	return s.done
 }
 
-// arm sets when the job is to be looked at next: in the sweep that is on, if that has
-// yet to come to it, or at an instant.
+// arm sets when the job needs attention next: in the sweep that is on, if the sweep has not
+// reached it yet, or at an instant.
 func (s *sweep) arm(id uint32) {
 	e := s.jobs.at(id)
 	if e.sweeping {

@@ -22,7 +22,7 @@ type unreadable struct {
 // knows reports whether the fires of a version are decided up to the position.
 func (vs *versions) knows(rev uint64) bool { return rev <= vs.inherited && vs.unreadable[rev] == nil }
 
-// noteUnreadable notes of which job an unread version is.
+// noteUnreadable enters the job of a version that nobody could read, if p is or was one.
 func (vs *versions) noteUnreadable(e *entry, p *Prepared) {
 	u := vs.unreadable[p.rev]
 	if u == nil && p.plan.Unreadable {
