@@ -71,9 +71,10 @@ type target struct {
 	priority job.Priority
 }
 
-func (m *Machine) newBatch(now int64, room int) *builder {
+// newBuilder begins a batch of at most room messages.
+func newBuilder(cfg *Config, items *items, c *Cluster, now int64, room int) *builder {
 	return &builder{
-		cfg: &m.cfg, items: &m.items, governed: m.Cluster.governed,
+		cfg: cfg, items: items, governed: c.governed,
 		now: instant(now), room: room - overhead, subjects: map[target]string{}, nudges: map[int]bool{},
 	}
 }

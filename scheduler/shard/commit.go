@@ -33,7 +33,7 @@ type flight struct {
 // reads next stays true.
 func (m *Machine) Claim(now int64) *Batch {
 	m.Relay.begin(now)
-	return m.seal(m.newBatch(now, bus.MaxBatch))
+	return m.seal(newBuilder(&m.cfg, &m.items, m.Cluster, now, bus.MaxBatch))
 }
 
 // seal makes the batch, with the cursor first and the record last.

@@ -21,7 +21,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 		return nil
 	}
 	m.sweep.stepped = now
-	b := m.newBatch(now, room)
+	b := newBuilder(&m.cfg, &m.items, m.Cluster, now, room)
 	m.items.building = b
 	defer func() { m.items.building = nil }()
 	after := m.sweep.after
