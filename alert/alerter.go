@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
@@ -108,13 +109,13 @@ func New(conn *cluster.Conn, cfg Config) (*Alerter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Alerter{conn: conn, cfg: cfg, log: cfg.Logger, metrics: m, out: out}, nil
+	return &Alerter{conn: conn, cfg: cfg, log: doubling.Logger(cfg.Logger), metrics: m, out: out}, nil
 }
 
 // Run alerts whenever it holds the lease, until ctx is done. It returns nil after an
 // orderly stop; no trouble of the bus ends it.
 func (a *Alerter) Run(ctx context.Context) error {
-	a.conn.Lead(ctx, leaseKey, a.cfg.Node, a.log, a.hold)
+	a.conn.Lead(ctx, leaseKey, a.cfg.Node, a.cfg.Logger, a.hold)
 	return nil
 }
 

@@ -74,7 +74,7 @@ func (s *session) found(ctx context.Context, f *alerting.Finding) error {
 			}
 			return inc
 		}
-		s.log.InfoContext(ctx, "incident opened", "alert", f.Rule.Alert, "subject", f.Subject)
+		s.log.InfoContext(ctx, "incident opened", "executor_group", f.Group, "alert", f.Rule.Alert, "subject", f.Subject)
 		s.metrics.opened.WithLabelValues(string(f.Rule.Severity)).Inc()
 		next := alerting.NewIncident(f)
 		if inc != nil { // what it has seen of the other source holds on

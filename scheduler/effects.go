@@ -104,10 +104,10 @@ func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done 
 			}
 		})
 		if err != nil && !errors.Is(err, job.ErrNotFound) {
-			o.s.log.WarnContext(ctx, "job not paused yet", "job", p.Job, "error", err)
+			o.s.log.inSteps.WarnContext(ctx, "job not paused yet", "executor_group", p.Job.Group(), "job", p.Job, "error", err)
 			continue
 		}
-		o.s.log.InfoContext(ctx, "job paused", "job", p.Job, "reason", p.Reason)
+		o.s.log.inSteps.InfoContext(ctx, "job paused", "executor_group", p.Job.Group(), "job", p.Job, "reason", p.Reason)
 		done = append(done, p)
 	}
 	return done

@@ -71,7 +71,7 @@ func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.Attempt
 	orphans, _ := askMachine(ctx, o, func() []*bus.Trigger { return o.machine.StillOut(gone) })
 	var errs []error
 	for _, t := range orphans {
-		o.s.log.WarnContext(ctx, "run lost", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", cluster.Orphaned)
+		o.s.log.inSteps.WarnContext(ctx, "run lost", "executor_group", t.Job.Group(), "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", cluster.Orphaned)
 		o.s.metrics.orphans.Inc()
 		errs = append(errs, o.s.conn.Events().EndRun(ctx, t, job.StatusLost, cluster.Orphaned))
 	}

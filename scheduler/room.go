@@ -170,12 +170,12 @@ func (s *Scheduler) measureRoom(ctx context.Context, partition int, stream strin
 func (s *Scheduler) tellFull(ctx context.Context, was, is map[string]cluster.FullGroup) {
 	for group, f := range is {
 		if _, known := was[group]; !known {
-			s.log.WarnContext(ctx, "too many runs wait: further ones of the group are missed", "executor_group", group, "runs", f.Runs, "bytes", f.Bytes, "max_bytes", f.MaxBytes, "max_runs", f.MaxRuns)
+			s.log.inSteps.WarnContext(ctx, "too many runs wait: further ones of the group are missed", "executor_group", group, "runs", f.Runs, "bytes", f.Bytes, "max_bytes", f.MaxBytes, "max_runs", f.MaxRuns)
 		}
 	}
 	for group := range was {
 		if _, still := is[group]; !still {
-			s.log.InfoContext(ctx, "room for runs of the group again", "executor_group", group)
+			s.log.inSteps.InfoContext(ctx, "room for runs of the group again", "executor_group", group)
 		}
 	}
 }

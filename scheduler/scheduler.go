@@ -87,7 +87,7 @@ type NodeInfo struct {
 type Scheduler struct {
 	conn     *cluster.Conn
 	cfg      Config
-	log      *slog.Logger
+	log      logs
 	metrics  *metrics
 	measures *measures
 	tracer   trace.Tracer // nil: nobody traces
@@ -135,7 +135,7 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	s := &Scheduler{
 		clock: clock{node: cfg.Node}, conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{}, parked: map[int]string{},
 		routed: make(chan string, 64),
-		log:    cfg.Logger.With("component", "scheduler", "node", cfg.Node),
+		log:    newLogs(cfg.Logger.With("component", "scheduler", "node", cfg.Node)),
 	}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
 		return nil, err

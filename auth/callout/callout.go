@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/internal/doubling"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -51,14 +51,9 @@ type Service struct {
 	giveBacks giveBacks
 	crowds    *crowds
 	issuer    nkeys.KeyPair
-	log       *slog.Logger
+	log       *slog.Logger // in steps: executors can cause most lines
 	metrics   *metrics
 	served    []string // groups that credentials act for, or did; the sweeps' own
-
-	// Which connections the log has.
-	admitted doubling.Counter // by credential
-	refused  doubling.Counter // by key
-	kicked   doubling.Counter // by group
 
 	evts []*jetstream.StreamInfo // the streams of events as they last were; nil: not known. lookAtRoom's own
 }
@@ -78,7 +73,7 @@ func New(conn *cluster.Conn, system *nats.Conn, keys Keys, cfg Config) (*Service
 		return nil, err
 	}
 	return &Service{
-		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), giveBacks: giveBacks{groups: map[string]*giver{}}, crowds: newCrowds(cfg.Connections), issuer: issuer, log: cfg.Logger, metrics: m,
+		users: auth.NewDirectory(conn, cfg.Logger), conn: conn, system: system, budgets: newBudgets(cfg.Budget), giveBacks: giveBacks{groups: map[string]*giver{}}, crowds: newCrowds(cfg.Connections), issuer: issuer, log: doubling.Logger(cfg.Logger), metrics: m,
 	}, nil
 }
 
@@ -153,12 +148,10 @@ func (s *Service) answer(ctx context.Context, m *nats.Msg) {
 	if err != nil {
 		a.Error = err.Error()
 		s.metrics.connections.WithLabelValues(refusalOf(err)).Inc()
-		s.logRefusal(ctx, q, err)
+		s.log.WarnContext(ctx, "connection to NATS refused", "executor_group", groupOf(c), "name", q.ClientInformation.Name, "address", q.ClientInformation.Host, "reason", err)
 	} else {
 		s.metrics.connections.WithLabelValues(resultAdmitted).Inc()
-		if n, logged := s.admitted.Add(c.ID); logged {
-			s.log.InfoContext(ctx, "executor admitted", "executor_group", c.Group, "credential", c.ID, "address", q.ClientInformation.Host, "times", n)
-		}
+		s.log.InfoContext(ctx, "executor admitted", "executor_group", c.Group, "credential", c.ID, "address", q.ClientInformation.Host)
 	}
 	text, err := a.Encode(s.issuer)
 	if err == nil {
@@ -237,10 +230,10 @@ func holderOf(user string) (group, credential string, ok bool) {
 	return strings.Cut(rest, "/")
 }
 
-// logRefusal logs the first of a key, and then each doubling: an executor whose
-// credential was revoked goes on trying.
-func (s *Service) logRefusal(ctx context.Context, q *jwt.AuthorizationRequestClaims, err error) {
-	if n, logged := s.refused.Add(q.ConnectOptions.Nkey); logged {
-		s.log.WarnContext(ctx, "connection to NATS refused", "name", q.ClientInformation.Name, "address", q.ClientInformation.Host, "times", n, "reason", err)
+// groupOf returns the group of a credential, or nothing if there is none.
+func groupOf(c *auth.Credential) string {
+	if c == nil {
+		return ""
 	}
+	return c.Group
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nats-io/nkeys"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
@@ -107,5 +108,24 @@ func TestConnectionsThatAnotherServerHasAdmittedAreCountedAndTheYoungestClosed(t
 	case <-firstCut:
 		t.Error("an older connection was closed")
 	default:
+	}
+}
+
+// Whoever reaches the port can try as many keys as they like, and must not fill the log by it.
+func TestConnectionsWithKeysThatNobodyKnowsAreLoggedAtEachDoubling(t *testing.T) {
+	w := newWorld(t)
+	log, reg := &logged{}, prometheus.NewRegistry()
+	w.serveWith(callout.Config{Logger: slog.New(slog.NewTextHandler(log, nil)), Registerer: reg})
+	for admissions(t, reg, "refused") < 9 { // NATS does not ask about all that it refuses
+		pair, err := nkeys.CreateUser()
+		w.check(err)
+		seed, err := pair.Seed()
+		w.check(err)
+		if w.dial(string(seed), "alpha") == nil {
+			t.Error("a key that nobody knows is admitted")
+		}
+	}
+	if n := strings.Count(log.String(), "connection to NATS refused"); n != 4 || !strings.Contains(log.String(), "times=8") {
+		t.Errorf("%d lines of 9 connections, want those of 1, 2, 4 and 8:\n%s", n, log)
 	}
 }

@@ -95,6 +95,6 @@ func (s *Service) hearGiveBack(ctx context.Context, m *nats.Msg) {
 		return
 	}
 	r.Until = until
-	s.log.WarnContext(ctx, "group refused, as it gives triggers back without a delay", "executor_group", group, "times", n, "until", until)
+	s.log.WarnContext(ctx, "group refused, as it gives triggers back without a delay", "executor_group", group, "give_backs", n, "until", until)
 	s.refuse(ctx, r)
 }

@@ -177,7 +177,5 @@ func (s *Service) kick(ctx context.Context, conn connection, reason, group strin
 		return
 	}
 	s.metrics.cutOff.Inc()
-	if n, logged := s.kicked.Add(group); logged {
-		log.InfoContext(ctx, "executor cut off", "reason", reason, "times", n)
-	}
+	log.InfoContext(ctx, "executor cut off", "reason", reason)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -19,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/peer"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -45,15 +45,13 @@ type Bridge struct {
 	js      jetstream.JetStream // of our own, so that what is pending ends with us
 	store   *state.Store
 	peers   *peer.Client
-	log     *slog.Logger
+	log     *slog.Logger // in steps: executors can cause most lines
 	metrics *metrics
 
 	jobs    *numbers
 	scripts *scripts
 	blocks  *blocks
 	logs    chan struct{} // a place for each call for a log
-
-	strangers atomic.Uint64 // callbacks that changed nothing
 
 	mu      sync.Mutex
 	table   *table
@@ -84,7 +82,7 @@ func New(conn *jet.Conn, cfg Config) (*Bridge, error) {
 	id := "b" + strings.ToLower(nuid.Next())
 	store := state.New(conn, cfg.Groups...)
 	return &Bridge{
-		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout, cfg.Trust), log: cfg.Logger, metrics: m,
+		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout, cfg.Trust), log: doubling.Logger(cfg.Logger), metrics: m,
 		jobs: &numbers{conn: conn, store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}, spare: map[string][]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
 		blocks: &blocks{store: store, known: map[string]state.Block{}}, logs: make(chan struct{}, logsAtOnce),
 		table: newTable(id), serving: map[string]*instance{}, taking: map[string]bool{}, groups: map[string]*group{}, beaten: map[string]time.Time{}, named: map[string]bool{},
@@ -309,7 +307,7 @@ func (b *Bridge) do(life context.Context, w wish) {
 	delete(b.taking, w.key)
 	b.mu.Unlock()
 	if err != nil && life.Err() == nil && !errors.Is(err, job.ErrConflict) { // another was faster
-		b.log.WarnContext(life, "instance not taken over", "instance", w.key, "error", err)
+		b.log.WarnContext(life, "instance not taken over", "executor_group", is.Group, "instance", w.key, "error", err)
 	}
 }
 

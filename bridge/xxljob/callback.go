@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -182,12 +181,9 @@ func (b *Bridge) blockOf(ctx context.Context, logID int64, may func(group string
 	return b.blocks.of(ctx, group, logID)
 }
 
-// strange logs a callback that changes nothing: the first, and then each doubling of their number.
-// An executor may send any number of them.
+// strange logs a callback that changes nothing.
 func (b *Bridge) strange(ctx context.Context, why string, logID int64, group string) {
-	if n := b.strangers.Add(1); bits.OnesCount64(n) == 1 {
-		b.log.WarnContext(ctx, "callback changes nothing", "reason", why, "log_id", logID, "executor_group", group, "times", n)
-	}
+	b.log.WarnContext(ctx, "callback changes nothing", "reason", why, "log_id", logID, "executor_group", group)
 }
 
 // called tells a run of the instance how it ended. It is not known if it is not live here.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/bits"
 	"strings"
 	"time"
 
@@ -206,9 +205,7 @@ func (i *instance) untilStored(ctx context.Context, store func() error) error {
 		if err == nil || ctx.Err() != nil || errors.Is(err, job.ErrConflict) {
 			return err
 		}
-		if bits.OnesCount(try) == 1 { // the first, and then each doubling
-			i.log.WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
-		}
+		i.log.WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
 		if err := again.Wait(ctx); err != nil {
 			return err
 		}

@@ -40,6 +40,7 @@ type world struct {
 	net    *network
 	ctx    context.Context // that of the test
 	saved  uint64          // revision of the job that was saved last
+	logger *slog.Logger    // of bridges
 
 	mu     sync.Mutex
 	ends   map[job.RunID][]*bus.Event // finished events, as servers read them
@@ -56,7 +57,7 @@ func run(t *testing.T, f func(w *world)) {
 func runOn(t *testing.T, broker func(testing.TB) *bustest.Broker, n bus.Partitions, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
-		w := &world{T: t, broker: broker(t), net: newNetwork(), ends: map[job.RunID][]*bus.Event{}, lines: map[job.RunID][]bus.LogLine{}}
+		w := &world{T: t, broker: broker(t), net: newNetwork(), logger: logger(), ends: map[job.RunID][]*bus.Event{}, lines: map[job.RunID][]bus.LogLine{}}
 		ctx, stop := context.WithCancel(t.Context())
 		w.ctx = ctx
 		w.conn = clustertest.SetupAs(t, w.broker, "test", cluster.Assets{Shards: 4, Partitions: n})
@@ -235,7 +236,7 @@ func (w *world) startBridge(name string) *bridge {
 	conn := w.connect(name)
 	tokens, err := admin.ReadTokens(token, false)
 	w.check(err)
-	cfg := xxljob.Config{Token: tokens.Of, Dial: w.net.dial, Logger: logger().With("bridge", name)}
+	cfg := xxljob.Config{Token: tokens.Of, Dial: w.net.dial, Logger: w.logger.With("bridge", name)}
 	b, err := xxljob.New(conn.Conn, cfg)
 	w.check(err)
 	handler := admin.New(b, admin.Config{Tokens: tokens, Refuse: func(string) error { return nil }, Logger: cfg.Logger})

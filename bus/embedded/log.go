@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 )
 
 // logAdapter hands the server's log lines to slog, and keeps the first fatal
 // one: the server reports a failed start nowhere else, and its own logger would
 // end the process there.
 type logAdapter struct {
-	log *slog.Logger
+	log    *slog.Logger
+	counts doubling.Counter // by format: clients can cause most lines
 
 	mu    sync.Mutex
 	first error // what the first fatal line was about
@@ -51,7 +54,9 @@ func (a *logAdapter) Fatalf(format string, v ...any) {
 
 // Errorf implements [server.Logger].
 func (a *logAdapter) Errorf(format string, v ...any) {
-	a.log.Error("nats server error", "text", fmt.Sprintf(format, v...))
+	if n, logged := a.counts.Add(format); logged {
+		a.log.Error("nats server error", "text", fmt.Sprintf(format, v...), "times", n)
+	}
 }
 
 // noPassword is what the server warns of when a user has no password either, as the one
@@ -64,7 +69,9 @@ func (a *logAdapter) Warnf(format string, v ...any) {
 		a.Noticef(format, v...)
 		return
 	}
-	a.log.Warn("nats server warning", "text", fmt.Sprintf(format, v...))
+	if n, logged := a.counts.Add(format); logged {
+		a.log.Warn("nats server warning", "text", fmt.Sprintf(format, v...), "times", n)
+	}
 }
 
 // Noticef implements [server.Logger]. A start alone is a dozen of them, so they

@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -119,6 +120,7 @@ type connReports struct {
 	inbox    string
 	public   string       // key of the credential
 	refusals atomic.Int64 // since we were last admitted
+	errors   doubling.Counter
 }
 
 func (r *connReports) disconnected(_ *nats.Conn, err error) {
@@ -143,10 +145,17 @@ func (r *connReports) failed(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if group, is := strings.CutPrefix(r.inbox, bus.ExecutorInbox("")); is && errors.Is(err, nats.ErrPermissionViolation) {
 		why += "; each credential is for one group: check that this one is for group " + group
 	}
-	if sub != nil {
-		r.log.Warn("bus error", "subject", bus.HideSecrets(sub.Subject), "error", why)
-	} else {
-		r.log.Warn("bus error", "error", why)
+	kind := err
+	if errors.Is(err, nats.ErrPermissionViolation) { // whose text has a subject, which others may choose
+		kind = nats.ErrPermissionViolation
+	}
+	n, logged := r.errors.Add(kind.Error())
+	switch {
+	case !logged:
+	case sub != nil:
+		r.log.Warn("bus error", "subject", bus.HideSecrets(sub.Subject), "error", why, "times", n)
+	default:
+		r.log.Warn("bus error", "error", why, "times", n)
 	}
 }
 

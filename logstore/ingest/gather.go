@@ -127,7 +127,7 @@ func (f *feed) countDropped(ctx context.Context, next uint64) {
 	}
 	n := next - f.position - 1
 	f.metrics.dropped.WithLabelValues(f.stream).Add(float64(n))
-	f.log.WarnContext(ctx, "messages dropped before the log store took them", "stream", f.stream, "count", n, "before", next)
+	f.inSteps.WarnContext(ctx, "messages dropped before the log store took them", "stream", f.stream, "count", n, "before", next)
 }
 
 // gatherQueue takes messages that came again apart from the others: they are old, and
@@ -206,7 +206,7 @@ func (f *feed) bury(ctx context.Context, m *message, reason error) {
 	defer cancel()
 	err := f.conn.DeadLetters().Bury(ctx, f.stream, m.seq, &nats.Msg{Subject: m.subject, Header: m.header, Data: m.data}, reason)
 	if err != nil && ctx.Err() == nil {
-		f.log.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", m.seq, "error", err)
+		f.inSteps.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", m.seq, "error", err)
 	}
 	f.teller.add(f.stream, m, reason)
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -71,6 +72,7 @@ type Ingest struct {
 	store   logstore.Store
 	cfg     Config
 	log     *slog.Logger
+	inSteps *slog.Logger // log, for lines that executors can cause
 	metrics *metrics
 	refused *refusals
 	teller  *teller
@@ -83,7 +85,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Ingest, error) 
 		return nil, err
 	}
 	cfg = cfg.withDefaults()
-	in := &Ingest{conn: conn, store: store, cfg: cfg, log: cfg.Logger, teller: newTeller(conn)}
+	in := &Ingest{conn: conn, store: store, cfg: cfg, log: cfg.Logger, inSteps: doubling.Logger(cfg.Logger), teller: newTeller(conn)}
 	var err error
 	if in.metrics, err = newMetrics(cfg.Metrics, in.streams()); err != nil {
 		return nil, err

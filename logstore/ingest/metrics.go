@@ -3,11 +3,11 @@ package ingest
 import (
 	"fmt"
 	"log/slog"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -120,30 +120,22 @@ func (m *metrics) observe(updates []logstore.Update) {
 	}
 }
 
-// refusals counts what was left out, and logs the first of each kind and then each
-// doubling: whoever forges must not fill the log.
+// refusals counts what was left out, and logs it in steps: whoever forges must not fill the log. It
+// is safe for concurrent use.
 type refusals struct {
 	log     *slog.Logger
 	metrics *metrics
-
-	mu     sync.Mutex // guards counts
-	counts map[refusal]int
+	counts  doubling.Counter // by stream and reason
 }
 
-type refusal struct{ stream, reason string }
-
 func newRefusals(log *slog.Logger, m *metrics) *refusals {
-	return &refusals{log: log, metrics: m, counts: map[refusal]int{}}
+	return &refusals{log: log, metrics: m}
 }
 
 func (r *refusals) add(stream string, err error) {
 	reason := reasonOf(err)
 	r.metrics.refused.WithLabelValues(stream, reason).Inc()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kind := refusal{stream, reason}
-	r.counts[kind]++
-	if n := r.counts[kind]; isPowerOfTwo(n) {
+	if n, logged := r.counts.Add(stream + " " + reason); logged {
 		r.log.Warn("message refused", "stream", stream, "reason", reason, "count", n, "error", err)
 	}
 }

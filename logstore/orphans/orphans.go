@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
@@ -32,7 +33,7 @@ const (
 type Finder struct {
 	conn  *cluster.Conn
 	store logstore.Store
-	log   *slog.Logger
+	log   *slog.Logger // in steps: groups can cause most lines
 	ended prometheus.Counter
 
 	cursor   string                     // of the page of rows to look at next
@@ -46,7 +47,7 @@ type Finder struct {
 // New returns a finder. conn must be open, and store must have the history of the whole
 // cluster. What it ends goes to log and is counted in reg.
 func New(conn *cluster.Conn, store logstore.Store, log *slog.Logger, reg prometheus.Registerer) (*Finder, error) {
-	f := &Finder{conn: conn, store: store, log: log, running: map[bus.AttemptRef]sighting{}, ended: prometheus.NewCounter(prometheus.CounterOpts{
+	f := &Finder{conn: conn, store: store, log: doubling.Logger(log), running: map[bus.AttemptRef]sighting{}, ended: prometheus.NewCounter(prometheus.CounterOpts{
 		Namespace: "carillon", Name: "history_orphans_total", Help: "Runs of the history that were ended as lost because nobody had them any more.",
 	})}
 	if err := reg.Register(f.ended); err != nil {
@@ -202,7 +203,7 @@ func (f *Finder) endSuspect(ctx context.Context, id job.RunID) error {
 	if err != nil || said.Held[t.Ref()] != "" {
 		return err // who has it will report
 	}
-	f.log.WarnContext(ctx, "run lost", "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", cluster.Orphaned)
+	f.log.WarnContext(ctx, "run lost", "executor_group", r.Job.Group(), "job", r.Job, "run_id", r.RunID, "attempt", r.Attempt, "reason", cluster.Orphaned)
 	f.ended.Inc()
 	return f.conn.Events().EndRun(ctx, t, job.StatusLost, cluster.Orphaned)
 }

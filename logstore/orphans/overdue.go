@@ -58,7 +58,7 @@ func (f *Finder) endCycle() {
 
 // endOverdue asks the owner of the shard to end an overdue attempt.
 func (f *Finder) endOverdue(ctx context.Context, t *bus.Trigger, why string) {
-	f.log.WarnContext(ctx, "run ended, as nobody ended it in time", "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", why)
+	f.log.WarnContext(ctx, "run ended, as nobody ended it in time", "executor_group", t.Job.Group(), "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", why)
 	request := bus.CancelRequest{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Status: job.StatusTimedOut, Reason: why}
 	var reply bus.CancelReply
 	if err := f.conn.Shards().AskOwner(ctx, t.Job, "cancel", 0, request, &reply, endWait); err != nil {

@@ -62,7 +62,7 @@ func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
 	}
 	o.deaths, o.deathsAt = deaths, revision
 	if n := len(deaths.Deaths); n >= o.t.MostDeliveries() {
-		o.g.d.log.WarnContext(ctx, "run lost, as its executors died", "job", o.t.Job, "run_id", o.t.RunID, "attempt", o.t.Attempt, "deaths", n)
+		o.g.d.log.WarnContext(ctx, "run lost, as its executors died", "executor_group", o.g.name, "job", o.t.Job, "run_id", o.t.RunID, "attempt", o.t.Attempt, "deaths", n)
 		o.fail(ctx, job.StatusLost, reason.ExecutorsDied.With(n))
 		return true, nil
 	}
@@ -151,7 +151,7 @@ func (o *offer) noteHanded(ctx context.Context, instance string, alone bool) {
 	defer cancel()
 	revision, err := o.g.d.conn.Attempts().PutDeaths(ctx, o.t, o.deaths, o.deathsAt)
 	if err != nil && !errors.Is(err, job.ErrConflict) {
-		o.g.d.log.WarnContext(ctx, "not noted who has an attempt whose executor died", "run_id", o.t.RunID, "instance", instance, "error", err)
+		o.g.d.log.WarnContext(ctx, "not noted who has an attempt whose executor died", "executor_group", o.g.name, "run_id", o.t.RunID, "instance", instance, "error", err)
 	}
 	o.deathsAt = max(o.deathsAt, revision)
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/internal/doubling"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -39,16 +39,12 @@ type Config struct {
 type Dispatcher struct {
 	conn    *cluster.Conn
 	node    string
-	log     *slog.Logger
+	log     *slog.Logger // in steps: groups can cause most lines
 	metrics *metrics
 	serving sync.WaitGroup
 
 	presence presence
-	handing  atomic.Int32     // triggers that executors have handed over
-	unread   atomic.Int64     // deliveries of triggers that are of a later version
-	unhanded doubling.Counter // by group: messages that were to hand over a trigger
-	rejected doubling.Counter // by group: triggers
-	tooOld   doubling.Counter // by group: instances that pull from one partition only
+	handing  atomic.Int32 // triggers that executors have handed over
 
 	mu     sync.Mutex
 	groups map[string]*group        // that have a live instance, or had one that gave something back
@@ -65,7 +61,7 @@ func New(conn *cluster.Conn, cfg Config) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dispatcher{conn: conn, node: cfg.Node, log: cfg.Logger.With("component", "dispatch"), metrics: m, groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
+	return &Dispatcher{conn: conn, node: cfg.Node, log: doubling.Logger(cfg.Logger).With("component", "dispatch"), metrics: m, groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
 }
 
 // Run hands triggers over until ctx is done; then it hands back what it has. Every

@@ -48,9 +48,7 @@ func (g *group) direct(ctx context.Context, instance string) {
 	g.d.serving.Go(func() {
 		_, err := g.d.conn.AskInstance(ctx, one.to, bus.VerbConsumers, nil, body, askWait)
 		if errors.Is(err, job.ErrInvalid) {
-			if n, logged := g.d.tooOld.Add(g.name); logged { // each instance that reports a restart
-				g.d.log.WarnContext(ctx, "executor too old to pull from all partitions", "executor_group", g.name, "instance", instance, "times", n, "error", err)
-			}
+			g.d.log.WarnContext(ctx, "executor too old to pull from all partitions", "executor_group", g.name, "instance", instance, "error", err)
 			err = nil
 		}
 		g.noteDirected(instance, one, err == nil)

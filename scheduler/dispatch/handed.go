@@ -23,9 +23,7 @@ func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
 	if errors.Is(err, job.ErrInvalid) {
 		d.metrics.outcome(outcomeRejected)
 		group := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
-		if n, logged := d.unhanded.Add(group); logged {
-			d.log.WarnContext(ctx, "trigger handed over rejected", "executor_group", group, "times", n, "error", err)
-		}
+		d.log.WarnContext(ctx, "trigger handed over rejected", "executor_group", group, "error", err)
 	}
 	if err := bus.Respond(m, struct{}{}, err); err != nil {
 		d.log.DebugContext(ctx, "hand-over not answered", "subject", m.Subject, "error", err)

@@ -107,9 +107,8 @@ func (g *group) offer(ctx context.Context, o *offer) {
 func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	if bus.UnknownTrigger(m.Header) {
 		g.d.metrics.outcome(outcomeUnread)
-		if n := g.d.unread.Add(1); n&(n-1) == 0 { // they come again until somebody knows them
-			g.d.log.WarnContext(ctx, "trigger of a later version left for newer servers and executors", "subject", m.Subject, "message", m.Header.Get(bus.HeaderMessage), "deliveries", n)
-		}
+		// It comes again until somebody knows it.
+		g.d.log.WarnContext(ctx, "trigger of a later version left for newer servers and executors", "executor_group", g.name, "subject", m.Subject, "message", m.Header.Get(bus.HeaderMessage))
 		g.answer(m, bus.NakAfter(unreadFor))
 		return nil
 	}
@@ -120,9 +119,7 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	meta, metaErr := m.Metadata()
 	if err = errors.Join(err, metaErr); err != nil {
 		g.d.metrics.outcome(outcomeRejected)
-		if n, logged := g.d.rejected.Add(g.name); logged { // whoever hands over may name any message
-			g.d.log.WarnContext(ctx, "trigger rejected", "executor_group", g.name, "subject", m.Subject, "times", n, "error", err)
-		}
+		g.d.log.WarnContext(ctx, "trigger rejected", "executor_group", g.name, "subject", m.Subject, "error", err)
 		g.answer(m, "+TERM")
 		return nil
 	}

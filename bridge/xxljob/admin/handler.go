@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/bits"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/jobapi"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -49,12 +48,12 @@ type Handler struct {
 	callbacks *limits
 	jobs      *limits
 	refusals  *limits
-	refused   atomic.Uint64
+	log       *slog.Logger // in steps: anybody can cause its lines
 }
 
 // New returns a handler for a bridge.
 func New(bridge *xxljob.Bridge, cfg Config) *Handler {
-	return &Handler{bridge: bridge, cfg: cfg, registers: newLimits(registersPerSecond), callbacks: newLimits(callbacksPerSecond), jobs: newLimits(jobsPerSecond), refusals: newLimits(refusedPerSecond)}
+	return &Handler{bridge: bridge, cfg: cfg, log: doubling.Logger(cfg.Logger), registers: newLimits(registersPerSecond), callbacks: newLimits(callbacksPerSecond), jobs: newLimits(jobsPerSecond), refusals: newLimits(refusedPerSecond)}
 }
 
 // Server returns a server of the handler with limits for slow clients.
@@ -178,15 +177,13 @@ var errOtherGroup = &job.InvalidError{Field: wire.HeaderToken, Reason: "is the a
 // wrongToken is XXL-JOB's own text, which its users search for.
 const wrongToken = "The access token is wrong."
 
-// refuse logs a refused request: the first one, and then each doubling of their number.
+// refuse logs a refused request.
 func (h *Handler) refuse(r *http.Request, why string) {
 	h.refuseFrom(r.Context(), r.RemoteAddr, r.URL.Path, why)
 }
 
 func (h *Handler) refuseFrom(ctx context.Context, address, path, why string) {
-	if n := h.refused.Add(1); bits.OnesCount64(n) == 1 {
-		h.cfg.Logger.WarnContext(ctx, "request of an executor refused", "address", address, "path", path, "reason", why, "times", n)
-	}
+	h.log.WarnContext(ctx, "request of an executor refused", "address", address, "path", path, "reason", why)
 }
 
 func failure(err error) wire.Answer { return wire.Answer{Code: wire.CodeFailed, Msg: err.Error()} }
