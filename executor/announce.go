@@ -88,8 +88,8 @@ func announcedSize(h *bus.Handler) int {
 type Schemas interface {
 	// Of returns the schema of what json.Unmarshal takes for a type; nil where nothing can be said.
 	Of(t reflect.Type) json.RawMessage
-	// Check returns an error unless a schema can be used.
-	Check(schema json.RawMessage) error
+	// Validator returns what checks values by a schema. The error says why the schema cannot be used.
+	Validator(schema json.RawMessage) (validate func(value json.RawMessage) error, err error)
 }
 
 // schemaOf returns the schema of a type; nil if nobody makes them.
@@ -109,7 +109,8 @@ func (e *Executor) checkSchema(schema json.RawMessage) error {
 	case e.cfg.Schemas == nil:
 		return nil
 	}
-	return e.cfg.Schemas.Check(schema)
+	_, err := e.cfg.Schemas.Validator(schema)
+	return err
 }
 
 // announcement is one handler's, on its way to the bucket.

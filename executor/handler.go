@@ -11,7 +11,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/exact"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -104,21 +103,21 @@ type Func[P, R any] func(ctx context.Context, run *Run, params P) (result R, err
 // before f is called; a run without any gives f the zero P.
 //
 // With [Config.Schemas], what P and R look like is announced as JSON schemas. Jobs are checked by
-// that of P when they are saved: unknown and missing fields, wrong types and what is out of bounds are
-// refused then. A field is required unless it is a pointer, or its json tag has omitempty or omitzero. Its
+// that of P when they are saved, and runs before f is called: unknown and missing fields, wrong types and
+// what is out of bounds are refused. A field is required unless it is a pointer, or its json tag has omitempty or omitzero. Its
 // validate tag has bounds (min=1,max=9), and its jsonschema tag is its description. A number that goes into a value of type any is a [json.Number],
 // which keeps each digit; one that the field's type has no room for fails the run.
 func Register[P, R any](e *Executor, name string, f Func[P, R], options ...HandlerOption) {
+	schema := e.schemaOf(reflect.TypeFor[P]())
+	params := newParamsReader[P](e, name, schema)
 	h := HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
-		var params P
-		if raw := run.Params(); len(raw) > 0 {
-			if err := exact.Unmarshal(raw, &params); err != nil {
-				return nil, fmt.Errorf("decode params of handler %s: %w", name, err)
-			}
+		p, err := params.read(run.Params())
+		if err != nil {
+			return nil, err
 		}
-		return f(ctx, run, params)
+		return f(ctx, run, p)
 	})
-	e.Handle(name, h, append([]HandlerOption{ParamsSchema(e.schemaOf(reflect.TypeFor[P]())), ResultSchema(e.schemaOf(reflect.TypeFor[R]()))}, options...)...)
+	e.Handle(name, h, append([]HandlerOption{ParamsSchema(schema), ResultSchema(e.schemaOf(reflect.TypeFor[R]()))}, options...)...)
 }
 
 // handlerFor returns who does the task. Its error is for the run's message.

@@ -15,14 +15,23 @@ import (
 // JSON makes and checks schemas, for executor.Config.Schemas.
 type JSON struct{}
 
-// Check implements executor.Schemas.
-func (JSON) Check(schema json.RawMessage) error {
+// Validator implements executor.Schemas.
+func (JSON) Validator(schema json.RawMessage) (func(json.RawMessage) error, error) {
 	var s jsonschema.Schema
 	if err := json.Unmarshal(schema, &s); err != nil {
-		return err
+		return nil, err
 	}
-	_, err := s.Resolve(nil)
-	return err
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(value json.RawMessage) error {
+		var v any
+		if err := json.Unmarshal(value, &v); err != nil {
+			return err
+		}
+		return resolved.Validate(v)
+	}, nil
 }
 
 // Of implements executor.Schemas. A field is required unless it is a pointer, or its json tag has omitempty
@@ -120,6 +129,7 @@ func refine(t reflect.Type, s *jsonschema.Schema, seen map[reflect.Type]bool) {
 // bound adds a rule of a validate tag to the schema of a field. Rules that schemas do not have are left to
 // the library that knows them.
 func bound(t reflect.Type, s *jsonschema.Schema, rule string) {
+	mayBeNull := t.Kind() == reflect.Pointer
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -127,6 +137,9 @@ func bound(t reflect.Type, s *jsonschema.Schema, rule string) {
 	if name == "oneof" && t.Kind() == reflect.String {
 		for word := range strings.FieldsSeq(value) {
 			s.Enum = append(s.Enum, word)
+		}
+		if mayBeNull {
+			s.Enum = append(s.Enum, nil)
 		}
 		return
 	}

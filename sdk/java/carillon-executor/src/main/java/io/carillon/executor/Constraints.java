@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JavaType;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.introspect.AnnotatedMember;
 import com.fasterxml.jackson.databind.introspect.BeanPropertyDefinition;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.RecordComponent;
@@ -61,6 +62,9 @@ final class Constraints {
     JsonNode types = schema.get("type");
     if (isRequired() && types != null && types.isArray()) {
       schema.put("type", types.get(0).asText());
+    }
+    if (isRequired() && schema.get("enum") instanceof ArrayNode words && words.get(words.size() - 1).isNull()) {
+      words.remove(words.size() - 1);
     }
     boolean isList = Collection.class.isAssignableFrom(type.getRawClass());
     boolean isText = CharSequence.class.isAssignableFrom(type.getRawClass());

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeoutException;
  * Runs a handler in a unit test, without a broker.
  *
  * <pre>{@code
- * HandlerTest.End end = HandlerTest.of(handlers).attempt(2).run("report", Map.of("region", "north"));
+ * HandlerTest.End end = HandlerTest.of(handlers).attempt(2).run("report", Map.of("region", "north", "rows", 3));
  * assertEquals("succeeded", end.status());
  * }</pre>
  */

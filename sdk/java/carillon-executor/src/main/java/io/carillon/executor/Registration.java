@@ -17,6 +17,7 @@ public final class Registration {
   private final JsonNode resultSchema;
   private String description = "";
   private JsonNode paramsSchema;
+  private final JsonNode paramsFit; // the schema of the type; null if it has none
   private int slots = Integer.MAX_VALUE;
 
   Registration(String name, JavaType paramsType, JavaType resultType, Handler<Object, ?> handler, ObjectMapper mapper) {
@@ -24,7 +25,8 @@ public final class Registration {
     this.paramsType = paramsType;
     this.handler = handler;
     this.mapper = mapper;
-    this.paramsSchema = Schemas.ofParams(paramsType, mapper);
+    this.paramsFit = Schemas.ofParams(paramsType, mapper);
+    this.paramsSchema = paramsFit;
     this.resultSchema = Schemas.ofResult(resultType, mapper);
   }
 
@@ -88,6 +90,7 @@ public final class Registration {
       if (params == null || params.isNull()) {
         return empty();
       }
+      checkFit(params);
       if (Json.isTooLarge(params)) {
         throw new RunFailedException("params of handler " + name + " have a number that is too large for a double; send it as text");
       }
@@ -99,9 +102,20 @@ public final class Registration {
     }
   }
 
+  /** Refuses parameters that the schema of their type does not allow. A schema of the program's own takes its place. */
+  private void checkFit(JsonNode params) {
+    String problem = paramsFit == null || paramsSchema != paramsFit ? "" : Fit.problem(params, paramsFit, "");
+    if (!problem.isEmpty()) {
+      throw new RunFailedException("params of handler " + name + ": " + problem);
+    }
+  }
+
   /** What a handler gets of a job without parameters: an object with nothing set, or null. */
   private Object empty() throws IOException {
     boolean isObject = paramsSchema != null || paramsType.isMapLikeType();
+    if (isObject) {
+      checkFit(Json.object());
+    }
     return isObject ? mapper.readerFor(paramsType).readValue(Json.object()) : null;
   }
 }

@@ -261,7 +261,7 @@ class HandlersTest {
         return Map.of(name, next.call());
       });
     }
-    var end = HandlerTest.of(h).run("report", Map.of("region", "north"));
+    var end = HandlerTest.of(h).run("report", Map.of("region", "north", "rows", 1));
     assertEquals(List.of("outer", "inner"), order);
     assertTrue(end.result().at("/outer/inner/attempt").isInt());
   }

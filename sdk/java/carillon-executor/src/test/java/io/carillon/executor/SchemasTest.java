@@ -41,7 +41,7 @@ class SchemasTest {
     assertEquals(Json.parse("""
         {"type": "object", "additionalProperties": false, "required": ["customer", "rows", "items"], "properties": {
           "customer": {"type": "string"}, "rows": {"type": "integer", "minimum": 1},
-          "items": {"type": "array", "minItems": 1, "maxItems": 9}, "code": {}, "note": {"type": ["string", "null"]}}}
+          "items": {"type": "array", "items": {"type": ["string", "null"]}, "minItems": 1, "maxItems": 9}, "code": {}, "note": {"type": ["string", "null"]}}}
         """.getBytes()), of(Order.class));
   }
 

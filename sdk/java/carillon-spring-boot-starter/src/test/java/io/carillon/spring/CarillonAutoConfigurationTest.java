@@ -172,13 +172,13 @@ class CarillonAutoConfigurationTest {
   @Test
   void methodsOfLazyBeansBehindProxiesAreHandlers() {
     app.withUserConfiguration(LazyAndProxied.class).run(context ->
-        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("report", Map.of("region", "north")).status()).isEqualTo("succeeded"));
+        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("report", Map.of("region", "north", "rows", 3)).status()).isEqualTo("succeeded"));
   }
 
   @Test
   void interceptorBeansAreAroundHandlers() {
     app.withUserConfiguration(Plain.class, Intercepted.class).run(context ->
-        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("report", Map.of("region", "north")).result().has("intercepted")).isTrue());
+        assertThat(HandlerTest.of(context.getBean(Handlers.class)).run("report", Map.of("region", "north", "rows", 3)).result().has("intercepted")).isTrue());
   }
 
   @Test
