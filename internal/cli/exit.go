@@ -22,6 +22,7 @@ const (
 	ExitConflict    = 4 // the thing is not in the state that the command needs
 	ExitUnavailable = 5 // the server, or a part of the system, is away
 	exitDenied      = 6 // nobody is signed in, or they may not
+	ExitDiffers     = 7 // files and server differ, for those who ask
 	// The outcomes of a run, for those who wait for one.
 	ExitRunFailed    = 10
 	exitRunTimedOut  = 11
@@ -32,8 +33,9 @@ const (
 )
 
 const exitCodesHelp = `Exit codes: 0 done, 1 error, 2 wrong usage, 3 not found, 4 conflict, 5 server
-unavailable, 6 not signed in or not allowed, 130 interrupted. "run --wait" adds
-10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or missed.`
+unavailable, 6 not signed in or not allowed, 7 files and server differ ("apply
+--dry-run --exit-code"), 130 interrupted. "run --wait" adds 10 failed, 11 timed
+out, 12 cancelled, 13 lost, 14 skipped or missed.`
 
 // exit is an error that chooses the exit code. Without err there is nothing left to
 // say.

@@ -19,6 +19,7 @@ import (
 type applyOptions struct {
 	files              []string
 	dryRun, prune, yes bool
+	exitCode           bool
 }
 
 func newApplyCommand() *cobra.Command {
@@ -34,6 +35,7 @@ func newApplyCommand() *cobra.Command {
 			"the files. It lists them and asks first; without a terminal it requires --yes.",
 		Example: "  carillon apply -f jobs.yaml\n" +
 			"  carillon apply -f jobs/ --dry-run\n" +
+			"  carillon apply -f jobs/ --prune --dry-run --exit-code\n" +
 			"  carillon apply -f jobs/ --prune --yes\n" +
 			"  printf 'job: ops/hello\\ntask: {shell: echo hello}\\n' | carillon apply -f -",
 		Args: cobra.NoArgs,
@@ -41,11 +43,15 @@ func newApplyCommand() *cobra.Command {
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringArrayVarP(&o.files, "file", "f", nil, "`FILE`, folder or -; can be repeated")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "with --dry-run: exit with 7 if files and server differ")
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs in the same groups that are not in the files")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask before --prune deletes")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if len(o.files) == 0 {
 			return cli.Usage(errors.New("name a file, a folder, or - for standard input with -f"))
+		}
+		if o.exitCode && !o.dryRun {
+			return cli.Usage(errors.New("--exit-code is for --dry-run"))
 		}
 		docs, err := manifest.Read(o.files, cmd.InOrStdin())
 		if err != nil {
@@ -70,7 +76,11 @@ func apply(r *cli.Remote, cmd *cobra.Command, docs []manifest.Document, o applyO
 			return err
 		}
 	}
-	return r.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { DrawChanges(t, changes, o.dryRun) })
+	err = r.Show(cmd.OutOrStdout(), applied{o.dryRun, changes}, func(t *draw.Table) { DrawChanges(t, changes, o.dryRun) })
+	if err == nil && o.exitCode && slices.ContainsFunc(changes, func(c Change) bool { return c.Result != unchanged }) {
+		return cli.ExitWith(cli.ExitDiffers, nil)
+	}
+	return err
 }
 
 // plan returns what apply would change, with the deletions that a person has confirmed.

@@ -108,6 +108,18 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	}
 }
 
+func TestADryRunCanFailIfFilesAndServerDiffer(t *testing.T) {
+	s := clitest.New(t)
+	two := "job: a/one\ntask: {shell: x}\n---\njob: a/two\ntask: {shell: x}\n"
+	s.WantError(cli.ExitDiffers, "", two, "apply", "-f", "-", "--dry-run", "--exit-code")
+	s.Want("created  job  a/one\n"+lonely+"created  job  a/two\n"+lonely+"2 created\n", two, "apply", "-f", "-")
+	s.Want("unchanged  job  a/one\n"+lonely+"unchanged  job  a/two\n"+lonely+"2 unchanged (dry run: nothing was saved)\n", two, "apply", "-f", "-", "--dry-run", "--exit-code")
+	one, edited := "job: a/one\ntask: {shell: x}\n", strings.Replace(two, "shell: x", "shell: y", 1)
+	s.WantError(cli.ExitDiffers, "", edited, "apply", "-f", "-", "--dry-run", "--exit-code")
+	s.WantError(cli.ExitDiffers, "", one, "apply", "-f", "-", "--dry-run", "--exit-code", "--prune")
+	s.WantError(cli.ExitUsage, "carillon: --exit-code is for --dry-run", one, "apply", "-f", "-", "--exit-code")
+}
+
 func TestAnEditedCrontabLeavesNoJobBehindUnnoticed(t *testing.T) {
 	s := clitest.New(t)
 	first := "# name: a\n0 1 * * * /opt/report.sh --a\n# name: b\n0 2 * * * /opt/report.sh --b\n"
