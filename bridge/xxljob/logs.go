@@ -136,8 +136,12 @@ func (i *instance) readPage(ctx context.Context, r *run) (last bool, err error) 
 	}
 	if l.Dialect != "" && i.target().Dialect != wire.DialectC {
 		i.mu.Lock()
+		news := i.is.Dialect != l.Dialect
 		i.is.Dialect = l.Dialect
 		i.mu.Unlock()
+		if news {
+			i.beat(time.Now())
+		}
 	}
 	var batch []bus.LogLine
 	size := 0

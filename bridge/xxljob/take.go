@@ -43,9 +43,6 @@ func (b *Bridge) attach(life context.Context, is state.Instance, revision uint64
 		}
 		return nil
 	}
-	if is.Dialect == "" {
-		is.Dialect = b.peers.Shape(life, to)
-	}
 	is.Holder, is.Offline, is.Why, is.SaysBusy, is.Since = b.id, false, "", false, time.Now().UTC().Truncate(time.Millisecond)
 	if revision, err = b.store.PutInstance(life, &is, revision); err != nil {
 		return err

@@ -56,13 +56,14 @@ type Executor struct {
 	manner   atomic.Pointer[Manner]
 	tasks    sync.WaitGroup // goroutines of runs
 
-	mu     sync.Mutex      // guards what follows
-	alive  context.Context //nolint:containedctx // that of all runs, which Forget ends
-	forget context.CancelCauseFunc
-	jobs   map[int32]*queue // those that have a run
-	logs   logBook
-	begun  map[int64]int // how often each run has begun
-	taken  []Run
+	mu          sync.Mutex      // guards what follows
+	alive       context.Context //nolint:containedctx // that of all runs, which Forget ends
+	forget      context.CancelCauseFunc
+	jobs        map[int32]*queue // those that have a run
+	logs        logBook
+	begun       map[int64]int // how often each run has begun
+	taken       []Run
+	unknownLogs int // requests for the log of a run that has none
 }
 
 // answerWithin is how long an admin may take to answer.
@@ -131,6 +132,13 @@ func (e *Executor) Taken() []Run {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.taken)
+}
+
+// UnknownLogs returns how often it was asked for the log of a run that has none.
+func (e *Executor) UnknownLogs() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.unknownLogs
 }
 
 // Forget loses all runs and their logs, as a restart does.

@@ -73,6 +73,9 @@ func (e *Executor) answer(r *http.Request) (code int, msg string, content any) {
 		) (int, string, any) {
 			e.mu.Lock()
 			defer e.mu.Unlock()
+			if _, ok := e.logs.lines[q.LogID]; !ok {
+				e.unknownLogs++
+			}
 			return codeSuccess, "Success", e.logs.read(q.LogID, q.From, e.cfg.Page)
 		})
 	}
