@@ -52,7 +52,7 @@ func (i *instance) begin(ctx context.Context, r *run) bool {
 	r.kept.Started = time.Now().UTC().Truncate(time.Millisecond)
 	r.kept.JobID, r.kept.Address = request.JobID, i.target().Address
 	request.LogID, request.LogTime = r.kept.LogID, r.kept.Started
-	if limit, _ := r.limit(); !limit.IsZero() {
+	if limit, _ := limitOf(&r.kept); !limit.IsZero() {
 		request.Timeout = max(time.Until(limit), time.Second)
 	}
 	if !i.storeFirst(ctx, r) {

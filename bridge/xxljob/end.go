@@ -36,12 +36,16 @@ type end struct {
 	unheard bool
 }
 
-// endOf returns how a run ended, by what its executor reports. A run that we were ending has the status
-// and the message for which we ended it, whatever code is reported: many executors say 200 of a run that
-// was killed. Its result is kept.
-func endOf(r *state.Run, c wire.Callback) end {
+// endOf returns how a run ended, by what its executor reports at an instant. A run that we were ending,
+// or whose time was over, has the status and the message of that, whatever code is reported: many executors
+// say 200 of a run that was killed, or that they ended at its timeout themselves. Its result is kept.
+func endOf(r *state.Run, c wire.Callback, at time.Time) end {
 	text := strings.ToValidUTF8(c.Msg, "\uFFFD")
-	if e := r.Ending; e != nil {
+	e := r.Ending
+	if limit, cause := limitOf(r); e == nil && !limit.IsZero() && !at.Before(limit) {
+		e = &state.Ending{Status: job.StatusTimedOut, Message: cause}
+	}
+	if e != nil {
 		ended := end{status: e.Status, message: e.Message}
 		if c.Code == wire.CodeOK {
 			ended.result = resultOf(text)
@@ -97,7 +101,7 @@ func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error 
 		i.is.Old = true
 		i.mu.Unlock()
 	}
-	i.conclude(ctx, r, endOf(&r.kept, c))
+	i.conclude(ctx, r, endOf(&r.kept, c, time.Now()))
 	if !r.stored {
 		return errNotStored
 	}

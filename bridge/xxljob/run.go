@@ -152,7 +152,7 @@ func (i *instance) attend(ctx context.Context, r *run) {
 			return carryOn
 		})
 	}
-	limit, cause := r.limit()
+	limit, cause := limitOf(&r.kept)
 	deadline := time.NewTimer(time.Until(limit))
 	defer deadline.Stop()
 	if limit.IsZero() {
@@ -186,11 +186,11 @@ func (i *instance) attend(ctx context.Context, r *run) {
 	}
 }
 
-// limit returns when the run has to be over, zero for never, and what its message is then.
-func (r *run) limit() (at time.Time, cause string) {
-	t := r.kept.Trigger
+// limitOf returns when a run has to be over, zero for never, and what its message is then.
+func limitOf(r *state.Run) (at time.Time, cause string) {
+	t := r.Trigger
 	if t.Timeout > 0 {
-		at, cause = r.kept.Started.Add(t.Timeout.Std()), reason.TimedOut.With(t.Timeout)
+		at, cause = r.Started.Add(t.Timeout.Std()), reason.TimedOut.With(t.Timeout)
 	}
 	if !t.EndBy.IsZero() && (at.IsZero() || t.EndBy.Before(at)) {
 		at, cause = t.EndBy, reason.EndBy.With(t.EndBy)

@@ -155,6 +155,31 @@ func TestClientsInOtherLanguagesAttachAsTheyAre(t *testing.T) {
 			}
 			own.await(t, own.run(t, "unknown", params), job.StatusFailed)
 			own.await(t, own.run(t, "success", params), job.StatusSucceeded)
+			own.endsEarly(t, c.name)
 		})
 	}
+}
+
+// endsEarly cancels a run, and has another exceed its timeout. Whatever the client makes of that, which
+// may be nothing or a success, the runs end so, and the executor takes the next one.
+func (s *system) endsEarly(t *testing.T, client string) {
+	t.Helper()
+	param := "20" // seconds
+	if strings.HasPrefix(client, "go-") {
+		param = "20000"
+	}
+	s.save(t, "slow", `"task": {"handler": "slow"}`)
+	s.save(t, "timed", `"task": {"handler": "slow"}, "timeout": "3s"`)
+	id := s.run(t, "slow", param)
+	processtest.Await(t, processtest.Patience, "wait for the start of run "+string(id), func() error {
+		is, _, err := s.status(t, id)
+		if err == nil && is != job.StatusRunning {
+			err = fmt.Errorf("it is %s", is)
+		}
+		return err
+	})
+	s.cancel(t, id)
+	s.await(t, id, job.StatusCancelled)
+	s.await(t, s.run(t, "timed", param), job.StatusTimedOut)
+	s.await(t, s.run(t, "success", "null"), job.StatusSucceeded)
 }

@@ -8,6 +8,7 @@ Object.assign(process.env, {
 const XxlJobExecutor = require("@dalongrong/xxl-job-executor");
 const jobHandlers = new Map([
   ["success", async (logger, params) => logger.debug("收到 %o", params)],
+  ["slow", (logger, params) => new Promise((done) => setTimeout(done, 1000 * Number(params)))],
   [
     "failure",
     async () => {

@@ -7,6 +7,7 @@ const jobHandlers = new Map();
 jobHandlers.set("success", async (logger, request, params) => {
   logger.info(`收到 ${params}`);
 });
+jobHandlers.set("slow", (logger, request, params) => new Promise((done) => setTimeout(done, 1000 * Number(params))));
 jobHandlers.set("failure", async () => {
   throw new Error("磁盘已满");
 });

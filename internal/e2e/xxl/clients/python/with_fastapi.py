@@ -35,4 +35,14 @@ async def failure(r):
     return later(xxljob.callback_failure(log_id=r.log_id, log_date_time=r.log_date_time, message="磁盘已满"))
 
 
+async def report_late(r):
+    await asyncio.sleep(int(r.executor_params))
+    await xxljob.callback_success(log_id=r.log_id, log_date_time=r.log_date_time, message="slept")
+
+
+@xxljob.on_run("slow")
+async def slow(r):
+    return later(report_late(r))
+
+
 uvicorn.run(app, host="127.0.0.1", port=int(os.environ["XXL_PORT"]))

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 
 from flask import Flask
 from flask_xxljob import FlaskXXLJob, XXLJobResponse
@@ -37,6 +38,15 @@ def failure(r):
     return later(
         lambda: xxl_job.callback_failure(log_id=r.log_id, log_date_time=r.log_date_time, message="磁盘已满")
     )
+
+
+@xxl_job.on_run("slow")
+def slow(r):
+    def report():
+        time.sleep(int(r.executor_params))
+        xxl_job.callback_success(log_id=r.log_id, log_date_time=r.log_date_time, message="slept")
+
+    return later(report)
 
 
 app.run(host="127.0.0.1", port=int(os.environ["XXL_PORT"]))

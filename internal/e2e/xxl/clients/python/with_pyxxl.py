@@ -1,5 +1,6 @@
 """An executor made with pyxxl, or with pyxxljob, which is like it, as their READMEs show."""
 
+import asyncio
 import os
 import sys
 
@@ -38,6 +39,11 @@ async def success():
 @register(name="failure")
 async def failure():
     raise ValueError("磁盘已满")
+
+
+@register(name="slow")
+async def slow():
+    await asyncio.sleep(int(g.xxl_run_data.executorParams))
 
 
 app.run_executor()
