@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
@@ -52,6 +53,9 @@ func ReadSecret(cmd *cobra.Command, file string) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(from, job.MaxSecret+3)) // enough to see that it is too long
 	if err != nil {
 		return "", fmt.Errorf("read the value: %w", err)
+	}
+	if !utf8.Valid(data) { // it would be kept with other characters
+		return "", Usage(errors.New("the value is not UTF-8; encode it, such as with base64"))
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
 }

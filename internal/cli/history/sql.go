@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -98,6 +99,9 @@ func queryOf(in io.Reader, file string, args []string) (string, error) {
 	}
 	if err != nil {
 		return "", cli.Usage(fmt.Errorf("read query: %w", err))
+	}
+	if !utf8.Valid(text) {
+		return "", cli.Usage(errors.New("the query is not UTF-8"))
 	}
 	return string(text), nil
 }
