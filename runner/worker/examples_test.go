@@ -2,14 +2,13 @@ package worker
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/executor"
-	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
+	"github.com/carillon-scheduler/carillon/internal/needed"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -19,7 +18,7 @@ func example(t *testing.T, file string, programs ...string) func(handler string,
 	t.Helper()
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
-			if os.Getenv(chtest.Required) == "" && os.Getenv("CI") == "" {
+			if !needed.All() {
 				t.Skipf("LEFT OUT: the example %s needs %s, which is not on the PATH", file, program)
 			}
 			t.Fatalf("the example %s needs %s, which is not on the PATH; Debian has it in the packages php-cli and jq", file, program)

@@ -1,7 +1,7 @@
 // Package chtest gives tests databases on a real ClickHouse: on the server that
 // "task test:go" started for the whole run, or else on one that the test package starts
 // for itself and that ends with it. Where ClickHouse is not installed, a test that needs it
-// is skipped, unless [Required] is set, as "task" does: then it fails.
+// is skipped, unless all are needed (package needed): then it fails.
 //
 // TestMain of a package that uses it is
 //
@@ -20,13 +20,11 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"github.com/carillon-scheduler/carillon/internal/chserver"
+	"github.com/carillon-scheduler/carillon/internal/needed"
 )
 
 // Variable is the environment's address of a server for the tests of many packages.
 const Variable = "CARILLON_TEST_CLICKHOUSE"
-
-// Required is the environment's word, set to anything, that no test may be left out.
-const Required = "CARILLON_TEST_ALL"
 
 var (
 	mu     sync.Mutex       // guards server and dir
@@ -118,7 +116,7 @@ func Need(t testing.TB) {
 	t.Helper()
 	switch err := chserver.Installed(t.Context()); {
 	case err == nil:
-	case errors.Is(err, chserver.ErrNoEngine) && os.Getenv(Required) == "":
+	case errors.Is(err, chserver.ErrNoEngine) && !needed.All():
 		t.Skipf("left out: %v", err)
 	default:
 		t.Fatal(err)

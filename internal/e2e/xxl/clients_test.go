@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
+	"github.com/carillon-scheduler/carillon/internal/needed"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -23,7 +23,7 @@ func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
 		if _, err := exec.LookPath(p); err != nil {
-			if os.Getenv(chtest.Required) == "" && os.Getenv("CI") == "" {
+			if !needed.All() {
 				t.Skipf("LEFT OUT: %v", err)
 			}
 			t.Fatal(err)
