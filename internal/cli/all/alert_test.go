@@ -1,4 +1,4 @@
-package alert_test
+package all_test
 
 import (
 	"encoding/json"

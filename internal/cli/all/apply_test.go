@@ -1,4 +1,4 @@
-package manifest_test
+package all_test
 
 import (
 	"bytes"
@@ -146,7 +146,7 @@ func TestAnEditedCrontabLeavesNoJobBehindUnnoticed(t *testing.T) {
 }
 
 func TestTheCrontabOfTheExamplesDoesItsWork(t *testing.T) {
-	s := clitest.New(t)
+	s := clitest.Alone(t)
 	data := t.TempDir()
 	t.Setenv("CARILLON_EXAMPLE_DATA", data)
 	args := []string{"import", "crontab", "../../../examples/crontab", "--dir", "../../../examples", "--zone", "Europe/Berlin"}

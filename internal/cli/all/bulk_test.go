@@ -1,4 +1,4 @@
-package selection_test
+package all_test
 
 import (
 	"regexp"

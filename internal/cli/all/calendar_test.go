@@ -1,4 +1,4 @@
-package manifest_test
+package all_test
 
 import (
 	"fmt"

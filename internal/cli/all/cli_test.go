@@ -1,4 +1,4 @@
-package cli_test
+package all_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package run_test
+package all_test
 
 import (
 	"io"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestShellsCompleteWhatTheServerHas(t *testing.T) {
-	s := clitest.New(t)
+	s := clitest.Alone(t)
 	if code, out, _ := s.Run(clitest.TwoJobs, "apply", "-f", "-"); code != 0 {
 		t.Fatal(out)
 	}

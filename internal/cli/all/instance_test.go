@@ -1,4 +1,4 @@
-package executor_test
+package all_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package cluster_test
+package all_test
 
 import (
 	"regexp"

@@ -1,4 +1,4 @@
-package job_test
+package all_test
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package run_test
+package all_test
 
 import (
 	"encoding/json"

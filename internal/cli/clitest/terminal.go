@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,11 +26,25 @@ type Terminal struct {
 	Zone *time.Location
 }
 
-// New starts "carillon dev" in this process, on free ports and a new directory.
+// Main runs the tests of a package, in a locale that every machine has: tasks inherit it, and a shell
+// warns of another.
+func Main(m *testing.M) {
+	_ = os.Setenv("LC_ALL", "C")
+	os.Exit(m.Run())
+}
+
+// New starts "carillon dev" in this process, on free ports and a new directory. The test runs beside others
+// from here on.
 func New(t *testing.T) *Terminal {
 	t.Helper()
-	t.Setenv("LC_ALL", "C") // tasks inherit the locale; a shell warns of one that this machine does not have
-	data := t.TempDir()     // removed after the cleanup below, which ends the server
+	t.Parallel()
+	return Alone(t)
+}
+
+// Alone is New for a test that runs beside no other, since it changes the environment.
+func Alone(t *testing.T) *Terminal {
+	t.Helper()
+	data := t.TempDir() // removed after the cleanup below, which ends the server
 	ctx, stop := context.WithCancel(context.Background())
 	said, says := io.Pipe()
 	ended := make(chan int, 1)
