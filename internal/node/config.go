@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -38,7 +39,7 @@ func configurable(cmd *cobra.Command) *cobra.Command {
 	cmd.Long += "\n\nEach flag can also be set by an environment variable (--log-level by " + variableOf("log-level") + ") or in a YAML\nfile by its name. docs/reference/configuration.md lists them all."
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if err := fromEnvironment(cmd.Flags()); err != nil {
-			return err
+			return cli.Usage(err)
 		}
 		file, err := cmd.Flags().GetString(configFlag)
 		if err != nil || file == "" {
@@ -76,7 +77,7 @@ func fromFile(flags *pflag.FlagSet, file string) error {
 	}
 	var values map[string]any
 	if err := yaml.Unmarshal(data, &values); err != nil {
-		return fmt.Errorf("read configuration from %s: %w", file, err)
+		return cli.Usage(fmt.Errorf("read configuration from %s: %w", file, err))
 	}
 	var errs []error
 	for name, value := range values {
@@ -98,5 +99,5 @@ func fromFile(flags *pflag.FlagSet, file string) error {
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return cli.Usage(errors.Join(errs...))
 }

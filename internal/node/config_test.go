@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/carillon-scheduler/carillon/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write docs/reference/configuration.md anew")
@@ -147,11 +149,19 @@ func TestAConfigurationThatIsWrongNamesWhatIs(t *testing.T) {
 		if err := cmd.PreRunE(cmd, nil); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want it to say %q", text, err, says)
 		}
+		if code := cli.Execute(t.Context(), cli.NewRoot(Commands()...), []string{"server", "--config-file", file}, strings.NewReader(""), io.Discard, io.Discard); code != cli.ExitUsage {
+			t.Errorf("%q: exit code %d, want %d", text, code, cli.ExitUsage)
+		}
 	}
 	wrong("replica: 3", "replica in ")
 	wrong("replicas: many", "replicas in ")
 	wrong("replicas: [", "read configuration from")
 	wrong("", "CARILLON_LANES", "CARILLON_LANES=x")
+
+	t.Setenv("CARILLON_GRACE", "soon")
+	if code := cli.Execute(t.Context(), cli.NewRoot(Commands()...), []string{"executor"}, strings.NewReader(""), io.Discard, io.Discard); code != cli.ExitUsage {
+		t.Errorf("an executor with a wrong variable: exit code %d, want %d", code, cli.ExitUsage)
+	}
 }
 
 // flagsOf returns the flags of a command line of ours, without their values.
