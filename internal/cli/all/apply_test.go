@@ -200,6 +200,27 @@ func TestADumpOfXXLJobIsImportedAndLeavesAloneWhatOthersEdited(t *testing.T) {
 	f("0 created, 0 changed, 6 unchanged, 0 conflicts, 0 skipped, 2 broken; zone Asia/Shanghai")
 }
 
+func TestAnImportFromXXLJobListsTheJobsThatItsDumpHasNoMore(t *testing.T) {
+	s := clitest.New(t)
+	dump, err := os.ReadFile("../../../internal/xxljob/testdata/xxl-job.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"import", "xxl-job", "-", "--zone", "Asia/Shanghai"}
+	if _, out, errOut := s.Run(string(dump), args...); !strings.Contains(out, "6 created") || strings.Contains(out, "left over") {
+		t.Fatalf("%s%s", errOut, out)
+	}
+	if code, out, errOut := s.Run("job: billing/own\ntask: {handler: own}\n", "apply", "-f", "-"); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, errOut, out)
+	}
+	renamed := strings.ReplaceAll(string(dump), "invoiceClose", "closeOfInvoices")
+	_, out, errOut := s.Run(renamed, append(args, "--dry-run")...)
+	left := regexp.MustCompile(`-\s+left over\s+(\S+)\s+.*not in this dump`).FindAllStringSubmatch(out, -1)
+	if len(left) != 2 || left[0][1] != "billing/invoice-close" || left[1][1] != "billing/invoice-close-3" { // the handler of two
+		t.Errorf("%s%s", errOut, out)
+	}
+}
+
 func TestImportedJobsCanBeSavedPaused(t *testing.T) {
 	s := clitest.New(t)
 	paused := func() string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -42,6 +43,7 @@ func newImportXXLJobCommand() *cobra.Command {
 			"\"carillon bridge xxl-job\". Each imported job gets the tag " + xxljob.Tag + ".\n\n" +
 			"With --paused, no imported job fires until \"carillon resume\"; a note marks those that were\n" +
 			"stopped in XXL-JOB. Without it, jobs that exist stay paused, or active, as they are.\n\n" +
+			"Jobs of an earlier import that this dump does not have are listed as left over, and stay.\n\n" +
 			"A job that exists and was created or edited by someone else is a conflict: it is unchanged unless\n" +
 			"--overwrite is set. With conflicts or broken jobs, the exit code is 1; the other jobs are saved.\n\n" +
 			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
@@ -109,6 +111,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 	if err != nil {
 		return err
 	}
+	var left []job.Name
 	if len(docs) > 0 {
 		api, err := r.API()
 		if err != nil {
@@ -125,6 +128,9 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 		for _, c := range changes {
 			results[job.Name(c.Name)] = c.Result
 		}
+		if left, err = p.leftInGroups(cmd.Context(), results); err != nil {
+			return nothingChanged(err)
+		}
 		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Result == conflict })
 		if !o.dryRun {
 			if err := carryOut(cmd.Context(), p, changes); err != nil {
@@ -132,7 +138,30 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 			}
 		}
 	}
-	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawEntries(t, entries, results, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawEntries(t, entries, results, left, o) })
+}
+
+// leftInGroups returns the jobs that earlier imports from XXL-JOB made in the groups of the made ones, that nobody
+// has edited since, and that are not among these.
+func (p planner) leftInGroups(ctx context.Context, made map[job.Name]string) ([]job.Name, error) {
+	groups := map[string]bool{}
+	for name := range made {
+		groups[name.Group()] = true
+	}
+	var left []job.Name
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		page, err := p.api.Jobs(ctx, client.ListJobsParams{Group: &group, Fires: new(0), Runs: new(0)}, 0)
+		if err != nil {
+			return nil, fmt.Errorf("list the jobs of group %s: %w", group, err)
+		}
+		for _, item := range page.Items {
+			name := item.Definition.Job.Job
+			if _, is := made[name]; !is && xxljob.IDOf(item.Definition.Note) != 0 {
+				left = append(left, name)
+			}
+		}
+	}
+	return left, nil
 }
 
 // findConflicts gives each change the note that says where the job comes from, and makes it a
@@ -171,7 +200,7 @@ func jobsOfEntries(entries []xxljob.Entry) []imported {
 	return jobs
 }
 
-func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]string, o xxlJobOptions) {
+func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]string, left []job.Name, o xxlJobOptions) {
 	t.Row("ID", "OUTCOME", "JOB", "NOTE")
 	count := map[string]int{}
 	for _, e := range entries {
@@ -187,6 +216,9 @@ func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]str
 			note = e.Title
 		}
 		t.Row(strconv.Itoa(e.ID), outcome, name, t.Cell(note, 110))
+	}
+	for _, name := range left {
+		t.Row("-", "left over", string(name), "an earlier import made it, and it is not in this dump; \"carillon delete\" removes it")
 	}
 	text := fmt.Sprintf("%d created, %d changed, %d unchanged, %s, %d skipped, %d broken; zone %s",
 		count[created], count[changed], count[unchanged], draw.Count(count[conflict], conflict), count[string(xxljob.Skipped)], count[string(xxljob.Broken)], o.Zone)
