@@ -11,7 +11,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth/oidc"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
@@ -69,9 +68,6 @@ type Config struct {
 	Executors bool
 	// Provider signs people in too. Defaults to none: all have a password.
 	Provider *oidc.Provider
-	// Retention is how long history is kept while nobody has said otherwise. Defaults to
-	// logstore.DefaultRetention.
-	Retention *job.Retention
 	// Settings are those of the process by their names, for POST /diagnostics. They must have
 	// no secrets. Defaults to none.
 	Settings map[string]string
@@ -105,9 +101,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Version == "" {
 		c.Version = "dev"
-	}
-	if c.Retention == nil {
-		c.Retention = new(logstore.DefaultRetention())
 	}
 	if c.Registerer == nil || c.Gatherer == nil {
 		own := prometheus.NewRegistry()

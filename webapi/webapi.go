@@ -75,7 +75,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	view := nodes.New(conn, cfg.Logger)
 	s.catalog = catalog.New(conn, store, view, cfg.GroupJobs, s.news.JobChanged, cfg.Logger)
 	s.audit = auditlog.New(conn, visible, cfg.Logger)
-	fires := ledger.New(conn, visible, *cfg.Retention)
+	fires := ledger.New(conn, visible, logstore.DefaultRetention())
 	history := runs.New(conn, store, fires, s.catalog, view, cfg.Logger)
 	s.streams = stream.New(conn, store, history, s.users, s.news, s.open, cfg.Logger)
 	if s.metrics, err = newMetrics(cfg.Registerer, s.catalog, s.open); err != nil {
@@ -103,12 +103,12 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		secretHandlers:   &secretHandlers{conn, s.catalog, s.users, master, cfg.Executors},
 		userHandlers:     &userHandlers{s.users, s.link},
 		ledgerHandlers:   &ledgerHandlers{fires, conn, visible, cfg.Logger},
-		settingHandlers:  &settingHandlers{conn, visible, s.catalog, *cfg.Retention},
+		settingHandlers:  &settingHandlers{conn, visible, s.catalog, logstore.DefaultRetention()},
 		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},
 	}
 	h.stoodIn, _ = store.(StoodIn)
 	h.diagnosticHandlers = &diagnosticHandlers{
-		system: h.systemHandlers, groups: h.groupHandlers, conn: conn, store: visible, retention: *cfg.Retention, version: cfg.Version,
+		system: h.systemHandlers, groups: h.groupHandlers, conn: conn, store: visible, retention: logstore.DefaultRetention(), version: cfg.Version,
 		settings: cfg.Settings, profiles: cfg.Profiles, gatherer: cfg.Gatherer, log: cfg.Logger,
 	}
 	s.handlers = h

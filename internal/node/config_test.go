@@ -95,7 +95,7 @@ func TestTheConfigurationPageIsThatOfTheFlags(t *testing.T) {
 
 func TestAFlagCountsBeforeAVariableAndThatBeforeTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "server.yaml")
-	if err := os.WriteFile(file, []byte("log-level: warn\nreplicas: 3\nlanes: 7\nbehind-proxy: true\nkeep-runs: 5d\noidc-role: [a=viewer, 'b=editor:billing=logs,params']\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("log-level: warn\nreplicas: 3\nlanes: 7\nbehind-proxy: true\ngroup-jobs: 5\noidc-role: [a=viewer, 'b=editor:billing=logs,params']\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("CARILLON_CONFIG_FILE", file)
@@ -110,7 +110,7 @@ func TestAFlagCountsBeforeAVariableAndThatBeforeTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"replicas": "1", "log-level": "error", "lanes": "7", "behind-proxy": "true", "keep-runs": "5d", "host": "[a.example,b.example]", "oidc-role": "a=viewer b=editor:billing",
+		"replicas": "1", "log-level": "error", "lanes": "7", "behind-proxy": "true", "group-jobs": "5", "host": "[a.example,b.example]", "oidc-role": "a=viewer b=editor:billing",
 	} {
 		if got := cmd.Flags().Lookup(name).Value.String(); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)

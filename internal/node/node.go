@@ -17,7 +17,6 @@ import (
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/internal/build"
-	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -38,9 +37,7 @@ type nodeConfig struct {
 	sql       string        // address of a shared store for people's SQL; empty is none
 	node      string
 	lanes     int
-	waiting   int // runs of an executor group that may wait
-	keepRuns  time.Duration
-	keepLogs  time.Duration
+	waiting   int                  // runs of an executor group that may wait
 	allow     []string             // what alerts may call though it is not public
 	heartbeat string               // what to call while all is well; "": nobody
 	tracer    trace.TracerProvider // nil: nobody traces
@@ -62,8 +59,6 @@ func (c *nodeConfig) flags(f *pflag.FlagSet) {
 	f.IntVar(&c.waiting, "group-waiting", scheduler.DefaultGroupWaiting, "maximum number of runs of an executor group that wait for an executor; further fires are missed")
 	f.StringSliceVar(&c.allow, "alert-allow", nil, "private `host`, address or network that notifications may be sent to, such as mail.internal:587 or 10.1.0.0/16")
 	f.StringVar(&c.heartbeat, "heartbeat-url", "", "`URL` to call every minute while all jobs can fire, for a monitor that tells you when Carillon is down")
-	f.Var(cli.Duration(&c.keepRuns, 30*24*time.Hour), "keep-runs", "how long to keep runs, such as 30d, unless \"carillon retention set\" overrides it")
-	f.Var(cli.Duration(&c.keepLogs, 7*24*time.Hour), "keep-logs", "how long to keep log lines, such as 7d, unless \"carillon retention set\" overrides it")
 }
 
 // node is what a server is made of, ready to run.
@@ -135,7 +130,7 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		if err != nil {
 			return err
 		}
-		patrol, err := ledger.NewPatrol(bulk, n.store, c.retention(), log.With("component", "ledger"), reg)
+		patrol, err := ledger.NewPatrol(bulk, n.store, logstore.DefaultRetention(), log.With("component", "ledger"), reg)
 		if err != nil {
 			return err
 		}
@@ -169,7 +164,6 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 	}
 	if slices.Contains(c.roles, roleAPI) {
 		web := c.web
-		web.Retention = new(c.retention())
 		web.Listener, web.Version, web.Registerer, web.Gatherer = listener, build.Version(), reg, reg
 		web.Executors = c.gate != nil
 		web.Logger, web.Grace = log.With("component", "webapi"), 1500*time.Millisecond

@@ -19,16 +19,11 @@ const trimEvery = time.Hour
 // followAgain is how long it takes to try again to hear of changes.
 const followAgain = 5 * time.Second
 
-// retention is how long history is kept while nobody has said otherwise.
-func (c nodeConfig) retention() job.Retention {
-	return job.Retention{Default: job.Keep{Runs: job.Duration(c.keepRuns), Logs: job.Duration(c.keepLogs)}}
-}
-
 // keepLines has the store keep new lines as people have said. What cannot be read now
 // retain hears of.
 func (c nodeConfig) keepLines(ctx context.Context, conn *cluster.Conn, store logstore.Store, log *slog.Logger) {
-	store.SetRetention(c.retention())
-	entry, err := conn.Retention().Get(ctx, c.retention())
+	store.SetRetention(logstore.DefaultRetention())
+	entry, err := conn.Retention().Get(ctx, logstore.DefaultRetention())
 	if err != nil {
 		log.WarnContext(ctx, "retention not read", "error", err)
 		return
@@ -99,7 +94,7 @@ func (c nodeConfig) trim(ctx context.Context, conn *cluster.Conn, store logstore
 		return logstore.Trimmed{}, err
 	}
 	defer unlock()
-	entry, err := conn.Retention().Get(ctx, c.retention())
+	entry, err := conn.Retention().Get(ctx, logstore.DefaultRetention())
 	if err != nil {
 		return logstore.Trimmed{}, err
 	}

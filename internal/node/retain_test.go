@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
@@ -33,8 +34,11 @@ func TestAClockThatIsAheadDeletesNoHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 		trim := func(keepRuns, ahead time.Duration) (logstore.Trimmed, error) {
-			c := nodeConfig{node: "a", keepRuns: keepRuns, keepLogs: keepRuns}
-			return c.trim(t.Context(), conn, store, time.Now().Add(ahead))
+			kept := job.Retention{Default: job.Keep{Runs: job.Duration(keepRuns), Logs: job.Duration(keepRuns)}}
+			if _, err := conn.Retention().Put(t.Context(), kept, cluster.Edit{At: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			return nodeConfig{node: "a"}.trim(t.Context(), conn, store, time.Now().Add(ahead))
 		}
 		if got, err := trim(90*logstore.Day, 365*logstore.Day); !errors.Is(err, job.ErrConflict) || !strings.Contains(err.Error(), "clock is 8760h0m0s ahead of that of NATS") || got.Runs != 0 {
 			t.Errorf("with a clock that is a year ahead it deletes %+v, with %v", got, err)
