@@ -68,7 +68,7 @@ func completeNouns(cmd *cobra.Command) {
 	_, arguments, _ := strings.Cut(cmd.Use, " ")
 	first, _, _ := strings.Cut(arguments, " ")
 	for _, n := range nouns {
-		if cmd.ValidArgsFunction == nil && strings.TrimSuffix(first, "...") == n.word {
+		if cmd.ValidArgsFunction == nil && strings.Trim(first, "[].") == n.word {
 			cmd.ValidArgsFunction = n.complete
 		}
 		if n.flag != "" && cmd.Flags().Lookup(n.flag) != nil {

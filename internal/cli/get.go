@@ -13,7 +13,7 @@ func NewGet(nouns ...*cobra.Command) *cobra.Command {
 		Example: "  carillon get jobs --group ops\n" +
 			"  carillon get runs --status running --watch\n" +
 			"  carillon get runs --job ops/backup --status failed --since 24h\n" +
-			"  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
+			"  carillon get runs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
 			"  carillon get nodes -o json",
 	}
 	for _, noun := range nouns {

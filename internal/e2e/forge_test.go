@@ -99,7 +99,7 @@ func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
 		}
 	}
 	letters(`kind "promoted" must be`, "get", "dead-letters")
-	letters("garbage", "get", "dead-letter", "1")
+	letters("garbage", "get", "dead-letters", "1")
 	letters(all, "dead-letter", "replay", "--all")
 	awaitRefused(2 * forged)
 	letters(all, "dead-letter", "delete", "--all")

@@ -132,26 +132,27 @@ func isNew(file string) error {
 }
 
 func newGetCredentialsCommand() *cobra.Command {
-	return newGroupList(&cobra.Command{
+	return newGroupList(cli.List[client.CredentialList]{
 		Use:     "credentials",
 		Short:   "List the credentials of a group",
 		Example: "  carillon get credentials -g billing",
+		Columns: drawCredentials,
 	}, func(ctx context.Context, api *client.API, group string) (client.CredentialList, error) {
 		return client.Read[client.CredentialList](api.ListCredentials(ctx, group))
-	}, drawCredentials)
+	})
 }
 
 // newGroupList returns a command that lists what a group has.
-func newGroupList[T any](about *cobra.Command, list func(ctx context.Context, api *client.API, group string) (T, error), show func(*draw.Table, T)) *cobra.Command {
+func newGroupList[T any](l cli.List[T], list func(ctx context.Context, api *client.API, group string) (T, error)) *cobra.Command {
 	var group string
-	cmd := cli.NewShow(about, func(ctx context.Context, api *client.API) (none T, err error) {
+	l.Flags = func(cmd *cobra.Command) { cli.GroupFlag(cmd, &group) }
+	l.Fetch = func(ctx context.Context, api *client.API) (none T, err error) {
 		if err := job.CheckSlug("group", group); err != nil {
 			return none, cli.Usage(err)
 		}
 		return list(ctx, api, group)
-	}, show)
-	cli.GroupFlag(cmd, &group)
-	return cmd
+	}
+	return l.Command()
 }
 
 func drawCredentials(t *draw.Table, list client.CredentialList) {

@@ -70,13 +70,14 @@ func newSecretSetCommand() *cobra.Command {
 }
 
 func newGetSecretsCommand() *cobra.Command {
-	return newGroupList(&cobra.Command{
+	return newGroupList(cli.List[client.SecretList]{
 		Use:     "secrets",
 		Short:   "List the secrets of a group, without values",
 		Example: "  carillon get secrets --group billing",
+		Columns: drawSecrets,
 	}, func(ctx context.Context, api *client.API, group string) (client.SecretList, error) {
 		return client.Read[client.SecretList](api.ListSecrets(ctx, group))
-	}, drawSecrets)
+	})
 }
 
 func drawSecrets(t *draw.Table, secrets client.SecretList) {

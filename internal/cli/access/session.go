@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -25,28 +26,17 @@ func newSessionCommand() *cobra.Command {
 
 func newGetSessionsCommand() *cobra.Command {
 	var user string
-	cmd := &cobra.Command{
-		Use: "sessions", Short: "List sessions, last used first", Example: "  carillon get sessions\n  carillon get sessions --user bob", Args: cobra.NoArgs,
-	}
-	r := cli.NewRemote(cmd)
-	cmd.Flags().StringVarP(&user, "user", "u", "", "sessions of this `user`")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		var list client.SessionList
-		if user == "" {
-			list, err = client.Read[client.SessionList](api.ListMySessions(cmd.Context()))
-		} else {
-			list, err = client.Read[client.SessionList](api.ListUserSessions(cmd.Context(), user))
-		}
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawSessions(t, list.Items) })
-	}
-	return cmd
+	return cli.List[client.SessionList]{
+		Use: "sessions", Short: "List sessions, last used first", Example: "  carillon get sessions\n  carillon get sessions --user bob",
+		Flags: func(cmd *cobra.Command) { cmd.Flags().StringVarP(&user, "user", "u", "", "sessions of this `user`") },
+		Fetch: func(ctx context.Context, api *client.API) (client.SessionList, error) {
+			if user == "" {
+				return client.Read[client.SessionList](api.ListMySessions(ctx))
+			}
+			return client.Read[client.SessionList](api.ListUserSessions(ctx, user))
+		},
+		Columns: func(t *draw.Table, list client.SessionList) { drawSessions(t, list.Items) },
+	}.Command()
 }
 
 func drawSessions(t *draw.Table, sessions []client.Session) {

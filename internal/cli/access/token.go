@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,28 +68,21 @@ func newTokenCreateCommand() *cobra.Command {
 func newGetTokensCommand() *cobra.Command {
 	var user string
 	var all bool
-	cmd := &cobra.Command{
-		Use: "tokens", Short: "List API tokens, without secrets", Example: "  carillon get tokens\n  carillon get tokens --all", Args: cobra.NoArgs,
-	}
-	r := cli.NewRemote(cmd)
-	cmd.Flags().StringVar(&user, "user", "", "tokens of this user (default: yours)")
-	cmd.Flags().BoolVar(&all, "all", false, "tokens of all users")
-	cmd.MarkFlagsMutuallyExclusive("user", "all")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		if all {
-			user = "*"
-		}
-		list, err := client.Read[client.TokenList](api.ListTokens(cmd.Context(), &client.ListTokensParams{User: client.Optional(user)}))
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) { drawTokens(t, list.Items) })
-	}
-	return cmd
+	return cli.List[client.TokenList]{
+		Use: "tokens", Short: "List API tokens, without secrets", Example: "  carillon get tokens\n  carillon get tokens --all",
+		Flags: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&user, "user", "", "tokens of this user (default: yours)")
+			cmd.Flags().BoolVar(&all, "all", false, "tokens of all users")
+			cmd.MarkFlagsMutuallyExclusive("user", "all")
+		},
+		Fetch: func(ctx context.Context, api *client.API) (client.TokenList, error) {
+			if all {
+				user = "*"
+			}
+			return client.Read[client.TokenList](api.ListTokens(ctx, &client.ListTokensParams{User: client.Optional(user)}))
+		},
+		Columns: func(t *draw.Table, list client.TokenList) { drawTokens(t, list.Items) },
+	}.Command()
 }
 
 func drawTokens(t *draw.Table, tokens []client.Token) {

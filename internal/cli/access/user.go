@@ -74,11 +74,13 @@ func showLink(r *cli.Remote, cmd *cobra.Command, api *client.API, user string) e
 }
 
 func newGetUsersCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.UserList]{
 		Use: "users", Short: "List users", Example: "  carillon get users\n  carillon get users -o json",
-	}, func(ctx context.Context, api *client.API) (client.UserList, error) {
-		return client.Read[client.UserList](api.ListUsers(ctx))
-	}, func(t *draw.Table, list client.UserList) { drawUsers(t, list.Items) })
+		Fetch: func(ctx context.Context, api *client.API) (client.UserList, error) {
+			return client.Read[client.UserList](api.ListUsers(ctx))
+		},
+		Columns: func(t *draw.Table, list client.UserList) { drawUsers(t, list.Items) },
+	}.Command()
 }
 
 func drawUsers(t *draw.Table, users []client.UserItem) {

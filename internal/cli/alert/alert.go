@@ -39,35 +39,32 @@ func newAlertCommand() *cobra.Command {
 func newGetIncidentsCommand() *cobra.Command {
 	var state, rule, group, name string
 	var limit int
-	cmd := &cobra.Command{
-		Use: "incidents", Short: "List incidents, newest first", Args: cobra.NoArgs,
-		Example: "  carillon get incidents\n  carillon get incidents --state all --group billing\n  carillon get incidents -o json | jq '.items[].summary'",
-	}
-	r := cli.NewRemote(cmd)
-	f := cmd.Flags()
-	f.StringVar(&state, "state", "open", "open (firing, acknowledged or snoozed), resolved or all")
-	f.StringVar(&rule, "rule", "", "only for this `rule`")
-	f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
-	f.StringVar(&name, "job", "", "only for this `job`")
-	f.IntVar(&limit, "limit", 50, "maximum number of incidents to show, up to 1000")
-	cli.Complete(cmd, "state", "open", "firing", "acknowledged", "snoozed", "resolved", "all")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if state == "all" {
-			state = ""
-		}
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		page, err := client.Read[client.IncidentPage](api.ListIncidents(cmd.Context(), &client.ListIncidentsParams{
-			State: client.Optional(state), Alert: client.Optional(rule), Group: client.Optional(group), Job: client.Optional(name), Limit: &limit,
-		}))
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) { drawIncidents(t, page.Items, time.Now()) })
-	}
-	return cmd
+	return cli.List[client.IncidentPage]{
+		Use: "incidents", Aliases: []string{"incident"}, Short: "List incidents, newest first, or show one with its notifications",
+		Example: "  carillon get incidents\n  carillon get incidents --state all --group billing\n  carillon get incidents 1k7sk3t00abcdefgh\n" +
+			"  carillon get incidents -o json | jq '.items[].summary'",
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.StringVar(&state, "state", "open", "open (firing, acknowledged or snoozed), resolved or all")
+			f.StringVar(&rule, "rule", "", "only for this `rule`")
+			f.StringVarP(&group, "group", "g", "", "only for this executor `group`")
+			f.StringVar(&name, "job", "", "only for this `job`")
+			f.IntVar(&limit, "limit", 50, "maximum number of incidents to show, up to 1000")
+			cli.Complete(cmd, "state", "open", "firing", "acknowledged", "snoozed", "resolved", "all")
+		},
+		Fetch: func(ctx context.Context, api *client.API) (client.IncidentPage, error) {
+			if state == "all" {
+				state = ""
+			}
+			return client.Read[client.IncidentPage](api.ListIncidents(ctx, &client.ListIncidentsParams{
+				State: client.Optional(state), Alert: client.Optional(rule), Group: client.Optional(group), Job: client.Optional(name), Limit: &limit,
+			}))
+		},
+		Columns: func(t *draw.Table, page client.IncidentPage) { drawIncidents(t, page.Items, time.Now()) },
+		One: cli.Named("INCIDENT", func(ctx context.Context, api *client.API, id string) (client.Incident, error) {
+			return client.Read[client.Incident](api.GetIncident(ctx, id))
+		}, func(t *draw.Table, inc client.Incident) { drawIncident(t, &inc) }),
+	}.Command()
 }
 
 func drawIncidents(t *draw.Table, list []client.Incident, now time.Time) {
@@ -97,26 +94,6 @@ func drawIncidents(t *draw.Table, list []client.Incident, now time.Time) {
 		}
 		t.Row(append(row, t.Cell(inc.Summary, draw.NoteWidth))...)
 	}
-}
-
-func newGetIncidentCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "incident INCIDENT", Short: "Show an incident and its notifications", Args: cobra.ExactArgs(1),
-		Example: "  carillon get incident 1k7sk3t00abcdefgh",
-	}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		inc, err := client.Read[client.Incident](api.GetIncident(cmd.Context(), args[0]))
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), inc, func(t *draw.Table) { drawIncident(t, &inc) })
-	}
-	return cmd
 }
 
 func drawIncident(t *draw.Table, inc *client.Incident) {
@@ -257,40 +234,35 @@ func eachIncident(r *cli.Remote, cmd *cobra.Command, ids []string, done string, 
 func newGetDeliveriesCommand() *cobra.Command {
 	var channel, state string
 	var limit int
-	cmd := &cobra.Command{
-		Use: "deliveries", Short: "List notifications and their delivery state", Args: cobra.NoArgs,
+	return cli.List[client.DeliveryList]{
+		Use: "deliveries", Short: "List notifications and their delivery state",
 		Example: "  carillon get deliveries\n  carillon get deliveries --channel ops --state failed",
+		Flags: func(cmd *cobra.Command) {
+			f := cmd.Flags()
+			f.StringVar(&channel, "channel", "", "only for this `channel`")
+			f.StringVar(&state, "state", "", "only in this `state`: waiting, sent, failed or dropped")
+			f.IntVar(&limit, "limit", 50, "maximum number to show, up to 1000")
+			cli.Complete(cmd, "state", "waiting", "sent", "failed", "dropped")
+		},
+		Fetch: func(ctx context.Context, api *client.API) (client.DeliveryList, error) {
+			return client.Read[client.DeliveryList](api.ListDeliveries(ctx, &client.ListDeliveriesParams{
+				Channel: client.Optional(channel), State: client.Optional(state), Limit: &limit,
+			}))
+		},
+		Columns: drawDeliveries,
+	}.Command()
+}
+
+func drawDeliveries(t *draw.Table, list client.DeliveryList) {
+	if len(list.Items) == 0 {
+		t.Line("no deliveries")
+		return
 	}
-	r := cli.NewRemote(cmd)
-	f := cmd.Flags()
-	f.StringVar(&channel, "channel", "", "only for this `channel`")
-	f.StringVar(&state, "state", "", "only in this `state`: waiting, sent, failed or dropped")
-	f.IntVar(&limit, "limit", 50, "maximum number to show, up to 1000")
-	cli.Complete(cmd, "state", "waiting", "sent", "failed", "dropped")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		list, err := client.Read[client.DeliveryList](api.ListDeliveries(cmd.Context(), &client.ListDeliveriesParams{
-			Channel: client.Optional(channel), State: client.Optional(state), Limit: &limit,
-		}))
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), list, func(t *draw.Table) {
-			if len(list.Items) == 0 {
-				t.Line("no deliveries")
-				return
-			}
-			t.Row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
-			for _, item := range list.Items {
-				d := &item.Delivery
-				t.Row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), t.Instant(deliveredAt(d)), t.Cell(item.Summary, 40), t.Cell(d.Reason, draw.NoteWidth))
-			}
-		})
+	t.Row("INCIDENT", "CHANNEL", "MESSAGE", "STATE", "TRIES", "AT", "SUMMARY", "REASON")
+	for _, item := range list.Items {
+		d := &item.Delivery
+		t.Row(item.Incident, d.Channel, string(d.Kind), string(d.State), strconv.Itoa(d.Attempts), t.Instant(deliveredAt(d)), t.Cell(item.Summary, 40), t.Cell(d.Reason, draw.NoteWidth))
 	}
-	return cmd
 }
 
 func newAlertTestCommand() *cobra.Command {
@@ -367,20 +339,22 @@ func newAlertSilenceCommand() *cobra.Command {
 }
 
 func newGetSilencesCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.SilenceList]{
 		Use: "silences", Short: "List silences", Example: "  carillon get silences",
-	}, func(ctx context.Context, api *client.API) (client.SilenceList, error) {
-		return client.Read[client.SilenceList](api.ListSilences(ctx))
-	}, func(t *draw.Table, list client.SilenceList) {
-		if len(list.Items) == 0 {
-			t.Line("no silences")
-			return
-		}
-		t.Row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
-		for _, s := range list.Items {
-			t.Row(s.ID, t.Instant(s.Until), t.Cell(s.By, 30), draw.OrDash(s.Rule), draw.OrDash(s.Group), draw.OrDash(string(s.Job)), t.Cell(s.Reason, draw.NoteWidth))
-		}
-	})
+		Fetch: func(ctx context.Context, api *client.API) (client.SilenceList, error) {
+			return client.Read[client.SilenceList](api.ListSilences(ctx))
+		},
+		Columns: func(t *draw.Table, list client.SilenceList) {
+			if len(list.Items) == 0 {
+				t.Line("no silences")
+				return
+			}
+			t.Row("SILENCE", "UNTIL", "BY", "RULE", "GROUP", "JOB", "REASON")
+			for _, s := range list.Items {
+				t.Row(s.ID, t.Instant(s.Until), t.Cell(s.By, 30), draw.OrDash(s.Rule), draw.OrDash(s.Group), draw.OrDash(string(s.Job)), t.Cell(s.Reason, draw.NoteWidth))
+			}
+		},
+	}.Command()
 }
 
 func newAlertUnsilenceCommand() *cobra.Command {

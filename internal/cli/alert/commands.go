@@ -9,5 +9,5 @@ func Commands() []*cobra.Command {
 
 // GetCommands returns what "get" shows of alerts.
 func GetCommands() []*cobra.Command {
-	return []*cobra.Command{newGetIncidentsCommand(), newGetIncidentCommand(), newGetDeliveriesCommand(), newGetAlertRulesCommand(), newGetChannelsCommand(), newGetSilencesCommand()}
+	return []*cobra.Command{newGetIncidentsCommand(), newGetDeliveriesCommand(), newGetAlertRulesCommand(), newGetChannelsCommand(), newGetSilencesCommand()}
 }

@@ -15,25 +15,27 @@ import (
 )
 
 func newGetAlertRulesCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.AlertList]{
 		Use: "alert-rules", Short: "List alert rules and their channels", Example: "  carillon get alert-rules\n  carillon get alert-rules -o yaml",
-	}, func(ctx context.Context, api *client.API) (client.AlertList, error) {
-		return client.Read[client.AlertList](api.ListAlerts(ctx))
-	}, func(t *draw.Table, list client.AlertList) {
-		if len(list.Items) == 0 {
-			t.Line("no rules")
-			return
-		}
-		t.Row("RULE", "SEVERITY", "WHEN", "FOR", "CHANNELS")
-		for i := range list.Items {
-			d := &list.Items[i].Definition
-			name := d.Alert
-			if d.Disabled {
-				name += " (disabled)"
+		Fetch: func(ctx context.Context, api *client.API) (client.AlertList, error) {
+			return client.Read[client.AlertList](api.ListAlerts(ctx))
+		},
+		Columns: func(t *draw.Table, list client.AlertList) {
+			if len(list.Items) == 0 {
+				t.Line("no rules")
+				return
 			}
-			t.Row(name, string(d.Severity), shownCondition(d), shownMatch(t, d), listed(t, d.Channels))
-		}
-	})
+			t.Row("RULE", "SEVERITY", "WHEN", "FOR", "CHANNELS")
+			for i := range list.Items {
+				d := &list.Items[i].Definition
+				name := d.Alert
+				if d.Disabled {
+					name += " (disabled)"
+				}
+				t.Row(name, string(d.Severity), shownCondition(d), shownMatch(t, d), listed(t, d.Channels))
+			}
+		},
+	}.Command()
 }
 
 // shownCondition tells what a rule waits for in a few words.
@@ -94,29 +96,31 @@ func shownMatch(t *draw.Table, r *client.Alert) string {
 }
 
 func newGetChannelsCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.ChannelList]{
 		Use: "channels", Short: "List notification channels", Example: "  carillon get channels",
-	}, func(ctx context.Context, api *client.API) (client.ChannelList, error) {
-		return client.Read[client.ChannelList](api.ListChannels(ctx))
-	}, func(t *draw.Table, list client.ChannelList) {
-		if len(list.Items) == 0 {
-			t.Line("no channels")
-			return
-		}
-		t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING", "DELIVERY")
-		for i := range list.Items {
-			item := &list.Items[i]
-			to := item.Definition.URL
-			if e := item.Definition.Email; e != nil {
-				to = strings.Join(e.To, ", ")
+		Fetch: func(ctx context.Context, api *client.API) (client.ChannelList, error) {
+			return client.Read[client.ChannelList](api.ListChannels(ctx))
+		},
+		Columns: func(t *draw.Table, list client.ChannelList) {
+			if len(list.Items) == 0 {
+				t.Line("no channels")
+				return
 			}
-			name := item.Definition.Channel
-			if item.Definition.Disabled {
-				name += " (disabled)"
+			t.Row("CHANNEL", "KIND", "TO", "LANGUAGE", "ZONE", "SECRETS", "MISSING", "DELIVERY")
+			for i := range list.Items {
+				item := &list.Items[i]
+				to := item.Definition.URL
+				if e := item.Definition.Email; e != nil {
+					to = strings.Join(e.To, ", ")
+				}
+				name := item.Definition.Channel
+				if item.Definition.Disabled {
+					name += " (disabled)"
+				}
+				t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing), shownHealth(t, &item.Health))
 			}
-			t.Row(name, string(item.Definition.Kind), t.Cell(to, draw.NoteWidth), string(item.Definition.Language), item.Definition.Zone, listed(t, item.Secrets), listed(t, item.Missing), shownHealth(t, &item.Health))
-		}
-	})
+		},
+	}.Command()
 }
 
 // shownHealth says whether messages get through to a channel.

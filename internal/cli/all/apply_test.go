@@ -103,7 +103,7 @@ func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {
 	s.Want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged (dry run: nothing was saved)\n", one, "apply", "-f", "-", "--prune", "--dry-run")
 	s.Want("unchanged  job  a/one\n"+lonely+"deleted    job  a/two\n1 deleted, 1 unchanged\n", one, "apply", "-f", "-", "--prune", "--yes")
 	s.Want("unchanged  job  a/one\n"+lonely+"1 unchanged\n", one, "apply", "-f", "-", "--prune")
-	if code, _, errOut := s.Run("", "get", "job", "b/three"); code != 0 {
+	if code, _, errOut := s.Run("", "get", "jobs", "b/three"); code != 0 {
 		t.Errorf("the other group's job: exit code %d: %s", code, errOut)
 	}
 }

@@ -34,5 +34,5 @@ func TestShellsCompleteWhatTheServerHas(t *testing.T) {
 	f("dev\n", "run", "default/hello", "--instance", "")
 	f("holidays\n", "delete", "--calendar", "")
 	f("\tdefault/hello succeeded\n", "cancel", "")
-	f("\tdefault/hello succeeded\n", "get", "run", "")
+	f("\tdefault/hello succeeded\n", "get", "runs", "")
 }

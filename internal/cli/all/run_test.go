@@ -46,7 +46,7 @@ func TestJobsAreAppliedRunAndRead(t *testing.T) {
 	if code, out, _ := s.Run("", "logs", "default/broken"); code != 0 || !strings.HasPrefix(out, "oh\n") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if code, out, _ := s.Run("", "get", "run", run.RunID); code != 0 || !strings.Contains(out, "exit code   3\n") {
+	if code, out, _ := s.Run("", "get", "runs", run.RunID); code != 0 || !strings.Contains(out, "exit code   3\n") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	if code, out, _ := s.Run("", "get", "runs", "--status", "failed,lost", "--since", "1h"); code != 0 || strings.Count(out, "\n") != 2 {
@@ -94,10 +94,10 @@ func TestARunIsDoneAgainWithOtherParameters(t *testing.T) {
 	if code, out, _ := s.Run("", "get", "runs", "--rerun-of", first.RunID); code != 0 || strings.Count(out, "\n") != 2 || !strings.Contains(out, again.RunID) {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if _, out, _ := s.Run("", "get", "run", first.RunID); !strings.Contains(out, "RERUN BY") || !strings.Contains(out, again.RunID) {
+	if _, out, _ := s.Run("", "get", "runs", first.RunID); !strings.Contains(out, "RERUN BY") || !strings.Contains(out, again.RunID) {
 		t.Errorf("the run does not say by which it was done again: %s", out)
 	}
-	if _, out, _ := s.Run("", "get", "run", again.RunID); !strings.Contains(out, "rerun of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
+	if _, out, _ := s.Run("", "get", "runs", again.RunID); !strings.Contains(out, "rerun of  "+first.RunID) || !strings.Contains(out, `{"code":4}`) {
 		t.Errorf("the run does not say which it does again: %s", out)
 	}
 	s.WantError(cli.ExitUsage, "carillon: --param code must be KEY=VALUE", "", "rerun", first.RunID, "--param", "code")

@@ -31,7 +31,7 @@ func TestAFireIsSkippedFromTheCommandLine(t *testing.T) {
 	s.Want("default/yearly: the fire at "+draw.Clock{}.Instant(july(0))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next", "--note", "not this year")
 	s.Want("default/yearly: the fire at "+draw.Clock{}.Instant(july(1))+" is skipped\n", "", "skip", "default/yearly", "--fire", "next")
 	s.Want("default/yearly: the fire at "+draw.Clock{}.Instant(july(1))+" runs\n", "", "skip", "default/yearly", "--fire", july(1).Format(time.RFC3339), "--undo")
-	if code, out, _ := s.Run("", "get", "job", "default/yearly"); code != 0 || strings.Count(out, ": not this year") != 1 || !strings.Contains(out, "skipped by ") {
+	if code, out, _ := s.Run("", "get", "jobs", "default/yearly"); code != 0 || strings.Count(out, ": not this year") != 1 || !strings.Contains(out, "skipped by ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	s.WantError(cli.ExitUsage, `carillon: "tomorrow" must be a time in RFC 3339`, "", "skip", "default/yearly", "--fire", "tomorrow")
@@ -44,7 +44,7 @@ func TestAFireRunsEarlyFromTheCommandLine(t *testing.T) {
 	if code, out, errOut := s.Run("", "run", "default/yearly", "--early", "next", "--follow"); code != 0 || !strings.HasPrefix(out, "happy new half year\n") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
-	if code, out, _ := s.Run("", "get", "job", "default/yearly"); code != 0 || !strings.Contains(out, " asked for it early, as run ") {
+	if code, out, _ := s.Run("", "get", "jobs", "default/yearly"); code != 0 || !strings.Contains(out, " asked for it early, as run ") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 	s.WantError(cli.ExitConflict, "carillon: the fire at ", "", "skip", "default/yearly", "--fire", july(0).Format(time.RFC3339), "--undo")

@@ -39,6 +39,15 @@ func TestATrendByDayHasTheDaysOfTheUsersZoneOrAnother(t *testing.T) {
 	day(" 00:00:00+05:45")
 	day(" 00:00:00Z", "--utc")
 	day(" 00:00:00+05:30", "--zone", "Asia/Kolkata")
+	for by, row := range map[string]string{"job": "default/chatty", "group": "default", "instance": "default/dev", "version": "default/chatty v1", "minute": "2"} {
+		code, out, errOut := s.Run("", "report", "runs", "--since", "1h", "--by", by)
+		if code != 0 || !strings.HasPrefix(out, strings.ToUpper(by)+" ") || !strings.Contains(out, "\n"+row) {
+			t.Errorf("by %s: exit code %d: %s%s", by, code, errOut, out)
+		}
+	}
+	if code, out, errOut := s.Run("", "report", "runs", "--order", "lateness"); code != 0 || !strings.Contains(out, "COMMITTED P50") {
+		t.Errorf("by lateness: exit code %d: %s%s", code, errOut, out)
+	}
 	s.WantError(cli.ExitUsage, `carillon: invalid argument "Mars" for "--zone" flag: zone "Mars" is not known`, "", "report", "trend", "--zone", "Mars")
 	s.WantError(cli.ExitUsage, "carillon: if any flags in the group [utc zone] are set", "", "report", "trend", "--zone", "Asia/Kolkata", "--utc")
 }

@@ -15,16 +15,18 @@ import (
 )
 
 func newGetBusCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.BusState]{
 		Use:   "bus",
 		Short: "Show the NATS streams, their replicas and consumers",
 		Long: "Show the NATS server, the size of its streams and their limits, whether all replicas are in sync,\n" +
 			"the consumers with the largest backlog, and the groups that keep most in the buckets that executors\n" +
 			"write. -o json and -o yaml include all buckets.",
 		Example: "  carillon get bus\n  carillon get bus -o json | jq .durability",
-	}, func(ctx context.Context, api *client.API) (client.BusState, error) {
-		return client.Read[client.BusState](api.GetBus(ctx))
-	}, drawBus)
+		Fetch: func(ctx context.Context, api *client.API) (client.BusState, error) {
+			return client.Read[client.BusState](api.GetBus(ctx))
+		},
+		Columns: drawBus,
+	}.Command()
 }
 
 func drawBus(t *draw.Table, s client.BusState) {

@@ -9,5 +9,5 @@ func Commands() []*cobra.Command {
 
 // GetCommands returns what "get" shows of the cluster.
 func GetCommands() []*cobra.Command {
-	return []*cobra.Command{newGetNodesCommand(), newGetBusCommand(), newGetHistoryCommand(), newGetRetentionCommand(), newGetDeadLettersCommand(), newGetDeadLetterCommand()}
+	return []*cobra.Command{newGetNodesCommand(), newGetBusCommand(), newGetHistoryCommand(), newGetRetentionCommand(), newGetDeadLettersCommand()}
 }

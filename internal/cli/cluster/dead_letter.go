@@ -21,7 +21,7 @@ func newDeadLetterCommand() *cobra.Command {
 		Long: "The history refuses messages from executors and servers that are forged, damaged or from a newer\n" +
 			"version. It keeps them for two weeks, with the reason. Replay them after an upgrade. List them\n" +
 			"with \"carillon get dead-letters\".",
-		Example: "  carillon get dead-letters\n  carillon get dead-letter 17\n  carillon dead-letter replay --all",
+		Example: "  carillon get dead-letters\n  carillon get dead-letters 17\n  carillon dead-letter replay --all",
 	}
 	cmd.AddCommand(
 		newDeadLetterEachCommand("replay", "Replay refused messages, for example after an upgrade",
@@ -39,72 +39,52 @@ func newDeadLetterCommand() *cobra.Command {
 
 func newGetDeadLettersCommand() *cobra.Command {
 	var limit int
-	cmd := &cobra.Command{
-		Use: "dead-letters", Short: "List refused messages with their reasons, newest first", Args: cobra.NoArgs,
-		Example: "  carillon get dead-letters\n  carillon get dead-letters --limit 0 -o json",
-	}
-	r := cli.NewRemote(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to show; 0 shows all")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		page, err := api.DeadLetters(cmd.Context(), limit)
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), page, func(t *draw.Table) {
-			if len(page.Items) == 0 {
-				t.Line("no dead letters")
-				return
+	return cli.List[client.DeadLetterPage]{
+		Use: "dead-letters", Aliases: []string{"dead-letter"}, Short: "List refused messages with their reasons, newest first, or show one",
+		Example: "  carillon get dead-letters\n  carillon get dead-letters 17\n  carillon get dead-letters --limit 0 -o json",
+		Flags: func(cmd *cobra.Command) {
+			cmd.Flags().IntVar(&limit, "limit", 50, "maximum number to show; 0 shows all")
+		},
+		Fetch: func(ctx context.Context, api *client.API) (client.DeadLetterPage, error) {
+			return api.DeadLetters(ctx, limit)
+		},
+		Columns: drawDeadLetters,
+		One: cli.Named("LETTER", func(ctx context.Context, api *client.API, number string) (none client.DeadLetterContent, err error) {
+			seq, err := letterNumber(number)
+			if err != nil {
+				return none, err
 			}
-			t.Row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
-			for _, l := range page.Items {
-				t.Row(strconv.FormatUint(l.Sequence, 10), t.Instant(l.At), l.Stream, t.Cell(l.Subject, 40), t.Cell(l.Message, 20), draw.Bytes(int64(l.Size)), t.Cell(l.Reason, 100))
-			}
-			if page.Next != "" {
-				t.Line(fmt.Sprintf("%d of %d; show more with --limit", len(page.Items), page.Total))
-			}
-		})
-	}
-	return cmd
+			return client.Read[client.DeadLetterContent](api.GetDeadLetter(ctx, seq))
+		}, drawDeadLetter),
+	}.Command()
 }
 
-func newGetDeadLetterCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "dead-letter LETTER", Short: "Show a refused message", Args: cobra.ExactArgs(1),
-		Example: "  carillon get dead-letter 17\n  carillon get dead-letter 17 -o json",
+func drawDeadLetters(t *draw.Table, page client.DeadLetterPage) {
+	if len(page.Items) == 0 {
+		t.Line("no dead letters")
+		return
 	}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		seq, err := letterNumber(args[0])
-		if err != nil {
-			return err
-		}
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		l, err := client.Read[client.DeadLetterContent](api.GetDeadLetter(cmd.Context(), seq))
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), l, func(t *draw.Table) {
-			t.Row("refused", t.Instant(l.At))
-			t.Row("stream", l.Stream)
-			t.Row("subject", t.Cell(l.Subject, 200))
-			t.Row("message", t.Cell(l.Message, 200))
-			t.Row("reason", t.Cell(l.Reason, 1000))
-			t.Row("size", draw.Bytes(int64(l.Size)))
-			t.Line("")
-			t.Line(t.Cell(l.Text, len(l.Text)))
-			if !l.Whole {
-				t.Line("Only the beginning was kept.")
-			}
-		})
+	t.Row("LETTER", "REFUSED", "STREAM", "SUBJECT", "MESSAGE", "SIZE", "REASON")
+	for _, l := range page.Items {
+		t.Row(strconv.FormatUint(l.Sequence, 10), t.Instant(l.At), l.Stream, t.Cell(l.Subject, 40), t.Cell(l.Message, 20), draw.Bytes(int64(l.Size)), t.Cell(l.Reason, 100))
 	}
-	return cmd
+	if page.Next != "" {
+		t.Line(fmt.Sprintf("%d of %d; show more with --limit", len(page.Items), page.Total))
+	}
+}
+
+func drawDeadLetter(t *draw.Table, l client.DeadLetterContent) {
+	t.Row("refused", t.Instant(l.At))
+	t.Row("stream", l.Stream)
+	t.Row("subject", t.Cell(l.Subject, 200))
+	t.Row("message", t.Cell(l.Message, 200))
+	t.Row("reason", t.Cell(l.Reason, 1000))
+	t.Row("size", draw.Bytes(int64(l.Size)))
+	t.Line("")
+	t.Line(t.Cell(l.Text, len(l.Text)))
+	if !l.Whole {
+		t.Line("Only the beginning was kept.")
+	}
 }
 
 // newDeadLetterEachCommand returns the command that does something to letters, each by itself.

@@ -14,7 +14,7 @@ import (
 )
 
 func newGetHistoryCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.HistoryState]{
 		Use:   "history",
 		Short: "Show the state of the history: completeness, backlog and disk usage",
 		Long: "Show up to which time runs, logs and reports are complete. While the log store is away or slow,\n" +
@@ -22,9 +22,11 @@ func newGetHistoryCommand() *cobra.Command {
 			"drain rate (records per second) and the estimated time until the backlog is empty. If the backlog\n" +
 			"does not shrink, it shows no estimate.",
 		Example: "  carillon get history\n  carillon get history -o json",
-	}, func(ctx context.Context, api *client.API) (client.HistoryState, error) {
-		return client.Read[client.HistoryState](api.GetHistory(ctx))
-	}, drawHistory)
+		Fetch: func(ctx context.Context, api *client.API) (client.HistoryState, error) {
+			return client.Read[client.HistoryState](api.GetHistory(ctx))
+		},
+		Columns: drawHistory,
+	}.Command()
 }
 
 func drawHistory(t *draw.Table, state client.HistoryState) {

@@ -13,13 +13,15 @@ import (
 )
 
 func newGetNodesCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.NodeList]{
 		Use:     "nodes",
 		Short:   "List scheduler nodes and their shards",
 		Example: "  carillon get nodes",
-	}, func(ctx context.Context, api *client.API) (client.NodeList, error) {
-		return client.Read[client.NodeList](api.ListNodes(ctx))
-	}, drawNodes)
+		Fetch: func(ctx context.Context, api *client.API) (client.NodeList, error) {
+			return client.Read[client.NodeList](api.ListNodes(ctx))
+		},
+		Columns: drawNodes,
+	}.Command()
 }
 
 func drawNodes(t *draw.Table, nodes client.NodeList) {

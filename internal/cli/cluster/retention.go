@@ -32,13 +32,15 @@ func newRetentionCommand() *cobra.Command {
 }
 
 func newGetRetentionCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.RetentionItem]{
 		Use:     "retention",
 		Short:   "Show the retention rules",
 		Example: "  carillon get retention\n  carillon get retention -o json",
-	}, func(ctx context.Context, api *client.API) (client.RetentionItem, error) {
-		return client.Read[client.RetentionItem](api.GetRetention(ctx))
-	}, func(t *draw.Table, item client.RetentionItem) { drawRetention(t, &item) })
+		Fetch: func(ctx context.Context, api *client.API) (client.RetentionItem, error) {
+			return client.Read[client.RetentionItem](api.GetRetention(ctx))
+		},
+		Columns: func(t *draw.Table, item client.RetentionItem) { drawRetention(t, &item) },
+	}.Command()
 }
 
 func newRetentionSetCommand() *cobra.Command {

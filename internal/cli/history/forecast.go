@@ -1,6 +1,7 @@
 package history
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -40,43 +41,39 @@ func newGetFiresCommand() *cobra.Command {
 	var a ahead
 	var group, query string
 	var each int
-	cmd := &cobra.Command{
+	return cli.List[client.FirePage]{
 		Use:   "fires",
 		Short: "List upcoming fires by job",
 		Long: "List the fires of the next 24 hours by job, without paused jobs and without fires that a calendar\n" +
 			"skips. \"carillon ledger show JOB\" lists past fires. \"carillon report load\" counts upcoming ones.",
 		Example: "  carillon get fires --for 2h\n  carillon get fires --group billing --from 2026-12-24T00:00:00Z --for 3d --each 3",
-		Args:    cobra.NoArgs,
-	}
-	r := cli.NewRemote(cmd)
-	a.flags(cmd)
-	cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
-	cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
-	cmd.Flags().IntVar(&each, "each", 5, "maximum number of fires per job, up to 500")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		from, to, err := a.bounds(time.Now())
-		if err != nil {
-			return cli.Usage(err)
-		}
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		p := client.ListFiresParams{From: &from, To: to, Group: client.Optional(group), Q: client.Optional(query), PerJob: &each, Limit: new(500)}
-		all := client.FirePage{Items: []client.JobFires{}}
-		for {
-			page, err := client.Read[client.FirePage](api.ListFires(cmd.Context(), &p))
+		Flags: func(cmd *cobra.Command) {
+			a.flags(cmd)
+			cmd.Flags().StringVar(&group, "group", "", "only jobs of this executor `group`")
+			cmd.Flags().StringVarP(&query, "query", "q", "", "only jobs with this `text` in their name or description")
+			cmd.Flags().IntVar(&each, "each", 5, "maximum number of fires per job, up to 500")
+		},
+		Fetch: func(ctx context.Context, api *client.API) (client.FirePage, error) {
+			all := client.FirePage{Items: []client.JobFires{}}
+			from, to, err := a.bounds(time.Now())
 			if err != nil {
-				return err
+				return all, cli.Usage(err)
 			}
-			all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
-			if page.Next == "" {
-				return r.Show(cmd.OutOrStdout(), all, func(t *draw.Table) { drawFires(t, all) })
+			p := client.ListFiresParams{From: &from, To: to, Group: client.Optional(group), Q: client.Optional(query), PerJob: &each, Limit: new(500)}
+			for {
+				page, err := client.Read[client.FirePage](api.ListFires(ctx, &p))
+				if err != nil {
+					return all, err
+				}
+				all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
+				if page.Next == "" {
+					return all, nil
+				}
+				p.Cursor = &page.Next
 			}
-			p.Cursor = &page.Next
-		}
-	}
-	return cmd
+		},
+		Columns: drawFires,
+	}.Command()
 }
 
 func drawFires(t *draw.Table, page client.FirePage) {

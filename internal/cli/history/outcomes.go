@@ -19,15 +19,16 @@ import (
 func newOutcomesCommand() *cobra.Command {
 	var f reportFlags
 	var parts int
-	cmd := newReport(&cobra.Command{
+	cmd := newReport(cli.List[client.RunCounts]{
 		Use: "outcomes", Short: "Count fires by outcome over time",
 		Long: "Count the fires of the last 24 hours by status, in equal intervals. Fires without a run are\n" +
 			"counted too.",
 		Example: "  carillon report outcomes --since 1h --parts 12\n  carillon report outcomes --job billing/report --since 7d --parts 7",
+		Columns: drawOutcomes,
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunCounts, error) {
 		from, to := past(p, time.Now())
 		return client.Read[client.RunCounts](api.CountRuns(ctx, &client.CountRunsParams{From: from, To: to, Parts: &parts, Job: p.Job, Group: p.Group}))
-	}, drawOutcomes)
+	})
 	cmd.Flags().IntVar(&parts, "parts", 24, "number of intervals, up to 120")
 	return cmd
 }
@@ -84,9 +85,10 @@ var facetDimensions = []string{"status", "cause", "group", "job", "version", "in
 func newBreakdownCommand() *cobra.Command {
 	var f reportFlags
 	var by []string
-	cmd := newReport(&cobra.Command{
+	cmd := newReport(cli.List[client.RunFacets]{
 		Use: "breakdown", Short: "Count fires by status, cause, group, job, version and instance",
 		Example: "  carillon report breakdown --since 7d --by instance\n  carillon report breakdown --job billing/report --by status,version",
+		Columns: drawFacets,
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.RunFacets, error) {
 		if f.limit > 1000 {
 			return client.RunFacets{}, cli.Usage(errors.New("--limit must be at most 1000"))
@@ -95,7 +97,7 @@ func newBreakdownCommand() *cobra.Command {
 		return client.Read[client.RunFacets](api.FacetRuns(ctx, &client.FacetRunsParams{
 			By: client.OptionalList(cli.Words[runlog.Dimension](by)), From: &from, To: &to, Values: &f.limit, Job: p.Job, Group: p.Group,
 		}))
-	}, drawFacets)
+	})
 	cmd.Flags().StringSliceVar(&by, "by", nil, "only by this `dimension`; can be repeated: "+strings.Join(facetDimensions, ", "))
 	cli.Complete(cmd, "by", facetDimensions...)
 	return cmd

@@ -29,21 +29,14 @@ func newReportCommand() *cobra.Command {
 			"day of a time zone for 100 days, and per day in UTC for five years.",
 		Example: "  carillon report overview\n" +
 			"  carillon report trend --since 7d --step day\n" +
-			"  carillon report jobs --order ratio --group billing\n" +
+			"  carillon report runs --order ratio --group billing\n" +
 			"  carillon report failures --since 7d\n" +
 			"  carillon report load --for 2d\n" +
 			"  carillon report usage billing --since 24h",
 	}
 	cmd.AddCommand(
 		newOverviewCommand(), newTrendCommand(),
-		newRowsCommand("jobs", "List jobs by number of runs", []runlog.Dimension{runlog.ByJob}, runlog.OrderRuns),
-		newRowsCommand("slowest", "List the slowest jobs", []runlog.Dimension{runlog.ByJob}, runlog.OrderDuration),
-		newRowsCommand("failing", "List the jobs that fail most often", []runlog.Dimension{runlog.ByJob}, runlog.OrderRatio),
-		newRowsCommand("late", "List the jobs that start latest", []runlog.Dimension{runlog.ByJob}, runlog.OrderLateness),
-		newRowsCommand("groups", "List executor groups by number of runs", []runlog.Dimension{runlog.ByGroup}, runlog.OrderRuns),
-		newRowsCommand("instances", "List instances by number of attempts", []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, runlog.OrderRuns),
-		newRowsCommand("versions", "List job versions by number of runs", []runlog.Dimension{runlog.ByJob, runlog.ByVersion}, runlog.OrderRuns),
-		newBusiestCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newUsageCommand(), newRepairCommand(),
+		newRunsCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newUsageCommand(), newRepairCommand(),
 	)
 	return cmd
 }
@@ -71,44 +64,39 @@ func (f *reportFlags) add(cmd *cobra.Command, jobs bool) {
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
 }
 
-// newReport returns the command of a report that ask reads and fill shows.
-func newReport[T any](cmd *cobra.Command, f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error), fill func(*draw.Table, T)) *cobra.Command {
-	cmd.Args = cobra.NoArgs
-	r := cli.NewRemote(cmd)
-	f.add(cmd, jobs)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+// newReport returns the command of a report that ask reads. l has no flags of its own.
+func newReport[T any](l cli.List[T], f *reportFlags, jobs bool, ask func(ctx context.Context, api *client.API, p client.ListRunsParams) (T, error)) *cobra.Command {
+	var cmd *cobra.Command
+	l.Flags = func(c *cobra.Command) {
+		cmd = c
+		f.add(c, jobs)
+	}
+	l.Fetch = func(ctx context.Context, api *client.API) (none T, err error) {
 		p, err := f.Params(time.Now())
 		if err != nil {
-			return cli.Usage(err)
+			return none, cli.Usage(err)
 		}
 		if f.limit < 1 {
-			return cli.Usage(errors.New("--limit must be 1 or more"))
+			return none, cli.Usage(errors.New("--limit must be 1 or more"))
 		}
 		f.zone = cli.ZoneName(cmd)
 		if !cmd.Flags().Changed("zone") && p.From != nil && time.Since(*p.From) > zonedFor {
 			f.zone = "UTC"
 		}
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		v, err := ask(cmd.Context(), api, p)
-		if err != nil {
-			return err
-		}
-		return r.Show(cmd.OutOrStdout(), v, func(t *draw.Table) { fill(t, v) })
+		return ask(ctx, api, p)
 	}
-	return cmd
+	return l.Command()
 }
 
 func newOverviewCommand() *cobra.Command {
 	var f reportFlags
-	cmd := newReport(&cobra.Command{
+	cmd := newReport(cli.List[client.Overview]{
 		Use: "overview", Short: "Show an overview: totals, trend, slow and failing jobs",
 		Example: "  carillon report overview\n  carillon report overview --group billing --since 7d",
+		Columns: drawOverview,
 	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Overview, error) {
 		return client.Read[client.Overview](api.GetOverview(ctx, &client.GetOverviewParams{From: p.From, To: p.To, Group: p.Group, Top: new(min(f.limit, 5)), Zone: &f.zone}))
-	}, drawOverview)
+	})
 	cli.ZoneFlag(cmd)
 	return cmd
 }
@@ -139,17 +127,18 @@ func drawOverview(t *draw.Table, o client.Overview) {
 func newTrendCommand() *cobra.Command {
 	var f reportFlags
 	step := "hour"
-	cmd := newReport(&cobra.Command{
+	cmd := newReport(cli.List[client.Report]{
 		Use: "trend", Short: "Show runs over time",
 		Example: "  carillon report trend --since 7d --step day\n  carillon report trend --job ops/backup --limit 200\n" +
 			"  carillon report trend --since 30d --step day --zone Asia/Kolkata",
+		Columns: func(t *draw.Table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime(t)) },
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
 		ask := client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Step: new(runlog.Step(step)), Limit: &f.limit}
 		if *ask.Step == runlog.StepDay {
 			ask.Zone = &f.zone
 		}
 		return client.Read[client.Report](api.ReportRuns(ctx, &ask))
-	}, func(t *draw.Table, r client.Report) { drawRows(t, "TIME", r.Items, rowTime(t)) })
+	})
 	cmd.Flags().Lookup("limit").DefValue = "100"
 	f.limit = 100
 	cmd.Flags().StringVar(&step, "step", step, "length of a `step`: minute, hour or day")
@@ -158,37 +147,56 @@ func newTrendCommand() *cobra.Command {
 	return cmd
 }
 
-func newBusiestCommand() *cobra.Command {
-	var f reportFlags
-	return newReport(&cobra.Command{
-		Use: "busiest", Short: "List the busiest minutes", Example: "  carillon report busiest --since 7d",
-	}, &f, false, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
-		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{
-			From: p.From, To: p.To, Group: p.Group, Step: new(runlog.StepMinute), Order: new(runlog.OrderRuns), Limit: &f.limit,
-		}))
-	}, func(t *draw.Table, r client.Report) { drawRows(t, "MINUTE", r.Items, rowTime(t)) })
-}
+// reportedBy are the things that a report of runs has a row for. Instances and minutes are counted by group
+// alone.
+var reportedBy = []string{"job", "group", "instance", "version", "minute"}
 
-// newRowsCommand returns a report with a row for each thing.
-func newRowsCommand(name, short string, by []runlog.Dimension, order runlog.Order) *cobra.Command {
+// newRunsCommand returns a report with a row for each of some things.
+func newRunsCommand() *cobra.Command {
 	var f reportFlags
-	byInstance := by[len(by)-1] == runlog.ByInstance
-	chosen := string(order)
-	cmd := newReport(&cobra.Command{
-		Use: name, Short: short, Example: "  carillon report " + name + " --since 7d",
-	}, &f, !byInstance, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
-		o := runlog.Order(chosen)
-		return client.Read[client.Report](api.ReportRuns(ctx, &client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, By: &by, Order: &o, Limit: &f.limit}))
-	}, func(t *draw.Table, r client.Report) {
-		title := strings.ToUpper(string(by[len(by)-1]))
-		if order == runlog.OrderLateness {
-			drawStages(t, title, r.Items, rowName)
-			return
-		}
-		drawRows(t, title, r.Items, rowName)
-	})
+	by, order := "job", string(runlog.OrderRuns)
 	orders := cli.Words[string](runlog.Orders[1:])
-	cmd.Flags().StringVar(&chosen, "order", chosen, "sort `order`: "+strings.Join(orders, ", "))
+	cmd := newReport(cli.List[client.Report]{
+		Use: "runs", Short: "Report runs by job, group, instance, version or minute",
+		Long: "Report runs by job, executor group, instance, version of a job, or minute. --order sorts them: by runs,\n" +
+			"failures, ratio (the share that fails), duration (p95), or lateness (p95 of the start), which also shows how\n" +
+			"late each stage was.",
+		Example: "  carillon report runs --since 7d\n  carillon report runs --order ratio --group billing\n" +
+			"  carillon report runs --order duration --limit 5\n  carillon report runs --by instance\n  carillon report runs --by minute --since 7d",
+		Columns: func(t *draw.Table, r client.Report) {
+			name := rowName
+			if by == "minute" {
+				name = rowTime(t)
+			}
+			if order == string(runlog.OrderLateness) {
+				drawStages(t, strings.ToUpper(by), r.Items, name)
+				return
+			}
+			drawRows(t, strings.ToUpper(by), r.Items, name)
+		},
+	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.Report, error) {
+		o := runlog.Order(order)
+		ask := client.ReportRunsParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Order: &o, Limit: &f.limit}
+		switch by {
+		case "job", "group":
+			ask.By = &[]runlog.Dimension{runlog.Dimension(by)}
+		case "instance":
+			ask.By = &[]runlog.Dimension{runlog.ByGroup, runlog.ByInstance}
+		case "version":
+			ask.By = &[]runlog.Dimension{runlog.ByJob, runlog.ByVersion}
+		case "minute":
+			ask.Step = new(runlog.StepMinute)
+		default:
+			return client.Report{}, cli.Usage(fmt.Errorf("--by %q must be one of %s", by, strings.Join(reportedBy, ", ")))
+		}
+		if len(f.Jobs) > 0 && (by == "instance" || by == "minute") {
+			return client.Report{}, cli.Usage(fmt.Errorf("--by %s is counted by group; choose with --group, not with --job", by))
+		}
+		return client.Read[client.Report](api.ReportRuns(ctx, &ask))
+	})
+	cmd.Flags().StringVar(&by, "by", by, "one row for each of these: "+strings.Join(reportedBy, ", "))
+	cmd.Flags().StringVar(&order, "order", order, "sort `order`: "+strings.Join(orders, ", "))
+	cli.Complete(cmd, "by", reportedBy...)
 	cli.Complete(cmd, "order", orders...)
 	return cmd
 }
@@ -289,13 +297,14 @@ func lasted(s runlog.Spread, d time.Duration) string {
 
 func newFailuresCommand() *cobra.Command {
 	var f reportFlags
-	return newReport(&cobra.Command{
+	return newReport(cli.List[client.FailureList]{
 		Use: "failures", Short: "Group failures by message, most frequent first",
 		Long:    "Group failed, timed-out and lost attempts by the first line of their message. Ids, addresses and numbers\nare replaced by #.",
 		Example: "  carillon report failures --since 7d\n  carillon report failures --job ops/backup",
+		Columns: func(t *draw.Table, l client.FailureList) { drawFailures(t, l.Items) },
 	}, &f, true, func(ctx context.Context, api *client.API, p client.ListRunsParams) (client.FailureList, error) {
 		return client.Read[client.FailureList](api.ReportFailures(ctx, &client.ReportFailuresParams{From: p.From, To: p.To, Group: p.Group, Job: p.Job, Limit: &f.limit}))
-	}, func(t *draw.Table, l client.FailureList) { drawFailures(t, l.Items) })
+	})
 }
 
 func drawFailures(t *draw.Table, failures []runlog.Failure) {

@@ -12,13 +12,15 @@ import (
 )
 
 func newGetCalendarsCommand() *cobra.Command {
-	return cli.NewShow(&cobra.Command{
+	return cli.List[client.CalendarList]{
 		Use:     "calendars",
 		Short:   "List calendars",
 		Example: "  carillon get calendars -o yaml",
-	}, func(ctx context.Context, api *client.API) (client.CalendarList, error) {
-		return client.Read[client.CalendarList](api.ListCalendars(ctx))
-	}, drawCalendars)
+		Fetch: func(ctx context.Context, api *client.API) (client.CalendarList, error) {
+			return client.Read[client.CalendarList](api.ListCalendars(ctx))
+		},
+		Columns: drawCalendars,
+	}.Command()
 }
 
 func drawCalendars(t *draw.Table, calendars client.CalendarList) {

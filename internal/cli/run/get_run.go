@@ -15,43 +15,32 @@ import (
 )
 
 const (
-	// shownPieces, shownChildren and shownParents bound what get run shows beside the run.
+	// shownPieces, shownChildren and shownParents bound what get runs RUN shows beside the run.
 	shownPieces   = 200
 	shownChildren = 50
 	shownParents  = 20
 )
 
-func newGetRunCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "run RUN",
-		Short: "Show a run with its attempts, pieces, timeline and related runs",
-		Long: "Show a run: its attempts, its pieces if it has several, its timeline, the runs it follows, and the\n" +
-			"runs that follow it. -o json and -o yaml print what the API returns.",
-		Example: "  carillon get run 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d",
-		Args:    cobra.ExactArgs(1),
+// showOne shows a run with what it is made of, and what it follows.
+func showOne(cmd *cobra.Command, r *cli.Remote, name string) error {
+	id, err := cli.RunID(name)
+	if err != nil {
+		return err
 	}
-	r := cli.NewRemote(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		id, err := cli.RunID(args[0])
-		if err != nil {
-			return err
-		}
-		api, err := r.API()
-		if err != nil {
-			return err
-		}
-		run, err := cli.AwaitHistory(cmd.Context(), id, func() (client.RunDetail, error) {
-			return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
-		})
-		if err != nil {
-			return err
-		}
-		if r.Output.IsData() {
-			return r.Show(cmd.OutOrStdout(), run, nil)
-		}
-		return showRun(cmd.Context(), r, api, run, cmd.OutOrStdout())
+	api, err := r.API()
+	if err != nil {
+		return err
 	}
-	return cmd
+	run, err := cli.AwaitHistory(cmd.Context(), id, func() (client.RunDetail, error) {
+		return client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(id)))
+	})
+	if err != nil {
+		return err
+	}
+	if r.Output.IsData() {
+		return r.Show(cmd.OutOrStdout(), run, nil)
+	}
+	return showRun(cmd.Context(), r, api, run, cmd.OutOrStdout())
 }
 
 // kin is what is shown beside a run.
