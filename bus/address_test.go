@@ -81,9 +81,6 @@ func TestAHeartbeatIsOneThatTheInstanceOfThatNameWouldWrite(t *testing.T) {
 	if err := read("g.a", func(*bus.Heartbeat) {}); err != nil {
 		t.Error(err)
 	}
-	if err := read("g.a", func(h *bus.Heartbeat) { h.Protocol, h.ControlSecret = 2, "" }); err != nil {
-		t.Errorf("one of an older program: %v", err)
-	}
 	refused := func(key string, change func(*bus.Heartbeat)) {
 		t.Helper()
 		if err := read(key, change); !errors.Is(err, job.ErrInvalid) {

@@ -52,7 +52,7 @@ type Event struct {
 	// At is when the event was made, by the speaker's clock.
 	At time.Time `json:"at"`
 	// DeliveredAt is when the instance got the trigger of an attempt that it has begun,
-	// by its clock. An older executor leaves it out.
+	// by its clock. Zero if its executor does not tell.
 	DeliveredAt time.Time `json:"delivered_at,omitzero"`
 	StartedAt   time.Time `json:"started_at,omitzero"`
 	FinishedAt  time.Time `json:"finished_at,omitzero"`

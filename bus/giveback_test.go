@@ -10,7 +10,7 @@ import (
 
 func TestATriggerThatIsGivenBackComesLaterEachTime(t *testing.T) {
 	inCluster(t, func(w *world) {
-		if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
+		if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 			w.t.Fatal(err)
 		}
 		if _, err := w.conn.JS.Publish(w.t.Context(), "trig.0.any.g", nil); err != nil {

@@ -40,7 +40,7 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 	if h.Group != group || h.Instance.Instance != instance || job.CheckSlug("executor_group", group) != nil || job.CheckSlug("instance", instance) != nil {
 		return nil, &job.InvalidError{Field: "heartbeat", Reason: fmt.Sprintf("of %q is about %q", key, h.Key())}
 	}
-	if h.Protocol >= protocolSecrets && !validSecret(h.ControlSecret) {
+	if !validSecret(h.ControlSecret) {
 		return nil, &job.InvalidError{
 			Field: "control_secret", Reason: fmt.Sprintf("of %q must be %d to %d letters and digits", key, minSecret, maxSecret),
 		}
@@ -51,10 +51,6 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 	}
 	return &h, nil
 }
-
-// protocolSecrets is the first version of the protocol with secrets in the subjects of
-// requests.
-const protocolSecrets = 3
 
 // SubjectHeartbeat returns where an instance publishes its heartbeat; instance may be "*".
 func SubjectHeartbeat(group, instance string) string {

@@ -45,7 +45,7 @@ func benchmarkNoOpRuns(b *testing.B, inProcess bool) {
 	if err := conn.Setup(ctx, cluster.Assets{}); err != nil {
 		b.Fatal(err)
 	}
-	if err := conn.Groups().Setup(ctx, cluster.Group{Group: "g"}); err != nil {
+	if err := conn.Groups().Setup(ctx, cluster.Group{Group: "g", HasRouted: true}); err != nil {
 		b.Fatal(err)
 	}
 	publishNoOps(b, conn)

@@ -36,7 +36,7 @@ func startDevBus() *devBus {
 	conn, err := cluster.Connect(jet.Config{Options: []nats.Option{nats.InProcessServer(srv)}})
 	must(err)
 	must(conn.Setup(ctx, cluster.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}))
-	must(conn.Groups().Setup(ctx, cluster.Group{Group: "billing"}))
+	must(conn.Groups().Setup(ctx, cluster.Group{Group: "billing", HasRouted: true}))
 	seen, err := conn.NC.SubscribeSync("*.*.*")
 	must(err)
 	return &devBus{srv: srv, conn: conn.Conn, server: conn, dir: dir, seen: seen}

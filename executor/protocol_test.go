@@ -143,7 +143,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	if err := all.Setup(t.Context(), cluster.Assets{TrigBytes: 1 << 20, EvtBytes: 1 << 20, LogBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	if err := all.Groups().Setup(t.Context(), cluster.Group{Group: "billing"}); err != nil {
+	if err := all.Groups().Setup(t.Context(), cluster.Group{Group: "billing", HasRouted: true}); err != nil {
 		t.Fatal(err)
 	}
 	script := &job.Script{Language: "shell", Source: "true"}

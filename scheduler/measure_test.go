@@ -114,7 +114,7 @@ func TestAStreamThatDoesNotAnswerKeepsItsShareOfAGroup(t *testing.T) {
 				t.Errorf("%v triggers wait; want %v", got, pending)
 			}
 		}
-		if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
+		if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 			t.Fatal(err)
 		}
 		trigger(0)

@@ -21,7 +21,7 @@ import (
 // its end reported to nobody.
 func (w *world) discard(answer func(jetstream.Msg) error) *bus.Trigger {
 	w.t.Helper()
-	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
+	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 		w.t.Fatal(err)
 	}
 	c, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamTrig, bus.ConsumerAny("g"))
@@ -110,7 +110,7 @@ func TestARunWhoseTriggerMayBeOfALaterVersionIsNotLost(t *testing.T) {
 func TestAWaitingRunIsNotLostThoughAllReadsFindNothingForAMoment(t *testing.T) {
 	for _, after := range []time.Duration{15, 20, 25, 30, 35} {
 		run(t, func(w *world) {
-			if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
+			if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 				t.Fatal(err)
 			}
 			w.startNode("a")

@@ -79,7 +79,7 @@ func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
 		for _, reported := range []job.Status{job.StatusSucceeded, job.StatusFailed} {
 			t.Run(fmt.Sprintf("%s, then %s", decided, reported), func(t *testing.T) {
 				run(t, func(w *world) {
-					if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g"}); err != nil {
+					if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 						w.t.Fatal(err)
 					}
 					w.startNode("a")

@@ -112,7 +112,7 @@ func TestARunOnAChosenInstanceOfAJobWithoutARouteBeginsWithinSeconds(t *testing.
 	})
 }
 
-// A node of an older version knows nothing of the flag, and a node may die after it has stored a trigger.
+// A node may die after it has stored a trigger.
 func TestARoutedTriggerThatNobodyHasNotedRunsWithinHalfAMinute(t *testing.T) {
 	withCrew(t, func(w *world, c *crew) {
 		now := time.Now().UTC()
@@ -131,23 +131,6 @@ func TestARoutedTriggerThatNobodyHasNotedRunsWithinHalfAMinute(t *testing.T) {
 		}
 		time.Sleep(30 * time.Second)
 		c.wantDone("a 0/1 1", "a 0/1 1")
-		w.wantConsumers("any-g", "route-g")
-	})
-}
-
-func TestAGroupThatAnOlderProgramMadeKnownHasAConsumerForRoutedTriggers(t *testing.T) {
-	run(t, func(w *world) {
-		kv, err := w.conn.Bucket(w.t.Context(), bus.BucketGroups)
-		if err == nil {
-			_, err = kv.PutString(w.t.Context(), "g", `{"executor_group":"g","created_at":"2026-01-01T00:00:00Z"}`)
-		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		w.crew().join("a", nil, work(time.Millisecond))
-		w.put("g/a", job.Schedule{})
-		w.startNode("n1")
-		time.Sleep(10 * time.Second)
 		w.wantConsumers("any-g", "route-g")
 	})
 }

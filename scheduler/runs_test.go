@@ -64,7 +64,7 @@ func (w *world) executeAs(do func(*bus.Trigger) (time.Duration, job.Status)) {
 func (w *world) executeBy(x *executor, do func(*bus.Trigger) (time.Duration, job.Status)) {
 	w.t.Helper()
 	const group = "g"
-	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: group}); err != nil {
+	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: group, HasRouted: true}); err != nil {
 		w.t.Fatal(err)
 	}
 	kills := make(chan *nats.Msg, 16)

@@ -44,7 +44,7 @@ func TestHandlersAreListedWithWhoHasThem(t *testing.T) {
 	w.announce("billing", "report", reportSchema)
 	w.announce("other", "report", "true")
 	i := fleet.Instance{Group: "billing", Instance: "one", State: fleet.InstanceOnline, Kinds: []string{"handler"}, Handlers: []string{"report", "plain"}, StartedAt: noon, At: noon}
-	data, err := json.Marshal(i)
+	data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: i})
 	w.check(err)
 	_, err = w.conn.JS.Publish(t.Context(), "$KV.INST.billing.one", data)
 	w.check(err)

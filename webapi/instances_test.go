@@ -21,7 +21,7 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	e, err := executor.New(w.conn.Conn, executor.Config{Group: "billing", Instance: "b1", Slots: 4})
 	w.check(err)
-	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: "billing"}))
+	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: "billing", HasRouted: true}))
 	ctx, stop := context.WithCancel(w.Context())
 	defer stop()
 	over := make(chan error, 1)
@@ -60,7 +60,7 @@ func TestInstancesAreToldWhatToDo(t *testing.T) {
 
 func TestNothingThatTheAPITellsHasTheSecretOfAnInstance(t *testing.T) {
 	w := newWorld(t)
-	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: "billing"}))
+	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: "billing", HasRouted: true}))
 	beat := bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: fleet.Instance{
 		Group: "billing", Instance: "b1", State: fleet.InstanceOnline, Kinds: []string{"shell"}, Slots: 4, Protocol: fleet.Protocol, StartedAt: noon, At: noon,
 	}}

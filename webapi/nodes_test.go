@@ -53,7 +53,7 @@ func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	for _, group := range []string{"billing", "ops"} {
-		g.check(g.conn.Groups().Setup(t.Context(), cluster.Group{Group: group}))
+		g.check(g.conn.Groups().Setup(t.Context(), cluster.Group{Group: group, HasRouted: true}))
 		_, err := g.conn.AcquireLease(t.Context(), "role.dispatch-"+group, "n1", nil)
 		g.check(err)
 	}

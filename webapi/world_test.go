@@ -260,7 +260,7 @@ func (w *world) beats(group, instance string, state fleet.InstanceState, running
 	kv, err := w.conn.JS.KeyValue(w.Context(), bus.BucketInst)
 	w.check(err)
 	i := fleet.Instance{Group: group, Instance: instance, State: state, Kinds: []string{"shell"}, Slots: 4, Running: running, StartedAt: noon, At: noon}
-	data, err := json.Marshal(i)
+	data, err := json.Marshal(bus.Heartbeat{ControlSecret: bus.NewControlSecret(), Instance: i})
 	w.check(err)
 	_, err = kv.Put(w.Context(), i.Key(), data)
 	w.check(err)

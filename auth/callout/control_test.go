@@ -24,7 +24,7 @@ import (
 func TestNothingThatAGroupCausesControlsTheExecutorOfAnother(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "alpha"}))
+	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "alpha", HasRouted: true}))
 	victim := w.victim()
 	alpha := w.attacker("alpha")
 
@@ -91,7 +91,7 @@ func (w *world) victim() *victim {
 	v := &victim{world: w, run: job.NewRunID(time.Now()), ended: make(chan error, 1), metrics: prometheus.NewRegistry()}
 	_, seed, err := w.users.CreateCredential(w.Context(), group, "victim", "ann", 0)
 	w.check(err)
-	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: group}))
+	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: group, HasRouted: true}))
 	e, err := executor.New(w.connect(seed, group).Conn, executor.Config{Group: group, Instance: "b1", Slots: 4, Grace: -1, Observers: []executor.NewObserver{metrics.Prometheus(v.metrics)}, Logger: slog.New(slog.NewTextHandler(w.Output(), nil))})
 	w.check(err)
 	begun := make(chan struct{})

@@ -19,7 +19,7 @@ func TestAGroupThatGivesTriggersBackAtOnceIsRefusedAndOthersGoOn(t *testing.T) {
 	victim := w.victim()
 	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
 	w.check(err)
-	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "alpha"}))
+	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "alpha", HasRouted: true}))
 	cut, heard := cuts()
 	alpha := w.connect(seed, "alpha", heard, nats.NoReconnect()).NC
 	inbox := alpha.NewInbox()

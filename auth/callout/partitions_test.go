@@ -16,7 +16,7 @@ func TestAnExecutorPullsFromAllPartitionsWhatIsOfItsGroup(t *testing.T) {
 	w := newWorldWith(t, cluster.Assets{Shards: bus.MaxPartitions, Partitions: bus.MaxPartitions})
 	w.serve()
 	for _, group := range []string{"alpha", "beta"} {
-		w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: group}))
+		w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: group, HasRouted: true}))
 		for shard := range w.conn.Cluster().Shards {
 			_, err := w.conn.JS.Publish(t.Context(), bus.SubjectTrigger(shard, group), []byte(group))
 			w.check(err)

@@ -78,17 +78,13 @@ func (as Attempts) FindInGroup(ctx context.Context, group string, attempts []bus
 	return as.Find(ctx, instances, attempts, timeout), nil
 }
 
-// ask asks one instance. Who refuses the question speaks an older protocol: what
-// it does cannot count, so it has nothing.
+// ask asks one instance.
 func (as Attempts) ask(ctx context.Context, instance bus.Address, attempts []bus.AttemptRef, timeout time.Duration) ([]fleet.Custody, error) {
 	body, err := json.Marshal(bus.AttemptsRequest{Attempts: attempts})
 	if err != nil {
 		return nil, fmt.Errorf("encode question about attempts: %w", err)
 	}
 	reply, err := as.conn.AskInstance(ctx, instance, bus.VerbAttempts, nil, body, timeout)
-	if errors.Is(err, job.ErrInvalid) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,8 @@ type Group struct {
 	// Dispatched says that its runs go through a dispatcher, which a job with a priority
 	// needs, and limits do. It stays so: some of them may wait there.
 	Dispatched bool `json:"dispatched,omitempty"`
-	// Unrouted says that it has had no run with a route or labels since it became known. Once it
-	// had one it stays so, and a group that an older program has made known counts as such.
-	Unrouted bool `json:"unrouted,omitempty"`
+	// HasRouted says that it has had a run with a route or labels. It stays so.
+	HasRouted bool `json:"routed,omitempty"`
 }
 
 // GroupLimits is how much a group does at most, whatever its instances could. Zero is
@@ -61,7 +60,7 @@ func (l GroupLimits) Validate() error {
 func (g *Group) Governed() bool { return g.Dispatched }
 
 // Routed reports whether triggers of the group may wait where dispatchers pull them.
-func (g *Group) Routed() bool { return g.Governed() || !g.Unrouted }
+func (g *Group) Routed() bool { return g.Governed() || g.HasRouted }
 
 // Groups are the executor groups that the cluster knows, and their consumers.
 type Groups struct{ conn *Conn }
@@ -96,7 +95,7 @@ func (gs Groups) Govern(ctx context.Context, group string) error {
 
 // Route makes the group known as one that has runs with a route or labels.
 func (gs Groups) Route(ctx context.Context, group string) error {
-	_, err := gs.edit(ctx, group, func(g *Group) { g.Unrouted = false })
+	_, err := gs.edit(ctx, group, func(g *Group) { g.HasRouted = true })
 	return err
 }
 
@@ -122,7 +121,7 @@ func (gs Groups) edit(ctx context.Context, group string, change func(*Group)) (w
 		}
 		next := was
 		if revision == 0 {
-			next = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond), Unrouted: true}
+			next = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
 		}
 		change(&next)
 		if next == was {

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -35,12 +34,9 @@ func setupTokens(ctx context.Context, kv jetstream.KeyValue) error {
 // tokenKeys are the keys of tokens, in the bucket CLUSTER.
 type tokenKeys struct{ conn *Conn }
 
-// open reads the keys. A cluster that only an older program has set up has none.
+// open reads the keys.
 func (ks tokenKeys) open(ctx context.Context) error {
 	entry, err := ks.conn.Entry(ctx, bus.BucketCluster, keyTokens)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil
-	}
 	if err != nil {
 		return fmt.Errorf("read keys of tokens: %w", err)
 	}

@@ -195,7 +195,7 @@ func TestAGroupIsSetUpOnTheOtherPartitionsWhileOneIsAway(t *testing.T) {
 		if err := conn.JS.DeleteStream(t.Context(), "TRIG1"); err != nil {
 			t.Fatal(err)
 		}
-		if err := conn.Groups().Setup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+		if err := conn.Groups().Setup(t.Context(), cluster.Group{Group: "mail", HasRouted: true}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
 			t.Errorf("SetupGroup: %v, want an error about TRIG1", err)
 		}
 		for _, stream := range []string{"TRIG", "TRIG2"} {
@@ -242,7 +242,7 @@ func TestAServerStartsWhileAPartitionIsSilent(t *testing.T) {
 		if took := time.Since(setupBegan); took < time.Minute || took > 2*time.Minute {
 			t.Errorf("it waited %s for the partition", took)
 		}
-		if err := late.Groups().Setup(t.Context(), cluster.Group{Group: "mail"}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
+		if err := late.Groups().Setup(t.Context(), cluster.Group{Group: "mail", HasRouted: true}); err == nil || !strings.Contains(err.Error(), "TRIG1") {
 			t.Errorf("SetupGroup: %v", err)
 		}
 	})

@@ -171,14 +171,13 @@ func (c *Channel) Validate() error {
 	return errors.Join(append(errs, checkZone("zone", c.Zone))...)
 }
 
-// Reader returns whom the channel's messages are for. c must be valid; a channel that an
-// older version has saved reads English, in UTC.
+// Reader returns whom the channel's messages are for. c must be valid.
 func (c *Channel) Reader() Reader {
 	zone, err := time.LoadLocation(c.Zone)
 	if err != nil {
 		zone = time.UTC // the zones of this machine are others
 	}
-	return Reader{cmp.Or(c.Language, English), zone}
+	return Reader{c.Language, zone}
 }
 
 // checkZone returns an *InvalidError for field unless name is a time zone that is the same

@@ -69,8 +69,7 @@ func (s Sentence) In(r Reader) string {
 	return filled
 }
 
-// Or returns the sentence in a reader's language, or text when the code is unknown: an
-// incident that an older version has found has none.
+// Or returns the sentence in a reader's language, or text when the code is unknown.
 func (s Sentence) Or(text string, r Reader) string {
 	if known := s.In(r); known != "" {
 		return known

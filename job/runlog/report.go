@@ -97,8 +97,8 @@ type ReportRow struct {
 	// Of the attempts that were begun: how long they took; and of the first ones of what a
 	// schedule asked for (causes schedule and misfire), how long after the fire time they
 	// were committed, delivered to an instance, begun and ended. A
-	// time is what it was when the attempt's end was first heard of. When attempts of older
-	// executors were delivered is not known: these are not counted there.
+	// time is what it was when the attempt's end was first heard of. Attempts
+	// whose executor does not tell when they were delivered are not counted there.
 	Duration  Spread `json:"duration"`
 	Committed Spread `json:"committed_after"`
 	Delivered Spread `json:"delivered_after"`

@@ -32,7 +32,7 @@ type Run struct {
 	FireTime    time.Time `json:"fire_time"`
 	QueuedAt    time.Time `json:"queued_at,omitzero"`    // when the decision became durable that it waits; zero of one that never waited
 	CommittedAt time.Time `json:"committed_at,omitzero"` // when its trigger, or the reason against it, became durable
-	DeliveredAt time.Time `json:"delivered_at,omitzero"` // when Instance got the trigger that it began at StartedAt; zero of an older executor's
+	DeliveredAt time.Time `json:"delivered_at,omitzero"` // when Instance got the trigger that it began at StartedAt; zero if its executor does not tell
 	StartedAt   time.Time `json:"started_at,omitzero"`
 	FinishedAt  time.Time `json:"finished_at,omitzero"`
 	// FirstDecidedAt and FirstStartedAt are when any of the run's attempts was decided and

@@ -92,8 +92,8 @@ func (t *teller) tell(ctx context.Context, u untold) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the bucket of heartbeats does not answer"))
 	defer cancel()
 	h, err := t.conn.Instances().Heartbeat(ctx, u.group, u.instance)
-	if err != nil || h.Protocol < fleet.Protocol {
-		return // it is gone, or would not understand
+	if err != nil {
+		return // it is gone
 	}
 	body, err := json.Marshal(u.refusal)
 	if err != nil {

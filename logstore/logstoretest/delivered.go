@@ -31,7 +31,7 @@ func deliveries(t *testing.T, s logstore.Store) {
 		wantRun(t, s, want)
 	})
 
-	// The second executor is an older one, which does not tell.
+	// The second executor does not tell.
 	inAnyOrder(t, s, func(r run) []logstore.Update {
 		r = r.of("billing/old")
 		updates := story(r)

@@ -32,7 +32,7 @@ func told(day time.Time) []logstore.Update {
 			end.Status, end.Message = job.StatusFailed, fmt.Sprintf("disk sda%d is full\nat 0x%x", i%2, i)
 		}
 		start := r.started(end.Instance, 1, ms(10))
-		if r.job != "billing/week" { // whose executor is an older one, which does not tell
+		if r.job != "billing/week" { // whose executor does not tell
 			start, end = delivered(start, ms(8)), delivered(end, ms(8))
 		}
 		all = append(all, r.recorded(job.StatusPending), start, end)

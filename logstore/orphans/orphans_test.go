@@ -40,7 +40,7 @@ func run(t *testing.T, f func(w *world)) {
 		w := &world{T: t, broker: bustest.NewBroker(t)}
 		var err error
 		w.conn = clustertest.Setup(t, w.broker, "test", 4)
-		w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g"}))
+		w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g", HasRouted: true}))
 		w.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 		w.check(err)
 		t.Cleanup(func() { w.check(w.store.Close()) })

@@ -35,7 +35,7 @@ func New(t *testing.T, cfg executor.Config, register func(*executor.Executor)) *
 	t.Helper()
 	broker := bustest.NewBroker(t)
 	w := &World{t: t, Conn: clustertest.Setup(t, broker, "witness", 4)}
-	if err := w.Conn.Groups().Setup(t.Context(), cluster.Group{Group: "g"}); err != nil {
+	if err := w.Conn.Groups().Setup(t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.ended = w.subscribe("evt.*.g")

@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -47,7 +46,6 @@ func (d *Dispatcher) hearBack(m *nats.Msg) {
 	if json.Unmarshal(m.Data, &told) != nil {
 		return
 	}
-	told.Stream = cmp.Or(told.Stream, bus.StreamTrig) // one of an earlier version names none
 	d.mu.Lock()
 	g := d.groups[strings.TrimPrefix(m.Subject, bus.SubjectBack(""))]
 	d.mu.Unlock()

@@ -117,16 +117,13 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// addresses returns where the instances are asked that are not known to be gone. Those
-// that speak an older protocol cannot be: what they do does not count.
+// addresses returns where the instances are asked that are not known to be gone.
 func (r *roster) addresses() []bus.Address {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := make([]bus.Address, 0, len(r.members))
 	for _, m := range r.members {
-		if m.info.Protocol >= fleet.Protocol {
-			all = append(all, m.to)
-		}
+		all = append(all, m.to)
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package dispatch_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -59,7 +60,7 @@ func runPartitioned(t *testing.T, n bus.Partitions, f func(w *world)) {
 
 func (w *world) group(name string) {
 	w.t.Helper()
-	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: name}); err != nil {
+	if err := errors.Join(w.conn.Groups().Route(w.t.Context(), name), w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: name, HasRouted: true})); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -96,9 +96,7 @@ func nodesOf(leases map[string]jet.Lease, shards int) api.NodeList {
 			}
 			owned[n] = true
 			node(lease.Node).Shards = append(node(lease.Node).Shards, n)
-			if !lease.Since.IsZero() { // a node of an older version does not say
-				list.Moves = append(list.Moves, api.ShardMove{Shard: n, Node: lease.Node, At: lease.Since})
-			}
+			list.Moves = append(list.Moves, api.ShardMove{Shard: n, Node: lease.Node, At: lease.Since})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(byID)) {

@@ -3764,7 +3764,7 @@ export interface components {
             duration: components["schemas"]["Spread"];
             /** @description Fired late: time from the fire time until it was stored that the run is triggered or queued, for first attempts of scheduled fires */
             committed_after: components["schemas"]["Spread"];
-            /** @description Time from the fire time until an instance got the trigger, for first attempts of scheduled fires. Attempts of older executors, which do not report it, are not counted */
+            /** @description Time from the fire time until an instance got the trigger, for first attempts of scheduled fires. Attempts whose executor does not report it are not counted */
             delivered_after: components["schemas"]["Spread"];
             /** @description Time from the fire time to the start, for first attempts of scheduled fires */
             started_after: components["schemas"]["Spread"];

@@ -236,7 +236,7 @@ func TestAnExecutorWaitsForAGroupThatIsNotKnownYet(t *testing.T) {
 			t.Errorf("told %d times that it waits, want once:\n%s", n, a.log)
 		}
 		setup := func() {
-			if err := w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g"}); err != nil {
+			if err := w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(3 * time.Second)

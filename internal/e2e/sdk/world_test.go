@@ -55,7 +55,7 @@ func newWorldWithoutServers(t *testing.T) *world {
 	if err := w.conn.Setup(t.Context(), w.assets); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g"}); err != nil {
+	if err := w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
 		t.Fatal(err)
 	}
 	return w
