@@ -93,6 +93,17 @@ export function parse(text: string): unknown {
   });
 }
 
+/** JSON of a value that {@link parse} makes the same of: a bigint is a number. */
+export function stringify(value: unknown): string {
+  const marked = JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part === "bigint") {
+      return MARK + part;
+    }
+    return typeof part === "string" && part.startsWith(MARK) ? MARK + part : part;
+  });
+  return marked.replace(/"\\u0000(?:(-?\d+)"|(?=\\u0000))/g, (_, digits?: string) => digits ?? '"');
+}
+
 /** Refuse a value that has a number which is too large for JavaScript, and so has become Infinity. */
 export function checkFinite(value: unknown, name: string): void {
   if (typeof value === "number" && !Number.isFinite(value)) {

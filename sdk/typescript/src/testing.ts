@@ -11,12 +11,13 @@ import { PATIENCE } from "./attempt";
 import { captureConsole } from "./console";
 import { Cancelled, type Ending, shown, TimedOut } from "./errors";
 import type { Executor } from "./executor";
+import { parse, stringify } from "./json";
 import { abandoned, type Did, isUnexpected, outcomeOf, type Status } from "./outcome";
 import { type Progress, Run, within } from "./run";
 import { RunLog } from "./runlog";
 import { masker } from "./secrets";
 import { milliseconds, pause } from "./time";
-import { Trigger } from "./trigger";
+import { type RawTrigger, Trigger } from "./trigger";
 
 /** What a test may say of the run. */
 export interface TestRun {
@@ -67,7 +68,7 @@ export async function runHandler(app: Executor, handler: string, params?: unknow
   const log = new RunLog(async (batch) => void lines.push(...batch.map((line) => line.text)), 1);
   log.mask = masker(secrets);
   const controller = new AbortController();
-  const trigger = new Trigger(JSON.parse(JSON.stringify(rawOf(handler, params, options))), "");
+  const trigger = new Trigger(parse(stringify(rawOf(handler, params, options))) as RawTrigger, "");
   const state = { trigger, log, instance: "test", fence: 65_537, signal: () => controller.signal, onProgress: (p: Progress) => void progress.push(p) };
   const work = async (): Promise<Did> => {
     try {

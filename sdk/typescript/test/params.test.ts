@@ -7,6 +7,7 @@ import { z } from "zod";
 
 import { Executor } from "../src/index";
 import { parse } from "../src/json";
+import { runHandler } from "../src/testing";
 
 interface Case {
   name: string;
@@ -51,3 +52,12 @@ for (const c of cases) {
     }
   });
 }
+
+test("a test may give a handler whole numbers of 64 bits", async () => {
+  const got: unknown[] = [];
+  const app = new Executor({ group: "g" }).handler("order", (run) => void got.push(run.params));
+  const params = { id: 9007199254740993n, like: "\u00007", more: [-9223372036854775808n, 7] };
+  const end = await runHandler(app, "order", params);
+  assert.equal(end.status, "succeeded", end.message);
+  assert.deepEqual(got, [params]);
+});
