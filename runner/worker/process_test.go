@@ -14,6 +14,7 @@ import (
 )
 
 func TestAProcessThatEndsFailsItsRunsAndIsStartedAnew(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	first := w.do(puppet{Lines: []string{done("PID")}})
 	r := w.do(puppet{Stderr: "PHP Fatal error: no memory\n", Exit: 3})
@@ -29,6 +30,7 @@ func TestAProcessThatEndsFailsItsRunsAndIsStartedAnew(t *testing.T) {
 
 // The last lines in a run's message are none of an earlier run.
 func TestTheLastLinesAreThoseOfTheRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	w.do(puppet{Stderr: "a line of the first run\n", Lines: []string{done("1")}})
 	if r := w.do(puppet{Exit: 3}); strings.Contains(r.Message, "first run") {
@@ -39,6 +41,7 @@ func TestTheLastLinesAreThoseOfTheRun(t *testing.T) {
 }
 
 func TestACancelledRunIsAnswered(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	m := newMeeting(t)
 	run := w.begin(puppet{Meet: m.address(), Cancel: []string{`{"type":"error","id":"ID","message":"stopped: REASON"}`}}, nil)
@@ -54,6 +57,7 @@ func TestACancelledRunIsAnswered(t *testing.T) {
 }
 
 func TestARunThatIgnoresItsCancellationIsKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	w.workers.cfg.KillAfter = 50 * time.Millisecond
 	first := w.do(puppet{Lines: []string{done("PID")}})
@@ -70,6 +74,7 @@ func TestARunThatIgnoresItsCancellationIsKilled(t *testing.T) {
 }
 
 func TestAJobSaysHowLongItsCancellationMayTake(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.KillAfter = time.Hour }, "normal")
 	m := newMeeting(t)
 	run := w.begin(puppet{Child: m.address()}, nil, func(t *bus.Trigger) { t.KillGrace = job.Duration(50 * time.Millisecond) })
@@ -81,6 +86,7 @@ func TestAJobSaysHowLongItsCancellationMayTake(t *testing.T) {
 }
 
 func TestOtherRunsOfAKilledProcessFail(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "slots", "2")
 	w.workers.cfg.KillAfter = 50 * time.Millisecond
 	m := newMeeting(t)
@@ -94,6 +100,7 @@ func TestOtherRunsOfAKilledProcessFail(t *testing.T) {
 }
 
 func TestARunThatWaitsForAPlaceCanBeCancelled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	m := newMeeting(t)
 	one := w.begin(puppet{Meet: m.address(), Lines: []string{done("1")}}, nil)
@@ -106,6 +113,7 @@ func TestARunThatWaitsForAPlaceCanBeCancelled(t *testing.T) {
 }
 
 func TestARunThatHasEndedIsNotBegunInAPlaceThatIsFree(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(executor.ErrCancelled)
@@ -156,12 +164,14 @@ func TestWorkersThatDoNotRegisterDoNotStart(t *testing.T) {
 }
 
 func TestLinesBeforeTheRegistrationAreTheOperators(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "banner")
 	w.log.waitFor(t, "text=Welcome!")
 	want(t, w.do(puppet{Lines: []string{done("1")}}), job.StatusSucceeded, "")
 }
 
 func TestAProcessThatRegistersSomethingElseIsNotUsed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.StartWithin = 3 * time.Second }, "differs", t.TempDir()+"/first")
 	want(t, w.do(puppet{Exit: 3}), job.StatusFailed, "exit status 3")
 	w.log.waitFor(t, "registers something else than before: the handlers other, not echo, puppet; restart the executor")
@@ -172,6 +182,7 @@ func TestAProcessThatRegistersSomethingElseIsNotUsed(t *testing.T) {
 }
 
 func TestARunWaitsForAProcessAsLongAsItMay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.StartWithin = time.Millisecond * 200 }, "differs", t.TempDir()+"/first")
 	want(t, w.do(puppet{Exit: 3}), job.StatusFailed, "exit status 3")
 	if err := w.workers.Watch(t.Context()); err == nil {
@@ -191,6 +202,7 @@ func TestARunWaitsForAProcessAsLongAsItMay(t *testing.T) {
 }
 
 func TestWatchingWorkersEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -204,6 +216,7 @@ func TestWatchingWorkersEndsWithItsContext(t *testing.T) {
 }
 
 func TestProcessesAreShutDown(t *testing.T) {
+	t.Parallel()
 	m := newMeeting(t)
 	w := newWorld(t, nil, "polite", m.address())
 	closed := make(chan struct{})
@@ -223,6 +236,7 @@ func TestProcessesAreShutDown(t *testing.T) {
 // On a busy machine it is killed before it is there, so this waits for no guest. Close returns when it is
 // gone.
 func TestAProcessThatDoesNotEndIsKilled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(c *Config) { c.KillAfter = 100 * time.Millisecond }, "stubborn", newMeeting(t).address())
 	w.workers.Close()
 	w.log.waitFor(t, "worker process does not end, and is killed")

@@ -17,6 +17,7 @@ import (
 )
 
 func TestAProcessIsToldAllOfARun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	r := w.rehearse(t.Context(), "echo", map[string]any{"a": "<b>"}, map[string]string{"TOKEN": "a"}, func(t *bus.Trigger) {
 		t.Piece, t.Item, t.Timeout = bus.Piece{Index: 1, Total: 3}, json.RawMessage(`"north"`), job.Duration(time.Hour)
@@ -42,6 +43,7 @@ func TestAProcessIsToldAllOfARun(t *testing.T) {
 }
 
 func TestWhatAProcessSaysOfARunIsSaid(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	r := w.do(puppet{Lines: []string{
 		`{"type":"log","id":"ID","text":"one\ntwo"}`, `{"type":"log","id":"ID","level":"debug","text":"three"}`, `{"type":"log","id":"ID","level":"error","text":"four"}`,
@@ -63,6 +65,7 @@ func TestWhatAProcessSaysOfARunIsSaid(t *testing.T) {
 }
 
 func TestAnErrorFailsTheRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	r := w.do(puppet{Lines: []string{`{"type":"error","id":"ID","message":"no such customer"}`}})
 	want(t, r, job.StatusFailed, "no such customer")
@@ -82,6 +85,7 @@ func TestAnErrorFailsTheRun(t *testing.T) {
 
 // What is on standard error before the result belongs to the run, though it comes another way.
 func TestStandardErrorIsLoggedByTheOnlyRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	for i := range 50 {
 		text := fmt.Sprintf("warning %d", i)
@@ -93,6 +97,7 @@ func TestStandardErrorIsLoggedByTheOnlyRun(t *testing.T) {
 }
 
 func TestStandardErrorOfSeveralRunsIsTheOperators(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "slots", "2")
 	m := newMeeting(t)
 	secrets := map[string]string{"TOKEN": "hunter22"}
@@ -111,6 +116,7 @@ func TestStandardErrorOfSeveralRunsIsTheOperators(t *testing.T) {
 }
 
 func TestARunWaitsForAFreePlace(t *testing.T) {
+	t.Parallel()
 	for _, f := range []struct {
 		slots            string
 		processes, total int
@@ -144,6 +150,7 @@ func TestARunWaitsForAFreePlace(t *testing.T) {
 }
 
 func TestARunEndsThoughAnotherFloodsStandardError(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, func(cfg *Config) {
 		cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil)) //nolint:sloglint // it takes its time, which DiscardHandler does not
 		cfg.KillAfter = 100 * time.Millisecond
@@ -161,6 +168,7 @@ func TestARunEndsThoughAnotherFloodsStandardError(t *testing.T) {
 }
 
 func TestALineThatIsNoMessageIsOfTheOnlyRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "slots", "2")
 	r := w.do(puppet{Lines: []string{"Hello", "", `"text"`, "{half", done("1")}})
 	want(t, r, job.StatusSucceeded, "")
@@ -180,6 +188,7 @@ func TestALineThatIsNoMessageIsOfTheOnlyRun(t *testing.T) {
 }
 
 func TestAMessageThatIsWrongIsAWarning(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	f := func(line, warning, about string) {
 		t.Helper()
@@ -204,6 +213,7 @@ func TestAMessageThatIsWrongIsAWarning(t *testing.T) {
 }
 
 func TestALineThatIsTooLongIsAWarningInTheLogOfItsRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "slots", "2")
 	m := newMeeting(t)
 	long := `{"type":"log","id":"ID","text":"` + strings.Repeat("x", maxLine) + `"}`
@@ -223,6 +233,7 @@ func TestALineThatIsTooLongIsAWarningInTheLogOfItsRun(t *testing.T) {
 
 // Else the run would wait for its end forever.
 func TestAnEndThatCannotBeReadEndsTheRun(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	r := w.do(puppet{Lines: []string{done(`{"ratio": NaN}`)}})
 	if want(t, r, job.StatusSucceeded, "invalid character 'N'"); r.Result != nil {
@@ -238,6 +249,7 @@ func TestAnEndThatCannotBeReadEndsTheRun(t *testing.T) {
 }
 
 func TestAnEndThatIsHalfWrittenIsNone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	for _, half := range []string{
 		`{"type":"result","id":"1","result":{"paid":`,
@@ -253,6 +265,7 @@ func TestAnEndThatIsHalfWrittenIsNone(t *testing.T) {
 }
 
 func TestALineThatOnlyLooksLikeAnEndIsNone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	line := `{"id": 1, "result": NaN}`
 	r := w.do(puppet{Lines: []string{line, done("7")}})
@@ -269,6 +282,7 @@ func TestALineThatOnlyLooksLikeAnEndIsNone(t *testing.T) {
 }
 
 func TestAResultThatIsNoUTF8IsMended(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil, "normal")
 	r := w.do(puppet{Lines: []string{`{"type":"result","id":"ID","result":"a` + badByte + `b"}`}})
 	if want(t, r, job.StatusSucceeded, ""); string(r.Result) != "\"a\uFFFDb\"" {
