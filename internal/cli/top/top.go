@@ -1,19 +1,16 @@
 package top
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
-	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -72,72 +69,6 @@ func outputWidth(w io.Writer) int {
 		}
 	}
 	return wholeLines
-}
-
-// watchTop shows frames until somebody has seen enough.
-func watchTop(cmd *cobra.Command, api *client.API, every time.Duration) error {
-	out, ok := draw.FileOf(cmd.OutOrStdout())
-	if !ok || !term.IsTerminal(int(out.Fd())) {
-		return cli.Usage(errors.New("standard output is not a terminal; use --once or -o json"))
-	}
-	m := &topModel{width: frameWidth, height: frameHeight, every: every, look: func() topView { return lookAt(cmd.Context(), api, cli.ClockOf(cmd)) }}
-	_, err := tea.NewProgram(m, tea.WithContext(cmd.Context()), tea.WithInput(cmd.InOrStdin()), tea.WithOutput(out)).Run()
-	switch {
-	case cmd.Context().Err() != nil:
-		return context.Canceled
-	case err != nil && !errors.Is(err, tea.ErrInterrupted):
-		return fmt.Errorf("watch: %w", err)
-	}
-	return nil
-}
-
-// topModel is what the terminal shows, and what it does about keys.
-type topModel struct {
-	width, height int
-	every         time.Duration
-	look          func() topView
-	view          topView // the last that was seen; empty before the first
-}
-
-// looked is the message that another look has been taken.
-type looked topView
-
-// again is the message that it is time for another look.
-type again struct{}
-
-// Init implements [tea.Model].
-func (m *topModel) Init() tea.Cmd { return m.ask }
-
-func (m *topModel) ask() tea.Msg { return looked(m.look()) }
-
-// Update implements [tea.Model].
-func (m *topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	switch msg := msg.(type) {
-	case tea.KeyPressMsg:
-		switch msg.String() {
-		case "q", "esc", "ctrl+c":
-			return m, tea.Quit
-		}
-	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
-	case looked:
-		m.view = topView(msg)
-		return m, tea.Tick(m.every, func(time.Time) tea.Msg { return again{} })
-	case again:
-		return m, m.ask
-	}
-	return m, nil
-}
-
-// View implements [tea.Model].
-func (m *topModel) View() tea.View {
-	text := "asking the server …  (q ends)"
-	if !m.view.At.IsZero() {
-		text = m.view.frame(m.width, m.height)
-	}
-	v := tea.NewView(text)
-	v.AltScreen = true
-	return v
 }
 
 // err returns what could not be seen, as one error: [job.ErrUnavailable], or that one

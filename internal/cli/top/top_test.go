@@ -1,15 +1,17 @@
 package top
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
-
-	tea "charm.land/bubbletea/v2"
 
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw/drawtest"
@@ -84,29 +86,94 @@ func TestTopFitsTheTerminalWhateverThereIs(t *testing.T) {
 	}
 }
 
-func TestTopEndsAtQAndControlC(t *testing.T) {
-	m := &topModel{width: 80, height: 24, every: time.Second, look: seenTop}
-	if text := m.View().Content; !strings.Contains(text, "q ends") {
-		t.Errorf("before the first look: %q", text)
+// aTerminal is a watch over a terminal of 80 columns and 24 lines, and what is painted on it.
+func aTerminal(keys <-chan string) (w *watch, painted func() string, resize func(width, height int)) {
+	var mu sync.Mutex // of all below
+	var out strings.Builder
+	width, height := 80, 24
+	w = &watch{every: time.Second, keys: keys, look: seenTop, out: writerFunc(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return out.Write(p)
+	}), size: func() (int, int) {
+		mu.Lock()
+		defer mu.Unlock()
+		return width, height
+	}}
+	painted = func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		text := out.String()
+		out.Reset()
+		return text
 	}
-	_, next := m.Update(m.ask())
-	if next == nil || !strings.Contains(m.View().Content, "billing") {
-		t.Errorf("after the first look: %q", m.View().Content)
+	return w, painted, func(w, h int) {
+		mu.Lock()
+		defer mu.Unlock()
+		width, height = w, h
 	}
-	if _, ask := m.Update(again{}); ask == nil {
-		t.Error("it does not look again")
-	}
-	m.Update(tea.WindowSizeMsg{Width: 30, Height: 5})
-	if n := strings.Count(m.View().Content, "\n"); n > 5 {
-		t.Errorf("%d lines in a terminal that has become small", n)
-	}
-	for _, key := range []tea.KeyPressMsg{{Code: 'q', Text: "q"}, {Code: 'c', Mod: tea.ModCtrl}} {
-		_, cmd := m.Update(key)
-		if cmd == nil {
-			t.Fatalf("%s does nothing", key)
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func TestTopRepaintsAtEachLookAndWhenTheTerminalChangesItsSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys := make(chan string)
+		w, painted, resize := aTerminal(keys)
+		slow := make(chan struct{})
+		w.look = func() topView {
+			<-slow
+			v := seenTop()
+			v.Server = "https://\x1b[2Jevil"
+			return v
 		}
-		if _, quits := cmd().(tea.QuitMsg); !quits {
-			t.Errorf("%s does not end it", key)
+		ended := make(chan error)
+		go func() { ended <- w.run(t.Context()) }()
+		synctest.Wait()
+		if text := painted(); !strings.HasPrefix(text, enterScreen+home) || !strings.Contains(text, "q ends") {
+			t.Errorf("before the first look: %q", text)
 		}
+		close(slow)
+		synctest.Wait()
+		if text := painted(); !strings.Contains(text, "billing") || strings.Contains(text, "[2Jevil\x1b") || strings.Contains(text, "\x1b[2Je") {
+			t.Errorf("after the first look: %q", text)
+		}
+		time.Sleep(w.every)
+		synctest.Wait()
+		if text := painted(); !strings.Contains(text, "billing") {
+			t.Errorf("after the second look: %q", text)
+		}
+		resize(30, 5)
+		time.Sleep(resizeEvery)
+		synctest.Wait()
+		if text := painted(); strings.Count(text, "\n") != 4 || strings.HasSuffix(text, "\n") {
+			t.Errorf("in a terminal that has become small: %q", text)
+		}
+		keys <- "\x1b[A" // an arrow
+		keys <- "q"
+		if err := <-ended; err != nil || painted() != leaveScreen {
+			t.Errorf("it ends with %v", err)
+		}
+	})
+}
+
+func TestTopEndsAtQEscAndControlC(t *testing.T) {
+	for _, key := range []string{"q", "\x1b", "\x03"} {
+		synctest.Test(t, func(t *testing.T) {
+			keys := make(chan string, 1)
+			keys <- key
+			w, _, _ := aTerminal(keys)
+			if err := w.run(t.Context()); err != nil {
+				t.Errorf("%q: %v", key, err)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	w, painted, _ := aTerminal(nil)
+	if err := w.run(ctx); !errors.Is(err, context.Canceled) || !strings.HasSuffix(painted(), leaveScreen) {
+		t.Errorf("at the end of its context: %v", err)
 	}
 }
