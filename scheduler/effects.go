@@ -140,7 +140,7 @@ func (s *Scheduler) watchDeferred(ctx context.Context) {
 // scanDeferred tells the machine of deferred items that others have left for the shard, and reports
 // whether it knows of all.
 func (o *ownership) scanDeferred(ctx context.Context) bool {
-	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.Looked() + 1 })
+	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.LastItem() + 1 })
 	if !ok {
 		return false
 	}

@@ -53,7 +53,7 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 		}
 		stop()
 		<-o.lane.stopped
-		if looked := o.machine.Looked(); looked != 0 {
+		if looked := o.machine.LastItem(); looked != 0 {
 			t.Errorf("the machine of a lost shard was told of items up to %d", looked)
 		}
 	})

@@ -39,19 +39,15 @@ func (m *Machine) Claim(now int64) *Batch {
 // seal makes the batch, with the cursor first and the record last.
 func (m *Machine) seal(b *builder) *Batch {
 	m.items.building = nil
-	m.versions.edits = 0
 	b.compact()
 	m.cursor.commits++
 	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.cursor.commits)
-	released := m.items.take()
-	cursor := &bus.Cursor{
-		Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit,
-		Done: instant(m.sweep.done), JobsSeq: m.versions.seal(), Jobs: m.versions.seen, Begins: m.versions.listBegins(), Moved: m.fires.moved.list(), Late: m.versions.listLate(), Unread: slices.Sorted(maps.Keys(m.versions.unreadable)), EventSeq: m.Events.settled(), EventsMade: m.Events.made, Released: released,
-		Made: m.Relay.made, Words: m.Relay.marks,
-	}
-	if m.sweep.to != 0 && m.sweep.after != (key{}) {
-		cursor.Sweep = &bus.Sweep{To: instant(m.sweep.to), After: m.sweep.after.name}
-	}
+	cursor := &bus.Cursor{Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit, Released: m.items.take()}
+	m.sweep.save(cursor)
+	m.versions.save(cursor)
+	m.fires.moved.save(cursor)
+	m.Relay.save(cursor)
+	m.Events.save(cursor)
 	first, err := cursor.Msg()
 	if err != nil {
 		m.cfg.bug("%v", err)
@@ -78,7 +74,7 @@ func (m *Machine) seal(b *builder) *Batch {
 		}
 		messages = append(messages, last)
 	}
-	m.cursor.flight = &flight{stored: m.sweep.done, released: released, items: b.placed, asked: b.Asked}
+	m.cursor.flight = &flight{stored: m.sweep.done, released: cursor.Released, items: b.placed, asked: b.Asked}
 	batch := b.Batch
 	batch.Shard, batch.Commit, batch.Messages, batch.Nudges = m.cfg.Shard, commit, messages, slices.Sorted(maps.Keys(b.nudges))
 	return &batch

@@ -33,7 +33,8 @@
 //
 // Where a part has to cause something in a later one, it gets a func: runs calls [Machine.runEnded],
 // which lists what follows from the end of a run. A new part gets a field of Machine, a line in [New],
-// a line in Step, one in the list of what follows, and its kinds of item in [Machine.PutDeferred].
+// a line in Step, one in the list of what follows, its kinds of item in [Machine.PutDeferred], and,
+// if a successor has to know more than its items, a line for the cursor in seal.
 //
 // # Guarantees
 //

@@ -66,6 +66,9 @@ func (es *Events) pass(seq uint64) bool {
 	return true
 }
 
+// save enters the position in the cursor of a batch.
+func (es *Events) save(c *bus.Cursor) { c.EventSeq, c.EventsMade = es.settled(), es.made }
+
 // settled returns the sequence up to which events have had their effect.
 func (es *Events) settled() uint64 {
 	if len(es.ends) > 0 {

@@ -10,8 +10,8 @@ type item struct {
 // items are the deferred items of the shard on the stream: which are known, and which have had
 // their effect.
 type items struct {
-	looked   uint64          // up to which they are known
-	left     map[uint64]bool // sequences behind looked, of ends of parents that this machine wrote itself
+	last     uint64          // up to which they are known
+	left     map[uint64]bool // sequences behind last, of ends of parents that this machine wrote itself
 	due      []uint64        // sequences of those that the next batch releases
 	released []uint64        // sequences that the cursor lists, not known to be deleted
 	building *builder        // the batch that is being built; nil between two steps
@@ -46,7 +46,7 @@ func (is *items) stored(f flightItem, seq uint64) {
 	if f.gone {
 		is.due = append(is.due, seq)
 	}
-	if f.left && seq > is.looked {
+	if f.left && seq > is.last {
 		is.left[seq] = true
 	}
 }

@@ -258,7 +258,7 @@ func (vs *versions) seal() uint64 {
 	return vs.written
 }
 
-// listBegins returns m.versions.begins for the cursor, in order.
+// listBegins returns for the cursor where fires of versions begin later than these say, in order.
 func (vs *versions) listBegins() []bus.Begin {
 	var list []bus.Begin
 	for name, from := range vs.begins {

@@ -135,26 +135,27 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 	if m.items.crowded() {
 		return 0, false
 	}
-	told := m.versions.edits >= maxEdits || len(m.Requests.commands)+len(m.delays.unsettled)+len(m.items.due) > 0 ||
-		len(m.Events.ends)+len(m.runs.wakes)+len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Backfills.asked) > 0
 	if m.Cluster.reserved() {
-		return min(m.sweep.done, now), told
+		return min(m.sweep.done, now), m.pending()
 	}
-	told = told || len(m.children.arrived)+len(m.pieces.sending)+len(m.Backfills.going) > 0
+	pending := m.pending() || len(m.children.arrived)+len(m.pieces.sending)+len(m.Backfills.going) > 0
 	if m.sweep.ahead(now) {
-		if told || now < m.sweep.stepped {
+		if pending || now < m.sweep.stepped {
 			return now, true
 		}
 		return min(m.sweep.stepped+waitAhead, max(m.sweep.done, m.sweep.to)), true
 	}
-	if told || len(m.versions.late) > 0 || m.sweep.to != 0 {
+	if pending || len(m.versions.late) > 0 || m.sweep.on() {
 		return min(m.sweep.done, now), true
 	}
-	idle := m.cursor.stored + IdleAfter
-	if at, ok := m.sweep.ring.NextAt(); ok {
-		return min(max(at, m.sweep.done+1), idle), true // no sweep begins before
-	}
-	return idle, true
+	return m.sweep.nextAt(m.cursor.stored + IdleAfter), true
+}
+
+// pending reports whether a part has something to write that begins no run by itself.
+func (m *Machine) pending() bool {
+	return len(m.items.due)+len(m.delays.unsettled)+len(m.Events.ends)+len(m.runs.wakes) > 0 ||
+		len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Requests.commands)+len(m.Backfills.asked) > 0 ||
+		m.versions.edits >= maxEdits
 }
 
 // bug ends the program: the machine was used against its contract, or contradicts

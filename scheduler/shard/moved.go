@@ -42,7 +42,10 @@ func (mf *movedFires) note(name job.Name, p *job.Plan, at int64) {
 	delete(moved, oldest)
 }
 
-// list returns m.fires.moved.at for the cursor, in order.
+// save enters them in the cursor of a batch.
+func (mf *movedFires) save(c *bus.Cursor) { c.Moved = mf.list() }
+
+// list returns them for the cursor, in order.
 func (mf *movedFires) list() bus.Moved {
 	moved := bus.Moved{}
 	if mf.since > 0 {

@@ -153,22 +153,22 @@ func (p *runPieces) outcome(rule job.Share) (job.Status, string) {
 			tally = append(tally, bad.text.With(n))
 		}
 	}
-	told := reason.Join(tally...)
+	text := reason.Join(tally...)
 	switch {
 	case p.Cancelled != "":
-		return job.StatusCancelled, reason.Join(p.Cancelled, told)
+		return job.StatusCancelled, reason.Join(p.Cancelled, text)
 	case p.in("c") > 0:
-		return job.StatusCancelled, told
+		return job.StatusCancelled, text
 	case good >= rule.Of(total):
-		return job.StatusSucceeded, reason.Join(told, reason.PiecesNeeded.With(rule))
+		return job.StatusSucceeded, reason.Join(text, reason.PiecesNeeded.With(rule))
 	case p.in("fF") > 0 || good > 0 && p.in("oOlL") == 0:
-		return job.StatusFailed, told
+		return job.StatusFailed, text
 	case p.in("oO") > 0:
-		return job.StatusTimedOut, told
+		return job.StatusTimedOut, text
 	case p.in("lL") > 0:
-		return job.StatusLost, told
+		return job.StatusLost, text
 	default:
-		return job.StatusMissed, told
+		return job.StatusMissed, text
 	}
 }
 

@@ -71,7 +71,7 @@ func (m *Machine) resume(id uint32) {
 
 // PutDeferred enters a deferred item that was found on the stream at seq. All of them come
 // before the first Step, after the jobs and in the order of their sequences. Later the owner enters those
-// behind [Machine.Looked], again in order: other shards write ends of parents there. It does so while no
+// behind [Machine.LastItem], again in order: other shards write ends of parents there. It does so while no
 // batch is under way, because only then the machine knows which ones are its own. The error is about an
 // item that no machine wrote.
 //
@@ -82,10 +82,10 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	if m.cursor.flight != nil {
 		m.cfg.bug("told of a deferred item while a batch is under way")
 	}
-	if seq <= m.items.looked {
+	if seq <= m.items.last {
 		return nil
 	}
-	m.items.looked = seq
+	m.items.last = seq
 	ours := !m.versions.loading && d.Kind != bus.DeferredChild
 	for known := range m.items.left {
 		ours = ours || known == seq
@@ -130,8 +130,8 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	return nil
 }
 
-// Looked returns the sequence up to which the shard's deferred items are known.
-func (m *Machine) Looked() uint64 { return m.items.looked }
+// LastItem returns the sequence of the last deferred item that the machine knows of.
+func (m *Machine) LastItem() uint64 { return m.items.last }
 
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
 func (m *Machine) NeedsEvents() bool {

@@ -29,6 +29,9 @@ func newRelay(cfg *Config, items *items, cursor *bus.Cursor) *Relay {
 	return r
 }
 
+// save enters the marks in the cursor of a batch.
+func (r *Relay) save(c *bus.Cursor) { c.Made, c.Words = r.made, r.marks }
+
 // maxDelivered bounds how many letters are relayed that are not deleted yet. Without it, a long backlog of
 // letters would be as many items to delete as stop the shard; see [maxReleased].
 const maxDelivered = 1000

@@ -121,7 +121,7 @@ func (w *world) look(o *owner) {
 	if o.batch != nil {
 		return
 	}
-	from := o.m.Looked()
+	from := o.m.LastItem()
 	for _, seq := range slices.Sorted(maps.Keys(w.trig.deferred)) {
 		if seq > from || w.chance(5) {
 			if err := o.m.PutDeferred(w.trig.deferred[seq], seq); err != nil {

@@ -163,7 +163,7 @@ func (w *world) endAll(o *owner, commit func()) {
 		w.relayAllAway(o)
 		commit()
 		w.tidy(o) // or the cursor would list ever more items
-		if len(w.live) == 0 && len(o.m.runs.byID) == 0 && o.m.Looked() >= w.lastWord() && o.m.Relay.Len() == 0 {
+		if len(w.live) == 0 && len(o.m.runs.byID) == 0 && o.m.LastItem() >= w.lastWord() && o.m.Relay.Len() == 0 {
 			break
 		}
 		w.clock += w.scale.unit.Milliseconds() * 31

@@ -38,8 +38,25 @@ func (s *sweep) restore(c *bus.Sweep) {
 	}
 }
 
+// save enters the position in the cursor of a batch.
+func (s *sweep) save(c *bus.Cursor) {
+	c.Done = instant(s.done)
+	if s.on() && s.after != (key{}) {
+		c.Sweep = &bus.Sweep{To: instant(s.to), After: s.after.name}
+	}
+}
+
 // on reports whether a sweep is on.
 func (s *sweep) on() bool { return s.to != 0 }
+
+// nextAt returns when something is due while no sweep is on, at the latest at idle.
+func (s *sweep) nextAt(idle int64) int64 {
+	at, ok := s.ring.NextAt()
+	if !ok {
+		return idle
+	}
+	return min(max(at, s.done+1), idle) // no sweep begins before
+}
 
 // forget drops a job that is forgotten.
 func (s *sweep) forget(id uint32) {

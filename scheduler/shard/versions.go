@@ -57,6 +57,13 @@ func newVersions(m *Machine, cursor *bus.Cursor) versions {
 	return vs
 }
 
+// save enters in the cursor of a batch what a successor has to know of the versions.
+func (vs *versions) save(c *bus.Cursor) {
+	vs.edits = 0
+	c.JobsSeq, c.Jobs, c.Begins, c.Late = vs.seal(), vs.seen, vs.listBegins(), vs.listLate()
+	c.Unread = slices.Sorted(maps.Keys(vs.unreadable))
+}
+
 // beginJobs is [Machine.BeginJobs].
 func (r *revisions) beginJobs(made time.Time) (known uint64) {
 	if r.seen.Made.Equal(made) {
