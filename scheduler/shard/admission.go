@@ -9,15 +9,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// admission is what becomes of a run at the moment it is wanted.
+// admission is the outcome of a request for a run.
 type admission struct {
 	status job.Status // pending, queued or skipped; missed, if it is a fire for which there is no room
 	reason string
 	total  int // in how many pieces it is done, if that is known
 }
 
-// admit decides what becomes of a run that is wanted now, by its job's rule for
-// overlap, and does it. It takes one message, or two where b has room for them beside
+// admit triggers, queues or skips a run that is wanted now, by its job's rule for
+// overlap. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
 func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if why := rs.cluster.noRoom(rs.jobs.at(id).name.Group()); why != "" {
@@ -79,8 +79,8 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 // launch is how many messages it takes to trigger a watched run.
 const launch = 2
 
-// launch triggers the run's current attempt, and returns what is to be said of it: that
-// it is pending, or, where nobody is there to do its pieces, queued.
+// launch triggers the run's current attempt, and returns its status: pending, or queued if no
+// instance is online for its pieces.
 func (rs *runs) launch(b *builder, a *watchedRun) admission {
 	rs.items.release(a.item)
 	a.setEndBy(b, &rs.jobs.at(a.jobID).newest().Reactions)
@@ -96,7 +96,7 @@ func (rs *runs) launch(b *builder, a *watchedRun) admission {
 	return admission{status: job.StatusPending}
 }
 
-// setEndBy sets, when the run is triggered for the first time, by when it must end.
+// setEndBy sets the instant by which the run must end, when it is triggered for the first time.
 func (r *attempt) setEndBy(b *builder, rules *job.Reactions) {
 	if rules.TotalTimeout > 0 && r.endBy == 0 {
 		r.endBy = b.now.Add(rules.TotalTimeout.Std()).UnixMilli()
@@ -121,7 +121,7 @@ type Kill struct {
 	Reason string
 }
 
-// replace has the job's runs cancelled that are in the way of the one in its queue. It
+// replace cancels the job's runs that keep the first in its queue from running. It
 // returns false when b is full.
 func (rs *runs) replace(b *builder, id uint32) bool {
 	jr := rs.byJob[id]

@@ -162,7 +162,7 @@ func (bf *Backfills) find(id uint32, backfillID string) *backfill {
 	return bf.byJob[id][i]
 }
 
-// fresh returns those fires that no backfill of the job has yet to run.
+// fresh returns the fires that no backfill of the job is still to run.
 func (bf *Backfills) fresh(id uint32, fires []int64) []int64 {
 	taken := map[int64]bool{}
 	for _, f := range bf.byJob[id] {
@@ -180,7 +180,7 @@ func (bf *Backfills) wake(id uint32) {
 	}
 }
 
-// take writes what was asked for, as far as b has room.
+// take writes the requests, as far as b has room.
 func (bf *Backfills) take(b *builder) {
 	for len(bf.asked) > 0 && b.fits(2) {
 		r := bf.asked[0]
@@ -218,7 +218,7 @@ type BackfillID struct {
 	ID  string
 }
 
-// write says how far a backfill has come.
+// write writes the progress of a backfill.
 func (bf *Backfills) write(b *builder, id uint32, f *backfill) {
 	bf.items.release(f.item)
 	progress := f.Backfill
@@ -321,7 +321,7 @@ func (bf *Backfills) restore(id uint32, d *bus.Deferred, seq uint64) {
 	bf.wake(id)
 }
 
-// forget drops those of a job that is forgotten.
+// forget drops the backfills of a job that is removed.
 func (bf *Backfills) forget(id uint32) {
 	for _, f := range bf.byJob[id] {
 		bf.items.release(f.list)
@@ -331,7 +331,7 @@ func (bf *Backfills) forget(id uint32) {
 	bf.going = slices.DeleteFunc(bf.going, func(other uint32) bool { return other == id })
 }
 
-// age drops those that have been over for long enough.
+// age drops backfills that ended more than [bus.BackfillShown] ago.
 func (bf *Backfills) age(now int64) {
 	for _, id := range slices.Sorted(maps.Keys(bf.byJob)) {
 		bf.byJob[id] = slices.DeleteFunc(bf.byJob[id], func(f *backfill) bool {

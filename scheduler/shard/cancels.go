@@ -26,7 +26,7 @@ type cancel struct {
 	reason string
 }
 
-// Add ends a run that is queued, waits for its next attempt, or is done in pieces:
+// Add asks to end a run that is queued, waits for its next attempt, or is done in pieces:
 // the next batch records that, and lists a kill for the pieces that executors have. It
 // returns false when the machine has no such run; any other that is with the executors
 // is theirs to end.

@@ -32,8 +32,8 @@ type children struct {
 	joins   map[uint32]map[job.Name][]*arrival // by id of the child, and parent: ends that wait for those of the other parents
 }
 
-// tell tells the owners of the job's children that a run of their parent has
-// ended. One that never began tells nobody.
+// tell reports the end of a run to the owners of the job's children. A run that never began has no
+// children.
 func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	e := ch.jobs.at(a.jobID)
 	if s == job.StatusSkipped || s == job.StatusMissed || e.newest().Deleted {
@@ -108,7 +108,7 @@ func childRun(a *arrival, version int32) attempt {
 	}
 }
 
-// want makes the child's run, unless there is a reason against it.
+// want admits the child's run, unless there is a reason against it.
 func (ch *children) want(b *builder, id uint32, a *arrival) {
 	e := ch.jobs.at(id)
 	p := e.newest()
@@ -135,8 +135,8 @@ func (ch *children) want(b *builder, id uint32, a *arrival) {
 	b.record.addRun(e.name, r, f.status, f.reason)
 }
 
-// join keeps the end of a parent until each of the child's parents has one, and then
-// uses up one of each. The run follows the latest of them.
+// join keeps the end of a parent until there is one of each of the child's parents, and then
+// consumes one of each. The run follows the latest of them.
 func (ch *children) join(b *builder, id uint32, a *arrival) {
 	e := ch.jobs.at(id)
 	ends := ch.joins[id]
@@ -217,12 +217,12 @@ func (ch *children) restore(d *bus.Deferred, i *item) {
 	ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: i})
 }
 
-// resume takes up ends that were kept for children whose newest version could not be read.
+// resume processes ends that were kept for children whose newest version could not be read.
 func (ch *children) resume() {
 	ch.arrived, ch.kept = append(ch.arrived, ch.kept...), nil
 }
 
-// forget drops the ends that wait for those of other parents of a job that is forgotten.
+// forget drops the ends that wait for those of other parents, for a job that is removed.
 func (ch *children) forget(id uint32) {
 	for _, waiting := range ch.joins[id] {
 		for _, a := range waiting {

@@ -94,7 +94,7 @@ func (ds *delays) end(b *builder, id uint32, ended job.RunID, at int64) {
 	ds.arm(id)
 }
 
-// settle writes the items that are owed.
+// settle writes the items of delays that have none yet.
 func (ds *delays) settle(b *builder) {
 	var rest []uint32
 	for _, id := range ds.unsettled {
@@ -176,8 +176,8 @@ func (ds *delays) restore(id uint32, d *delay) {
 	ds.arm(id)
 }
 
-// trigger is outside for the run whose end a fixed-delay job waits for, where the machine
-// knows no more of it: it has one attempt.
+// trigger returns the trigger of the run whose end a fixed-delay job waits for, if the run is not
+// watched: then it has one attempt.
 func (ds *delays) trigger(id uint32, d *delay) *bus.Trigger {
 	e := ds.jobs.at(id)
 	at := d.run.Time()

@@ -7,16 +7,16 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// A fire that is wanted early is called off, and another run is made in its place. One
-// write says both: a version whose skip has the run's id. So nobody has to come back to
-// finish it, and whoever owns the shard makes the run, once: in the batch whose cursor
-// says that the version is known. Whether the run is made follows from what the version
-// rules. A fire after its beginning is skipped by it, for certain, and the run is made,
-// however late the owner hears. One before that is the version before's, which has
-// decided it; then there is no run in its place.
+// A fire that is wanted early is skipped, and another run is made in its place. One
+// write does both: a version whose skip has the run's id. So there is nothing to finish later:
+// the owner of the shard makes the run, once, in the batch whose cursor
+// counts the version as known. Whether the run is made follows from the version alone.
+// It certainly skips a fire after its beginning, so the run is made,
+// however late the owner hears of it. A fire before its beginning belongs to the version before, which
+// has decided it; then no run takes its place.
 
-// wantedEarly returns the skips of plan whose runs it is the first to want: plan is to be
-// e's newest. Those who ask for the runs wait for them from now on.
+// wantedEarly returns the skips of plan, the job's next version, whose runs no version wanted before.
+// Requests for these runs wait for them from now on.
 func (vs *versions) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 	if plan.Deleted {
 		return nil
@@ -35,8 +35,8 @@ func (vs *versions) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 	return early
 }
 
-// runEarly makes the runs that v wants, which is version i of its job, as far as b has
-// room. It returns false when there are some left.
+// runEarly makes the runs that v, version i of its job, wants early, as far as b has
+// room. It returns false if some are left.
 func (vs *versions) runEarly(b *builder, v *lateVersion, i int) bool {
 	e := vs.jobs.at(v.id)
 	for ; len(v.early) > 0; v.early = v.early[1:] {
@@ -64,8 +64,8 @@ func (vs *versions) runEarly(b *builder, v *lateVersion, i int) bool {
 	return true
 }
 
-// forgetMade notes that the runs are made which plan wants, a version that was decided before by
-// somebody who could not read the ones before it.
+// forgetMade drops from the late versions the runs that plan wants: they were made by an owner that
+// decided plan without being able to read the versions before it.
 func (vs *versions) forgetMade(id uint32, plan *job.Plan) {
 	for i := range vs.late {
 		v := &vs.late[i]
@@ -84,7 +84,7 @@ func (vs *versions) forgetMade(id uint32, plan *job.Plan) {
 	}
 }
 
-// wants reports whether a version wants the run that s does.
+// wants reports whether a version wants the run of s early.
 func wants(p *job.Plan, s job.Skip) bool {
 	return slices.ContainsFunc(p.WantedEarly(), func(w job.Skip) bool { return w.RunID == s.RunID })
 }

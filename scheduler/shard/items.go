@@ -24,9 +24,9 @@ const maxReleased = 10_000
 // crowded reports whether nothing more may be decided until items are deleted.
 func (is *items) crowded() bool { return len(is.released)+len(is.due) >= maxReleased }
 
-// release says that an item has had its effect, with the next batch. Its owner
+// release marks an item as done once the next batch is stored. The owner
 // deletes it after that; until then the cursor lists it, for a successor. An item of
-// the batch that is being built never comes to be.
+// the batch that is being built is withdrawn from it.
 func (is *items) release(i *item) {
 	switch {
 	case i == nil || i.gone:

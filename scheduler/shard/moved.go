@@ -18,7 +18,7 @@ type movedFires struct {
 // maxMoved is of how many jobs a cursor notes the last fire if that was moved.
 const maxMoved = 100
 
-// note notes the outcome of a fire of plan p, if calendars have moved that to another day. On
+// note remembers a fire of plan p, if calendars have moved it to another day. On
 // the schedule's own days each instant has an outcome, whatever calendars say.
 func (mf *movedFires) note(name job.Name, p *job.Plan, at int64) {
 	moved := mf.at

@@ -26,7 +26,7 @@ type pieces struct {
 // has been none yet.
 func (a *watchedRun) lacksInstances() bool { return a.pieces != nil && a.pieces.total() == 0 }
 
-// begin begins a run that is done in pieces, or its next attempt. It takes one
+// begin starts a run that is done in pieces, or its next attempt. It takes one
 // message, for the item; the pieces themselves are triggered as there is room. It
 // returns false when an attempt that lists the pieces comes first, as of any run.
 func (ps *pieces) begin(b *builder, a *watchedRun) (f admission, done bool) {
@@ -56,7 +56,7 @@ func (ps *pieces) begin(b *builder, a *watchedRun) (f admission, done bool) {
 	return admission{status: job.StatusPending}, true
 }
 
-// take gives a run those of the run that it does again.
+// take enters the pieces of the run that a rerun repeats.
 func (ps *pieces) take(a *watchedRun) {
 	p, err := newRunPieces(a.body.Value())
 	if err != nil {
@@ -68,7 +68,7 @@ func (ps *pieces) take(a *watchedRun) {
 	a.pieces, a.total = p, p.total()
 }
 
-// meet makes a piece for every instance that is online and able to do one.
+// meet makes a piece for each instance that is online and able to do it.
 func (ps *pieces) meet(a *watchedRun) {
 	p := a.pieces
 	for _, i := range ps.cluster.instances[a.job.Group()] {
@@ -79,7 +79,7 @@ func (ps *pieces) meet(a *watchedRun) {
 	p.lay(len(p.Instances))
 }
 
-// missing says for which instances a run waits.
+// missing returns the reason why a run waits for instances.
 func (ps *pieces) missing(a *watchedRun) string {
 	group := a.job.Group()
 	if labels := a.pieces.rule.Labels; len(labels) > 0 {
@@ -88,7 +88,7 @@ func (ps *pieces) missing(a *watchedRun) string {
 	return reason.WaitsForOnline.With(group)
 }
 
-// release has the pieces of an attempt triggered.
+// release schedules the pieces of an attempt to be triggered.
 func (ps *pieces) release(a *watchedRun) {
 	a.total = a.pieces.total()
 	a.pieces.StartWithin = ps.jobs.at(a.jobID).newest().StartWithin

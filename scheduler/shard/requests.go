@@ -85,8 +85,8 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	return nil, nil
 }
 
-// roomAsked is the most messages that a run takes which is made on command: what [want]
-// says, and the note that it was made.
+// roomAsked is the most messages that a run on request takes: those of [runs.admit], and the note
+// that it was made.
 const roomAsked = 4
 
 // obey makes the runs that were asked for.
@@ -107,8 +107,8 @@ func (q *Requests) obey(b *builder) {
 	}
 }
 
-// answer records what became of a run that was asked for, for those who wait for that
-// and for successors. Its caller has found room for a message more.
+// answer records the outcome of a run on request, for those who asked and for
+// successors. The caller has found room for one more message.
 func (b *builder) answer(name job.Name, r attempt, f admission, by string) {
 	if len(b.Asked) == 0 {
 		b.room-- // for the note, which comes last
@@ -118,11 +118,11 @@ func (b *builder) answer(name job.Name, r attempt, f admission, by string) {
 	b.Asked = append(b.Asked, Asked{RunID: r.runID, Version: int(r.version), Status: f.status, Reason: f.reason})
 }
 
-// AskedFor is how long it is remembered that a run was made on command. Servers send no id whose time
-// is older than five minutes, so that none comes that was forgotten.
+// AskedFor is how long runs on request are remembered. Servers send no id whose time is older than five
+// minutes, so no forgotten one comes again.
 const AskedFor = 7 * time.Minute
 
-// Asked is what became of a run that somebody asked for.
+// Asked is the outcome of a run on request.
 type Asked struct {
 	RunID   job.RunID
 	Version int
@@ -130,9 +130,9 @@ type Asked struct {
 	Reason  string
 }
 
-// recentRuns remembers the runs made on command lately, so that a request that comes
-// again, because its answer was lost, makes no second run. All that one batch has made
-// is in one deferred item, from which a successor knows it.
+// recentRuns are recent runs on request, so that a request that is repeated
+// because its answer was lost makes no second run. The runs of one batch
+// are in one deferred item, from which a successor restores them.
 type recentRuns struct {
 	runs   map[job.RunID]Asked
 	notes  []askedNote // the oldest first
@@ -140,7 +140,7 @@ type recentRuns struct {
 	passed int64       // milliseconds that have passed since the machine was made, see pass
 }
 
-// askedNote is what one batch has made on command.
+// askedNote lists the runs on request of one batch.
 type askedNote struct {
 	item *item
 	at   int64 // when, as recentRuns.passed; 0 for what an earlier owner has made
@@ -165,8 +165,7 @@ func (q *Requests) committed(asked []Asked) {
 	}
 }
 
-// note adds the item that says what the batch has made on command. There is room
-// for it.
+// note adds the item with the runs on request of the batch. There is room for it.
 func (q *Requests) note(b *builder) {
 	if len(b.Asked) == 0 {
 		return
@@ -181,7 +180,7 @@ func (q *Requests) note(b *builder) {
 	q.recent.notes = append(q.recent.notes, note)
 }
 
-// restore remembers what an earlier owner has made on command.
+// restore enters runs on request of an earlier owner.
 func (q *Requests) restore(d *bus.Deferred, seq uint64) {
 	note := askedNote{item: &item{seq: seq}}
 	for _, a := range d.Asked {
@@ -201,7 +200,7 @@ func (r *recentRuns) pass(now int64) {
 	r.seen = now
 }
 
-// age forgets what was made on command long ago.
+// age forgets runs on request after [AskedFor].
 func (q *Requests) age(now int64) {
 	r := &q.recent
 	r.pass(now)

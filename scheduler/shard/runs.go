@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// stage is where a run is on its way.
+// stage is how far a run has come.
 type stage int
 
 const (
@@ -55,7 +55,7 @@ type runs struct {
 	await func(name job.Name) bool                                                        // see [versions.hasUnreadable]
 }
 
-// of is what the machine knows about the runs of a watched job.
+// jobRuns are the watched runs of one job.
 type jobRuns struct {
 	waking bool // the job is among the machine's wakes
 
@@ -69,8 +69,8 @@ func (r *jobRuns) empty() bool {
 	return len(r.active)+len(r.queue) == 0 && r.succeeded == nil
 }
 
-// busy returns how many runs count for the job's rule for overlap. Those of a backfill
-// have a limit of their own: they must not hold up what is due, nor be skipped for it.
+// busy returns how many runs count for the job's rule for overlap. Runs of a backfill
+// have a limit of their own: they must not delay what is due, nor be skipped for it.
 func (r *jobRuns) busy() int {
 	n := 0
 	for _, a := range r.active {
@@ -81,7 +81,7 @@ func (r *jobRuns) busy() int {
 	return n
 }
 
-// of returns the book of a job, and begins one if there is none.
+// of returns the runs of a job, and begins to keep them if there are none.
 func (rs *runs) of(id uint32) *jobRuns {
 	r := rs.byJob[id]
 	if r == nil {
@@ -103,7 +103,7 @@ func (rs *runs) add(a *watchedRun) {
 	rs.arm(a.jobID)
 }
 
-// drop takes a run off the jr, and its message off the stream.
+// drop removes a run that is over, and releases its item.
 func (rs *runs) drop(a *watchedRun) {
 	a.over = true
 	rs.items.release(a.item)
@@ -115,13 +115,13 @@ func (rs *runs) drop(a *watchedRun) {
 	rs.forgetSuccess(a.jobID)
 }
 
-// stages tells from the kind of a run's item how far the run is.
+// stages are the stages of runs by the kind of their items.
 var stages = map[bus.DeferredKind]stage{
 	bus.DeferredQueued: queued, bus.DeferredAlive: triggered, bus.DeferredRetry: retrying,
 	bus.DeferredPieces: triggered,
 }
 
-// restore enters a run that an earlier owner has left in an item at seq.
+// restore enters a run of an earlier owner from the item at seq.
 func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	t, err := bus.DecodeTrigger(nil, d.Trigger)
 	if err != nil {
@@ -142,7 +142,7 @@ func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
 	return nil
 }
 
-// fromTrigger returns the run of a job that a trigger is for.
+// fromTrigger returns the run that a trigger of the job starts.
 func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
 	body, err := encodeBody(&t.TriggerBody)
 	if err != nil {
@@ -157,7 +157,7 @@ func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
 	}, nil
 }
 
-// restorePieces enters how far a run in pieces has come.
+// restorePieces enters the progress of a run in pieces.
 func (a *watchedRun) restorePieces(d *bus.Deferred) error {
 	p, err := newRunPieces(a.body.Value())
 	if err != nil {
@@ -200,7 +200,7 @@ func (rs *runs) backfilling(id uint32) int {
 	return len(jr.active) - jr.busy()
 }
 
-// forget forgets the runs of a job that is forgotten.
+// forget drops the runs of a job that is removed.
 func (rs *runs) forget(id uint32) {
 	jr := rs.byJob[id]
 	if jr == nil {
@@ -214,7 +214,7 @@ func (rs *runs) forget(id uint32) {
 	rs.wakes = slices.DeleteFunc(rs.wakes, func(other uint32) bool { return other == id })
 }
 
-// outside returns what the trigger of a run's attempt says.
+// outside returns the trigger of a run's current attempt, without its body.
 func (rs *runs) outside(a *watchedRun) *bus.Trigger {
 	return &bus.Trigger{
 		RunID: a.runID, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.number,

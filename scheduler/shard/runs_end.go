@@ -82,14 +82,14 @@ func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
 	return true
 }
 
-// endHere ends a run that no executor has, and says so in the record. The caller has
-// found room for what follows, if the status is one after which something does.
+// endHere ends a run that no executor has, and records it. The caller has
+// found room for what follows, if anything follows from the status.
 func (rs *runs) endHere(b *builder, a *watchedRun, s job.Status, why string) {
 	b.record.addRun(a.job, a.attempt, s, why)
 	rs.end(b, a, s, nil, b.now.UnixMilli())
 }
 
-// end ends a run with its final status, and does what follows from it.
+// end sets the final status of a run, and causes what follows from it.
 func (rs *runs) end(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	rs.drop(a)
 	rs.ended(b, a, s, result, at)

@@ -58,7 +58,7 @@ func (s *sweep) nextAt(idle int64) int64 {
 	return min(max(at, s.done+1), idle) // no sweep begins before
 }
 
-// forget drops a job that is forgotten.
+// forget drops a job that is removed.
 func (s *sweep) forget(id uint32) {
 	if s.jobs.at(id).sweeping {
 		s.ids = slices.DeleteFunc(s.ids, func(other uint32) bool { return other == id })
@@ -78,7 +78,7 @@ func (s *sweep) begin(now int64) {
 	for _, d := range s.due {
 		e := s.jobs.at(d.ID)
 		if s.resumed && e.compare(s.after) <= 0 {
-			// Armed while its predecessor had passed it already; it is due later than now.
+			// The predecessor had passed it before it was armed; it is due later than now.
 			s.arm(d.ID)
 			continue
 		}

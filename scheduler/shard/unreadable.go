@@ -4,25 +4,25 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// A version that a newer program has saved may say what this one does not know. All that can
-// be read of it then is when it begins. The version before it ends there, and the job is held:
-// it has no fires until somebody owns the shard who can read the version. Time does not wait
-// for that, so the cursor lists such versions, and whoever can read one finds it as late as if
-// it had just been heard of. The runs of the job that are alive go on by the rules of the
-// version before, if there is one; queued runs, backfills, and word of its parents' ends, wait.
+// This program may be unable to read a version that a newer one has saved, except for when it
+// begins. The version before it ends there, and the job waits:
+// it has no fires until the shard has an owner that can read the version. Time does not wait
+// for that, so the cursor lists such versions, and an owner that can read one finds it as late as if
+// it had just heard of it. The job's active runs follow the rules of the
+// version before, if there is one; queued runs, backfills, and ends of its parents wait.
 
-// unreadable is a version that no owner could read yet.
+// unreadable is a version that no owner has been able to read yet.
 type unreadable struct {
 	job     job.Name // "": it has not been heard of since the machine was made
 	version int32
 	fresh   bool  // no cursor says so yet
-	done    int64 // up to which somebody has decided its fires who could read it; 0: nobody has
+	done    int64 // up to which an owner that could read it has decided its fires; 0: none has
 }
 
 // knows reports whether the fires of a version are decided up to the position.
 func (vs *versions) knows(rev uint64) bool { return rev <= vs.inherited && vs.unreadable[rev] == nil }
 
-// noteUnreadable enters the job of a version that nobody could read, if p is or was one.
+// noteUnreadable enters that p is, or was so far, a version that no owner has been able to read.
 func (vs *versions) noteUnreadable(e *entry, p *Prepared) {
 	u := vs.unreadable[p.rev]
 	if u == nil && p.plan.Unreadable {

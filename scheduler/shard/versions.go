@@ -120,7 +120,7 @@ func (vs *versions) put(id uint32, p *Prepared) bool {
 	return true
 }
 
-// forget drops what is known of the versions of a job that is forgotten.
+// forget drops the versions of a job that is removed.
 func (vs *versions) forget(id uint32, name job.Name) {
 	vs.late = slices.DeleteFunc(vs.late, func(v lateVersion) bool {
 		if v.id == id {
