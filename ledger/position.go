@@ -86,6 +86,10 @@ func (l *Ledger) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
 	return c, nil
 }
 
+// Ingested reports whether the history has all records of runs that are stored by now. It waits for that,
+// but not longer than 3 s. The error is job.ErrUnavailable.
+func (l *Ledger) Ingested(ctx context.Context) (bool, error) { return l.ingested(ctx, -1) }
+
 // ingested reports whether the history has all records of the shard (of all, when it
 // is negative) that are stored by now: ingest removes a record once it has written it.
 // It waits for that, but not long.

@@ -1,12 +1,16 @@
 package webapi
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // pendingOwner answers for the owners of all shards that runs are pending, and returns what it was asked.
@@ -29,6 +33,52 @@ func TestARunThatWasJustAcceptedCanBeRead(t *testing.T) {
 		t.Errorf("%+v", run)
 	}
 	w.problem(404, "not_found", "GET", "/api/v1/runs/"+string(job.NewRunID(time.Now())), nil, "")
+}
+
+// lateHistory gets a run only after somebody has asked for it.
+type lateHistory struct {
+	logstore.Store
+	asked func(job.RunID)
+}
+
+func (h *lateHistory) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
+	attempts, err := h.Store.Run(ctx, id)
+	if errors.Is(err, job.ErrNotFound) {
+		h.asked(id)
+	}
+	return attempts, err
+}
+
+func TestARunThatAnotherServerAcceptedCanBeRead(t *testing.T) {
+	asked := make(chan job.RunID, 100)
+	w := newWorld(t, func(_ *Config, w *world) { w.store = &lateHistory{w.store, func(id job.RunID) { asked <- id }} })
+	w.put("billing/x", "@daily")
+	run := begun("billing/x", time.Now().Truncate(time.Millisecond)) // whoever accepted it, its owner stores the record
+	shard := run.Job.Shard(w.conn.Cluster().Shards)
+	record := bus.Record{Shard: shard, At: run.At, Outcomes: []bus.Outcome{{Status: run.Status, Cause: run.Cause, FireTime: run.At, Jobs: []string{bus.JobVersion(run.Job, 1)}}}}
+	m, err := record.Msg()
+	w.check(err)
+	stored, err := w.conn.JS.PublishMsg(t.Context(), m)
+	w.check(err)
+	ingested := make(chan error, 1)
+	go func() {
+		<-asked
+		err := w.store.WriteRuns(t.Context(), "", []logstore.Update{run})
+		stream, found := w.conn.JS.Stream(t.Context(), w.conn.TrigOf(shard))
+		if err = errors.Join(err, found); err == nil {
+			err = stream.DeleteMsg(t.Context(), stored.Sequence)
+		}
+		ingested <- err
+	}()
+	detail, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(run.RunID), nil)
+	w.check(<-ingested)
+	if detail.Job != "billing/x" || detail.Status != job.StatusPending {
+		t.Errorf("%+v", detail)
+	}
+
+	_, err = w.conn.JS.PublishMsg(t.Context(), m) // for which nobody comes
+	w.check(err)
+	w.problem(503, "unavailable", "GET", "/api/v1/runs/"+string(job.NewRunID(time.Now())), nil, "not in the history yet")
 }
 
 func TestAnIDThatWasUsedLongAgoMakesNoSecondRun(t *testing.T) {

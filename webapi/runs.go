@@ -108,18 +108,19 @@ func (h *runHandlers) MarkRun(ctx context.Context, r MarkRunRequestObject) (*Run
 // what the caller reads of the run is checked again (access.VisibleStore), and a change
 // applies only to a run of a job that the caller may change (access.MayDo).
 func (h *runHandlers) groupOfRun(c *fiber.Ctx) (string, error) {
-	attempts, err := h.runs.Attempts(c.UserContext(), c.Params("run_id"))
-	if err == nil {
-		return attempts[0].Job.Group(), nil
-	}
-	if errors.Is(err, access.ErrOthers) { // whatever job the request says
-		return "", err
-	}
 	name := job.Name(c.Query("job"))
 	if name == "" {
 		name = jobOfBody(c.Body())
 	}
-	if !errors.Is(err, job.ErrNotFound) || name == "" {
+	read := h.runs.Attempts
+	if name != "" {
+		read = h.runs.Stored
+	}
+	attempts, err := read(c.UserContext(), c.Params("run_id"))
+	switch {
+	case err == nil:
+		return attempts[0].Job.Group(), nil
+	case name == "" || !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers): // in which case it does not matter what the request says
 		return "", err
 	}
 	return name.Group(), nil

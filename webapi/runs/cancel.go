@@ -66,7 +66,7 @@ func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, why str
 
 // cancelOrphan ends a run that the history has as alive and that nobody else knows of.
 func (rs *Runs) cancelOrphan(ctx context.Context, id job.RunID, name job.Name, request bus.CancelRequest, unknown error) (job.Status, error) {
-	attempts, err := rs.Attempts(ctx, string(id))
+	attempts, err := rs.Stored(ctx, string(id))
 	if errors.Is(err, job.ErrNotFound) {
 		return "", unknown
 	}

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -118,8 +120,26 @@ func whyHeld(changes []runlog.Change) reason.Text {
 	return ""
 }
 
-// Attempts returns what the history has of a run, the newest attempt first.
+// Attempts returns all attempts of a run, the newest first. A run that another server has accepted may be
+// on its way to the history: for that it waits, at most 3 s. Errors: job.ErrInvalid, job.ErrNotFound,
+// access.ErrOthers, and job.ErrUnavailable while the history lacks records.
 func (rs *Runs) Attempts(ctx context.Context, text string) ([]runlog.Run, error) {
+	attempts, err := rs.Stored(ctx, text)
+	if !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers) {
+		return attempts, err
+	}
+	switch complete, err := rs.ledger.Ingested(ctx); {
+	case err != nil:
+		return nil, err
+	case !complete:
+		return nil, problem.Explain(job.ErrUnavailable, reason.NotInHistoryYet.String())
+	}
+	return rs.Stored(ctx, text)
+}
+
+// Stored returns what the history has of a run by now, the newest attempt first, or what this server has
+// accepted. Errors: job.ErrInvalid, job.ErrNotFound, access.ErrOthers, job.ErrUnavailable.
+func (rs *Runs) Stored(ctx context.Context, text string) ([]runlog.Run, error) {
 	id, err := job.ParseRunID(text)
 	if err != nil {
 		return nil, err
