@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -19,6 +20,13 @@ import (
 
 // killWait is how long the instances of a group have to say whether they run something.
 const killWait = time.Second
+
+// unacknowledgedFor is how long after its end is stored an attempt's trigger may be there. Then it is
+// delivered again, and whoever judges that finds the end. It includes what clocks may differ.
+const unacknowledgedFor = 2 * time.Minute
+
+// findTries is how often a run's triggers are looked for while ends of runs come in.
+const findTries = 5
 
 // condemnWait is how long the owner has to store that a run is cancelled.
 const condemnWait = 5 * time.Second
@@ -32,11 +40,19 @@ func (o *ownership) cancelRun(ctx context.Context, r bus.CancelRequest) (*bus.Ca
 	if r.Job.Shard(o.s.conn.Cluster().Shards) != o.shard {
 		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of shard %d", r.Job, o.shard)}
 	}
-	found, err := o.findTriggers(ctx, r)
+	found, known, err := o.findTriggers(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.condemn(ctx, r, found); err != nil {
+	for tries := 1; ; tries++ {
+		if err = o.condemn(ctx, r, found, known); !errors.Is(err, errOvertaken) || tries == findTries {
+			break
+		}
+		if found, known, err = o.findTriggers(ctx, r); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	waiting, err := o.kill(ctx, r, found)
@@ -70,7 +86,7 @@ func (o *ownership) endOverdue(ctx context.Context, r bus.CancelRequest) (*bus.C
 	case r.Job.Shard(o.s.conn.Cluster().Shards) != o.shard:
 		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of shard %d", r.Job, o.shard)}
 	}
-	found, err := o.findTriggers(ctx, r)
+	found, _, err := o.findTriggers(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -96,21 +112,29 @@ func (o *ownership) endOverdue(ctx context.Context, r bus.CancelRequest) (*bus.C
 	return &bus.CancelReply{RunID: r.RunID, Found: job.StatusRunning}, nil
 }
 
-// condemn stores that the end of each attempt, if it is not a piece, counts as cancelled.
-func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []storedTrigger) error {
+// errOvertaken is that the machine was told of events after those among which no end was found.
+var errOvertaken = fmt.Errorf("%w: ends of runs came in while one was cancelled; retry", job.ErrUnavailable)
+
+// condemn stores that the end of each attempt, if it is not a piece, counts as cancelled. No end of them is
+// stored up to sequence known of EVT. The error is errOvertaken if the machine may have passed over one.
+func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []storedTrigger, known uint64) error {
 	for _, f := range found {
 		done := make(chan struct{})
-		condemned, known := askMachine(ctx, o, func() bool {
-			condemned := o.machine.Cancels.Condemn(f.Trigger, r.Text())
-			if condemned {
+		condemned, owned := askMachine(ctx, o, func() (condemned struct{ is, overtaken bool }) {
+			if condemned.overtaken = f.seq != 0 && o.machine.Events.Seq() > known; condemned.overtaken {
+				return condemned
+			}
+			if condemned.is = o.machine.Cancels.Condemn(f.Trigger, r.Text()); condemned.is {
 				o.condemning[r.RunID] = append(o.condemning[r.RunID], done)
 			}
 			return condemned
 		})
 		switch {
-		case !known:
+		case !owned:
 			return o.gone()
-		case !condemned:
+		case condemned.overtaken:
+			return errOvertaken
+		case !condemned.is:
 			continue
 		}
 		limited, cancel := context.WithTimeout(ctx, condemnWait)
@@ -167,10 +191,10 @@ type storedTrigger struct {
 	seq uint64 // 0: it has gone, though the run counts as alive
 }
 
-// findTriggers returns the triggers of a live run: one, or those of its pieces that
-// have not ended. They are those of a leader that has the shard's cursor: one that was deposed may lack
+// findTriggers returns the triggers of a live run: one, or those of its pieces that have no end on EVT up to
+// sequence known. They are those of a leader that has the shard's cursor: one that was deposed may lack
 // a trigger, and then an executor would begin what counts as cancelled.
-func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, err error) {
+func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, known uint64, err error) {
 	var bad error
 	err = o.s.conn.Bulk().ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, r.Job.Group()), o.cursor.Load(), func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
@@ -183,34 +207,53 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 		}
 		return len(found) == 0 || found[0].Total > 0
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(found) > 0:
-		return found, nil
+	if err != nil {
+		return nil, 0, err
+	}
+	if found, known, err = withoutEnds(ctx, o.s.conn, o.shard, found); err != nil || len(found) > 0 {
+		return found, known, err
 	}
 	// What the machine counts as alive can be ended, whatever became of its triggers.
 	type aliveRun struct {
 		out   []*bus.Trigger
 		alive bool
 	}
-	run, known := askMachine(ctx, o, func() aliveRun {
+	run, owned := askMachine(ctx, o, func() aliveRun {
 		out, alive := o.machine.Alive(r.RunID, r.Job)
 		return aliveRun{out, alive}
 	})
 	switch {
-	case !known:
-		return nil, fmt.Errorf("%w: shard %d did not answer whether run %s is alive; retry", job.ErrUnavailable, o.shard, r.RunID)
+	case !owned:
+		return nil, 0, fmt.Errorf("%w: shard %d did not answer whether run %s is alive; retry", job.ErrUnavailable, o.shard, r.RunID)
 	case run.alive:
 		for _, t := range run.out {
 			found = append(found, storedTrigger{Trigger: t})
 		}
-		return found, nil
+		return found, known, nil
 	case bad != nil:
-		return nil, bad
+		return nil, 0, bad
 	default:
-		return nil, fmt.Errorf("%w: %s", job.ErrNotFound, reason.RunNotAlive.With(r.RunID, r.Job))
+		return nil, 0, fmt.Errorf("%w: %s", job.ErrNotFound, reason.RunNotAlive.With(r.RunID, r.Job))
 	}
+}
+
+// withoutEnds returns those of the triggers whose attempts, or pieces, have no end on EVT up to sequence
+// known. An executor stores an end before it acknowledges the trigger. Of a run that nobody watches, the
+// machine knows of none.
+func withoutEnds(ctx context.Context, conn *cluster.Conn, shard int, found []storedTrigger) (open []storedTrigger, known uint64, err error) {
+	if len(found) == 0 {
+		return nil, 0, nil
+	}
+	if known, err = conn.Events().PutBarrier(ctx, shard); err != nil {
+		return nil, 0, err
+	}
+	ended, since := map[bus.AttemptRef]bool{}, time.Now().Add(-unacknowledgedFor)
+	err = conn.Bulk().ScanSince(ctx, conn.EvtOf(shard), bus.SubjectEvent(shard, found[0].Job.Group()), since, known, func(m *jet.Stored) {
+		if e, err := conn.Events().Decode(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
+			ended[e.Ref()] = true
+		}
+	})
+	return slices.DeleteFunc(found, func(f storedTrigger) bool { return ended[f.Ref()] }), known, err
 }
 
 // kill tells the group's instances that the run is to end, and returns those of its

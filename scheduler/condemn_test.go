@@ -61,6 +61,40 @@ func TestACancelledRunStaysCancelledWhateverItsExecutorReports(t *testing.T) {
 	}
 }
 
+func TestARunWhoseEndIsStoredIsNotCancelledWhileItsTriggerIsThere(t *testing.T) {
+	for _, watched := range []bool{false, true} {
+		t.Run(fmt.Sprintf("watched %t", watched), func(t *testing.T) {
+			run(t, func(w *world) {
+				x := &executor{w: w, conn: w.connect("executor"), answers: 10 * time.Second}
+				w.executeBy(x, func(*bus.Trigger) (time.Duration, job.Status) { return time.Second, job.StatusSucceeded })
+				w.startNode("a")
+				w.put("g/a", job.Schedule{}, func(j *job.Job) {
+					if watched {
+						j.Overlap.Policy = job.OverlapQueue
+					}
+				})
+				time.Sleep(time.Second)
+				id := job.NewRunID(time.Now())
+				if _, err := w.trigger(id, "g/a"); err != nil {
+					w.t.Fatal(err)
+				}
+				time.Sleep(5 * time.Second)
+				for range 2 {
+					if reply, err := w.cancel(id); !errors.Is(err, job.ErrNotFound) || len(w.triggers()) != 1 {
+						w.t.Errorf("reply %+v, %v, with %d triggers; want not found: it has ended", reply, err, len(w.triggers()))
+					}
+				}
+				time.Sleep(2 * time.Minute)
+				if got, want := w.ends(), []string{"1 succeeded"}; !slices.Equal(got, want) {
+					w.t.Errorf("events %q, want %q", got, want)
+				}
+				w.wantLines("g/a", "1 pending")
+				w.wantNothingLeft()
+			})
+		})
+	}
+}
+
 func TestAnOverdueRunEndsThoughItsExecutorGoesOn(t *testing.T) {
 	run(t, func(w *world) {
 		x := &executor{w: w, conn: w.connect("executor"), lingers: 30 * time.Second}

@@ -28,6 +28,8 @@ type executor struct {
 	// lingers is how long it goes on with a run that it was told to end, and then reports it as if it
 	// had not been told.
 	lingers time.Duration
+	// answers is how long after it has reported an end it acknowledges the trigger.
+	answers time.Duration
 }
 
 // execute starts an executor of group g, which takes every trigger, works for the given time and
@@ -112,6 +114,7 @@ func (x *executor) run(ctx context.Context, c jetstream.Consumer, kills <-chan *
 		e := bus.EventOf(tr, bus.EventFinished, time.Now())
 		e.Status, e.StartedAt, e.FinishedAt = status, e.At.Add(-takes), e.At
 		x.say(ctx, e, m.Headers().Get(bus.HeaderToken))
+		time.Sleep(x.answers)
 		if err := m.DoubleAck(ctx); err != nil && ctx.Err() == nil {
 			x.w.t.Error(err)
 		}

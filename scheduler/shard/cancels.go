@@ -83,7 +83,8 @@ type condemned struct {
 // Condemn marks a dispatched attempt of a cancelled run: its end counts as cancelled, even if its
 // executor reports a success. The run is watched from then on. The mark is stored once a batch lists
 // the run in Condemned. Condemn returns false for a run in pieces, which the machine ends itself, and
-// for an attempt that is over.
+// for an attempt that is over. Of a run that is not watched only the caller knows that: no end of it may be
+// stored up to [Events.Seq].
 func (cs *Cancels) Condemn(t *bus.Trigger, why string) bool {
 	if t.Total > 0 || !cs.mayCondemn(t) {
 		return false

@@ -7,13 +7,23 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// condemn cancels a run whose trigger is there, also if it counts as missed. What an executor reports
-// later is anything.
+// condemn cancels a run whose trigger is there, also if it counts as missed. The owner has found no end of
+// it, but one may be stored before the machine hears, and its trigger not be acknowledged yet. What an
+// executor reports later is anything.
 func (w *world) condemn() {
-	if w.owner == nil || len(w.live) == 0 {
+	if w.owner == nil || len(w.live) == 0 || w.owner.evt != w.evt {
 		return
 	}
-	r := w.live[w.rng.IntN(len(w.live))]
+	r, known := w.live[w.rng.IntN(len(w.live))], w.evt.last()
+	if w.chance(30) {
+		w.finish(r)
+		if w.chance(50) {
+			w.feed(w.owner, int(w.evt.last()))
+		}
+	}
+	if w.owner.m.Events.Seq() > known {
+		return // the owner looks again
+	}
 	if w.owner.m.Cancels.Condemn(r.trigger, "called off by ann") {
 		w.say("attempt %d of run %s of %s is cancelled while an executor has it", r.trigger.Attempt, r.trigger.RunID, r.trigger.Job)
 	}
