@@ -26,7 +26,7 @@ export function CauseMark({ cause, by }: { cause: Cause; by?: string }) {
   const t = useT();
   const Icon = icons[cause];
   return (
-    <span className="row g2 sec" title={by ? `${t.cause[cause]}, ${t.runs.by(by)}` : undefined}>
+    <span className="row g2 sec cause" title={by ? `${t.cause[cause]}, ${t.runs.by(by)}` : t.cause[cause]}>
       <Icon size={14} aria-hidden className="mut" />
       <span className="trunc">{by && cause !== "schedule" ? by : t.cause[cause]}</span>
     </span>

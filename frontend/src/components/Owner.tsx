@@ -4,7 +4,7 @@ import { colourOf } from "./TaskIcon";
 /** Who answers for a job: their letters on a colour of their own, and the name. */
 export function Owner({ name }: { name: string }) {
   return (
-    <span className="row g2 owner">
+    <span className="row g2 owner" title={name}>
       <Letters name={name} />
       <span className="trunc">{name}</span>
     </span>

@@ -45,11 +45,13 @@ export const RunStrip = memo(function RunStrip({ runs, n = 30 }: RunStripProps) 
       className={run ? "strip click" : "strip"}
       width={width}
       height={height}
+      preserveAspectRatio="none"
       viewBox={`0 0 ${width} ${height}`}
       role="img"
       aria-label={t.jobs.strip(bars.length, failed)}
       onPointerMove={(e) => {
-        const x = e.clientX - e.currentTarget.getBoundingClientRect().left;
+        const box = e.currentTarget.getBoundingClientRect();
+        const x = ((e.clientX - box.left) * width) / (box.width || width);
         setOver(Math.floor(x / step) - (n - bars.length));
       }}
       onPointerLeave={() => setOver(undefined)}

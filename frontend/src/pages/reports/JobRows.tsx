@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import type { ReactElement, ReactNode } from "react";
 import { namedJobs } from "@/api/jobs";
 import type { ReportRow } from "@/api/schema.gen";
 import { JobName } from "@/components/JobName";
@@ -13,7 +13,7 @@ import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 
 /** How many of a job's last runs there is room for, beside another card. */
-const strip = 15;
+const strip = 10;
 
 /** The jobs of which the largest share of runs failed, with what became of their last runs. */
 export function Unhealthy({ rows }: { rows: ReportRow[] }) {
@@ -31,7 +31,7 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
       title={t.reports.unhealthy}
       note={t.reports.unhealthyHint}
       none={t.reports.healthy}
-      heads={["", t.reports.runs, t.reports.failedShare, t.joblist.columns.owner]}
+      heads={["", t.reports.runs, t.reports.failedShare, <th key="owner">{t.joblist.columns.owner}</th>]}
       rows={bad}
       cells={(row) => (
         <>
@@ -40,7 +40,7 @@ export function Unhealthy({ rows }: { rows: ReportRow[] }) {
           </td>
           <td className="r num sec">{f.number(row.runs)}</td>
           <td className="r num c-bad">{f.percent(row.failure_ratio)}</td>
-          <td className="r">{ownerOf(row.job)}</td>
+          <td className="owned">{ownerOf(row.job)}</td>
         </>
       )}
     />
@@ -76,7 +76,8 @@ interface JobTableProps {
   note: string;
   /** What is said when there is no row. */
   none: string;
-  heads: string[];
+  /** Of figures, but for those that are whole cells. */
+  heads: (string | ReactElement)[];
   rows: ReportRow[];
   cells(row: ReportRow): ReactNode;
 }
@@ -88,7 +89,10 @@ function JobTable({ title, note, none, heads, rows, cells }: JobTableProps) {
       {rows.length === 0 ? (
         <Empty title={none} />
       ) : (
-        <Table heads={[t.reports.job, ...heads.map((head) => ({ right: head }))]} compact>
+        <Table
+          heads={[t.reports.job, ...heads.map((head) => (typeof head === "string" ? { right: head } : head))]}
+          compact
+        >
           {rows.map((row) => (
             <tr key={row.job}>
               <td>
