@@ -268,7 +268,7 @@ it("a group says how many of its runs wait, since when and why", async () => {
   await page.getByRole("link", { name: "All waiting runs" }).click();
   await page.waitForURL(/\/runs\?.*status=pending/);
   await page.goto(`${program.url}/executors`);
-  await page.locator(".card", { hasText: "lonely" }).getByText("Waiting 2").waitFor();
+  await page.locator(".card", { hasText: "lonely" }).getByText("Pending 2").waitFor();
   expect(faults).toEqual([]);
   await close();
 });

@@ -58,7 +58,7 @@ interface ItemProps {
   text: string;
   n?: React.ReactNode;
   tone?: "bad" | "warn";
-  hint?: string;
+  hint?: string | undefined;
 }
 
 function Item({ to, search, icon: Icon, text, n, tone, hint }: ItemProps) {
@@ -91,9 +91,9 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const may = useMay();
   const { narrow, landing } = usePrefs();
   const jobs = useQuery(jobCount({})).data;
-  const running = useQuery(latestRuns({ status: living }, counted, 3000)).data?.items.length;
+  const running = countOf(useQuery(latestRuns({ status: living }, counted, 3000)).data);
   const groups = useQuery(groupsQuery).data?.items;
-  const open = useQuery(firingIncidents).data?.items.length;
+  const open = countOf(useQuery(firingIncidents).data);
   const empty = groups?.filter((g) => g.state === "empty").length ?? 0;
   const instances = groups?.flatMap((g) => g.instances) ?? [];
   const lost = instances.filter((i) => i.state === "lost").length;
@@ -135,8 +135,8 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
           to="/runs"
           icon={Activity}
           text={t.nav.runs}
-          n={running ? (running === counted ? `${counted}+` : running) : undefined}
-          hint={t.nav.runningNow(running ?? 0)}
+          n={running}
+          hint={running && t.nav.runningNow(running)}
         />
         <Item to="/errors" icon={Bug} text={t.nav.errors} />
         <Item to="/schedule" icon={CalendarClock} text={t.nav.schedule} />
@@ -149,7 +149,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
           hint={t.nav.executorsHint(lost, draining, empty)}
         />
         <Item to="/logs" icon={ScrollText} text={t.nav.logs} />
-        <Item to="/alerts" icon={Bell} text={t.nav.alerts} n={open || undefined} tone="bad" />
+        <Item to="/alerts" icon={Bell} text={t.nav.alerts} n={open} tone="bad" />
         <Item to="/ledger" icon={BookCheck} text={t.nav.ledger} />
         <p className="navh">
           <span>{t.nav.administration}</span>
@@ -163,6 +163,12 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
       <Account />
     </aside>
   );
+}
+
+/** How many things there are, or at least are where they come in pages; undefined of none. */
+function countOf(page: { items: unknown[]; next?: string } | undefined): string | undefined {
+  const n = page?.items.length;
+  return n ? `${n}${page.next ? "+" : ""}` : undefined;
 }
 
 /** Whether everything answers and every shard has an owner. */

@@ -12,7 +12,7 @@ export const job = {
     audit: "Audit",
   },
   failingSince: (time: string) => `Failing since ${time}`,
-  failingText: (n: number) => `${n} runs in a row`,
+  failingText: (n: number) => `${count(n, "failure", "failures")} in a row`,
   sameError: "same error:",
   lastError: "last error:",
   showRun: "Open the last run",

@@ -12,7 +12,8 @@ export const runlist = {
   retriedHint: "The runs that failed this way may have succeeded at a later attempt.",
   noneYet: "Nothing has run in this range",
   noneYetHint: "Runs appear here when jobs fire, or when somebody runs one.",
-  histogram: (n: number) => `${count(n, "run", "runs")} in range`,
+  histogram: (runs: number, absent: number) =>
+    `${count(runs, "run", "runs")} in range${absent > 0 ? `, ${absent.toLocaleString("en-GB")} skipped or missed` : ""}`,
   newRuns: (n: number) => count(n, "new run", "new runs"),
   attempt: (n: number) => `Attempt ${n}`,
   end: "No more runs",

@@ -21,7 +21,7 @@ export const nav = {
   narrow: "Collapse the navigation",
   widen: "Expand the navigation",
   search: "Search or run…",
-  runningNow: (n: number) => count(n, "run in progress", "runs in progress"),
+  runningNow: (n: string) => `${n} ${n === "1" ? "run" : "runs"} in progress`,
   executorsHint: (lost: number, draining: number, empty: number) =>
     [
       lost > 0 && `${lost} lost`,

@@ -12,7 +12,7 @@ export const job: PageMessages["job"] = {
     audit: "审计",
   },
   failingSince: (time) => `自 ${time} 起失败`,
-  failingText: (n) => `连续 ${n} 次`,
+  failingText: (n) => `连续失败 ${n} 次`,
   sameError: "相同错误：",
   lastError: "最近错误：",
   showRun: "查看最近一次运行",

@@ -1,15 +1,19 @@
 import type { ledger as english } from "../en/ledger";
+import { number } from "./words";
 
 export const ledger: typeof english = {
   hint: "重新计算调度应产生的每次触发，并与运行历史核对。",
-  fires: "应有触发",
+  fires: "调度应有触发",
+  soFar: (jobs) => `仅下列前 ${number(jobs)} 个任务`,
   ran: "已运行",
   absent: "跳过或错过",
   wrong: "差异",
   none: "此范围内没有应有的触发",
   noneHint: "按调度触发的任务每天一行。",
   allWell: "每次触发均已核对无误。",
+  allWellSoFar: "下列任务的每次触发均已核对无误。加载更多以核对其余任务。",
   findings: (n) => `${n} 次触发与承诺不符`,
+  newest: (n) => `最新 ${n} 条`,
   found: "持续核对发现的差异",
   healedAt: (when) => `已于 ${when} 恢复`,
   notHealed: "未恢复",

@@ -13,7 +13,8 @@ export const runlist: PageMessages["runlist"] = {
   retriedHint: "因此错误失败的运行，可能在后续重试中已成功。",
   noneYet: "此时间范围内没有运行",
   noneYetHint: "任务触发或有人执行任务后，运行会显示在这里。",
-  histogram: (n) => `范围内 ${number(n)} 次运行`,
+  histogram: (runs, absent) =>
+    `范围内 ${number(runs)} 次运行${absent > 0 ? `，另有 ${number(absent)} 次触发被跳过或错过` : ""}`,
   newRuns: (n) => `${n} 次新运行`,
   attempt: (n) => `第 ${n} 次尝试`,
   end: "已全部显示",

@@ -22,7 +22,7 @@ export const nav: Messages["nav"] = {
   narrow: "收起导航",
   widen: "展开导航",
   search: "搜索或执行…",
-  runningNow: (n) => `${number(n)} 个进行中的运行`,
+  runningNow: (n) => `${n} 个进行中的运行`,
   executorsHint: (lost, draining, empty) =>
     [
       lost > 0 && `${number(lost)} 个失联`,

@@ -22,6 +22,7 @@ export function Figures({ groups }: { groups: Group[] }) {
   const hours = useQuery(instanceHours(undefined, day)).data?.items ?? [];
   const accept = useQuery(acceptHours(day)).data?.items ?? [];
   const all = groups.flatMap((g) => g.instances);
+  const unlisted = sum(groups.map((g) => g.more_instances ?? 0));
   const online = all.filter((i) => i.state === "online").length;
   const slots = sum(all.map((i) => i.slots));
   const used = sum(all.map((i) => i.running));
@@ -40,8 +41,16 @@ export function Figures({ groups }: { groups: Group[] }) {
       <Kpi
         label={t.fleet.online}
         value={f.number(online)}
-        unit={` / ${all.length}`}
-        foot={t.fleet.notOnline(all.length - online)}
+        unit={` / ${f.number(all.length + unlisted)}`}
+        foot={
+          unlisted > 0 ? (
+            t.fleet.unlisted(unlisted)
+          ) : empty > 0 ? (
+            <span className="c-lost">{t.fleet.emptyGroups(empty)}</span>
+          ) : (
+            t.fleet.notOnline(all.length - online)
+          )
+        }
       />
       <Kpi
         label={t.fleet.slotsUsed}
@@ -50,11 +59,7 @@ export function Figures({ groups }: { groups: Group[] }) {
         foot={slots === 0 ? "—" : f.percent(used / slots)}
         spark={<Spark tone="accent" values={byHour} />}
       />
-      <Kpi
-        label={t.fleet.waiting}
-        value={f.number(sum(groups.map(waitingOf)))}
-        foot={empty > 0 ? <span className="c-lost">{t.fleet.emptyGroups(empty)}</span> : t.fleet.allServed}
-      />
+      <Kpi label={t.fleet.waiting} value={f.number(sum(groups.map(waitingOf)))} foot={t.fleet.waitingHint} />
       <Kpi
         label={t.fleet.accept}
         value={last === undefined ? "—" : formatDuration(last)}

@@ -41,10 +41,11 @@ export function Found({ from, group }: { from: string; group: string | undefined
   const { say } = useSayer();
   const f = useFormat();
   const now = useNow();
-  const found = useQuery(discrepanciesFound({ from, group })).data?.items ?? [];
+  const page = useQuery(discrepanciesFound({ from, group })).data;
+  const found = page?.items ?? [];
   if (found.length === 0) return null;
   return (
-    <Card title={t.ledger.found}>
+    <Card title={t.ledger.found} note={page?.next && t.ledger.newest(found.length)}>
       <ul className="list">
         {found.map((x) => (
           <li key={x.run_id} className="li">

@@ -49,6 +49,9 @@ export default function LedgerPage() {
   const findings = pages.flatMap((p) => p.discrepancies);
   const held = pages.flatMap((p) => p.held ?? []);
   const total = pages.map((p) => p.total).reduce(addTallies, { fires: 0 });
+  // Of further pages nothing is known yet.
+  const part = list.hasNextPage;
+  const shown = (n: number) => (part ? `${f.number(n)}+` : f.number(n));
   const decided = pages.map((p) => p.decided_until).sort()[0];
   return (
     <Page
@@ -78,20 +81,24 @@ export default function LedgerPage() {
       ) : (
         <div className={list.isPlaceholderData ? "pad stale" : "pad"}>
           <div className="kpis four">
-            <Kpi label={t.ledger.fires} value={f.number(total.fires)} foot={t.joblist.total(jobs.length)} />
+            <Kpi
+              label={t.ledger.fires}
+              value={shown(total.fires)}
+              foot={(part ? t.ledger.soFar : t.joblist.total)(jobs.length)}
+            />
             <Kpi
               label={t.ledger.ran}
-              value={f.number((total.ran ?? 0) + (total.caught_up ?? 0))}
+              value={shown((total.ran ?? 0) + (total.caught_up ?? 0))}
               foot={`${f.number(total.failed ?? 0)} ${t.ledger.failed}`}
             />
             <Kpi
               label={t.ledger.absent}
-              value={f.number((total.skipped ?? 0) + (total.missed ?? 0))}
+              value={shown((total.skipped ?? 0) + (total.missed ?? 0))}
               foot={`${f.number(total.missed ?? 0)} ${t.ledger.outcomes.missed}`}
             />
             <Kpi
               label={t.ledger.wrong}
-              value={f.number(total.discrepancies ?? 0)}
+              value={shown(total.discrepancies ?? 0)}
               bad={(total.discrepancies ?? 0) > 0}
               foot={decided && `${t.ledger.decided} ${f.short(decided, now)}`}
             />
@@ -101,7 +108,7 @@ export default function LedgerPage() {
               (findings.length === 0 ? (
                 <p className="note good">
                   <CircleCheck size={15} aria-hidden />
-                  {t.ledger.allWell}
+                  {part ? t.ledger.allWellSoFar : t.ledger.allWell}
                 </p>
               ) : (
                 <Card title={t.ledger.findings(findings.length)}>

@@ -139,7 +139,7 @@ function Top({ range, zoom }: FiguresProps) {
       ? successOf(addTotals(compared.scheduled.map(totalsOf)))
       : was && successOf(was);
   const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
-  const { running, waiting } = useInFlight(reports?.alive);
+  const { running, waiting, queued } = useInFlight(reports?.alive);
   const coarse = coarser(totals);
   const judged = past.data && ofSchedules !== undefined ? coarser(past.data.scheduled.map(totalsOf)) : coarse;
   const ranged = range === "24h" ? {} : { range };
@@ -208,7 +208,7 @@ function Top({ range, zoom }: FiguresProps) {
           label={t.overview.running}
           value={f.number(running)}
           unit={slots > 0 ? ` ${t.overview.slots(slots)}` : ""}
-          foot={t.overview.waiting(waiting)}
+          foot={t.overview.waiting(waiting, queued)}
           to={{ ...ranged, status: living }}
         />
         <Kpi

@@ -27,7 +27,7 @@ export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefin
   const { say } = useSayer();
   const now = useNow();
   const alive = useQuery(overviewQueries(range, now, zoom).reports).data?.alive;
-  const { runs, running, waiting } = useInFlight(alive);
+  const { runs, running, waiting, queued } = useInFlight(alive);
   const first = [...runs]
     .sort(
       (a, b) =>
@@ -43,7 +43,7 @@ export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefin
   return (
     <Card
       title={t.overview.runningNow}
-      note={runs.length > 0 && <span className="tag num">{running + waiting}</span>}
+      note={runs.length > 0 && <span className="tag num">{running + waiting + queued}</span>}
       aside={
         <Link to="/runs" search={{ status: living }} className="link">
           {t.overview.allRunning}
@@ -73,13 +73,17 @@ export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefin
                   </span>
                 </td>
                 <td className="mono sec">{shortId(r.run_id)}</td>
-                <td className="sec why" title={r.instance ?? say(r.reason)}>
-                  {r.instance ?? (say(r.reason) || "—")}
+                <td className="sec why" title={r.instance}>
+                  {r.instance ?? "—"}
                 </td>
-                <td>
+                <td className="wide">
                   <span className="row g2">
-                    {share === undefined ? (
-                      <span className="mut">{elapsed !== undefined && t.overview.noUsual}</span>
+                    {elapsed === undefined ? (
+                      <span className="mut trunc" title={say(r.reason)}>
+                        {say(r.reason)}
+                      </span>
+                    ) : share === undefined ? (
+                      <span className="mut">{t.overview.noUsual}</span>
                     ) : (
                       <span className="bar elapsed">
                         <i className={over ? "b-warn" : "b-run"} style={{ width: `${share}%` }} />

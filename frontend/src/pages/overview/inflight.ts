@@ -12,14 +12,15 @@ export function useInFlight(alive: StatusCounts | undefined) {
   return { runs, ...countsOf(runs, alive) };
 }
 
+/** How many run, wait for an executor, and are queued behind a run of their own job. */
 export function countsOf(
   runs: readonly Pick<Run, "status">[],
   alive: StatusCounts | undefined,
-): { running: number; waiting: number } {
+): { running: number; waiting: number; queued: number } {
   if (runs.length >= looked && alive) {
     const { running = 0, pending = 0, queued = 0 } = alive;
-    return { running, waiting: pending + queued };
+    return { running, waiting: pending, queued };
   }
-  const running = runs.filter((r) => r.status === "running").length;
-  return { running, waiting: runs.length - running };
+  const of = (status: Run["status"]) => runs.filter((r) => r.status === status).length;
+  return { running: of("running"), waiting: of("pending"), queued: of("queued") };
 }

@@ -139,7 +139,9 @@ export default function RunsPage() {
               {t.act.clearFilters}
             </Button>
           )}
-          <span className="right mut num">{counts.data && t.runlist.histogram(all)}</span>
+          <span className="right mut num">
+            {counts.data && t.runlist.histogram(all - sum.absent, sum.absent)}
+          </span>
         </div>
       }
     >
