@@ -25,3 +25,22 @@ it("no class that is a state of several things has a rule of its own", () => {
   const both = [...bases].filter(([state, of]) => of.size > 1 && bare.has(state) && !utilities.test(state));
   expect(both.map(([state, of]) => `.${state}, a state of ${[...of].join(", ")}`)).toEqual([]);
 });
+
+// Each class belongs to one file. Else a rule of one component styles another that happens to have the same word.
+it("no class has a rule of its own in two files", () => {
+  const files = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((f) => f.endsWith(".css"));
+  const homes = new Map<string, Set<string>>();
+  for (const file of files) {
+    const css = readFileSync(`src/${file}`, "utf8")
+      .replace(/\/\*[\s\S]*?\*\//g, "")
+      .replace(/@(?:media|container|supports)[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, ""); // of another width
+    for (const [, list = ""] of css.matchAll(/([^{}]+)\{/g)) {
+      for (const selector of list.split(/,(?![^(]*\))/)) {
+        const [, name] = /^\.([\w-]+)$/.exec(selector.trim()) ?? [];
+        if (name) homes.set(name, (homes.get(name) ?? new Set()).add(file));
+      }
+    }
+  }
+  const several = [...homes].filter(([, of]) => of.size > 1);
+  expect(several.map(([name, of]) => `.${name} in ${[...of].join(" and ")}`)).toEqual([]);
+});

@@ -72,7 +72,7 @@ function Around({ line, terms }: { line: LogLine; terms: Term[] }) {
   const t = usePageT();
   const found = useQuery(linesAround(line, around));
   return (
-    <section className="around" aria-label={t.logs.around}>
+    <section className="hitlines" aria-label={t.logs.around}>
       {found.data ? (
         found.data.items.map((l) => (
           <Line key={l.seq} line={l} terms={l.seq === line.seq ? terms : none} linked={l.seq === line.seq} />
