@@ -2,7 +2,7 @@ import { useT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { endOf, type PauseEnd, pauseEnds } from "@/lib/pause";
-import { Choice, TextField } from "./fields";
+import { Choice, WallField } from "./fields";
 
 interface PauseEndFieldProps {
   value: PauseEnd;
@@ -26,9 +26,8 @@ export function PauseEndField({ value, onChange }: PauseEndFieldProps) {
         hint={at !== undefined && !bad ? t.pause.resumes(f.short(at, now)) : undefined}
       />
       {value.choice === "at" && (
-        <TextField
+        <WallField
           label={t.pause.at(f.zone)}
-          type="datetime-local"
           value={value.wall}
           error={bad && value.wall ? t.pause.ahead : undefined}
           onChange={(wall) => onChange({ ...value, wall })}

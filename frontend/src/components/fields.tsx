@@ -71,6 +71,43 @@ export function TextField({ label, value, onChange, optional, hint, error, mono,
   );
 }
 
+interface WallFieldProps {
+  label: ReactNode;
+  /** What a wall clock shows, as in 2026-11-29T14:30; empty for none. */
+  value: string;
+  onChange(value: string): void;
+  hint?: ReactNode;
+  error?: string;
+}
+
+const wallTime = /^\d{4}-\d\d-\d\d[T ]([01]\d|2[0-3]):[0-5]\d$/;
+
+/** A date and a time of day, in 24 hours whatever the browser's language has. What is none of them is no value. */
+export function WallField({ value, onChange, error, ...rest }: WallFieldProps) {
+  const t = useT();
+  const [text, setText] = useState<string>();
+  const written = text ?? value.replace("T", " ");
+  const wrong = written !== "" && !isWall(written);
+  return (
+    <TextField
+      {...rest}
+      mono
+      inputMode="numeric"
+      placeholder="2026-11-29 14:30"
+      value={written}
+      error={wrong && text !== undefined && text.length >= 16 ? t.time.wall : error}
+      onChange={(next) => {
+        setText(next);
+        onChange(isWall(next) ? next.replace(" ", "T") : "");
+      }}
+      onBlur={() => !wrong && setText(undefined)}
+    />
+  );
+}
+
+const isWall = (text: string) =>
+  wallTime.test(text) && !Number.isNaN(Date.parse(`${text.replace(" ", "T")}Z`));
+
 interface ChoiceProps<T extends string> {
   label: ReactNode;
   value: T;

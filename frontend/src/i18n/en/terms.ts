@@ -68,6 +68,7 @@ export const state = {
 
 export const time = {
   now: "now",
+  wall: "Write a date and a time such as 2026-11-29 14:30.",
   justNow: "just now",
   ago: (text: string) => `${text} ago`,
   in: (text: string) => `in ${text}`,

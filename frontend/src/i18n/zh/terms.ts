@@ -67,6 +67,7 @@ export const state: Messages["state"] = {
 };
 
 export const time: Messages["time"] = {
+  wall: "请输入日期和时间，如 2026-11-29 14:30。",
   now: "现在",
   justNow: "刚刚",
   ago: (text) => `${text}前`,

@@ -5,7 +5,7 @@ import { backfill, backfillsKey } from "@/api/backfill";
 import { jobQuery } from "@/api/jobs";
 import type { BackfillRequest } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
-import { Check, NumberField, TextField } from "@/components/fields";
+import { Check, NumberField, TextField, WallField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
 import { usePageT } from "@/i18n";
@@ -133,18 +133,8 @@ export default function BackfillDialog({
       </div>
       {!preset && (
         <div className="two">
-          <TextField
-            label={b.from(zone)}
-            type="datetime-local"
-            value={own.from}
-            onChange={(from) => setOwn({ ...own, from })}
-          />
-          <TextField
-            label={b.to(zone)}
-            type="datetime-local"
-            value={own.to}
-            onChange={(to) => setOwn({ ...own, to })}
-          />
+          <WallField label={b.from(zone)} value={own.from} onChange={(from) => setOwn({ ...own, from })} />
+          <WallField label={b.to(zone)} value={own.to} onChange={(to) => setOwn({ ...own, to })} />
         </div>
       )}
       <div className="f">

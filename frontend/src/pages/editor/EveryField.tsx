@@ -51,7 +51,8 @@ export function EveryField({ value, onChange, error }: EveryFieldProps) {
         />
         <TextField
           label={e.from}
-          type="date"
+          mono
+          placeholder="2026-11-29"
           value={value.from ?? ""}
           hint={e.fromHint}
           error={error("from")}

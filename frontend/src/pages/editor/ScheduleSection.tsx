@@ -4,7 +4,7 @@ import { useId } from "react";
 import { calendarsQuery } from "@/api/cluster";
 import type { Schedule } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
-import { Choice, TextField } from "@/components/fields";
+import { Choice, TextField, WallField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
 import { instantToWall, isZone, localZone, offsetName, wallToInstant } from "@/lib/format";
@@ -110,9 +110,8 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
         />
       )}
       {kind === "once" && (
-        <TextField
+        <WallField
           label={t.editor.onceAt}
-          type="datetime-local"
           value={wall(s.once)}
           error={err("once")}
           onChange={instant("once")}
@@ -177,25 +176,22 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
           </div>
           <div className={kind === "fixed_rate" ? "three" : "two"}>
             {kind === "fixed_rate" && (
-              <TextField
+              <WallField
                 label={t.editor.anchor}
-                type="datetime-local"
                 value={wall(s.anchor)}
                 hint={t.editor.anchorHint}
                 error={err("anchor")}
                 onChange={instant("anchor")}
               />
             )}
-            <TextField
+            <WallField
               label={t.editor.activeFrom}
-              type="datetime-local"
               value={wall(s.from)}
               error={err("from")}
               onChange={instant("from")}
             />
-            <TextField
+            <WallField
               label={t.editor.activeUntil}
-              type="datetime-local"
               value={wall(s.until)}
               error={err("until")}
               onChange={instant("until")}
