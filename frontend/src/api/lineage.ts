@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
-import { runQuery, runsKey } from "./runs";
+import { every } from "@/lib/every";
+import { runQuery, runsKey, sortedRuns, sortName } from "./runs";
 import type { RunDetail } from "./schema.gen";
 
 /** A run that another one follows, so many steps back. Without `run` it cannot be read, or is gone. */
@@ -15,6 +16,41 @@ const mostAncestors = 20;
 /** The runs that a run follows or repeats. */
 export function parentsOf(detail: RunDetail): string[] {
   return detail.rerun_of ? [detail.rerun_of] : (detail.parents ?? []);
+}
+
+/** How many runs of a job that joins parents are looked at. */
+const mostJoined = 10;
+
+/**
+ * The runs of jobs with a join that waited for this run among others. The history has them under the
+ * parent that ended last only, so that the first runs of each job after this one ended are looked at.
+ */
+export function joinedRuns(
+  client: QueryClient,
+  { run_id, attempts }: RunDetail,
+  jobs: string[],
+  isAlive: boolean,
+) {
+  const from = attempts[0]?.finished_at;
+  return queryOptions({
+    queryKey: [...runsKey, "joined", run_id, ...jobs],
+    enabled: from !== undefined && jobs.length > 0,
+    queryFn: async () => {
+      const found = await Promise.all(
+        jobs.map(async (job) => {
+          const filter = { job: [job], cause: ["parent" as const], from };
+          const { items } = await client.fetchQuery(sortedRuns(filter, sortName("fire", false), mostJoined));
+          for (const item of items) {
+            const run = await client.fetchQuery({ ...runQuery(item.run_id), retry: 1 });
+            if (run.parents?.includes(run_id)) return item;
+          }
+          return undefined;
+        }),
+      );
+      return found.filter((run) => run !== undefined);
+    },
+    refetchInterval: isAlive ? every(3000) : false,
+  });
 }
 
 /** The ancestors of a run, each once, the nearest first. */

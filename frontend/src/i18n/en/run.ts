@@ -48,6 +48,8 @@ export const run = {
   log: "Log",
   events: "Events",
   find: "Find in log",
+  found: (n: number) => count(n, "match", "matches"),
+  firstChildren: (n: number) => `Only ${count(n, "child is", "children are")} listed. There are more.`,
   matches: (i: number, n: number) => `${i} / ${n}`,
   noMatches: "none",
   notSearched: "not searched",

@@ -49,6 +49,8 @@ export const run: PageMessages["run"] = {
   log: "日志",
   events: "事件",
   find: "在日志中查找",
+  found: (n) => `${number(n)} 处匹配`,
+  firstChildren: (n) => `仅列出 ${number(n)} 个子运行，还有更多。`,
   matches: (i, n) => `${i} / ${n}`,
   noMatches: "无",
   notSearched: "未能查找",
