@@ -64,6 +64,7 @@ export const importing = {
           ["broken", "refused"],
           ["leftover", "left over from an earlier import"],
         ])}. Nothing has been saved yet.`,
+  paused: "Save as paused: no imported job fires until somebody resumes it",
   done: (rows: Counted[]) => {
     const refused = rows.filter((r) => r.outcome === "broken").length;
     return `${rows.filter((r) => r.saved).length} saved${refused > 0 ? `, ${refused} refused` : ""}.`;

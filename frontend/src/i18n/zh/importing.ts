@@ -54,6 +54,7 @@ export const importing: typeof english = {
           ["broken", "被拒绝"],
           ["leftover", "以前导入遗留"],
         ])}。尚未保存。`,
+  paused: "以暂停状态保存：导入的任务在恢复之前不会触发",
   done: (rows) => {
     const refused = rows.filter((r) => r.outcome === "broken").length;
     return `已保存 ${rows.filter((r) => r.saved).length} 个${refused > 0 ? `，被拒绝 ${refused} 个` : ""}。`;

@@ -53,10 +53,11 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   const [file, setFile] = useState<string>();
   const [group, setGroup] = useState<string>();
   const [overwrite, setOverwrite] = useState(false);
+  const [paused, setPaused] = useState(false);
   const [zone, setZone] = useState(localZone);
   // A dump says of which group a job is.
   const intoGroup = group ?? (kind === "crontab" ? "default" : "");
-  const source = { kind, text, file, group: intoGroup, zone };
+  const source = { kind, text, file, group: intoGroup, zone, paused };
   const dry = useMutation({ mutationFn: () => check(source, w.note, w.noDocument, words) });
   const deed = useMutation({
     mutationFn: (rows: Row[]) => apply(rows, w.note, overwrite, words),
@@ -200,6 +201,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
               onChange={(e) => setText(e.target.value)}
             />
           </label>
+          <Check label={w.paused} checked={paused} onChange={setPaused} />
         </>
       )}
     </Dialog>

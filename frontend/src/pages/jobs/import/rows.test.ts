@@ -46,3 +46,13 @@ it("jobs of an earlier import that the file makes no more are listed", async () 
   expect(await left({})).toEqual([]);
   expect(await left({ kind: "xxl-job" })).toEqual(["billing/old-sync"]);
 });
+
+it("jobs are looked at and saved as paused if that is asked for", async () => {
+  const docs = async (paused: boolean) => {
+    const source = { kind: "crontab", text: "", group: "ops", zone: "UTC", paused } as const;
+    const rows = await check(source, "", "", words as never);
+    return rows.flatMap((r) => (r.manifest?.kind === "job" ? [r.manifest.doc] : []));
+  };
+  expect(await docs(true)).toEqual([{ job: "ops/report", paused: true }]);
+  expect(await docs(false)).toEqual([{ job: "ops/report" }]);
+});

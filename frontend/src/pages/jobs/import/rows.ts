@@ -29,6 +29,8 @@ export interface Source extends CrontabOptions {
   text: string;
   /** The name of the file; absent for text that was pasted. */
   file?: string;
+  /** No imported job fires until somebody resumes it. */
+  paused?: boolean;
 }
 
 /** What a file most likely is. */
@@ -48,6 +50,7 @@ export async function check(source: Source, note: string, noDocument: string, wo
   const calendars = rows.filter((r) => r.manifest?.kind === "calendar").map((r) => r.name);
   for (const row of rows) {
     if (row.manifest?.kind !== "job") continue;
+    if (source.paused) row.manifest = { ...row.manifest, doc: { ...row.manifest.doc, paused: true } };
     try {
       const answer = await applyJob(row.manifest.doc, note, { calendars });
       row.outcome = answer.result;
