@@ -225,7 +225,10 @@ export interface LoadedJob {
 
 export const jobKey = (ref: JobRef) => [...jobsKey, "one", ref.group, ref.name] as const;
 
-export function jobQuery(ref: JobRef, fires = 12, runs = 72) {
+/** How many of its last runs a job is shown with. */
+export const lastRuns = 72;
+
+export function jobQuery(ref: JobRef, fires = 12, runs = lastRuns) {
   return queryOptions({
     queryKey: [...jobKey(ref), fires, runs],
     queryFn: async ({ signal }): Promise<LoadedJob> => {

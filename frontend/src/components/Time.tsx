@@ -38,6 +38,16 @@ export function Clock({ at, className }: { at: string | number; className?: stri
   );
 }
 
+/** An instant with its day, also today. */
+export function DatedClock({ at }: { at: string }) {
+  const f = useFormat();
+  return (
+    <time className="num" dateTime={at} title={f.full(at)}>
+      {f.day(at)} {f.time(at)}
+    </time>
+  );
+}
+
 /** How long until an instant, ticking. */
 export function Countdown({ at }: { at: string | number }) {
   const t = useT();

@@ -23,7 +23,10 @@ export function ZonedClock({ at, zone, write, className = "num", brief, children
   const ms = Date.parse(at);
   const there = f.in(zone);
   const same = isSameClock(zone, f.zone, ms);
-  const day = there.day(at) === f.day(at) ? "" : `${f.day(at)} `;
+  const here = write(f);
+  // What is written may have its day already.
+  const dayless = [f.time(at), f.minute(at), f.millis(at)].includes(here);
+  const day = dayless && there.day(at) !== f.day(at) ? `${f.day(at)} ` : "";
   return (
     <time className={className} dateTime={at} title={f.full(at)}>
       {write(there)}
@@ -36,7 +39,7 @@ export function ZonedClock({ at, zone, write, className = "num", brief, children
               {children && " "}
               <span className="mut nowrap here">
                 = {day}
-                {write(f)} {offsetName(f.zone, ms)}
+                {here} {offsetName(f.zone, ms)}
               </span>
             </>
           )}

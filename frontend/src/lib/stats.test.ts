@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { aRun, at } from "@/test/factories";
-import { healthOf, quantile, stripOf } from "./stats";
+import { healthOf, isCut, quantile, stripOf } from "./stats";
 
 describe("a run strip", () => {
   const lasting = (seconds: number, change = {}) => aRun({ finished_at: at(seconds), ...change });
@@ -70,4 +70,14 @@ it("a quantile is one of the values", () => {
   expect(quantile([3], 0.95)).toBe(3);
   expect(quantile([4, 1, 3, 2], 0.5)).toBe(2);
   expect(quantile([1, 2, 3, 4, 100], 0.95)).toBe(100);
+});
+
+it("failures in a row may be more than a list that is cut shows, whatever else it has", () => {
+  const of = (...statuses: ("failed" | "skipped" | "succeeded")[]) =>
+    statuses.map((status) => aRun({ status }));
+  const cut = (runs: ReturnType<typeof of>) => isCut(runs, healthOf(runs).streak, 3);
+  expect(cut(of("failed", "failed", "failed"))).toBe(true);
+  expect(cut(of("failed", "skipped", "failed"))).toBe(true);
+  expect(cut(of("failed", "failed", "succeeded"))).toBe(false);
+  expect(cut(of("failed", "failed"))).toBe(false);
 });

@@ -19,9 +19,15 @@ export interface Health {
   streak: number;
 }
 
+const isJudged = (r: Run) => r.status === "succeeded" || isFailure(r.status);
+
+/** Whether runs that all ended badly may have more such runs before them: the list is cut after so many. */
+export const isCut = (runs: Run[], streak: number, most: number): boolean =>
+  runs.length >= most && streak === runs.filter(isJudged).length;
+
 /** Says how a job does by its last runs, the newest first. */
 export function healthOf(runs: Run[]): Health {
-  const judged = runs.filter((r) => r.status === "succeeded" || isFailure(r.status));
+  const judged = runs.filter(isJudged);
   const good = judged.filter((r) => r.status === "succeeded");
   const durations = judged.flatMap((r) => durationOf(r, 0) ?? []);
   const firstGood = judged.findIndex((r) => r.status === "succeeded");

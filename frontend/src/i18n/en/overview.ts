@@ -35,7 +35,7 @@ export const overview = {
   calmHint: "No job's last run failed, and every group has an executor.",
   lastTrouble: (when: string) => `The last run that did not succeed: ${when}.`,
   failures: (n: number) => (n > 1 ? `${n} failures in a row` : "Last run failed"),
-  manyFailures: (n: number) => `At least ${n} failures in a row`,
+  manyFailures: (n: number) => `at least ${n} failures in a row`,
   noExecutor: "No executor in this group: its runs wait",
   lostExecutor: (group: string) => `Lost: no heartbeat from this executor of ${group}`,
   stuck: (n: number) => `${count(n, "run waits", "runs wait")} for a free executor`,

@@ -136,7 +136,7 @@ function Trouble({ of: i }: { of: Incident }) {
   if (!last?.message || last.message_code === i.summary_code) return null;
   const text = say(last.message_code, last.message_params, last.message);
   return (
-    <span className="mut trunc" title={text}>
+    <span className="mut trunc block" title={text}>
       {text}
     </span>
   );

@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CirclePause, CloudOff, Hourglass, TriangleAlert } from "lucide-react";
+import { CirclePause, CloudOff, Hourglass, TriangleAlert, Zap } from "lucide-react";
 import { useState } from "react";
 import { groupsQuery } from "@/api/cluster";
+import { lastRuns } from "@/api/jobs";
 import { runQuery } from "@/api/runs";
 import type { JobItem, Run } from "@/api/schema.gen";
+import { Button } from "@/components/Button";
 import { Legend } from "@/components/Legend";
 import { Owner } from "@/components/Owner";
 import { Card, Empty } from "@/components/Panel";
@@ -24,10 +26,12 @@ import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { policiesInWords } from "@/lib/policies";
 import { resultOf, useSayer } from "@/lib/reason";
-import { healthOf } from "@/lib/stats";
+import { healthOf, isCut } from "@/lib/stats";
 import { isFailure, waitsSince } from "@/lib/status";
 import { expressionOf, kindOf, scheduleInWords, zoneOf } from "@/lib/words";
+import { useRunNow } from "@/shell/actions";
 import { GroupPauseNote } from "@/shell/GroupPauseNote";
+import { useMay } from "@/shell/may";
 import { useHeld } from "@/shell/useHeld";
 import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
@@ -47,6 +51,8 @@ const select: Record<Which, (r: Run) => boolean> = {
 };
 
 export function JobOverview({ item }: { item: JobItem }) {
+  const may = useMay();
+  const run = useRunNow();
   const { t, f } = usePageWords();
   const now = useNow();
   const { say } = useSayer();
@@ -106,7 +112,13 @@ export function JobOverview({ item }: { item: JobItem }) {
           {item.last_runs === null ? (
             <Empty icon={CloudOff} title={t.jobs.historyAway} />
           ) : runs.length === 0 ? (
-            <Empty title={t.job.noRuns} hint={first && t.job.firstFire(relative(first.due, now, t))} />
+            <Empty title={t.job.noRuns} hint={first && t.job.firstFire(relative(first.due, now, t))}>
+              {may("operate", refOf(d.job).group) && (
+                <Button icon={Zap} busy={run.isPending} onClick={() => run.mutate({ job: d.job })}>
+                  {t.job.runOnce}
+                </Button>
+              )}
+            </Empty>
           ) : (
             <>
               <HistoryChart
@@ -199,13 +211,14 @@ function Incident({ runs, streak }: { runs: Run[]; streak: number }) {
   if (streak === 0 || !last || !first) return null;
   const same = judged.slice(0, streak).every((r) => resultOf(r, say) === resultOf(last, say));
   const good = judged[streak];
+  const cut = isCut(runs, streak, lastRuns);
   return (
     <div className="incident" role="status">
       <TriangleAlert size={16} aria-hidden />
       <p className="grow">
-        <b>{t.job.failingSince(f.short(first.fire_time, now))}</b>
+        <b>{(cut ? t.job.failingBefore : t.job.failingSince)(f.short(first.fire_time, now))}</b>
         {" — "}
-        {streak > 1 && `${t.job.failingText(streak)}, `}
+        {streak > 1 && `${cut ? t.overview.manyFailures(streak) : t.job.failingText(streak)}, `}
         {same && streak > 1 ? t.job.sameError : t.job.lastError}{" "}
         <code className="mono">{resultOf(last, say) || t.status[last.status]}</code>
       </p>

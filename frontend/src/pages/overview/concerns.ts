@@ -1,6 +1,6 @@
 import { failingRuns } from "@/api/jobs";
 import type { ChannelItem, Group, JobFacet, JobItem, JobVersion, Reason, Run } from "@/api/schema.gen";
-import { healthOf } from "@/lib/stats";
+import { healthOf, isCut } from "@/lib/stats";
 
 /** Something that needs somebody. The id stays the same while it lasts. */
 export type Concern = { id: string } & (
@@ -109,7 +109,7 @@ function failingJobs(failing: JobItem[]): Concern[] {
       const [run] = runs ?? [];
       if (!runs || !run) return [];
       const { streak } = healthOf(runs);
-      const more = streak >= failingRuns;
+      const more = isCut(runs, streak, failingRuns);
       return {
         id: `job ${run.job}`,
         kind: "job" as const,

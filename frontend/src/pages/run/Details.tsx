@@ -8,7 +8,7 @@ import type { Change, JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
 import { CopyIconButton } from "@/components/Copy";
 import { statusIcons } from "@/components/Status";
-import { Clock } from "@/components/Time";
+import { Clock, DatedClock } from "@/components/Time";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { writeJson } from "@/lib/exact";
 import { usePageWords } from "@/lib/format";
@@ -110,7 +110,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
           </dd>
           <dt>{t.run.fireTime}</dt>
           <dd>
-            <Clock at={run.fire_time} />
+            <DatedClock at={run.fire_time} />
             {run.count > 1 && run.until && <UntilNote run={run} until={run.until} />}
           </dd>
           {run.delivered_at && (

@@ -66,7 +66,9 @@ export function Find({
                   ? t.run.notSearched
                   : found === 0
                     ? t.run.noMatches
-                    : t.run.matches(at + 1, found)}
+                    : at < 0
+                      ? t.run.found(found)
+                      : t.run.matches(at + 1, found)}
           </span>
           <button type="button" className="clear" aria-label={t.run.previous} onClick={() => onStep(-1)}>
             <ChevronUp size={14} aria-hidden />
