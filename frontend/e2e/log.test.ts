@@ -65,7 +65,7 @@ it("a log of two hundred thousand lines is opened, searched and paged at any lin
   // What is not on the page is found by the server.
   await page.getByRole("button", { name: "As a regular expression" }).click();
   await page.getByLabel("Find in log").fill("line 77123");
-  await page.getByText("0 / 1").waitFor();
+  await page.getByText("1 match", { exact: true }).waitFor();
   await page.getByLabel("Find in log").press("Enter");
   await log.getByText("line 77123", { exact: true }).waitFor();
   await log.locator("mark.cur").waitFor();
@@ -91,7 +91,7 @@ it("a long log opens at its end, and says and shows all of its lines of a level"
   await page.getByText(/^0 \/ 11,?111$/).waitFor();
   await log.getByText("line 151", { exact: true }).waitFor();
   await page.getByLabel("Find in log").fill("careful");
-  await page.getByText("0 / 1").waitFor();
+  await page.getByText("1 match", { exact: true }).waitFor();
   await page.getByLabel("Find in log").press("Enter");
   await log.locator("mark.cur").waitFor();
   expect(await axe(page)).toEqual([]);
