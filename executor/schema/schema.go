@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"slices"
 	"strconv"
@@ -30,7 +31,10 @@ func (JSON) Validator(schema json.RawMessage) (func(json.RawMessage) error, erro
 		if err := json.Unmarshal(value, &v); err != nil {
 			return err
 		}
-		return resolved.Validate(v)
+		if err := resolved.Validate(v); err != nil {
+			return errors.New(strings.TrimPrefix(err.Error(), "validating root: "))
+		}
+		return nil
 	}, nil
 }
 

@@ -107,7 +107,7 @@ func TestEachWayToFailSaysWhatWasWrong(t *testing.T) {
 		if n := len(long.Message); n > bus.MaxMessage || n < bus.MaxMessage-3 || !strings.HasSuffix(long.Message, "é…") {
 			t.Errorf("a long message was cut to %d bytes, ending in %q", n, long.Message[n-8:])
 		}
-		fails("decode params of handler h: json: cannot unmarshal string", params(`{"Day":"monday"}`))
+		fails("params of handler h: validating /properties/Day: type: monday has type \"string\", want \"integer\"", params(`{"Day":"monday"}`))
 		w.wantTriggers(0)
 	})
 }
