@@ -144,9 +144,10 @@ func TestJobsComeInTheOrderThatIsAskedFor(t *testing.T) {
 }
 
 func TestJobsAreCountedByManyFiltersAtOnce(t *testing.T) {
+	t.Parallel()
 	counted := func(t *testing.T, configure ...func(*Config, *world)) []*int {
 		t.Helper()
-		w := newWorld(t, configure...)
+		w := startWorld(t, configure...)
 		shelf(w)
 		r, _ := want[JobCounts](w, http.StatusOK, "POST", "/api/v1/jobs/counts", map[string]any{"filters": []map[string]any{
 			{},

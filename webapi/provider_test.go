@@ -177,13 +177,15 @@ func TestAPITokensOfAProvidersUserRestWithoutASignIn(t *testing.T) {
 
 func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T) {
 	for life, want := range map[time.Duration]time.Duration{0: 12 * time.Hour, 3 * time.Hour: 3 * time.Hour} {
-		p := newProvidedFor(t, life, anybody)
-		p.signIn(p.browser(), mockoidc.DefaultUser())
-		sessions, err := p.server.users.Sessions(t.Context(), "jane.doe")
-		p.check(err)
-		if len(sessions) != 1 || sessions[0].ExpiresAt.Sub(sessions[0].CreatedAt) != want {
-			t.Errorf("sessions %+v, want one for %s", sessions, want)
-		}
+		t.Run(want.String(), func(t *testing.T) {
+			p := newProvidedFor(t, life, anybody)
+			p.signIn(p.browser(), mockoidc.DefaultUser())
+			sessions, err := p.server.users.Sessions(t.Context(), "jane.doe")
+			p.check(err)
+			if len(sessions) != 1 || sessions[0].ExpiresAt.Sub(sessions[0].CreatedAt) != want {
+				t.Errorf("sessions %+v, want one for %s", sessions, want)
+			}
+		})
 	}
 }
 

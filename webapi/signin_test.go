@@ -34,8 +34,15 @@ func (s said) Write(line []byte) (int, error) {
 
 func newGuardedWorld(t *testing.T, configure ...func(*Config, *world)) *guardedWorld {
 	t.Helper()
+	t.Parallel()
+	return startGuardedWorld(t, configure...)
+}
+
+// startGuardedWorld returns one more world for a test.
+func startGuardedWorld(t *testing.T, configure ...func(*Config, *world)) *guardedWorld {
+	t.Helper()
 	g := &guardedWorld{said: make(said, 100)}
-	g.world = newWorld(t, append(configure, func(c *Config, _ *world) {
+	g.world = startWorld(t, append(configure, func(c *Config, _ *world) {
 		c.Local = false
 		c.Logger = slog.New(slog.NewTextHandler(g.said, nil))
 	})...)
@@ -105,7 +112,7 @@ func TestTheFirstStartPrintsALinkThatCreatesTheAdministratorOnce(t *testing.T) {
 	g.stop()
 	g.check(<-g.ended)
 
-	again := newGuardedWorld(t, func(_ *Config, w *world) { w.conn = g.conn })
+	again := startGuardedWorld(t, func(_ *Config, w *world) { w.conn = g.conn })
 	secret := map[string]any{"invitation": secretOf(t, link[1])}
 	invited, _ := want[Invitation](again.world, http.StatusOK, "POST", "/api/v1/invitations/read", secret)
 	if !invited.Administrator || invited.User != "" {

@@ -50,7 +50,15 @@ const shards = 4
 // streamed has the checker of responses take what is streamed for text.
 var streamed sync.Once
 
+// newWorld returns a world of its own for a test, which runs beside others from here on.
 func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
+	t.Helper()
+	t.Parallel()
+	return startWorld(t, configure...)
+}
+
+// startWorld returns one more world for a test.
+func startWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Helper()
 	w := &world{T: t, broker: bustest.NewBroker(t), ended: make(chan error, 1)}
 	w.conn = clustertest.Setup(t, w.broker, "api", shards)
