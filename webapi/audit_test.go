@@ -90,7 +90,7 @@ func TestAnEntrySaysHowOneHadSignedInAndHoldsNoSecret(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", `{"name":"ci"}`, ann.headers()...)
-	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", secretJob(tasks[0]), header{"Authorization", "Bearer " + made.Secret})
+	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", secretJob, header{"Authorization", "Bearer " + made.Secret})
 	want[Me](g.world, http.StatusOK, "POST", "/api/v1/sign-in", map[string]any{"user": "ann", "password": password})
 	g.problem(401, "unauthenticated", "POST", "/api/v1/sign-in", map[string]any{"user": "ann", "password": "another password"})
 

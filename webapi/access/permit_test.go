@@ -1,0 +1,64 @@
+package access
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+)
+
+func TestAPermitAsksForARoleWhereItSays(t *testing.T) {
+	t.Parallel()
+	role := func(r rights.Role, group string, grants ...rights.Grant) rights.List {
+		return rights.List{{Role: r, Group: group, Grants: grants}}
+	}
+	viewer := Permit{Role: rights.Viewer}
+	operator := Permit{Role: rights.Operator}
+	logs := Permit{Role: rights.Viewer, Grant: rights.Logs}
+	at := func(p Permit, where Place) Permit {
+		p.Where = where
+		return p
+	}
+	for _, c := range []struct {
+		name   string
+		permit Permit
+		access rights.List
+		want   error
+	}{
+		{"anybody, where nothing is asked", at(operator, Open), nil, nil},
+		{"whoever is signed in, about themselves", at(operator, Self), nil, nil},
+		{"a viewer of another group, somewhere", at(viewer, Somewhere), role(rights.Viewer, "ops"), nil},
+		{"a viewer, where somewhere an operator is asked", at(operator, Somewhere), role(rights.Viewer, "ops"), problem.ErrForbidden},
+		{"an operator of a group, everywhere", at(operator, Everywhere), role(rights.Operator, "billing"), problem.ErrForbidden},
+		{"an operator of all groups, everywhere", at(operator, Everywhere), role(rights.Operator, "*"), nil},
+		{"an operator of the group of the path", at(operator, OfPath), role(rights.Operator, "billing"), nil},
+		{"a viewer of the group of the path", at(operator, OfPath), role(rights.Viewer, "billing"), problem.ErrForbidden},
+		{"an administrator of another group than that of the path", at(operator, OfPath), role(rights.Admin, "ops"), problem.ErrForbidden},
+		{"an operator of the group of the run", at(operator, OfRun), role(rights.Operator, "billing"), nil},
+		{"a viewer of the group of the run", at(operator, OfRun), role(rights.Viewer, "billing"), problem.ErrForbidden},
+		{"an administrator of another group than that of the run, which is not theirs to know", at(operator, OfRun), role(rights.Admin, "ops"), job.ErrNotFound},
+		{"likewise of the incident", at(operator, OfIncident), role(rights.Admin, "ops"), job.ErrNotFound},
+		{"a viewer with the grant", at(logs, OfRun), role(rights.Viewer, "billing", rights.Logs), nil},
+		{"a viewer without the grant", at(logs, OfRun), role(rights.Viewer, "billing", rights.Params), problem.ErrForbidden},
+		{"an administrator of all groups with the grant", at(logs, OfRun), role(rights.Admin, "*", rights.Logs), nil},
+	} {
+		err := c.permit.Allows(&auth.Identity{Access: c.access}, func() (string, error) { return "billing", nil })
+		if !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+func TestAPermitThatNeedsNoGroupDoesNotAskForIt(t *testing.T) {
+	t.Parallel()
+	everywhere := &auth.Identity{Access: rights.List{{Role: rights.Admin, Group: "*"}}}
+	for _, where := range []Place{Open, Self, Somewhere, Everywhere, OfPath, OfRun, OfIncident} {
+		p := Permit{Role: rights.Operator, Where: where}
+		if err := p.Allows(everywhere, func() (string, error) { return "", job.ErrUnavailable }); err != nil {
+			t.Errorf("place %d: %v", where, err)
+		}
+	}
+}
