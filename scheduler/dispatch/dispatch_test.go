@@ -313,7 +313,11 @@ func TestAGroupWhoseExecutorsAreStuckDelaysNoOther(t *testing.T) {
 		w.executor("a", time.Millisecond, func(c *executor.Config) { c.Slots = 100 })
 		time.Sleep(time.Second)
 		w.broker.Partition("gone") // it does not even answer
-		for range 2000 {
+		waiting := 2000
+		if testing.Short() {
+			waiting = 500
+		}
+		for range waiting {
 			w.trigger(job.RouteFirst, named("stuck/job"))
 		}
 		time.Sleep(10 * time.Second)
