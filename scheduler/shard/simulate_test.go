@@ -244,6 +244,14 @@ var seedFlag = flag.Uint64("seed", 0, "play the history of this seed, and no oth
 // chaosLength is how many operations the histories have whose seeds are not fixed.
 const chaosLength = 1000
 
+// histories returns how many random histories a test plays: n, or a quarter of them with -short.
+func histories(n uint64) uint64 {
+	if testing.Short() {
+		return n / 4
+	}
+	return n
+}
+
 func TestRandomHistoriesKeepTheFirstPromise(t *testing.T) {
 	if *seedFlag != 0 {
 		if _, err := play(*seedFlag, chaosLength); err != nil {
@@ -255,7 +263,7 @@ func TestRandomHistoriesKeepTheFirstPromise(t *testing.T) {
 	for lane := range lanes {
 		t.Run(fmt.Sprintf("lane %d", lane), func(t *testing.T) {
 			t.Parallel()
-			for seed := lane; seed < 200; seed += lanes {
+			for seed := lane; seed < histories(200); seed += lanes {
 				if _, err := play(seed, 400); err != nil {
 					replay(t, seed, 400, err)
 				}
@@ -265,7 +273,7 @@ func TestRandomHistoriesKeepTheFirstPromise(t *testing.T) {
 }
 
 func TestASeedPlaysTheSameHistoryAgain(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range histories(20) {
 		var stories [2][]string
 		for i := range stories {
 			w, err := play(seed, 400)
@@ -281,7 +289,7 @@ func TestASeedPlaysTheSameHistoryAgain(t *testing.T) {
 }
 
 func TestChaosRandomHistoriesKeepTheFirstPromise(t *testing.T) {
-	length := 3 * time.Second
+	var length time.Duration // by default, a number of histories ends it
 	if text := os.Getenv("CARILLON_CHAOS"); text != "" {
 		var err error
 		if length, err = time.ParseDuration(text); err != nil {
@@ -290,16 +298,16 @@ func TestChaosRandomHistoriesKeepTheFirstPromise(t *testing.T) {
 	}
 	begin := time.Now()
 	seed := uint64(begin.UnixNano())
-	histories, fires, years := 0, 0, 0.0
-	for ; time.Since(begin) < length; seed++ {
+	played, fires, years := 0, 0, 0.0
+	for ; length == 0 && played < int(histories(16)) || time.Since(begin) < length; seed++ {
 		w, err := play(seed, chaosLength)
 		if err != nil {
 			replay(t, seed, chaosLength, err)
 		}
-		histories++
+		played++
 		fires += w.fires
 		years += (time.Duration(w.clock-w.start) * time.Millisecond).Hours() / 8766
 	}
 	s := time.Since(begin).Seconds()
-	t.Logf("%.0f histories/s, %.2f virtual years/s, %.0f fires/s", float64(histories)/s, years/s, float64(fires)/s)
+	t.Logf("%.0f histories/s, %.2f virtual years/s, %.0f fires/s", float64(played)/s, years/s, float64(fires)/s)
 }
