@@ -25,7 +25,7 @@ func countOf(t *testing.T, fl *Failures, ends ...job.Status) (kinds []bus.Deferr
 			kinds = append(kinds, d.Kind)
 		}
 		for _, i := range b.placed {
-			fl.items.stored(i, uint64(100+seq)) //nolint:gosec // it counts up from 0
+			fl.items.stored(i, uint64(100+seq))
 		}
 	}
 	return kinds
