@@ -17,7 +17,6 @@ var halls = map[string]size{
 	"auth.Directory":              {65, 8},
 	"bridge/xxljob.Bridge":        {36, 21},
 	"bridge/xxljob.instance":      {82, 33},
-	"bus/jet.Conn":                {63, 1},
 	"executor.Executor":           {47, 21},
 	"executor.Run":                {36, 24},
 	"executor.loop":               {53, 29},

@@ -95,7 +95,7 @@ func (s *session) readEvents(ctx context.Context, stream string, position uint64
 		}
 		from, err = s.firstEvent(ctx, rules, stream, position, looked)
 	}
-	return s.conn.Follow(ctx, stream, "evt.*.*", from, func(m *jet.Stored) {
+	return s.conn.Follow(ctx, stream, []string{"evt.*.*"}, from, func(m *jet.Stored) {
 		select {
 		case to <- event{stream, m}:
 		case <-ctx.Done():

@@ -212,7 +212,7 @@ const scanned = 20000
 func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (page []trail.Entry, next uint64, err error) {
 	looked := 0
 	var bad error
-	err = l.conn.ScanBack(ctx, bus.StreamAudit, bus.SubjectAudit, before, func(m *jet.Stored) bool {
+	err = l.conn.Read(ctx, jet.Reading{Stream: bus.StreamAudit, Filter: bus.SubjectAudit, NewestFirst: true, Before: before}, func(m *jet.Stored) bool {
 		var e trail.Entry
 		if err := json.Unmarshal(m.Data, &e); err != nil {
 			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)
@@ -242,7 +242,7 @@ func (l *Log) Find(ctx context.Context, f Filter, before uint64, limit int) (pag
 // oldest first. Errors: job.ErrUnavailable.
 func (l *Log) Since(ctx context.Context, f Filter, after uint64) (entries []trail.Entry, err error) {
 	var bad error
-	err = l.conn.ScanFrom(ctx, bus.StreamAudit, bus.SubjectAudit, after+1, func(m *jet.Stored) bool {
+	err = l.conn.Read(ctx, jet.Reading{Stream: bus.StreamAudit, Filter: bus.SubjectAudit, From: after + 1}, func(m *jet.Stored) bool {
 		var e trail.Entry
 		if err := json.Unmarshal(m.Data, &e); err != nil {
 			bad = fmt.Errorf("decode audit entry %d: %w", m.Seq, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
 const (
@@ -65,7 +66,7 @@ func (e *Executor) compareClocks(ctx context.Context, m *nats.Msg) {
 	if err != nil || e.publish(ctx, &nats.Msg{Subject: m.Subject, Data: data}) != nil || time.Since(sent) > compareWithin {
 		return
 	}
-	stored, at, err := e.conn.StoredHeartbeat(ctx, e.cfg.Group, e.cfg.Instance)
+	stored, at, err := jet.StoredHeartbeat(ctx, e.conn, e.cfg.Group, e.cfg.Instance)
 	if err != nil || stored == nil || !stored.At.Equal(beat.At) || !e.clock.compare(sent, at) {
 		return
 	}

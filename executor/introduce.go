@@ -100,7 +100,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, pa
 		if !jet.LostRace(err) {
 			return err
 		}
-		other, seq, err := e.conn.StandingHeartbeat(ctx, e.cfg.Group, e.cfg.Instance)
+		other, seq, err := jet.StandingHeartbeat(ctx, e.conn, e.cfg.Group, e.cfg.Instance)
 		if err == nil {
 			heard = time.Now()
 		}

@@ -196,7 +196,7 @@ type storedTrigger struct {
 // a trigger, and then an executor would begin what counts as cancelled.
 func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, known uint64, err error) {
 	var bad error
-	err = o.s.conn.Bulk().ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, r.Job.Group()), o.cursor.Load(), func(m *jet.Stored) bool {
+	err = o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectTriggers(o.shard, r.Job.Group()), Known: o.cursor.Load()}, func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		if err != nil {
 			bad = err
@@ -248,10 +248,11 @@ func withoutEnds(ctx context.Context, conn *cluster.Conn, shard int, found []sto
 		return nil, 0, err
 	}
 	ended, since := map[bus.AttemptRef]bool{}, time.Now().Add(-unacknowledgedFor)
-	err = conn.Bulk().ScanSince(ctx, conn.EvtOf(shard), bus.SubjectEvent(shard, found[0].Job.Group()), since, known, func(m *jet.Stored) {
+	err = conn.Bulk().Read(ctx, jet.Reading{Stream: conn.EvtOf(shard), Filter: bus.SubjectEvent(shard, found[0].Job.Group()), Since: since, Known: known}, func(m *jet.Stored) bool {
 		if e, err := conn.Events().Decode(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
 			ended[e.Ref()] = true
 		}
+		return true
 	})
 	return slices.DeleteFunc(found, func(f storedTrigger) bool { return ended[f.Ref()] }), known, err
 }

@@ -145,7 +145,7 @@ func (o *ownership) scanDeferred(ctx context.Context) bool {
 		return false
 	}
 	var found []*jet.Stored
-	err := o.s.conn.ScanFrom(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectDeferred(o.shard), from, func(m *jet.Stored) bool {
+	err := o.s.conn.Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectDeferred(o.shard), From: from}, func(m *jet.Stored) bool {
 		found = append(found, m)
 		return true
 	})

@@ -70,7 +70,7 @@ func (v *events) run(ctx context.Context) {
 		last := uint64(0)
 		if len(filters) > 0 {
 			follower.Go(func() {
-				_ = v.s.conn.Bulk().FollowAll(following, v.stream, filters, from, func(m *jet.Stored) {
+				_ = v.s.conn.Bulk().Follow(following, v.stream, filters, from, func(m *jet.Stored) {
 					v.pass(m)
 					last = m.Seq
 				})

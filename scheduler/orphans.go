@@ -119,7 +119,7 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 	}
 	// Any replica will do to find those that are there, and it is read by pages. Mostly
 	// that is all of them.
-	if err := o.s.conn.Bulk().ScanNear(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, "*"), note); err != nil {
+	if err := o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectTriggers(o.shard, "*"), AnyReplica: true}, note); err != nil {
 		return nil, err
 	}
 	groups := map[string]bool{}
@@ -127,7 +127,7 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 	for _, t := range missing() {
 		if group := t.Job.Group(); !groups[group] {
 			groups[group] = true
-			if err := o.s.conn.Bulk().ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectTriggers(o.shard, group), cursor, note); err != nil {
+			if err := o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectTriggers(o.shard, group), Known: cursor}, note); err != nil {
 				return nil, err
 			}
 		}

@@ -118,7 +118,7 @@ func (o *ownership) load(ctx context.Context) error {
 // once more.
 func (o *ownership) loadDeferred(ctx context.Context) error {
 	var bad error
-	err := o.s.conn.Bulk().ScanKnown(ctx, o.s.conn.TrigOf(o.shard), bus.SubjectDeferred(o.shard), o.cursor.Load(), func(m *jet.Stored) bool {
+	err := o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectDeferred(o.shard), Known: o.cursor.Load()}, func(m *jet.Stored) bool {
 		bad = o.putDeferred(m)
 		return bad == nil
 	})

@@ -99,7 +99,7 @@ func (w *world) connect(name string) *cluster.Conn {
 
 // hear follows a stream.
 func (w *world) hear(stream, filter string, yield func(*jet.Stored)) {
-	if err := w.conn.Follow(w.ctx, stream, filter, 1, yield); err != nil && w.ctx.Err() == nil {
+	if err := w.conn.Follow(w.ctx, stream, []string{filter}, 1, yield); err != nil && w.ctx.Err() == nil {
 		w.Error(err)
 	}
 }

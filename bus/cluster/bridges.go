@@ -96,7 +96,7 @@ func (bs Bridges) scan(ctx context.Context, group string, data []byte) *bus.Brid
 	}
 	prefix := "$KV." + bus.BucketXXLJob + "." + group + "."
 	page, size := &bus.BridgePage{}, 0
-	err = bs.conn.ScanNearFrom(ctx, "KV_"+bus.BucketXXLJob, prefix+s.Filter, max(s.From, 1), func(m *jet.Stored) bool {
+	err = bs.conn.Read(ctx, jet.Reading{Stream: "KV_" + bus.BucketXXLJob, Filter: prefix + s.Filter, From: s.From, AnyReplica: true}, func(m *jet.Stored) bool {
 		if size >= scanBytes || len(page.Entries) == scanEntries {
 			page.More, page.Next = true, m.Seq
 			return false

@@ -91,7 +91,7 @@ func (ls DeadLetters) Count(ctx context.Context) (uint64, error) {
 // sequence before, or the newest if that is 0, the newest first. The error is
 // job.ErrUnavailable.
 func (ls DeadLetters) Page(ctx context.Context, before uint64, limit int) (page []DeadLetter, err error) {
-	err = ls.conn.ScanBack(ctx, bus.StreamDead, subjectsDead, before, func(s *jet.Stored) bool {
+	err = ls.conn.Read(ctx, jet.Reading{Stream: bus.StreamDead, Filter: subjectsDead, NewestFirst: true, Before: before}, func(s *jet.Stored) bool {
 		page = append(page, deadLetter(s))
 		return len(page) < limit
 	})
@@ -101,7 +101,7 @@ func (ls DeadLetters) Page(ctx context.Context, before uint64, limit int) (page 
 // From calls yield for the dead letters from a sequence on, the oldest first,
 // until it returns false. The error is job.ErrUnavailable.
 func (ls DeadLetters) From(ctx context.Context, seq uint64, yield func(*DeadLetter) bool) error {
-	return ls.conn.ScanFrom(ctx, bus.StreamDead, subjectsDead, seq, func(s *jet.Stored) bool {
+	return ls.conn.Read(ctx, jet.Reading{Stream: bus.StreamDead, Filter: subjectsDead, From: seq}, func(s *jet.Stored) bool {
 		l := deadLetter(s)
 		return yield(&l)
 	})

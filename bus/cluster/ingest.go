@@ -61,7 +61,7 @@ func (in Ingest) backlog(ctx context.Context, stream, consumer string, subjects 
 		return b, nil
 	}
 	for _, subject := range subjects {
-		err := in.conn.ScanFrom(ctx, stream, subject, info.AckFloor.Stream+1, func(s *jet.Stored) bool {
+		err := in.conn.Read(ctx, jet.Reading{Stream: stream, Filter: subject, From: info.AckFloor.Stream + 1}, func(s *jet.Stored) bool {
 			if at := s.At.UTC().Truncate(time.Millisecond); b.Since.IsZero() || at.Before(b.Since) {
 				b.Since = at
 			}

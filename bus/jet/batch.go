@@ -80,10 +80,10 @@ const (
 )
 
 // publishError says why a message of a batch could not be sent.
-func (c *Conn) publishError(m *nats.Msg, err error) error {
+func publishError(nc *nats.Conn, m *nats.Msg, err error) error {
 	if errors.Is(err, nats.ErrMaxPayload) { // the client looks before it sends
 		return &BatchError{Status: 400, Code: codeTooLarge, Text: fmt.Sprintf(
-			"a message on %s has %d bytes and its headers, and max_payload of NATS is %d", m.Subject, len(m.Data), c.NC.MaxPayload())}
+			"a message on %s has %d bytes and its headers, and max_payload of NATS is %d", m.Subject, len(m.Data), nc.MaxPayload())}
 	}
 	return fmt.Errorf("%w: %w", ErrBatchUnknown, err)
 }
@@ -121,7 +121,7 @@ func (c *Conn) StageBatch(msgs []*nats.Msg) (*Staged, error) {
 		if i < last {
 			delete(m.Header, "Nats-Batch-Commit") // it may have been last in an earlier batch
 			if err := c.NC.PublishMsg(m); err != nil {
-				return nil, c.publishError(m, err)
+				return nil, publishError(c.NC, m, err)
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Staged) Commit(ctx context.Context) (first uint64, err error) {
 	defer cancel()
 	answer, err := s.c.NC.RequestMsgWithContext(ctx, s.last)
 	if err != nil {
-		return 0, s.c.publishError(s.last, err)
+		return 0, publishError(s.c.NC, s.last, err)
 	}
 	var ack struct {
 		Seq   uint64 `json:"seq"`

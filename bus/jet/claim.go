@@ -38,7 +38,7 @@ func (c *Conn) Claim(ctx context.Context, t *bus.Trigger, claim *bus.Claim, publ
 	for wait := claimWaitMin; ; wait = min(2*wait, claimWaitMax) {
 		err := publish(ctx, m)
 		if unanswered && WrongLast(err) {
-			mine, err = c.stands(ctx, t, claim)
+			mine, err = stands(ctx, c, t, claim)
 		} else if mine = err == nil; WrongLast(err) {
 			err = nil
 		}
@@ -59,7 +59,7 @@ func (c *Conn) Claim(ctx context.Context, t *bus.Trigger, claim *bus.Claim, publ
 }
 
 // stands reports whether the claim that stands is the given one.
-func (c *Conn) stands(ctx context.Context, t *bus.Trigger, claim *bus.Claim) (bool, error) {
-	stands, err := c.StandingClaim(ctx, t)
+func stands(ctx context.Context, c *Conn, t *bus.Trigger, claim *bus.Claim) (bool, error) {
+	stands, err := StandingClaim(ctx, c, t)
 	return err == nil && stands.Try == claim.Try, err
 }

@@ -1,12 +1,13 @@
-// Package jet is Carillon's client of JetStream: a connection, and what programs do with it
-// that the library does not do, or not as we need it. The executors' SDK lives on it and on
-// package bus alone.
+// Package jet is Carillon's client of JetStream: it changes when NATS does, or the way in which we use
+// NATS. It has a connection, and what the library does not do, or not as we need it. The executors' SDK
+// uses only this package and package bus.
 //
 //	conn.go, await.go      a connection that reconnects for ever
 //	batch.go               all or nothing: atomic batches, in one step or in two
 //	pull.go, puller.go     the pull protocol: one portion, or as much as there is room for
 //	follow.go, watch.go    every message of a stream, every change of a bucket, without gap
-//	read.go, direct.go, …  reads, of the leader or of any replica; each says which
+//	read.go, reading.go    one message, or many: a Reading says who may answer
+//	records.go, mirror.go  documents in a bucket, and the same in memory
 //	lease.go, lead.go      one holder of a key at a time
 //	ask.go                 requests to instances and servers
 //	executor.go            what an executor reads, with permissions for nothing else

@@ -15,7 +15,7 @@ import (
 // StandingClaim returns the claim on t's attempt. The caller knows that it was stored,
 // so [ErrNoMessage] means that a replica answered that lags behind. It needs an
 // executor's permissions only.
-func (c *Conn) StandingClaim(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) {
+func StandingClaim(ctx context.Context, c *Conn, t *bus.Trigger) (*bus.Claim, error) {
 	m, err := c.Direct(ctx, "KV_"+bus.BucketClaim, bus.SubjectClaim(t))
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (c *Conn) StandingClaim(ctx context.Context, t *bus.Trigger) (*bus.Claim, e
 // StandingHeartbeat returns the heartbeat that is stored under an instance's name, nil if
 // the last instance of that name has left, and its sequence. It reads as an executor may, and
 // a replica that lags behind may answer. The error is [ErrNoMessage] when there is none.
-func (c *Conn) StandingHeartbeat(ctx context.Context, group, instance string) (*bus.Heartbeat, uint64, error) {
+func StandingHeartbeat(ctx context.Context, c *Conn, group, instance string) (*bus.Heartbeat, uint64, error) {
 	s, err := c.DirectOnce(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, instance))
 	if err != nil {
 		return nil, 0, err
@@ -41,7 +41,7 @@ func (c *Conn) StandingHeartbeat(ctx context.Context, group, instance string) (*
 // StoredHeartbeat returns the heartbeat of an instance that stands, and when it was stored; nil if the
 // instance has left. A replica that lags behind may answer with an older one. It needs no more than the
 // permissions of an executor. Errors: [ErrNoMessage], and those of the connection.
-func (c *Conn) StoredHeartbeat(ctx context.Context, group, instance string) (*bus.Heartbeat, time.Time, error) {
+func StoredHeartbeat(ctx context.Context, c *Conn, group, instance string) (*bus.Heartbeat, time.Time, error) {
 	s, err := c.DirectOnce(ctx, bus.StreamInst, bus.SubjectHeartbeat(group, instance))
 	if err != nil {
 		return nil, time.Time{}, err

@@ -20,16 +20,11 @@ const (
 	followAPI   = 5 * time.Second        // for the server to make or delete a consumer
 )
 
-// Follow calls yield with every message of a stream on subjects that match filter,
-// from sequence from on, in order and without gap, until ctx is done; it returns nil
+// Follow calls yield with every message of a stream on subjects that match one of filters, which must
+// not overlap, from sequence from on, in order and without gap, until ctx is done; it returns nil
 // then. It needs no durable consumer: where it was is its caller's to know. It lasts
 // through restarts of the server and cuts of the connection.
-func (c *Conn) Follow(ctx context.Context, stream, filter string, from uint64, yield func(*Stored)) error {
-	return c.FollowAll(ctx, stream, []string{filter}, from, yield)
-}
-
-// FollowAll is [Conn.Follow] with several filters, which must not overlap.
-func (c *Conn) FollowAll(ctx context.Context, stream string, filters []string, from uint64, yield func(*Stored)) error {
+func (c *Conn) Follow(ctx context.Context, stream string, filters []string, from uint64, yield func(*Stored)) error {
 	f := &follower{conn: c, stream: stream, filters: filters, from: max(from, 1), yield: yield}
 	f.run(ctx)
 	return nil

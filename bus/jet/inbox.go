@@ -17,9 +17,9 @@ const inboxRoom = 16
 type inbox chan *nats.Msg
 
 // listen subscribes to a subject on which at most n messages come for one request.
-func (c *Conn) listen(subject string, n int) (inbox, *nats.Subscription, error) {
+func listen(nc *nats.Conn, subject string, n int) (inbox, *nats.Subscription, error) {
 	in := make(inbox, n+inboxRoom)
-	sub, err := c.NC.ChanSubscribe(subject, in)
+	sub, err := nc.ChanSubscribe(subject, in)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: subscribe: %w", job.ErrUnavailable, err)
 	}

@@ -63,14 +63,14 @@ type Held struct {
 func (c *Conn) AcquireLease(ctx context.Context, key, node string, info any) (*Held, error) {
 	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), LeaseRenew)
 	defer cancel()
-	h, err := c.acquireLease(asking, key, node, info)
+	h, err := acquireLease(asking, c, key, node, info)
 	if err == nil && ctx.Err() != nil {
 		return nil, errors.Join(context.Cause(ctx), h.Release(asking))
 	}
 	return h, err
 }
 
-func (c *Conn) acquireLease(ctx context.Context, key, node string, info any) (*Held, error) {
+func acquireLease(ctx context.Context, c *Conn, key, node string, info any) (*Held, error) {
 	kv, err := c.Bucket(ctx, bus.BucketLease)
 	if err != nil {
 		return nil, err

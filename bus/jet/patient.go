@@ -47,15 +47,3 @@ func patiently(ctx context.Context, heard *time.Time, read func(context.Context)
 		}
 	}
 }
-
-// ScanPatiently is [Conn.Scan] that goes on where it was while NATS does not answer for less
-// than 30 s.
-func (c *Conn) ScanPatiently(ctx context.Context, stream, filter string, yield func(*Stored) bool) error {
-	from, heard := uint64(1), time.Now()
-	return patiently(ctx, &heard, func(ctx context.Context) error {
-		return c.ScanFrom(ctx, stream, filter, from, func(m *Stored) bool {
-			from, heard = m.Seq+1, time.Now()
-			return yield(m)
-		})
-	})
-}

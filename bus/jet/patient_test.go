@@ -22,7 +22,7 @@ func TestAPatientScanGoesOnWhereItWasWhenNATSIsSilentForAWhile(t *testing.T) {
 		}
 		slow := w.connect("slow")
 		seen := 0
-		err := slow.ScanPatiently(w.t.Context(), bus.StreamEvt, "evt.>", func(m *jet.Stored) bool {
+		err := slow.Read(w.t.Context(), jet.Reading{Stream: bus.StreamEvt, Filter: "evt.>", Patient: true}, func(m *jet.Stored) bool {
 			if string(m.Data) != strconv.Itoa(seen) {
 				w.t.Fatalf("message %d comes after %d others", m.Seq, seen)
 			}
@@ -37,7 +37,7 @@ func TestAPatientScanGoesOnWhereItWasWhenNATSIsSilentForAWhile(t *testing.T) {
 		}
 		w.broker.Partition("slow")
 		began := time.Now()
-		err = slow.ScanPatiently(w.t.Context(), bus.StreamEvt, "evt.>", func(*jet.Stored) bool { return true })
+		err = slow.Read(w.t.Context(), jet.Reading{Stream: bus.StreamEvt, Filter: "evt.>", Patient: true}, func(*jet.Stored) bool { return true })
 		if !errors.Is(err, job.ErrUnavailable) || !strings.Contains(err.Error(), "NATS did not answer for 3") || !strings.Contains(err.Error(), bus.StreamEvt) {
 			w.t.Errorf("%v", err)
 		}

@@ -74,7 +74,7 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 	ctx, cancel := context.WithTimeoutCause(ctx, r.Expires+pullGrace, errors.New("the pull request found no end"))
 	defer cancel()
 	inbox := c.NC.NewInbox()
-	in, sub, err := c.listen(inbox, r.Batch)
+	in, sub, err := listen(c.NC, inbox, r.Batch)
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func TestAFollowerAsksForNoMoreBytesAtOnceThanItsConnectionTakes(t *testing.T) {
 		seen, done := 0, make(chan error, 1)
 		slow := make(chan struct{})
 		go func() {
-			done <- conn.Follow(ctx, bus.StreamEvt, "evt.1.>", 1, func(*jet.Stored) { <-slow; seen++ })
+			done <- conn.Follow(ctx, bus.StreamEvt, []string{"evt.1.>"}, 1, func(*jet.Stored) { <-slow; seen++ })
 		}()
 		synctest.Wait()
 		if came := conn.NC.Stats().InBytes - before; came == 0 || came > 9<<20 {
@@ -145,7 +145,7 @@ func TestAFollowerReadsAMessageThatIsLargerThanAPage(t *testing.T) {
 		got, done := 0, make(chan error, 1)
 		begun := time.Now()
 		go func() {
-			done <- w.conn.Follow(ctx, "KV_JOBS", "$KV.JOBS.a", 1, func(m *jet.Stored) {
+			done <- w.conn.Follow(ctx, "KV_JOBS", []string{"$KV.JOBS.a"}, 1, func(m *jet.Stored) {
 				if got++; got == 5 {
 					stop()
 				}
@@ -168,7 +168,7 @@ func TestAFollowerLeavesNoConsumerOfWhichItNeverHeard(t *testing.T) {
 		done := make(chan error, 1)
 		others := w.consumers()
 		w.broker.Deafen("follower")
-		go func() { done <- conn.Follow(ctx, bus.StreamEvt, "evt.1.>", 1, func(*jet.Stored) {}) }()
+		go func() { done <- conn.Follow(ctx, bus.StreamEvt, []string{"evt.1.>"}, 1, func(*jet.Stored) {}) }()
 		time.Sleep(time.Second)
 		if n := w.consumers() - others; n != 1 {
 			w.t.Errorf("%d consumers in the first try, want 1", n)
@@ -206,7 +206,7 @@ func TestFollowHasNoGapThroughRestartsAndCuts(t *testing.T) {
 		var got []string
 		done := make(chan error)
 		go func() {
-			done <- conn.Follow(ctx, bus.StreamEvt, "evt.1.>", 3, func(m *jet.Stored) { got = append(got, string(m.Data)) })
+			done <- conn.Follow(ctx, bus.StreamEvt, []string{"evt.1.>"}, 3, func(m *jet.Stored) { got = append(got, string(m.Data)) })
 		}()
 		n := 0
 		publish := func(count int) {
@@ -296,7 +296,7 @@ func TestALeaderThatWasDeposedIsNotBelievedByWhoeverKnowsBetter(t *testing.T) {
 		seen := 0
 		scan := func() error {
 			seen = 0
-			return conn.ScanKnown(w.t.Context(), bus.StreamEvt, "evt.1.*", known, func(*jet.Stored) bool { seen++; return true })
+			return conn.Read(w.t.Context(), jet.Reading{Stream: bus.StreamEvt, Filter: "evt.1.*", Known: known}, func(*jet.Stored) bool { seen++; return true })
 		}
 		if err := scan(); err != nil || seen != 1 {
 			w.t.Errorf("%d messages, %v; want 1", seen, err)

@@ -102,7 +102,7 @@ func (c *Conn) ReadKeys(ctx context.Context, bucket, filter string, from, known 
 	if filter == ">" {
 		subjects = ">" // the same; of this one the server knows that it need not look
 	}
-	return c.readAll(ctx, "KV_"+bucket, subjects, from, known, func(m *Stored) { yield(entryOf(bucket, prefix, m)) })
+	return streamReader{c, "KV_" + bucket}.all(ctx, subjects, from, known, func(m *Stored) { yield(entryOf(bucket, prefix, m)) })
 }
 
 // entry is what a message of a bucket's stream says about a key.

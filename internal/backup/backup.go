@@ -47,7 +47,7 @@ const operationHeader = "KV-Operation"
 // a minute while NATS does not answer.
 func (p part) scan(ctx context.Context, conn *cluster.Conn, yield func(*entry) error) error {
 	var failed error
-	err := conn.ScanPatiently(ctx, "KV_"+p.bucket, "$KV."+p.bucket+".>", func(s *jet.Stored) bool {
+	err := conn.Read(ctx, jet.Reading{Stream: "KV_" + p.bucket, Filter: "$KV." + p.bucket + ".>", Patient: true}, func(s *jet.Stored) bool {
 		key := strings.TrimPrefix(s.Subject, "$KV."+p.bucket+".")
 		if !p.has(key) {
 			return true

@@ -155,7 +155,7 @@ func (f *follower) records(ctx context.Context, stream string) error {
 		for {
 			asked, full := time.Now(), false
 			b, first, size := &batch{}, next, 0
-			err := f.conn.ScanFrom(ctx, stream, bus.SubjectRecords, next, func(s *jet.Stored) bool {
+			err := f.conn.Read(ctx, jet.Reading{Stream: stream, Filter: bus.SubjectRecords, From: next}, func(s *jet.Stored) bool {
 				decodeRecord(b, &message{subject: s.Subject, header: s.Header, data: s.Data, seq: s.Seq, at: s.At})
 				next, size = s.Seq+1, size+len(s.Data)
 				full = len(b.updates) >= followBatch || size >= followBytes

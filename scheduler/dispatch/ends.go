@@ -66,7 +66,7 @@ func (g *group) ended(ctx context.Context, shard int, since time.Time) (ended ma
 		return nil, nil, err
 	}
 	ended, begun = map[bus.AttemptRef]bool{}, map[bus.AttemptRef]begin{}
-	err = g.d.conn.ScanSince(ctx, g.d.conn.EvtOf(shard), bus.SubjectEvent(shard, g.name), since, known, func(m *jet.Stored) {
+	err = g.d.conn.Read(ctx, jet.Reading{Stream: g.d.conn.EvtOf(shard), Filter: bus.SubjectEvent(shard, g.name), Since: since, Known: known}, func(m *jet.Stored) bool {
 		// What is refused here is refused by all who read it: it ends nothing.
 		e, err := g.d.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
 		switch {
@@ -76,6 +76,7 @@ func (g *group) ended(ctx context.Context, shard int, since time.Time) (ended ma
 		case e.Kind == bus.EventStarted:
 			begun[e.Ref()] = begin{e.Instance, e.Delivery}
 		}
+		return true
 	})
 	return ended, begun, err
 }

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"math/bits"
 	"slices"
 	"sync"
@@ -458,11 +459,12 @@ func (v *governor) look(ctx context.Context, now time.Time) {
 		gone := map[*offer]bool{}
 		for stream, list := range due {
 			for _, w := range list {
-				there, err := v.g.d.conn.Has(ctx, stream, w.at.Seq)
-				if err != nil {
+				_, err := v.g.d.conn.At(ctx, stream, w.at.Seq)
+				absent := errors.Is(err, jet.ErrNoMessage)
+				if err != nil && !absent {
 					break // it is away
 				}
-				gone[w.offer] = !there
+				gone[w.offer] = absent
 			}
 		}
 		v.gone <- gone // there is room for it

@@ -2,9 +2,11 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -63,8 +65,7 @@ func (o *offer) gone(ctx context.Context) bool {
 	if time.Since(o.came) < patience {
 		return false // it had hardly come
 	}
-	there, err := o.g.d.conn.Has(ctx, o.at.Stream, o.at.Seq)
-	if err == nil && !there {
+	if _, err := o.g.d.conn.At(ctx, o.at.Stream, o.at.Seq); errors.Is(err, jet.ErrNoMessage) {
 		o.handBackFor(holdMin)
 		return true
 	}

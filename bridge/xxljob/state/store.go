@@ -71,7 +71,7 @@ type entry struct {
 // scan yields the entries of a group whose keys match filter, from a sequence on. Any replica answers.
 func (s *Store) scan(ctx context.Context, group, filter string, from uint64, yield func(entry)) error {
 	if len(s.groups) == 0 {
-		return s.conn.ScanNearFrom(ctx, stream, prefix+group+"."+filter, from, func(m *jet.Stored) bool {
+		return s.conn.Read(ctx, jet.Reading{Stream: stream, Filter: prefix + group + "." + filter, From: from, AnyReplica: true}, func(m *jet.Stored) bool {
 			group, key, _ := strings.Cut(m.Subject[len(prefix):], ".")
 			yield(entry{group, key, m.Seq, m.Header.Get("KV-Operation") != "", m.Data})
 			return true
