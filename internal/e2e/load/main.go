@@ -1,10 +1,11 @@
 // Command load is an executor of the Go SDK that is put under load, like those of the other SDKs
-// with the same two handlers: the test of all of them in one group, and "carillon bench run
+// with the same handlers: the test of all of them in one group, and "carillon bench run
 // --executor", start them.
 //
 //	noop     does nothing
 //	journal  writes "RUN DELIVERY" into the file JOURNAL, and a line into the run's log; sleeps for
 //	         params.seconds; fails in the attempts before params.attempts
+//	halt     writes the former, and ends the process
 package main
 
 import (
@@ -42,18 +43,32 @@ func work(log *slog.Logger) error {
 	}
 	executor.Register(e, "noop", func(context.Context, *executor.Run, struct{}) (any, error) { return nil, nil })
 	executor.Register(e, "journal", journal)
+	executor.Register(e, "halt", halt)
 	return e.Run(ctx)
 }
 
-func journal(ctx context.Context, run *executor.Run, p params) (any, error) {
+// begun writes that an attempt has begun into the journal.
+func begun(run *executor.Run) error {
 	file, err := os.OpenFile(os.Getenv("JOURNAL"), os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600) //nolint:gosec // the file that the test names
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := fmt.Fprintf(file, "%s %d\n", run.ID(), run.Delivered()); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return errors.Join(err, file.Close())
 	}
-	if err := file.Close(); err != nil {
+	return file.Close()
+}
+
+func halt(_ context.Context, run *executor.Run, _ struct{}) (any, error) {
+	if err := begun(run); err != nil {
+		return nil, err
+	}
+	os.Exit(3)
+	return nil, nil
+}
+
+func journal(ctx context.Context, run *executor.Run, p params) (any, error) {
+	if err := begun(run); err != nil {
 		return nil, err
 	}
 	run.Log().InfoContext(ctx, "journal written")

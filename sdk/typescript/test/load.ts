@@ -18,4 +18,9 @@ app.handler<{ seconds: number; attempts: number }>("journal", async (run) => {
   }
 });
 
+app.handler("halt", (run) => {
+  appendFileSync(process.env.JOURNAL ?? "", `${run.id} ${run.delivered}\n`);
+  process.exit(3);
+});
+
 void app.run();
