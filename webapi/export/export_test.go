@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
@@ -47,7 +48,7 @@ func served(t *testing.T, who *auth.Identity) (done []string, text string, whole
 		return []int{pages}, pages < 3, nil
 	}}
 	app := fiber.New(fiber.Config{DisableStartupMessage: true})
-	users := auth.NewDirectory(nil, nil)
+	users := auth.NewDirectory(&cluster.Conn{}, nil)
 	app.Get("/", func(c *fiber.Ctx) error {
 		c.SetUserContext(access.With(t.Context(), &access.Caller{Who: who, Slot: s}))
 		return e.Serve(t.Context(), c, users, slog.New(slog.DiscardHandler))
