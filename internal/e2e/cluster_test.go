@@ -64,9 +64,9 @@ func newPartitioned(t *testing.T, replicas, partitions int, group string, clocks
 }
 
 // newServers is newCluster without executors.
-func newServers(t *testing.T, replicas int, clocks bool, flags ...string) *system {
+func newServers(t *testing.T, replicas int) *system {
 	t.Helper()
-	return newServersOf(t, replicas, 1, clocks, flags...)
+	return newServersOf(t, replicas, 1, false)
 }
 
 func newServersOf(t *testing.T, replicas, partitions int, clocks bool, flags ...string) *system {

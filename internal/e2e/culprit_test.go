@@ -20,7 +20,7 @@ import (
 func TestARunThatKillsItsExecutorsEndsAndSparesTheOthers(t *testing.T) {
 	t.Parallel()
 	const group = "fatal"
-	c := newServers(t, 1, false)
+	c := newServers(t, 1)
 	c.startExecutor("executor-fatal", processtest.Program(t, "carillon"), "executor", "--group", group, "--nats", c.reach("executor-fatal"))
 	steady := fmt.Sprintf("echo steady >> %q; n=0; while [ $n -lt 40 ]; do sleep 0.5; n=$((n+1)); done", c.journal)
 	culprit := fmt.Sprintf("until grep -q steady %[1]q; do sleep 0.1; done; echo culprit >> %[1]q; kill -9 $PPID", c.journal)

@@ -17,7 +17,7 @@ import (
 // A handler that ends its process, as a lack of memory does, is started three times, and no more.
 func TestAHandlerThatEndsItsProcessIsLostAfterThreeDeaths(t *testing.T) {
 	t.Parallel()
-	c := newServers(t, 1, false)
+	c := newServers(t, 1)
 	runs := map[string]job.RunID{}
 	for name, command := range languages(t) {
 		if name == "worker" { // whose process ends without its executor

@@ -32,7 +32,7 @@ import (
 // NATS servers of a cluster one after the other while 500 jobs fire, and then kills one of each.
 // It reports how long some shards had no owner, and wants no more than that all have one in the end.
 func TestChaosEveryShardIsOwnedAgainAfterEachServerStops(t *testing.T) {
-	c := newServers(t, 3, false)
+	c := newServers(t, 3)
 	const jobs, every = 500, 10 * time.Second
 	c.startNoOps("idle")
 	c.saveNoOps("idle", jobs, every)

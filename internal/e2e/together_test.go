@@ -67,7 +67,7 @@ func routed(r job.Route) func(*job.Job) {
 // as its policy promises.
 func TestTogetherExecutorsInAllLanguagesDoEachRun(t *testing.T) {
 	const group = "together"
-	c := newServers(t, 1, false)
+	c := newServers(t, 1)
 	begun := time.Now()
 	w := c.startCrew(group)
 	w.checkRoutes(t)
