@@ -99,38 +99,50 @@ var logCases = []Case{
 		g.answered("+ACK", 30*time.Second) // lines may be offered for a while longer
 	}},
 	{Name: "lines-dropped", Passage: "Log lines", Level: Robust, Rule: "one `system` line takes the place of lines that were dropped: it says how many, and has the number of the last of them", run: func(t *test) {
-		const count = 50_000
-		t.do(func() { t.silentLog = true })
-		g := t.trigger("lines", map[string]any{"count": count}).pulled(1)
-		if _, ok := t.await(t.ctx, g.mark, 1, seconds, g.isLog); !ok {
-			g.failf("no lines")
-		}
-		t.wait(4 * time.Second)
-		t.answerLogs()
-		e := g.ended(2 * time.Minute)
-		last, notices, own := int64(0), 0, 0 // own are those with which the executor says something else
-		for _, line := range g.lines() {
-			if line.Seq <= last {
-				continue // a batch that was sent again
+		// An executor on a busy machine may take longer to write the lines: then none are dropped.
+		for _, silence := range []time.Duration{4 * time.Second, 8 * time.Second, 12 * time.Second} {
+			if t.dropLines(50_000, silence) {
+				return
 			}
-			missing := line.Seq - last
-			if line.Output == bus.OutputSystem && missing == 1 {
-				own++
-			}
-			if line.Output == bus.OutputSystem && strings.Contains(line.Text, strconv.FormatInt(missing, 10)) {
-				notices++
-			} else if missing != 1 {
-				g.failf("lines %d to %d are missing; the next is %+v", last+1, line.Seq-1, line)
-			}
-			last = line.Seq
 		}
-		if e.LogLines < count || e.LogLines > count+own {
-			g.failf("log_lines is %d, want %d and at most %d of the executor's own: dropped lines have a number", e.LogLines, count, own)
-		}
-		if notices == 0 || last != int64(e.LogLines) {
-			g.failf("the last line is number %d of %d, and %d `system` lines say that some were dropped", last, e.LogLines, notices)
-		}
+		t.failf("no lines were dropped, though none were acknowledged for 12 s")
 	}},
+}
+
+// dropLines has an executor write lines that are not acknowledged for a while, and reports whether it
+// dropped some.
+func (t *test) dropLines(count int, silence time.Duration) bool {
+	t.do(func() { t.silentLog = true })
+	g := t.trigger("lines", map[string]any{"count": count}).pulled(1)
+	if _, ok := t.await(t.ctx, g.mark, 1, seconds, g.isLog); !ok {
+		g.failf("no lines")
+	}
+	t.wait(silence)
+	t.answerLogs()
+	e := g.ended(2 * time.Minute)
+	last, notices, own := int64(0), 0, 0 // own are those with which the executor says something else
+	for _, line := range g.lines() {
+		if line.Seq <= last {
+			continue // a batch that was sent again
+		}
+		missing := line.Seq - last
+		if line.Output == bus.OutputSystem && missing == 1 {
+			own++
+		}
+		if line.Output == bus.OutputSystem && strings.Contains(line.Text, strconv.FormatInt(missing, 10)) {
+			notices++
+		} else if missing != 1 {
+			g.failf("lines %d to %d are missing; the next is %+v", last+1, line.Seq-1, line)
+		}
+		last = line.Seq
+	}
+	if e.LogLines < count || e.LogLines > count+own {
+		g.failf("log_lines is %d, want %d and at most %d of the executor's own: dropped lines have a number", e.LogLines, count, own)
+	}
+	if last != int64(e.LogLines) {
+		g.failf("the last line is number %d of %d", last, e.LogLines)
+	}
+	return notices > 0
 }
 
 // lingers is how long the end of a run may wait for its lines.
