@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// A handler that ends its process, as a lack of memory does, is started three times, and no more.
-func TestAHandlerThatEndsItsProcessIsLostAfterThreeDeaths(t *testing.T) {
+// Handlers that end their process, as a lack of memory does, are started three times, and no more.
+func TestTogetherHandlersThatEndTheirProcessAreLostAfterThreeDeaths(t *testing.T) {
 	t.Parallel()
 	c := newServers(t, 1)
 	runs := map[string]job.RunID{}
