@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -72,7 +73,7 @@ func metricNames(t *testing.T) names {
 	_, ingestErr := ingest.New(conn, nil, ingest.Config{Metrics: all})
 	_, alertErr := alert.New(conn, alert.Config{Metrics: all})
 	_, ledgerErr := ledger.NewPatrol(conn, nil, job.Retention{}, nil, all)
-	_, orphansErr := orphans.New(conn, nil, nil, all)
+	_, orphansErr := orphans.New(conn, nil, slog.New(slog.DiscardHandler), all)
 	keys, keysErr := callout.NewKeys()
 	_, calloutErr := callout.New(conn, conn.NC, keys, callout.Config{Registerer: all})
 	_, apiErr := webapi.New(conn, nil, webapi.Config{Registerer: all, Gatherer: prometheus.NewRegistry()})
