@@ -13,9 +13,9 @@ import (
 // halls are the types with more than 40 methods or 15 fields that are not divided yet, with what they
 // have. None may grow, and one that fits is struck off.
 var halls = map[string]size{
-	"alert.session":               {50, 11},
-	"auth.Directory":              {65, 8},
-	"bridge/xxljob.Bridge":        {36, 21},
+	"alert.session":               {50, 12},
+	"auth.Directory":              {63, 10},
+	"bridge/xxljob.Bridge":        {36, 20},
 	"bridge/xxljob.instance":      {82, 33},
 	"executor.Executor":           {47, 21},
 	"executor.Run":                {36, 24},
@@ -23,7 +23,7 @@ var halls = map[string]size{
 	"executor.runLog":             {29, 21},
 	"internal/conformance.stage":  {21, 17},
 	"logstore/clickhouse.Store":   {73, 13},
-	"logstore/sqlite.Store":       {51, 13},
+	"logstore/sqlite.Store":       {50, 13},
 	"runner/worker.process":       {21, 19},
 	"scheduler.Scheduler":         {57, 24},
 	"scheduler.ownership":         {62, 31},
@@ -51,6 +51,8 @@ func TestTypesAreSmall(t *testing.T) {
 			t.Errorf("%s fits now: strike it off halls", name)
 		case !fits && (is.methods > max(hall.methods, 40) || is.fields > max(hall.fields, 15)):
 			t.Errorf("%s has %d methods and %d fields: divide it", name, is.methods, is.fields)
+		case !fits && is != hall:
+			t.Errorf("%s has %d methods and %d fields now: correct its figures in halls, or divide it", name, is.methods, is.fields)
 		}
 	}
 	for name := range halls {
