@@ -94,7 +94,7 @@ func (as Attempts) ask(ctx context.Context, instance bus.Address, attempts []bus
 	return reply.Attempts, nil
 }
 
-// Claim returns who has begun t's attempt, nil if nobody has.
+// Claim returns the claim of t's attempt, nil if nobody has begun it.
 func (as Attempts) Claim(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) {
 	m, err := as.conn.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectClaim(t))
 	if errors.Is(err, jet.ErrNoMessage) {

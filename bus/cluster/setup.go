@@ -18,7 +18,7 @@ import (
 // setup makes what a cluster needs, and reads what is fixed.
 type setup struct{ conn *Conn }
 
-// factConsumers makes those of [FactStreams], some of which are below buckets.
+// factConsumers creates the consumers of [FactStreams]. Some of these streams belong to buckets.
 func (su setup) factConsumers(ctx context.Context, replicas int) error {
 	for _, s := range FactStreams {
 		_, err := su.conn.JS.CreateOrUpdateConsumer(ctx, s.Stream, jetstream.ConsumerConfig{
