@@ -114,7 +114,7 @@ func (e *Exporter) send(ctx context.Context, body []byte) (wait time.Duration, e
 		}
 		wait = never
 	}
-	return wait, fmt.Errorf("send spans to %s: it answers %s", e.endpoint, resp.Status)
+	return wait, fmt.Errorf("send spans to %s: it answers %s", req.URL.Redacted(), resp.Status)
 }
 
 func pack(body []byte) []byte {

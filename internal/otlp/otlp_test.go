@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,6 +212,17 @@ func TestWhatACollectorRefusesIsNotSentAgain(t *testing.T) {
 	e := &Exporter{endpoint: "http://collector", client: &http.Client{Transport: a}}
 	if err := e.ExportSpans(t.Context(), spans()); err == nil || len(a.at) != 1 {
 		t.Errorf("%v after %d requests", err, len(a.at))
+	}
+}
+
+func TestAnErrorOfACollectorHidesThePassword(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, 0} { // refused, and not reached
+		e := &Exporter{endpoint: "http://user:secret@collector", client: &http.Client{Transport: &answers{statuses: []int{status}}}}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := e.ExportSpans(ctx, spans()); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
