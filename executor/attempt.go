@@ -178,7 +178,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 		if o.stack != "" {
 			r.log.system(bus.LevelError, o.stack)
 		}
-		r.log.system(bus.LevelError, "the run ended as "+string(o.status)+": "+o.message)
+		o.logEnd(&r.log)
 	case o.message != "":
 		r.log.system(bus.LevelWarn, o.message)
 	}

@@ -48,13 +48,13 @@ type runLog struct {
 	giveUp  context.CancelFunc
 	writers []*lineWriter
 
-	base    int64             // seq of the line before the first
 	seq     int64             // of the last line
 	sending []bus.LogLine     // the batch that is on its way
 	lines   []bus.LogLine     // not yet in a batch
 	size    int               // of lines
 	dropped int               // since the last batch, just before lines[0]
 	missing int               // dropped in all
+	tail    tail              // of what the run printed
 	secrets *strings.Replacer // takes the run's secrets out of its lines; nil when it has none
 	limit   logLimit
 	stalled bool // the stream does not take lines
@@ -67,8 +67,7 @@ type runLog struct {
 func (g *runLog) init(life context.Context, e *Executor, r *Run) {
 	g.e, g.run = e, r
 	g.limit.lines, g.limit.bytes = int64(e.cfg.MaxLogLines), int64(e.cfg.MaxLogBytes)
-	g.base = bus.LogBase(r.delivered)
-	g.seq = g.base
+	g.seq = bus.LogBase(r.delivered)
 	g.start = func() {
 		ctx, cancel := context.WithCancel(life)
 		g.giveUp = cancel
@@ -96,6 +95,8 @@ func (g *runLog) add(output bus.Output, level bus.Level, text string) {
 			output, level, text = bus.OutputSystem, bus.LevelWarn, g.limit.notice()
 		case !ok:
 			return
+		default:
+			g.tail.add(text)
 		}
 	}
 	cost := len(text) + lineCost
@@ -193,7 +194,7 @@ func (g *runLog) shut() int {
 		g.room.Broadcast()
 		g.wakeLocked()
 	}
-	return int(g.seq - g.base)
+	return int(g.seq - bus.LogBase(g.run.delivered))
 }
 
 // note says what is wrong with the log of so many lines, for the message of the run; "" if

@@ -64,6 +64,36 @@ func TestEverythingThatARunPrintsIsALineInOrder(t *testing.T) {
 	})
 }
 
+func TestTheLastLineLeavesOutWhatTheRunHasPrinted(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		var printed, fails string
+		w.start("a", executor.Config{}, handler(func(_ context.Context, run *executor.Run) (any, error) {
+			_, _ = run.Stderr().Write([]byte(printed))
+			return nil, errors.New(fails)
+		}))
+		want := func(prints, message, last string) {
+			t.Helper()
+			printed, fails = prints, message
+			tr := w.trigger()
+			time.Sleep(time.Second)
+			lines := w.lines(tr.RunID)
+			if got := lines[len(lines)-1].Text; got != last {
+				t.Errorf("after %q and %q the last line is %q, want %q", prints, message, got, last)
+			}
+			w.wantStatus(tr.RunID, job.StatusFailed, message)
+		}
+		want("", "no route: bank", "the run ended as failed: no route: bank")
+		want("other\n", "no route: bank", "the run ended as failed: no route: bank")
+		want("no route: bank\n", "exit code 1: no route: bank", "the run ended as failed: exit code 1")
+		want("ERROR no route: bank\nbye", "no route: bank", "the run ended as failed")
+		want("one\ntwo\n", "one\ntwo", "the run ended as failed")
+		want("no route\n", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop")
+		want("a long line\n", "exit code 1: a long…", "the run ended as failed: exit code 1")
+		want("early\n"+strings.Repeat("x\n", 10<<10), "early", "the run ended as failed: early")
+	})
+}
+
 func TestALineIsOnTheBusATenthOfASecondAfterItsEnd(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)

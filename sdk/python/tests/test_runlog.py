@@ -30,6 +30,32 @@ def test_lines_are_numbered_and_come_in_batches():
     asyncio.run(go())
 
 
+def test_the_last_line_leaves_out_what_the_run_has_printed():
+    async def last(printed, message):
+        stored = []
+
+        async def send(lines):
+            stored.extend(lines)
+
+        log = log_of(send)
+        if printed:
+            log.add("stderr", "warn", printed)
+        log.end("failed", message)
+        await log.close()
+        return stored[-1]["text"]
+
+    def want(printed, message, text):
+        assert asyncio.run(last(printed, message)) == text
+
+    want("", "no route: bank", "the run ended as failed: no route: bank")
+    want("other", "no route: bank", "the run ended as failed: no route: bank")
+    want("no route: bank", "exit code 1: no route: bank", "the run ended as failed: exit code 1")
+    want("Traceback\nValueError: bank", "ValueError: bank", "the run ended as failed")
+    want("no route", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop")
+    want("a long line", "exit code 1: a long…", "the run ended as failed: exit code 1")
+    want("early\n" + "x\n" * (10 << 10), "early", "the run ended as failed: early")
+
+
 def test_while_nothing_is_stored_the_oldest_lines_go_and_one_counts_them():
     async def go():
         batches, stored = [], asyncio.Event()

@@ -240,7 +240,7 @@ export class Attempt {
   private async report(outcome: Outcome): Promise<void> {
     const finished = clock.now();
     if (outcome.status !== "succeeded") {
-      this.runLog.system("error", `the run ended as ${outcome.status}: ${outcome.message}`);
+      this.runLog.end(outcome.status, outcome.message);
     }
     const lines = await this.runLog.close();
     const message = cut([outcome.message, this.runLog.note].filter(Boolean).join("; "));

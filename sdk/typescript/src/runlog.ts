@@ -33,6 +33,7 @@ const ROOM = 16 << 20; // bytes of lines that wait, of all runs of the process: 
 export const OWN = 64 << 10; // bytes of a run's lines that may wait whatever those of others take
 const COST = 128; // of a line, beside its text
 const STALL = 1000; // how long the stream may take before flush stops waiting for it
+const TAIL = 8 << 10; // characters of what the run printed last that are kept for the last line
 const LINGER = 15_000; // how long the end of a run waits for its lines
 
 /** How many bytes of lines wait, of all runs that share it. */
@@ -74,6 +75,7 @@ export class RunLog {
   private wake: AbortController | undefined; // ends the wait for more lines
   private retry: AbortController | undefined; // ends the wait for another try
   private abandoned = false;
+  private tail = ""; // of what the run printed
   private stalled = false; // the stream does not take lines
   private flushing: (() => void)[] = []; // called when lines are stored, or cannot be
   private readonly notice: string;
@@ -107,6 +109,12 @@ export class RunLog {
     this.add("system", level, cut(text));
   }
 
+  /** Log how the run ended and why, without the part of the message that the run has just printed. */
+  end(status: string, message: string): void {
+    const why = unprinted(message, this.tail);
+    this.system("error", `the run ended as ${status}${why && `: ${why}`}`);
+  }
+
   private append(output: Output, level: Level, text: string, at: string): void {
     if (output !== "system" && !this.fits(text, at)) {
       return;
@@ -120,6 +128,7 @@ export class RunLog {
     if (!this.full && this.left.lines > 0 && this.left.bytes >= bytes) {
       this.left.lines--;
       this.left.bytes -= bytes;
+      this.keep(text);
       return true;
     }
     this.over++;
@@ -128,6 +137,14 @@ export class RunLog {
       this.push({ seq: ++this.seq, at, level: "warn", output: "system", text: this.notice });
     }
     return false;
+  }
+
+  /** Keep the end of what the run printed. */
+  private keep(text: string): void {
+    if (this.tail.length > 2 * TAIL) {
+      this.tail = this.tail.slice(-TAIL);
+    }
+    this.tail += `${text.slice(-TAIL)}\n`;
   }
 
   private push(line: Line): void {
@@ -288,6 +305,13 @@ export class RunLog {
     this.moved(true);
     this.retry?.abort(null);
   }
+}
+
+/** A message without its end, from its beginning or a colon or semicolon on, that is in the tail. */
+function unprinted(message: string, tail: string): string {
+  const starts = [0, ...Array.from(message.matchAll(/[:;]\s*/g), (part) => part.index + part[0].length)];
+  const known = starts.find((start) => start < message.length && tail.includes(message.slice(start).replace(/…$/, "")));
+  return known === undefined ? message : message.slice(0, known).replace(/[:; ]+$/, "");
 }
 
 function told(seq: number, text: string): Line {

@@ -19,6 +19,25 @@ test("lines are numbered and come in batches", async () => {
   assert.ok(batches.every((b) => b.length <= BATCH_LINES));
 });
 
+test("the last line leaves out what the run has printed", async () => {
+  const want = async (printed: string, message: string, text: string) => {
+    const { log, batches } = kept();
+    if (printed !== "") {
+      log.add("stderr", "warn", printed);
+    }
+    log.end("failed", message);
+    await log.close();
+    assert.equal(batches.flat().at(-1)?.text, text);
+  };
+  await want("", "no route: bank", "the run ended as failed: no route: bank");
+  await want("other", "no route: bank", "the run ended as failed: no route: bank");
+  await want("no route: bank", "exit code 1: no route: bank", "the run ended as failed: exit code 1");
+  await want("Error: bank\n    at pay", "Error: bank", "the run ended as failed");
+  await want("no route", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop");
+  await want("a long line", "exit code 1: a long…", "the run ended as failed: exit code 1");
+  await want(`early\n${"x\n".repeat(10 << 10)}`, "early", "the run ended as failed: early");
+});
+
 test("of the second delivery, lines are numbered from 1,000,000,001", async () => {
   const { log, batches } = kept(2);
   log.add("log", "info", "one\r\ntwo\rthree");

@@ -195,7 +195,7 @@ class Attempt:
         if give_back:
             self._log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere")
         elif status != "succeeded":
-            self._log.system("error", f"the run ended as {status}: {message}")
+            self._log.end(status, message)
         lines = self._log.shut()
         message = wire.cut("; ".join(filter(None, (message, self._log.note()))))
         if give_back:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -20,6 +21,7 @@ OWN = 64 << 10  # bytes of a run's lines that may wait whatever those of others 
 COST = 128  # of a line, beside its text
 STALL = 1.0  # how long the stream may take before lines are dropped
 LINGER = 15.0  # how long the end of a run waits for its lines
+TAIL = 8 << 10  # characters of what the run printed last that are kept for the last line
 MARK = "…"
 
 Send = Callable[[list[dict[str, Any]]], Awaitable[None]]
@@ -65,6 +67,8 @@ class RunLog:
         self._room_lines, self._room_bytes, self._full, self._over = max_lines, max_bytes, False, 0
         self._notice = f"the log of this attempt is full: it may have {max_lines} lines and {max_bytes} bytes; what follows is counted and dropped"
         self._stalled = self._closed = self._given_up = False
+        self._tail: deque[str] = deque()
+        self._tail_size = 0
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.mask: Callable[[str], str] = lambda text: text
@@ -89,6 +93,12 @@ class RunLog:
         """Log what the executor has to say about the run."""
         self.add("system", level, wire.cut(text))
 
+    def end(self, status: str, message: str) -> None:
+        """Log how the run ended and why, without the part of the message that the run has just printed."""
+        with self._lock:
+            message = _unprinted(message, "\n".join(self._tail))
+        self.system("error", f"the run ended as {status}" + (f": {message}" if message else ""))
+
     def _append(self, output: str, level: str, text: str, at: str) -> None:
         size = len(text.encode())
         with self._lock:
@@ -105,8 +115,16 @@ class RunLog:
                 else:
                     self._room_lines -= 1
                     self._room_bytes -= size
+                    self._keep_locked(text)
             if self._take_locked(size + COST):
                 self._append_locked(output, level, text, at)
+
+    def _keep_locked(self, text: str) -> None:
+        """Keep the end of what the run printed."""
+        self._tail.append(text[-TAIL:])
+        self._tail_size += len(self._tail[-1])
+        while self._tail_size > TAIL:
+            self._tail_size -= len(self._tail.popleft())
 
     def _append_locked(self, output: str, level: str, text: str, at: str) -> None:
         """Append a line, for which there is room."""
@@ -266,6 +284,15 @@ class RunLog:
             self._sending = 0
             self._given_up = True
         self._set_stalled(True)
+
+
+def _unprinted(message: str, tail: str) -> str:
+    """A message without its end, from its beginning or a colon or semicolon on, that is in the tail."""
+    starts = [0] + [part.end() for part in re.finditer(r"[:;]\s*", message)]
+    for start in starts:
+        if start < len(message) and message[start:].removesuffix(MARK) in tail:
+            return message[:start].rstrip(":; ")
+    return message
 
 
 def _pieces(line: str) -> list[str]:

@@ -172,7 +172,7 @@ final class Attempt {
     if (outcome.status().isEmpty()) {
       log.system("warn", "the executor is stopping; the run is given back, to be done again elsewhere");
     } else if (!outcome.status().equals("succeeded")) {
-      log.system("error", "the run ended as " + outcome.status() + ": " + Wire.cut(outcome.message(), Wire.MAX_MESSAGE));
+      log.end(outcome.status(), Wire.cut(log.masked(outcome.message()), Wire.MAX_MESSAGE));
     }
     Instant finished = NatsClock.now();
     of.metrics.ended(trigger, outcome.status(), came, started, finished);

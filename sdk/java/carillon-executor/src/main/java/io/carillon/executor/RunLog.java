@@ -11,6 +11,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The log of one attempt: numbered lines, in batches, one batch on its way at a time. */
 final class RunLog {
@@ -21,6 +23,9 @@ final class RunLog {
   private static final long DELAY = 100; // ms that a line waits for more of its batch
   private static final long STALL = TimeUnit.SECONDS.toNanos(1); // how long the stream may take before lines are dropped
   private static final long LINGER = 15; // s that the end of a run waits for its lines
+
+  private static final int TAIL = 8 << 10; // characters of what the run printed last, for the last line
+  private static final Pattern PART = Pattern.compile("^|[:;]\\s*");
 
   /** A line that waits. */
   private record Line(long seq, String at, String level, String output, String text, int bytes) {}
@@ -41,6 +46,7 @@ final class RunLog {
   private long lost; // for want of room, in all
   private long lines;
   private long bytes;
+  private final StringBuilder tail = new StringBuilder(); // of what the run printed
   private long over; // dropped because the log is full
   private boolean hurried; // a batch is full, and will be sent at once
   private boolean sending;
@@ -88,6 +94,32 @@ final class RunLog {
     add("system", level, text);
   }
 
+  /** Logs how the run ended and why, without the part of the message that the run has just printed. */
+  void end(String status, String message) {
+    String why = unprinted(message);
+    system("error", "the run ended as " + status + (why.isEmpty() ? "" : ": " + why));
+  }
+
+  /** A message without its end, from its beginning or a colon or semicolon on, that is in the tail. */
+  private synchronized String unprinted(String message) {
+    Matcher part = PART.matcher(message);
+    while (part.find()) {
+      String cause = message.substring(part.end());
+      if (!cause.isEmpty() && tail.indexOf(cause.endsWith("…") ? cause.substring(0, cause.length() - 1) : cause) >= 0) {
+        return message.substring(0, part.start());
+      }
+    }
+    return message;
+  }
+
+  /** Keeps the end of what the run printed. */
+  private void keep(String text) {
+    if (tail.length() > 2 * TAIL) {
+      tail.delete(0, tail.length() - TAIL);
+    }
+    tail.append(text, Math.max(0, text.length() - TAIL), text.length()).append('\n');
+  }
+
   private synchronized void append(String output, String level, String text, String at, boolean waits) {
     if (closed) {
       return;
@@ -103,6 +135,7 @@ final class RunLog {
       }
       lines++;
       bytes += n;
+      keep(text);
     }
     if (waits && !hasRoom(n)) {
       awaitRoom(n);

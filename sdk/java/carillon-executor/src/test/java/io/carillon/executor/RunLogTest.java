@@ -57,6 +57,28 @@ class RunLogTest {
   }
 
   @Test
+  void theLastLineLeavesOutWhatTheRunHasPrinted() {
+    wantLast("", "no route: bank", "the run ended as failed: no route: bank");
+    wantLast("other", "no route: bank", "the run ended as failed: no route: bank");
+    wantLast("no route: bank", "exit code 1: no route: bank", "the run ended as failed: exit code 1");
+    wantLast("java.lang.IllegalStateException: bank\n\tat Pay", "IllegalStateException: bank", "the run ended as failed");
+    wantLast("no route", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop");
+    wantLast("a long line", "exit code 1: a long…", "the run ended as failed: exit code 1");
+    wantLast("early\n" + "x\n".repeat(10 << 10), "early", "the run ended as failed: early");
+  }
+
+  private void wantLast(String printed, String message, String text) {
+    batches.clear();
+    RunLog log = log(1, this::keep);
+    if (!printed.isEmpty()) {
+      log.add("stderr", "warn", printed);
+    }
+    log.end("failed", message);
+    log.close().join();
+    assertEquals(text, texts().get(texts().size() - 1));
+  }
+
+  @Test
   void aLaterDeliveryHasNumbersOfItsOwn() {
     RunLog log = log(3, this::keep);
     log.add("log", "info", "x");
