@@ -16,7 +16,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Store is what the API reads and writes of alerts. It is safe for concurrent use.
@@ -305,8 +304,8 @@ func put[T any](ctx context.Context, records jet.Records[Entry[T]], name string,
 			now.CreatedAt = was.CreatedAt
 			now.Sealed = keptSecrets(any(&was.Doc), any(&doc), was.Sealed)
 		}
-		if e.IfAbsent && was != nil || e.IfRevision != 0 && e.IfRevision != revision {
-			return false, fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With(records.Name(name), e.IfRevision))
+		if err := e.Check(records.Name(name), was != nil, revision); err != nil {
+			return false, err
 		}
 		changed = was == nil || !sameJSON(was.Doc, doc)
 		*stored = *now
@@ -341,8 +340,8 @@ func remove[T any](ctx context.Context, records jet.Records[Entry[T]], name stri
 	if err != nil {
 		return err
 	}
-	if e.IfRevision != 0 && e.IfRevision != revision {
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With(records.Name(name), e.IfRevision))
+	if err := e.Check(records.Name(name), true, revision); err != nil {
+		return err
 	}
 	return records.Remove(ctx, name, revision)
 }

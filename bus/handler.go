@@ -3,6 +3,7 @@ package bus
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -29,7 +30,22 @@ type Handler struct {
 	At       time.Time `json:"at"`
 }
 
-// Subject returns where the handler is announced. Its name may have any characters.
+// Subject returns where the handler is announced.
 func (h *Handler) Subject() string {
-	return "$KV." + BucketHandler + "." + h.Group + "." + base64.RawURLEncoding.EncodeToString([]byte(h.Handler))
+	return "$KV." + BucketHandler + "." + HandlerKey(h.Group, h.Handler)
+}
+
+// HandlerKey returns the key of a handler in [BucketHandler]. Its name may have any characters.
+func HandlerKey(group, name string) string {
+	return group + "." + base64.RawURLEncoding.EncodeToString([]byte(name))
+}
+
+// HandlerOfKey returns the handler that has a key; the name is "" if it is damaged.
+func HandlerOfKey(key string) (group, name string) {
+	group, encoded, _ := strings.Cut(key, ".")
+	decoded, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil {
+		return group, ""
+	}
+	return group, string(decoded)
 }

@@ -43,7 +43,7 @@ func TestAJobIsCreatedChangedAndDeleted(t *testing.T) {
 	}
 	second := head.Get("ETag")
 
-	w.problemWith([]header{{"If-Match", first}}, 412, "precondition_failed", "PUT", x, document("billing/x", "0 5 * * *"), "no longer the present one")
+	w.problemWith([]header{{"If-Match", first}}, 412, "precondition_failed", "PUT", x, document("billing/x", "0 5 * * *"), "not at revision")
 	w.problemWith([]header{{"If-None-Match", "*"}}, 412, "precondition_failed", "PUT", x, document("billing/x", "0 5 * * *"), "exists already")
 	w.problemWith([]header{{"If-Match", first}}, 412, "precondition_failed", "DELETE", x, nil)
 	w.problemWith([]header{{"If-Match", "17"}}, 400, "invalid", "DELETE", x, nil, "If-Match", "quotes")

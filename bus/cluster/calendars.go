@@ -3,17 +3,14 @@ package cluster
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // CalendarEntry is a version of a calendar as the bucket holds it.
@@ -28,94 +25,76 @@ type Calendars struct{ conn *Conn }
 // Calendars returns the calendars that the cluster keeps.
 func (c *Conn) Calendars() Calendars { return Calendars{c} }
 
+var kindCalendar = jet.Kind[job.CalendarVersion]{
+	Bucket: bus.BucketCalendar,
+	Name:   func(key string) string { return "calendar " + key },
+	Decode: func(key string, data []byte) (job.CalendarVersion, error) {
+		v, err := DecodeCalendarVersion(data)
+		if err != nil {
+			return job.CalendarVersion{}, fmt.Errorf("calendar at key %s: %w", key, err)
+		}
+		return *v, nil
+	},
+}
+
 // Put saves cal as the calendar's next version; see [Jobs.Put].
 func (cs Calendars) Put(ctx context.Context, cal job.Calendar, e Edit) (entry *CalendarEntry, changed bool, err error) {
-	return cs.write(ctx, cal.Calendar, e, func(v *job.CalendarVersion) bool {
-		same := !v.Deleted && reflect.DeepEqual(v.Calendar, cal)
+	return cs.edit(ctx, cal.Calendar, e, func(v *job.CalendarVersion, exists bool) (changed bool, err error) {
+		changed = !exists || !reflect.DeepEqual(v.Calendar, cal)
 		v.Calendar, v.Deleted = cal, false
-		return same
+		return changed, nil
 	})
 }
 
 // Delete ends a calendar. Callers see to it that no job names it: its schedule would treat it as
 // empty. Errors: job.ErrNotFound, job.ErrConflict, job.ErrUnavailable.
 func (cs Calendars) Delete(ctx context.Context, name string, e Edit) error {
-	if _, err := cs.Get(ctx, name); err != nil {
-		return err
-	}
-	_, _, err := cs.write(ctx, name, e, func(v *job.CalendarVersion) bool {
-		same := v.Deleted
+	_, _, err := cs.edit(ctx, name, e, func(v *job.CalendarVersion, exists bool) (changed bool, err error) {
+		if !exists {
+			return false, fmt.Errorf("%w: %s", job.ErrNotFound, kindCalendar.Name(name))
+		}
 		v.Deleted = true
-		return same
+		return true, nil
 	})
 	return err
 }
 
-func (cs Calendars) write(ctx context.Context, name string, e Edit, change func(*job.CalendarVersion) (same bool)) (*CalendarEntry, bool, error) {
-	kv, err := cs.conn.Bucket(ctx, bus.BucketCalendar)
+// edit stores what change makes of a calendar's present version as its next one. change reports whether
+// it has changed anything.
+func (cs Calendars) edit(ctx context.Context, name string, e Edit, change func(v *job.CalendarVersion, exists bool) (changed bool, err error)) (entry *CalendarEntry, changed bool, err error) {
+	revision, err := kindCalendar.On(cs.conn.Conn).Edit(ctx, name, func(v *job.CalendarVersion, revision uint64) (bool, error) {
+		was := *v
+		exists := revision != 0 && !was.Deleted
+		if changed, err = change(v, exists); err != nil {
+			return false, err
+		}
+		if err := e.Check(kindCalendar.Name(name), exists, revision); err != nil {
+			return false, err
+		}
+		if changed {
+			v.Version, v.Author, v.EffectiveFrom = was.Version+1, e.Author, e.after(was.EffectiveFrom)
+		}
+		entry = &CalendarEntry{CalendarVersion: *v}
+		return changed, nil
+	})
 	if err != nil {
 		return nil, false, err
 	}
-	for {
-		was := &CalendarEntry{}
-		stored, err := cs.conn.Entry(ctx, bus.BucketCalendar, name)
-		switch {
-		case errors.Is(err, jetstream.ErrKeyNotFound):
-			was.Deleted = true
-		case err != nil:
-			return nil, false, fmt.Errorf("read calendar %s: %w", name, err)
-		default:
-			if was, err = decodeCalendarEntry(stored); err != nil {
-				return nil, false, err
-			}
-		}
-		if e.IfAbsent && !was.Deleted || e.IfRevision != 0 && was.Revision != e.IfRevision {
-			return nil, false, fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With("calendar "+name, e.IfRevision))
-		}
-		next := &CalendarEntry{CalendarVersion: was.CalendarVersion}
-		if change(&next.CalendarVersion) {
-			return was, false, nil
-		}
-		next.Version, next.Author = was.Version+1, e.Author
-		next.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
-		if !next.EffectiveFrom.After(was.EffectiveFrom) {
-			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
-		}
-		data, err := json.Marshal(next.CalendarVersion)
-		if err != nil {
-			return nil, false, fmt.Errorf("encode calendar %s: %w", name, err)
-		}
-		if was.Revision == 0 {
-			next.Revision, err = kv.Create(ctx, name, data)
-		} else {
-			next.Revision, err = kv.Update(ctx, name, data, was.Revision)
-		}
-		switch {
-		case err == nil:
-			return next, true, nil
-		case !jet.LostRace(err):
-			return nil, false, fmt.Errorf("write calendar %s: %w", name, jet.Unavailable(err))
-		case e.IfRevision != 0 || e.IfAbsent:
-			return nil, false, fmt.Errorf("%w: %s", job.ErrConflict, reason.ChangedJustNow.With("calendar "+name))
-		}
-	}
+	entry.Revision = revision
+	return entry, changed, nil
 }
 
 // Get returns a calendar's present version. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
 func (cs Calendars) Get(ctx context.Context, name string) (*CalendarEntry, error) {
-	stored, err := cs.conn.Entry(ctx, bus.BucketCalendar, name)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, fmt.Errorf("%w: calendar %s", job.ErrNotFound, name)
-	}
+	v, revision, err := kindCalendar.On(cs.conn.Conn).Read(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("read calendar %s: %w", name, err)
+		return nil, err
 	}
-	entry, err := decodeCalendarEntry(stored)
-	if err == nil && entry.Deleted {
-		return nil, fmt.Errorf("%w: calendar %s", job.ErrNotFound, name)
+	if v.Deleted {
+		return nil, fmt.Errorf("%w: %s", job.ErrNotFound, kindCalendar.Name(name))
 	}
-	return entry, err
+	return &CalendarEntry{CalendarVersion: v, Revision: revision}, nil
 }
 
 // Versions returns every version of every calendar that is kept, tombstones
@@ -123,8 +102,8 @@ func (cs Calendars) Get(ctx context.Context, name string) (*CalendarEntry, error
 func (cs Calendars) Versions(ctx context.Context) ([]*CalendarEntry, error) {
 	var all []*CalendarEntry
 	err := cs.conn.Entries(ctx, bus.BucketCalendar, ">", true, func(e jetstream.KeyValueEntry) error {
-		entry, err := decodeCalendarEntry(e)
-		all = append(all, entry)
+		v, err := kindCalendar.Decode(e.Key(), e.Value())
+		all = append(all, &CalendarEntry{CalendarVersion: v, Revision: e.Revision()})
 		return err
 	})
 	if err != nil {
@@ -137,14 +116,6 @@ func (cs Calendars) Versions(ctx context.Context) ([]*CalendarEntry, error) {
 // DecodeCalendarVersion.
 func (cs Calendars) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
 	return cs.conn.Watch(ctx, bus.BucketCalendar, []string{">"}, true, 0)
-}
-
-func decodeCalendarEntry(e jetstream.KeyValueEntry) (*CalendarEntry, error) {
-	v, err := DecodeCalendarVersion(e.Value())
-	if err != nil {
-		return nil, fmt.Errorf("calendar at key %s: %w", e.Key(), err)
-	}
-	return &CalendarEntry{CalendarVersion: *v, Revision: e.Revision()}, nil
 }
 
 // DecodeCalendarVersion reads what the bucket holds for a calendar. The error is an

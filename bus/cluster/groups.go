@@ -62,6 +62,12 @@ func (g *Group) Governed() bool { return g.Dispatched }
 // Routed reports whether triggers of the group may wait where dispatchers pull them.
 func (g *Group) Routed() bool { return g.Governed() || g.HasRouted }
 
+var kindGroup = jet.Kind[Group]{
+	Bucket: bus.BucketGroups,
+	Name:   func(key string) string { return "group " + key },
+	Decode: func(_ string, data []byte) (Group, error) { return DecodeGroup(data) },
+}
+
 // Groups are the executor groups that the cluster knows, and their consumers.
 type Groups struct{ conn *Conn }
 
@@ -101,44 +107,15 @@ func (gs Groups) Route(ctx context.Context, group string) error {
 
 // edit changes what is kept of a group, and makes it known if it is not.
 func (gs Groups) edit(ctx context.Context, group string, change func(*Group)) (was Group, err error) {
-	kv, err := gs.conn.Bucket(ctx, bus.BucketGroups)
-	if err != nil {
-		return was, err
-	}
-	for {
-		var revision uint64
-		e, err := gs.conn.Entry(ctx, bus.BucketGroups, group)
-		switch {
-		case err == nil:
-			revision = e.Revision()
-			if was, err = DecodeGroup(e.Value()); err != nil {
-				return was, err
-			}
-		case errors.Is(err, jetstream.ErrKeyNotFound):
-			was = Group{}
-		default:
-			return was, fmt.Errorf("read group %s: %w", group, err)
-		}
-		next := was
+	_, err = kindGroup.On(gs.conn.Conn).Edit(ctx, group, func(g *Group, revision uint64) (bool, error) {
+		was = *g
 		if revision == 0 {
-			next = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
+			*g = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
 		}
-		change(&next)
-		if next == was {
-			return was, nil
-		}
-		data, err := json.Marshal(next)
-		if err != nil {
-			return was, fmt.Errorf("encode group %s: %w", group, err)
-		}
-		if _, err = kv.Update(ctx, group, data, revision); jet.LostRace(err) {
-			continue
-		}
-		if err != nil {
-			return was, fmt.Errorf("write group %s: %w", group, jet.Unavailable(err))
-		}
-		return was, nil
-	}
+		change(g)
+		return *g != was, nil
+	})
+	return was, err
 }
 
 // DecodeGroup reads what the bucket holds. The error is an *InvalidError.
@@ -153,27 +130,21 @@ func DecodeGroup(data []byte) (Group, error) {
 // Get returns what is kept of a group. The error is job.ErrNotFound when it is not
 // known.
 func (gs Groups) Get(ctx context.Context, group string) (Group, error) {
-	e, err := gs.conn.Entry(ctx, bus.BucketGroups, group)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return Group{}, fmt.Errorf("%w: group %s", job.ErrNotFound, group)
-	}
-	if err != nil {
-		return Group{}, fmt.Errorf("read group %s: %w", group, err)
-	}
-	return DecodeGroup(e.Value())
+	g, _, err := kindGroup.On(gs.conn.Conn).Read(ctx, group)
+	return g, err
 }
 
 // All returns all groups.
 func (gs Groups) All(ctx context.Context) ([]Group, error) {
-	var all []Group
-	err := gs.conn.Entries(ctx, bus.BucketGroups, ">", false, func(e jetstream.KeyValueEntry) error {
-		if g, err := DecodeGroup(e.Value()); err == nil && e.Operation() == jetstream.KeyValuePut && g.Group == e.Key() {
-			all = append(all, g)
-		}
-		return nil
-	})
+	list, err := kindGroup.On(gs.conn.Conn).List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list groups: %w", err)
+	}
+	var all []Group
+	for _, g := range list {
+		if g.Value.Group == g.Key {
+			all = append(all, g.Value)
+		}
 	}
 	return all, nil
 }

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,8 +10,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// keyHistory has the log store that keeps the cluster's history, as a [History].
-const keyHistory = "history"
+// kindHistory has the log store that keeps the cluster's history.
+var kindHistory = jet.Kind[History]{Bucket: bus.BucketCluster, Prefix: "history", Name: func(string) string { return "the binding of the history" }}
 
 // History says which log store keeps the history of a cluster.
 type History struct {
@@ -31,24 +30,12 @@ func (c *Conn) Stores() Stores { return Stores{c} }
 // Bind notes that h keeps the cluster's history, unless another log store does: then the
 // error is job.ErrConflict. Two stores would each have a part, and each take the other's runs for lost.
 func (ss Stores) Bind(ctx context.Context, h History) error {
-	kv, err := ss.conn.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
+	if err := createThe(ctx, ss.conn, &kindHistory, h); err != nil {
 		return err
 	}
-	data, err := json.Marshal(h)
+	is, err := readThe(ctx, ss.conn, &kindHistory)
 	if err != nil {
-		return fmt.Errorf("encode history: %w", err)
-	}
-	if err := createOnce(ctx, kv, keyHistory, data); err != nil {
-		return fmt.Errorf("note which log store has the history: %w", err)
-	}
-	entry, err := ss.conn.Entry(ctx, bus.BucketCluster, keyHistory)
-	if err != nil {
-		return fmt.Errorf("read which log store has the history: %w", err)
-	}
-	var is History
-	if err := json.Unmarshal(entry.Value(), &is); err != nil {
-		return &job.InvalidError{Field: keyHistory, Reason: fmt.Sprintf("in bucket %s is damaged: %v", bus.BucketCluster, err)}
+		return err
 	}
 	if is.Store == h.Store {
 		return nil
@@ -61,12 +48,5 @@ func (ss Stores) Bind(ctx context.Context, h History) error {
 
 // Release lets the next log store that a server brings keep the cluster's history.
 func (ss Stores) Release(ctx context.Context) error {
-	kv, err := ss.conn.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
-		return err
-	}
-	if err := kv.Purge(ctx, keyHistory); err != nil {
-		return fmt.Errorf("release the history: %w", jet.Unavailable(err))
-	}
-	return nil
+	return kindHistory.On(ss.conn.Conn).Remove(ctx, the, 0)
 }

@@ -15,18 +15,27 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// keyHold is the key of the switch for everything; keyHoldGroup and a group are that of the
-// switch for the group.
-const (
-	keyHold      = "hold"
-	keyHoldGroup = "hold."
-)
+// keyHold is the key of the switch for everything. That for a group has its name in a second part.
+const keyHold = "hold"
 
-func holdKey(group string) string {
+// kindPause has the switch for a group at "." and its name, and the one for everything at "".
+var kindPause = jet.Kind[job.Pause]{
+	Bucket: bus.BucketCluster, Prefix: keyHold,
+	Name: func(key string) string {
+		if key == "" {
+			return "the pause of everything"
+		}
+		return "the pause of group " + key[1:]
+	},
+	Decode: func(_ string, data []byte) (job.Pause, error) { return DecodePause(data) },
+}
+
+// pauseKey returns the key of a group's switch among those of [kindPause].
+func pauseKey(group string) string {
 	if group == "" {
-		return keyHold
+		return ""
 	}
-	return keyHoldGroup + group
+	return "." + group
 }
 
 // GroupOfHold returns whose switch is at a key of [Pauses.Watch]: an executor group's, or
@@ -43,80 +52,46 @@ func (c *Conn) Pauses() Pauses { return Pauses{c} }
 // instant or, if that is zero, for good. It returns what held before and what holds afterwards.
 func (ps Pauses) Set(ctx context.Context, group string, paused bool, until time.Time, e Edit) (was, now job.Pause, err error) {
 	until = until.UTC().Truncate(time.Millisecond)
-	kv, err := ps.conn.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
-		return was, now, err
-	}
-	for {
-		var rev uint64
-		was, rev, err = ps.get(ctx, group)
-		if was = was.At(e.At); err != nil || was.Paused == paused && was.Until.Equal(until) {
-			return was, was, err
+	_, err = kindPause.On(ps.conn.Conn).Edit(ctx, pauseKey(group), func(p *job.Pause, _ uint64) (bool, error) {
+		was = p.At(e.At)
+		if now = was; was.Paused == paused && was.Until.Equal(until) {
+			return false, nil
 		}
-		now = job.Pause{Paused: paused, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Until: until, Author: e.Author, Note: e.Note}
-		if !now.EffectiveFrom.After(was.EffectiveFrom) {
-			now.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
-		}
-		data, err := json.Marshal(now)
-		if err != nil {
-			return was, now, fmt.Errorf("encode hold: %w", err)
-		}
-		if rev == 0 {
-			_, err = kv.Create(ctx, holdKey(group), data)
-		} else {
-			_, err = kv.Update(ctx, holdKey(group), data, rev)
-		}
-		switch {
-		case err == nil:
-			return was, now, nil
-		case !jet.LostRace(err):
-			return was, now, fmt.Errorf("write hold: %w", jet.Unavailable(err))
-		}
-	}
+		now = job.Pause{Paused: paused, EffectiveFrom: e.after(was.EffectiveFrom), Until: until, Author: e.Author, Note: e.Note}
+		*p = now
+		return true, nil
+	})
+	return was, now, err
 }
 
 // Get returns the present state of the switch for an executor group, or with "" of that
 // for everything.
 func (ps Pauses) Get(ctx context.Context, group string) (job.Pause, error) {
-	h, _, err := ps.get(ctx, group)
-	return h, err
+	p, _, err := kindPause.On(ps.conn.Conn).Read(ctx, pauseKey(group))
+	if errors.Is(err, job.ErrNotFound) {
+		return job.Pause{}, nil
+	}
+	return p, err
 }
 
 // OfGroups returns the switches of those executor groups for which somebody has used one,
 // without those that are damaged.
 func (ps Pauses) OfGroups(ctx context.Context) (map[string]job.Pause, error) {
-	all := map[string]job.Pause{}
-	err := ps.conn.Entries(ctx, bus.BucketCluster, keyHoldGroup+"*", false, func(e jetstream.KeyValueEntry) error {
-		if e.Operation() != jetstream.KeyValuePut {
-			return nil
-		}
-		if h, err := DecodePause(e.Value()); err == nil { // else those that go by it say so in their logs
-			all[GroupOfHold(e.Key())] = h
-		}
-		return nil
-	})
+	list, err := kindPause.On(ps.conn.Conn).Match(ctx, ".*")
 	if err != nil {
 		return nil, fmt.Errorf("list paused groups: %w", err)
 	}
+	all := map[string]job.Pause{}
+	for _, p := range list {
+		all[GroupOfHold(p.Key)] = p.Value
+	}
 	return all, nil
-}
-
-func (ps Pauses) get(ctx context.Context, group string) (job.Pause, uint64, error) {
-	e, err := ps.conn.Entry(ctx, bus.BucketCluster, holdKey(group))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return job.Pause{}, 0, nil
-	}
-	if err != nil {
-		return job.Pause{}, 0, fmt.Errorf("read hold: %w", err)
-	}
-	h, err := DecodePause(e.Value())
-	return h, e.Revision(), err
 }
 
 // Watch follows all switches, their history included; see [Jobs.Watch] and
 // [GroupOfHold].
 func (ps Pauses) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
-	return ps.conn.Watch(ctx, bus.BucketCluster, []string{keyHold, keyHoldGroup + "*"}, true, 0)
+	return ps.conn.Watch(ctx, bus.BucketCluster, []string{keyHold, keyHold + ".*"}, true, 0)
 }
 
 // DecodePause reads what the bucket holds. The error is an *InvalidError.

@@ -168,21 +168,17 @@ func (d *StoreDisk) Used() float64 {
 	return 100 * (1 - float64(d.Free)/float64(d.Total))
 }
 
-var measuredDisk = measured{key: "store-disk", what: "the disk of the log store"}
+var kindStoreDisk = figuresAt[StoreDisk]("store-disk", "the figures of the disk of the log store")
 
 // PutStoreDisk keeps the newest measurement. The error is job.ErrUnavailable.
 func (in Ingest) PutStoreDisk(ctx context.Context, d *StoreDisk) error {
-	return putMeasured(ctx, in.conn, measuredDisk, d)
+	return writeThe(ctx, in.conn, kindStoreDisk, d)
 }
 
 // StoreDisk returns the newest measurement. Errors: job.ErrNotFound when there is none,
 // job.ErrUnavailable.
 func (in Ingest) StoreDisk(ctx context.Context) (*StoreDisk, error) {
-	d := &StoreDisk{}
-	if err := getMeasured(ctx, in.conn, measuredDisk, d); err != nil {
-		return nil, err
-	}
-	return d, nil
+	return readThe(ctx, in.conn, kindStoreDisk)
 }
 
 // paceHolds is for how long a measurement of the pace tells something.
@@ -197,21 +193,17 @@ type IngestPace struct {
 	PerSecond map[string]float64 `json:"per_second"`
 }
 
-var measuredPace = measured{key: "ingest-pace", what: "how fast the log store catches up"}
+var kindPace = figuresAt[IngestPace]("ingest-pace", "the pace of the log store")
 
 // PutPace keeps the newest measurement. The error is job.ErrUnavailable.
 func (in Ingest) PutPace(ctx context.Context, p *IngestPace) error {
-	return putMeasured(ctx, in.conn, measuredPace, p)
+	return writeThe(ctx, in.conn, kindPace, p)
 }
 
 // Pace returns the newest measurement. Errors: job.ErrNotFound when there is none,
 // job.ErrUnavailable.
 func (in Ingest) Pace(ctx context.Context) (*IngestPace, error) {
-	p := &IngestPace{}
-	if err := getMeasured(ctx, in.conn, measuredPace, p); err != nil {
-		return nil, err
-	}
-	return p, nil
+	return readThe(ctx, in.conn, kindPace)
 }
 
 // Forecast notes in backlogs how fast those shrink that are behind, and returns when the log

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +13,14 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
+
+var kindHandler = jet.Kind[bus.Handler]{
+	Bucket: bus.BucketHandler,
+	Name: func(key string) string {
+		group, handler := bus.HandlerOfKey(key)
+		return "handler " + handler + " of group " + group
+	},
+}
 
 // addresses returns where the instances of a group take requests, as the leader of the
 // bucket knows: one that was stored before the call is among them.
@@ -43,23 +50,16 @@ func (is Instances) Watch(ctx context.Context) (jetstream.KeyWatcher, error) {
 // Handler returns what is known of a handler. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
 func (is Instances) Handler(ctx context.Context, group, name string) (*bus.Handler, error) {
-	h := &bus.Handler{Group: group, Handler: name}
-	m, err := is.conn.Last(ctx, "KV_"+bus.BucketHandler, h.Subject())
-	if errors.Is(err, jet.ErrNoMessage) {
-		return nil, fmt.Errorf("%w: handler %s of group %s", job.ErrNotFound, name, group)
-	}
+	h, _, err := kindHandler.On(is.conn.Conn).Read(ctx, bus.HandlerKey(group, name))
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(m.Data, h); err != nil {
-		return nil, &job.InvalidError{Field: "handler", Reason: fmt.Sprintf("%s of group %s is damaged: %v", name, group, err)}
-	}
-	return h, nil
+	return &h, nil
 }
 
 // Handlers returns the handlers of a group that have been announced lately, by name.
 func (is Instances) Handlers(ctx context.Context, group string) ([]bus.Handler, error) {
-	all, err := collect[bus.Handler](ctx, is.conn, bus.BucketHandler, group)
+	all, err := ofGroup(ctx, kindHandler.On(is.conn.Conn), group)
 	all = slices.DeleteFunc(all, func(h bus.Handler) bool { return h.Group != group || h.Handler == "" })
 	slices.SortFunc(all, func(a, b bus.Handler) int { return strings.Compare(a.Handler, b.Handler) })
 	return all, err

@@ -18,26 +18,11 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // AuthorSelf is the author of what Carillon changes by itself: it pauses jobs that fail again and
 // again.
 const AuthorSelf = "carillon"
-
-// Edit says who changes something, when, and on what condition.
-type Edit struct {
-	// At is the instant from which the change holds.
-	At     time.Time
-	Author string
-	Note   string
-	// IfRevision makes the change conditional on the thing's present revision.
-	// IfAbsent makes it conditional on there being none.
-	IfRevision uint64
-	IfAbsent   bool
-	// KeepPause leaves a job that exists paused, or active, as it is.
-	KeepPause bool
-}
 
 // Jobs are the jobs of the cluster, each with its versions, in the bucket JOBS.
 type Jobs struct{ conn *Conn }
@@ -49,15 +34,20 @@ func (js Jobs) key(name job.Name) string {
 	return bus.JobKey(name.Shard(js.conn.cluster.Shards), name)
 }
 
+var kindJob = jet.Kind[job.Version]{
+	Bucket: bus.BucketJobs,
+	Name: func(key string) string {
+		name, _ := bus.JobOfKey(key)
+		return "job " + string(name)
+	},
+	Decode: decodeVersion,
+}
+
 // Put saves j as the job's next version, and its script for the executors of the
 // group. j must be valid. When nothing would change, it returns the present version and
 // changed false. Errors: job.ErrConflict when the condition in e does not hold,
 // job.ErrInvalid when j names a script that the group does not have, job.ErrUnavailable.
 func (js Jobs) Put(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEntry, changed bool, err error) {
-	kv, err := js.conn.Bucket(ctx, bus.BucketJobs)
-	if err != nil {
-		return nil, false, err
-	}
 	ensure := js.conn.Groups().Ensure
 	if body := bus.BodyOf(&job.Version{Job: j}); body.Routed() {
 		ensure = js.conn.Groups().Route // earlier than its first run, which would wait for the consumer
@@ -73,30 +63,21 @@ func (js Jobs) Put(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEntry,
 	if err := js.conn.Scripts().provide(ctx, j); err != nil {
 		return nil, false, err
 	}
-	for {
-		was, err := js.lookup(ctx, j.Job)
-		if err != nil {
-			return nil, false, err
+	return js.edit(ctx, j.Job, e, func(v *job.Version, exists bool) (changed bool, err error) {
+		j := j
+		if e.KeepPause && exists {
+			j.Paused, j.PausedUntil = v.Paused, v.PausedUntil
 		}
-		if err := e.check(was); err != nil {
-			return nil, false, fmt.Errorf("%w: job %s: %w", job.ErrConflict, j.Job, err)
+		if exists && reflect.DeepEqual(v.Job, j) {
+			return false, nil
 		}
-		if e.KeepPause && was != nil && !was.Deleted {
-			j.Paused, j.PausedUntil = was.Paused, was.PausedUntil
+		next := job.Version{Job: j, Version: v.Version}
+		if exists {
+			next.Skips = v.Skips
 		}
-		if was != nil && !was.Deleted && reflect.DeepEqual(was.Job, j) {
-			return was, false, nil
-		}
-		next := &bus.JobEntry{Version: job.Version{Job: j, Version: 1, Author: e.Author, Note: e.Note}}
-		if was != nil && !was.Deleted {
-			next.Skips = was.Skips
-		}
-		entry, err := js.write(ctx, kv, was, next, e)
-		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 && !e.IfAbsent {
-			continue // somebody else was faster, and e has no condition that says to care
-		}
-		return entry, err == nil, err
-	}
+		*v = next
+		return true, nil
+	})
 }
 
 // Delete ends a job: from e.At on it does not fire. Its versions stay until
@@ -110,73 +91,50 @@ func (js Jobs) Delete(ctx context.Context, name job.Name, e Edit) error {
 // Edit saves what change makes of the job's present version as its next one.
 // Errors as [Jobs.Delete].
 func (js Jobs) Edit(ctx context.Context, name job.Name, e Edit, change func(*job.Version)) (*bus.JobEntry, error) {
-	kv, err := js.conn.Bucket(ctx, bus.BucketJobs)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		was, err := js.lookup(ctx, name)
-		if err != nil {
-			return nil, err
+	entry, _, err := js.edit(ctx, name, e, func(v *job.Version, exists bool) (changed bool, err error) {
+		if !exists {
+			return false, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
 		}
-		if was == nil || was.Deleted {
-			return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
-		}
-		if err := e.check(was); err != nil {
-			return nil, fmt.Errorf("%w: job %s: %w", job.ErrConflict, name, err)
-		}
-		next := &bus.JobEntry{Version: was.Version}
-		next.Author, next.Note = e.Author, e.Note
-		change(&next.Version)
-		if next.Deleted == was.Deleted && reflect.DeepEqual(next.Job, was.Job) && reflect.DeepEqual(next.Skips, was.Skips) {
-			return was, nil
-		}
-		entry, err := js.write(ctx, kv, was, next, e)
-		if errors.Is(err, job.ErrConflict) && e.IfRevision == 0 {
-			continue
-		}
-		return entry, err
-	}
+		was := *v
+		change(v)
+		return v.Deleted || !reflect.DeepEqual(v.Job, was.Job) || !reflect.DeepEqual(v.Skips, was.Skips), nil
+	})
+	return entry, err
 }
 
-// write stores next in the place of was, which is nil for a job's first version.
-func (js Jobs) write(ctx context.Context, kv jetstream.KeyValue, was, next *bus.JobEntry, e Edit) (*bus.JobEntry, error) {
-	next.EffectiveFrom = e.At.UTC().Truncate(time.Millisecond)
-	if was != nil {
-		next.Version.Version = was.Version.Version + 1
-		// Versions follow each other in time, even when the clocks of two servers differ.
-		if !next.EffectiveFrom.After(was.EffectiveFrom) {
-			next.EffectiveFrom = was.EffectiveFrom.Add(time.Millisecond)
+// edit stores what change makes of a job's newest version as its next one. change reports whether it has
+// changed anything.
+func (js Jobs) edit(ctx context.Context, name job.Name, e Edit, change func(v *job.Version, exists bool) (changed bool, err error)) (entry *bus.JobEntry, changed bool, err error) {
+	revision, err := kindJob.On(js.conn.Conn).Edit(ctx, js.key(name), func(v *job.Version, revision uint64) (bool, error) {
+		was := *v
+		exists := revision != 0 && !was.Deleted
+		if changed, err = change(v, exists); err != nil {
+			return false, err
 		}
-	}
-	if err := js.checkDecided(ctx, was); err != nil {
-		return nil, err
-	}
-	next.ForgetSkips()
-	data, err := json.Marshal(next.Version)
+		if err := e.Check("job "+string(name), exists, revision); err != nil {
+			return false, err
+		}
+		if changed {
+			if err := js.checkDecided(ctx, &bus.JobEntry{Version: was, Revision: revision}); err != nil {
+				return false, err
+			}
+			v.Version, v.EffectiveFrom, v.Author, v.Note = was.Version+1, e.after(was.EffectiveFrom), e.Author, e.Note
+			v.ForgetSkips()
+		}
+		entry = &bus.JobEntry{Version: *v}
+		return changed, nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("encode job %s: %w", next.Job.Job, err)
+		return nil, false, err
 	}
-	var rev uint64
-	if was == nil {
-		rev, err = kv.Create(ctx, js.key(next.Job.Job), data)
-	} else {
-		rev, err = kv.Update(ctx, js.key(next.Job.Job), data, was.Revision)
-	}
-	if jet.LostRace(err) {
-		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.JobChanged.With(next.Job.Job))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("write job %s: %w", next.Job.Job, jet.Unavailable(err))
-	}
-	next.Revision = rev
-	return next, nil
+	entry.Revision = revision
+	return entry, changed, nil
 }
 
 // checkDecided refuses another version while that would push the oldest one out of the bucket
 // before the shard's owner has decided its fires. was is the present version.
 func (js Jobs) checkDecided(ctx context.Context, was *bus.JobEntry) error {
-	if was == nil || was.Version.Version < bus.JobHistory {
+	if was.Version.Version < bus.JobHistory {
 		return nil
 	}
 	name := was.Job.Job
@@ -195,41 +153,16 @@ func (js Jobs) checkDecided(ctx context.Context, was *bus.JobEntry) error {
 		job.ErrUnavailable, name, bus.JobHistory)
 }
 
-func (e Edit) check(was *bus.JobEntry) error {
-	exists := was != nil && !was.Deleted
-	switch {
-	case e.IfAbsent && exists:
-		return errors.New("exists already")
-	case e.IfRevision != 0 && (!exists || was.Revision != e.IfRevision):
-		return fmt.Errorf("revision %d is no longer the present one", e.IfRevision)
-	}
-	return nil
-}
-
 // Get returns a job's present version. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (js Jobs) Get(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
-	entry, err := js.lookup(ctx, name)
+	v, revision, err := kindJob.On(js.conn.Conn).Read(ctx, js.key(name))
 	if err != nil {
 		return nil, err
 	}
-	if entry == nil || entry.Deleted {
+	if v.Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
 	}
-	return entry, nil
-}
-
-// lookup returns the newest version, a tombstone included, or nil. It asks the
-// leader: who has just saved a job is to find it so.
-func (js Jobs) lookup(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
-	key := js.key(name)
-	m, err := js.conn.Last(ctx, "KV_"+bus.BucketJobs, "$KV."+bus.BucketJobs+"."+key)
-	if errors.Is(err, jet.ErrNoMessage) || err == nil && m.Header.Get("KV-Operation") != "" {
-		return nil, nil // housekeeping has removed it
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read job %s: %w", name, err)
-	}
-	return decodeJob(key, m.Data, m.Seq)
+	return &bus.JobEntry{Version: v, Revision: revision}, nil
 }
 
 // Versions returns a job's versions, oldest first, as many as are kept. The last
@@ -322,7 +255,11 @@ func (js Jobs) ReadAll(ctx context.Context, after, known uint64, yield func(jets
 
 // DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
 func DecodeJobEntry(e jetstream.KeyValueEntry) (*bus.JobEntry, error) {
-	return decodeJob(e.Key(), e.Value(), e.Revision())
+	v, err := decodeVersion(e.Key(), e.Value())
+	if err != nil {
+		return nil, err
+	}
+	return &bus.JobEntry{Version: v, Revision: e.Revision()}, nil
 }
 
 // storedVersion decodes versions as encoding/json does, in a third of the time: a node that starts
@@ -351,16 +288,15 @@ func decodeObject(data []byte, v json.Unmarshaler, plain any) error {
 	return v.UnmarshalJSON(data)
 }
 
-func decodeJob(key string, data []byte, revision uint64) (*bus.JobEntry, error) {
-	entry := &bus.JobEntry{Revision: revision}
-	if err := jsonv2.Unmarshal(data, &entry.Version, storedVersion); err != nil {
-		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, bus.BucketJobs, err)}
+func decodeVersion(key string, data []byte) (v job.Version, err error) {
+	if err := jsonv2.Unmarshal(data, &v, storedVersion); err != nil {
+		return v, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, bus.BucketJobs, err)}
 	}
-	if entry.Format > job.VersionFormat {
-		return nil, &job.InvalidError{Field: "format", Reason: fmt.Sprintf(
-			"of version %d of job %s is %d, and this program reads up to %d: a newer server has saved it", entry.Version.Version, entry.Job.Job, entry.Format, job.VersionFormat)}
+	if v.Format > job.VersionFormat {
+		return v, &job.InvalidError{Field: "format", Reason: fmt.Sprintf(
+			"of version %d of job %s is %d, and this program reads up to %d: a newer server has saved it", v.Version, v.Job.Job, v.Format, job.VersionFormat)}
 	}
-	return entry, nil
+	return v, nil
 }
 
 // DecodeVersion reads an entry of the bucket, as far as this program can. It returns false for
@@ -390,10 +326,7 @@ func DecodeEnvelope(e jetstream.KeyValueEntry) (v bus.Envelope, ok bool) {
 // RemoveDeleted removes all versions of jobs that were deleted before the given
 // instant. The names are free again, and begin at version 1.
 func (js Jobs) RemoveDeleted(ctx context.Context, before time.Time) error {
-	kv, err := js.conn.Bucket(ctx, bus.BucketJobs)
-	if err != nil {
-		return err
-	}
+	jobs := kindJob.On(js.conn.Conn)
 	return js.conn.Entries(ctx, bus.BucketJobs, ">", false, func(e jetstream.KeyValueEntry) error {
 		if e.Operation() != jetstream.KeyValuePut {
 			return nil
@@ -403,8 +336,8 @@ func (js Jobs) RemoveDeleted(ctx context.Context, before time.Time) error {
 			return nil //nolint:nilerr // what cannot be read stays
 		}
 		// Conditional on the tombstone being the last word: the job may have come back.
-		if err := kv.Purge(ctx, e.Key(), jetstream.LastRevision(v.Revision)); err != nil && !jet.LostRace(err) {
-			return fmt.Errorf("remove versions of job %s: %w", v.Job.Job, jet.Unavailable(err))
+		if err := jobs.Remove(ctx, e.Key(), v.Revision); !errors.Is(err, job.ErrConflict) {
+			return err
 		}
 		return nil
 	})

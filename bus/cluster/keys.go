@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
@@ -9,38 +10,38 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
 // keyTokens is where the bucket CLUSTER has the keys of tokens. Executors cannot read it.
 const keyTokens = "token-keys"
 
+var kindTokenKeys = jet.Kind[json.RawMessage]{Bucket: bus.BucketCluster, Prefix: keyTokens, Name: func(string) string { return "the keys of tokens" }}
+
 // Tokens returns what makes and checks tokens. It has the keys of the cluster once Setup
 // or Open has returned.
 func (c *Conn) Tokens() *bus.Tokens { return &c.tokens }
 
-// setupTokens makes the first key of a cluster that has none.
-func setupTokens(ctx context.Context, kv jetstream.KeyValue) error {
+// tokenKeys are the keys of tokens, in the bucket CLUSTER.
+type tokenKeys struct{ conn *Conn }
+
+// create makes the first key of a cluster that has none.
+func (ks tokenKeys) create(ctx context.Context) error {
 	data, err := bus.NewTokenKeys(time.Now())
 	if err != nil {
 		return fmt.Errorf("encode keys of tokens: %w", err)
 	}
-	if err := createOnce(ctx, kv, keyTokens, data); err != nil {
-		return fmt.Errorf("write keys of tokens: %w", err)
-	}
-	return nil
+	return createThe(ctx, ks.conn, &kindTokenKeys, data)
 }
-
-// tokenKeys are the keys of tokens, in the bucket CLUSTER.
-type tokenKeys struct{ conn *Conn }
 
 // open reads the keys.
 func (ks tokenKeys) open(ctx context.Context) error {
-	entry, err := ks.conn.Entry(ctx, bus.BucketCluster, keyTokens)
+	data, err := readThe(ctx, ks.conn, &kindTokenKeys)
 	if err != nil {
-		return fmt.Errorf("read keys of tokens: %w", err)
+		return err
 	}
-	return ks.use(entry.Value())
+	return ks.use(*data)
 }
 
 func (ks tokenKeys) use(data []byte) error {

@@ -90,27 +90,27 @@ type parkedBy struct {
 	Shards []ParkedShard `json:"shards"`
 }
 
-const (
-	parkedPrefix = "parked."
-	// parkedFor is how long the word of a node counts: it repeats it while it holds.
-	parkedFor = time.Minute
-)
+var kindParked = figuresAt[parkedBy]("parked.", "the parked shards")
+
+// parkedFor is how long the list of a node counts. The node repeats it while it has parked shards.
+const parkedFor = time.Minute
 
 // PutParked says which shards of a node are parked. It is repeated every some seconds while
 // there are any, and said once more when there are none. The error is job.ErrUnavailable.
 func (ns Nodes) PutParked(ctx context.Context, node string, shards []ParkedShard) error {
-	return putMeasured(ctx, ns.conn, measured{parkedPrefix + node, "the parked shards"}, parkedBy{time.Now().UTC(), shards})
+	_, err := kindParked.On(ns.conn.Conn).Put(ctx, node, parkedBy{time.Now().UTC(), shards})
+	return err
 }
 
 // Parked returns the shards that are parked, as all nodes say it that have lately. The error
 // is job.ErrUnavailable.
 func (ns Nodes) Parked(ctx context.Context, now time.Time) ([]ParkedShard, error) {
-	newest, err := newestMeasured[parkedBy](ctx, ns.conn, parkedPrefix, "parked shards")
+	found, err := newest(ctx, ns.conn, kindParked)
 	if err != nil {
 		return nil, err
 	}
 	var all []ParkedShard
-	for _, by := range newest {
+	for _, by := range found {
 		if now.Sub(by.At) < parkedFor {
 			all = append(all, by.Shards...)
 		}

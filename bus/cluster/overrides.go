@@ -4,13 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
@@ -30,7 +29,12 @@ type Overrides struct {
 // Nothing reports whether the run has all of it from its job.
 func (g *Overrides) Nothing() bool { return len(g.Params) == 0 && len(g.Labels) == 0 && g.States == "" }
 
-func givenKey(group string, id job.RunID) string { return group + "." + string(id) }
+var kindOverrides = jet.Kind[Overrides]{Bucket: bus.BucketGiven, Name: func(key string) string {
+	_, id, _ := strings.Cut(key, ".")
+	return "the overrides of run " + id
+}}
+
+func overridesKey(group string, id job.RunID) string { return group + "." + string(id) }
 
 // givenFor is for how long it counts that a group has room for overrides, or none.
 const givenFor = 5 * time.Second
@@ -89,32 +93,18 @@ func (os Overridden) Put(ctx context.Context, group string, id job.RunID, g Over
 	if err := os.conn.given.check(ctx, os.conn, bus.ShareOfGiven(), group); err != nil {
 		return err
 	}
-	kv, err := os.conn.Bucket(ctx, bus.BucketGiven)
-	if err != nil {
-		return err
+	_, err := kindOverrides.On(os.conn.Conn).Write(ctx, overridesKey(group, id), g, 0)
+	if errors.Is(err, job.ErrConflict) {
+		return nil
 	}
-	data, err := json.Marshal(g)
-	if err != nil {
-		return fmt.Errorf("encode what run %s is given: %w", id, err)
-	}
-	if err := createOnce(ctx, kv, givenKey(group, id), data); err != nil {
-		return fmt.Errorf("write what run %s is given: %w", id, err)
-	}
-	return nil
+	return err
 }
 
 // Get returns what a run was given: nothing, if that was nothing or is long ago.
 func (os Overridden) Get(ctx context.Context, group string, id job.RunID) (Overrides, error) {
-	var g Overrides
-	e, err := os.conn.Entry(ctx, bus.BucketGiven, givenKey(group, id))
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return g, nil
+	g, _, err := kindOverrides.On(os.conn.Conn).Read(ctx, overridesKey(group, id))
+	if errors.Is(err, job.ErrNotFound) {
+		return Overrides{}, nil
 	}
-	if err != nil {
-		return g, fmt.Errorf("read what run %s was given: %w", id, err)
-	}
-	if err := json.Unmarshal(e.Value(), &g); err != nil {
-		return g, &job.InvalidError{Field: "run_id", Reason: fmt.Sprintf("what run %s was given is damaged: %v", id, err)}
-	}
-	return g, nil
+	return g, err
 }

@@ -20,7 +20,7 @@ type Refusal struct {
 	GaveBack int `json:"gave_back,omitempty"`
 }
 
-const refusedPrefix = "refused."
+var kindRefusal = figuresAt[Refusal]("refused.", "the refusals of groups")
 
 // Refusals are the messages of executors that servers have refused lately, by group, and the groups that keep too much.
 type Refusals struct{ conn *Conn }
@@ -30,18 +30,19 @@ func (c *Conn) Refusals() Refusals { return Refusals{c} }
 
 // Put notes a group's last refusal, so that the alerter sees it. The error is job.ErrUnavailable.
 func (rs Refusals) Put(ctx context.Context, r Refusal) error {
-	return putMeasured(ctx, rs.conn, measured{refusedPrefix + r.Group, "that a group is refused"}, r)
+	_, err := kindRefusal.On(rs.conn.Conn).Put(ctx, r.Group, r)
+	return err
 }
 
 // All returns the last refusal of each group that had one, also those that are over. The
 // error is job.ErrUnavailable.
 func (rs Refusals) All(ctx context.Context) ([]Refusal, error) {
-	newest, err := newestMeasured[Refusal](ctx, rs.conn, refusedPrefix, "which groups are refused")
+	found, err := newest(ctx, rs.conn, kindRefusal)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Refusal, 0, len(newest))
-	for _, r := range newest {
+	all := make([]Refusal, 0, len(found))
+	for _, r := range found {
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b Refusal) int { return strings.Compare(a.Group, b.Group) })
@@ -61,22 +62,23 @@ type FullGroup struct {
 	Until time.Time `json:"until"`
 }
 
-const fullPrefix = "full."
+var kindFullGroup = figuresAt[FullGroup]("full.", "the full groups")
 
 // PutFullGroup notes that a group is full, so that the alerter sees it. The error is job.ErrUnavailable.
 func (rs Refusals) PutFullGroup(ctx context.Context, f FullGroup) error {
-	return putMeasured(ctx, rs.conn, measured{fullPrefix + f.Group, "that a group is full"}, f)
+	_, err := kindFullGroup.On(rs.conn.Conn).Put(ctx, f.Group, f)
+	return err
 }
 
 // FullGroups returns of each group that was ever full what was noted last, in the order of their names.
 // The error is job.ErrUnavailable.
 func (rs Refusals) FullGroups(ctx context.Context) ([]FullGroup, error) {
-	newest, err := newestMeasured[FullGroup](ctx, rs.conn, fullPrefix, "which groups are full")
+	found, err := newest(ctx, rs.conn, kindFullGroup)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]FullGroup, 0, len(newest))
-	for _, f := range newest {
+	all := make([]FullGroup, 0, len(found))
+	for _, f := range found {
 		all = append(all, f)
 	}
 	slices.SortFunc(all, func(a, b FullGroup) int { return strings.Compare(a.Group, b.Group) })

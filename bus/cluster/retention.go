@@ -26,6 +26,11 @@ type RetentionEntry struct {
 
 const keyRetention = "retention"
 
+var kindRetention = jet.Kind[RetentionEntry]{
+	Bucket: bus.BucketCluster, Prefix: keyRetention, Name: func(string) string { return "the retention" },
+	Decode: func(_ string, data []byte) (RetentionEntry, error) { return decodeRetention(data) },
+}
+
 // Retention is how long history is kept, now and before.
 type Retention struct{ conn *Conn }
 
@@ -38,42 +43,29 @@ func (rs Retention) Put(ctx context.Context, r job.Retention, e Edit) (*Retentio
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
-	kv, err := rs.conn.Bucket(ctx, bus.BucketCluster)
+	next := &RetentionEntry{Retention: r, Author: e.Author, Note: e.Note, ChangedAt: e.At.UTC().Truncate(time.Millisecond)}
+	revision, err := kindRetention.On(rs.conn.Conn).Edit(ctx, "", func(v *RetentionEntry, revision uint64) (bool, error) {
+		*v = *next
+		return true, e.Check(kindRetention.Name(""), revision != 0, revision)
+	})
 	if err != nil {
 		return nil, err
 	}
-	next := &RetentionEntry{Retention: r, Author: e.Author, Note: e.Note, ChangedAt: e.At.UTC().Truncate(time.Millisecond)}
-	data, err := json.Marshal(next)
-	if err != nil {
-		return nil, fmt.Errorf("encode retention: %w", err)
-	}
-	switch {
-	case e.IfAbsent:
-		next.Revision, err = kv.Create(ctx, keyRetention, data)
-	case e.IfRevision != 0:
-		next.Revision, err = kv.Update(ctx, keyRetention, data, e.IfRevision)
-	default:
-		next.Revision, err = kv.Put(ctx, keyRetention, data)
-	}
-	switch {
-	case jet.LostRace(err):
-		return nil, fmt.Errorf("%w: the retention was changed by somebody else", job.ErrConflict)
-	case err != nil:
-		return nil, fmt.Errorf("write retention: %w", jet.Unavailable(err))
-	}
+	next.Revision = revision
 	return next, nil
 }
 
 // Get returns what [Retention.Put] has said, or otherwise if it never did.
 func (rs Retention) Get(ctx context.Context, otherwise job.Retention) (*RetentionEntry, error) {
-	stored, err := rs.conn.Entry(ctx, bus.BucketCluster, keyRetention)
-	if errors.Is(err, jetstream.ErrKeyNotFound) {
+	v, revision, err := kindRetention.On(rs.conn.Conn).Read(ctx, "")
+	switch {
+	case errors.Is(err, job.ErrNotFound):
 		return &RetentionEntry{Retention: otherwise}, nil
+	case err != nil:
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read retention: %w", err)
-	}
-	return decodeRetention(stored.Value(), stored.Revision())
+	v.Revision = revision
+	return &v, nil
 }
 
 // Retentions is how long history has been kept, one after the other; the last one holds.
@@ -109,8 +101,9 @@ func (rs Retention) History(ctx context.Context, otherwise job.Retention) (Reten
 		return nil, fmt.Errorf("read retentions: %w", jet.Unavailable(err))
 	}
 	for _, stored := range entries {
-		if e, err := decodeRetention(stored.Value(), stored.Revision()); err == nil { // else nothing was deleted by it
-			all = append(all, *e)
+		if e, err := decodeRetention(stored.Value()); err == nil { // else nothing was deleted by it
+			e.Revision = stored.Revision()
+			all = append(all, e)
 		}
 	}
 	return all, nil
@@ -127,20 +120,20 @@ func (rs Retention) Follow(ctx context.Context, f func(*RetentionEntry, error)) 
 	defer func() { _ = w.Stop() }()
 	for e := range w.Updates() {
 		if e != nil { // nil is that all there was has come
-			f(decodeRetention(e.Value(), e.Revision()))
+			v, err := decodeRetention(e.Value())
+			v.Revision = e.Revision()
+			f(&v, err)
 		}
 	}
 	return nil
 }
 
-func decodeRetention(data []byte, revision uint64) (*RetentionEntry, error) {
-	e := &RetentionEntry{Revision: revision}
-	err := json.Unmarshal(data, e)
-	if err == nil {
+func decodeRetention(data []byte) (e RetentionEntry, err error) {
+	if err = json.Unmarshal(data, &e); err == nil {
 		err = e.Validate()
 	}
 	if err != nil {
-		return nil, &job.InvalidError{Field: "retention", Reason: fmt.Sprintf("is damaged: %v", err)}
+		return RetentionEntry{}, &job.InvalidError{Field: "retention", Reason: fmt.Sprintf("is damaged: %v", err)}
 	}
 	return e, nil
 }

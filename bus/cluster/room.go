@@ -57,8 +57,8 @@ type room struct {
 	err error
 }
 
-// measuredRoom is written to see that NATS stores what it is given.
-var measuredRoom = measured{key: "room", what: "a note, to see whether NATS stores"}
+// kindRoomCheck is written to see whether NATS stores.
+var kindRoomCheck = figuresAt[time.Time]("room", "the time of the last check for room")
 
 // CheckRoom returns a *NoRoomError when NATS refuses what is to be stored: a stream that
 // drops nothing is full, or the disk is. Any other error means that this is not known: a
@@ -77,7 +77,8 @@ func (ss Streams) CheckRoom(ctx context.Context) error {
 }
 
 func (ss Streams) checkRoom(ctx context.Context) error {
-	err := putMeasured(ctx, ss.conn, measuredRoom, time.Now().UTC())
+	now := time.Now().UTC()
+	err := writeThe(ctx, ss.conn, kindRoomCheck, &now)
 	if reason := diskFull(err); reason != "" {
 		return &NoRoomError{Disk: true, Reason: reason}
 	}

@@ -128,25 +128,25 @@ func (su setup) all(ctx context.Context, a Assets) error {
 // with different wishes would each make their own.
 func (su setup) fixed(ctx context.Context, a Assets) (Assets, error) {
 	if a.Partitions.Count() > 1 {
-		kv, err := su.conn.JS.CreateOrUpdateKeyValue(ctx, a.clusterBucket())
-		if err != nil {
+		if _, err := su.conn.JS.CreateOrUpdateKeyValue(ctx, a.clusterBucket()); err != nil {
 			return a, fmt.Errorf("set up bucket %s: %w", bus.BucketCluster, jet.Unavailable(err))
 		}
-		if err := createConfig(ctx, kv, a); err != nil {
+		if err := su.createConfig(ctx, a); err != nil {
 			return a, err
 		}
 	}
 	_, err := su.conn.Bucket(ctx, bus.BucketCluster)
-	var is Config
+	var is *Config
 	if err == nil {
-		is, err = su.config(ctx)
+		is, err = readThe(ctx, su.conn, &kindConfig)
 	}
-	if errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrKeyNotFound) {
+	switch {
+	case errors.Is(err, jetstream.ErrBucketNotFound), errors.Is(err, job.ErrNotFound):
 		return a, nil // it is to be made, with one partition
+	case err != nil:
+		return a, err
 	}
-	if err == nil {
-		err = a.agrees(is)
-	}
+	err = a.agrees(*is)
 	a.Shards, a.Partitions = is.Shards, is.Partitions
 	return a, err
 }
@@ -197,17 +197,22 @@ func larger(a, b int64) int64 {
 	return max(a, b)
 }
 
-const keyConfig = "config"
+// kindConfig has what is fixed when a cluster is made.
+var kindConfig = jet.Kind[Config]{
+	Bucket: bus.BucketCluster, Prefix: "config", Name: func(string) string { return "the cluster configuration" },
+	Decode: func(_ string, data []byte) (cfg Config, err error) {
+		if err := json.Unmarshal(data, &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards || cfg.Partitions < 0 || cfg.Partitions > bus.MaxPartitions {
+			return cfg, fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, bus.BucketCluster, data)
+		}
+		return cfg, nil
+	},
+}
 
 func (su setup) cluster(ctx context.Context, a Assets) error {
-	kv, err := su.conn.Bucket(ctx, bus.BucketCluster)
-	if err != nil {
+	if err := su.createConfig(ctx, a); err != nil {
 		return err
 	}
-	if err := createConfig(ctx, kv, a); err != nil {
-		return err
-	}
-	if err := setupTokens(ctx, kv); err != nil {
+	if err := tokenKeys(su).create(ctx); err != nil {
 		return err
 	}
 	if !a.Restoring {
@@ -222,31 +227,21 @@ func (su setup) cluster(ctx context.Context, a Assets) error {
 }
 
 // createConfig writes what is fixed, unless it is.
-func createConfig(ctx context.Context, kv jetstream.KeyValue, a Assets) error {
+func (su setup) createConfig(ctx context.Context, a Assets) error {
 	wish := Config{Shards: cmp.Or(a.Shards, DefaultShards), CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
 	if a.Partitions.Count() > 1 {
 		wish.Partitions = a.Partitions
 	}
-	data, err := json.Marshal(wish)
-	if err != nil {
-		return fmt.Errorf("encode cluster configuration: %w", err)
-	}
-	if err := createOnce(ctx, kv, keyConfig, data); err != nil {
-		return fmt.Errorf("write cluster configuration: %w", err)
-	}
-	return nil
+	return createThe(ctx, su.conn, &kindConfig, wish)
 }
 
-// createOnce makes a key, unless it exists. It is stored then, not merely in flight.
-func createOnce(ctx context.Context, kv jetstream.KeyValue, key string, value []byte) error {
-	err := jet.AfterOthers(ctx, func(ctx context.Context) error {
-		_, err := kv.Create(ctx, key, value)
-		return err
-	})
-	if errors.Is(err, jetstream.ErrKeyExists) {
+// createThe writes the record of a kind that has one, unless there is one.
+func createThe[T any](ctx context.Context, c *Conn, kind *jet.Kind[T], v T) error {
+	_, err := kind.On(c.Conn).Write(ctx, the, v, 0)
+	if errors.Is(err, job.ErrConflict) {
 		return nil
 	}
-	return jet.Unavailable(err)
+	return err
 }
 
 // Open reads the configuration of a cluster that exists, with the keys of its tokens. Programs other than
@@ -255,24 +250,12 @@ func (c *Conn) Open(ctx context.Context) error {
 	if _, err := c.Bucket(ctx, bus.BucketCluster); err != nil { // which says whether there is a cluster
 		return err
 	}
-	cfg, err := setup{c}.config(ctx)
+	cfg, err := readThe(ctx, c, &kindConfig)
 	if err != nil {
 		return err
 	}
-	c.cluster = cfg
+	c.cluster = *cfg
 	return tokenKeys{c}.open(ctx)
-}
-
-// config reads what is fixed, if that has been written.
-func (su setup) config(ctx context.Context) (cfg Config, err error) {
-	entry, err := su.conn.Entry(ctx, bus.BucketCluster, keyConfig)
-	if err != nil {
-		return cfg, fmt.Errorf("read cluster configuration: %w", err)
-	}
-	if err := json.Unmarshal(entry.Value(), &cfg); err != nil || cfg.Shards < 1 || cfg.Shards > bus.MaxShards || cfg.Partitions < 0 || cfg.Partitions > bus.MaxPartitions {
-		return cfg, fmt.Errorf("%w: the cluster configuration in bucket %s is damaged: %q", job.ErrInvalid, bus.BucketCluster, entry.Value())
-	}
-	return cfg, nil
 }
 
 // AwaitSetup is [Conn.Setup] for a program that may be started before JetStream is

@@ -29,7 +29,7 @@ type MissedTarget struct {
 	runlog.Verdict
 }
 
-var measuredTargets = measured{key: "missed-targets", what: "which jobs miss their targets"}
+var kindMissedTargets = figuresAt[MissedTargets]("missed-targets", "the list of jobs that miss their targets")
 
 // Targets are the jobs that miss their targets.
 type Targets struct{ conn *Conn }
@@ -43,15 +43,11 @@ func (ts Targets) PutMissed(ctx context.Context, m *MissedTargets) error {
 	if len(m.Jobs) > maxMissedTargets {
 		m = &MissedTargets{At: m.At, Jobs: m.Jobs[:maxMissedTargets], More: true}
 	}
-	return putMeasured(ctx, ts.conn, measuredTargets, m)
+	return writeThe(ctx, ts.conn, kindMissedTargets, m)
 }
 
 // Missed returns the newest list. Errors: job.ErrNotFound when there is none,
 // job.ErrUnavailable.
 func (ts Targets) Missed(ctx context.Context) (*MissedTargets, error) {
-	m := &MissedTargets{}
-	if err := getMeasured(ctx, ts.conn, measuredTargets, m); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return readThe(ctx, ts.conn, kindMissedTargets)
 }

@@ -12,7 +12,6 @@ var (
 	FireRanEarly        = Two{refuse("fire_ran_early", "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice")}
 	NoSuchRun           = None{refuse("no_such_run", "there is no such run")}
 	NoSuchIncident      = None{refuse("no_such_incident", "there is no such incident")}
-	JobChanged          = One{refuse("job_changed", "job {job:word} was changed by somebody else just now")}
 	ExistsAlready       = One{refuse("exists_already", "{what:phrase} exists already")}
 	ChangedJustNow      = One{refuse("changed_just_now", "{what:phrase} was changed by somebody else just now")}
 	NotAtRevision       = Two{refuse("not_at_revision", "{what:phrase} is not at revision {revision:number}")}

@@ -123,12 +123,14 @@ func mayPut(ctx context.Context, was *bus.JobEntry, wish job.Job, edit *cluster.
 
 // dryRun tells what saving wish in the place of was, which may be nil, would change.
 func dryRun(was *bus.JobEntry, wish job.Job, e cluster.Edit, result api.PutJobResult) (api.PutJobResult, error) {
-	switch {
-	case e.IfAbsent && was != nil:
-		return result, fmt.Errorf("%w: job %s exists already", problem.ErrPrecondition, wish.Job)
-	case e.IfRevision != 0 && (was == nil || was.Revision != e.IfRevision):
-		return result, fmt.Errorf("%w: job %s: revision %d is no longer the present one", problem.ErrPrecondition, wish.Job, e.IfRevision)
-	case was == nil:
+	var revision uint64
+	if was != nil {
+		revision = was.Revision
+	}
+	if err := e.Check("job "+string(wish.Job), was != nil, revision); err != nil {
+		return result, problem.Conditional(e, err)
+	}
+	if was == nil {
 		result.Result = api.PutJobResultResultCreated
 		result.Definition = job.Version{Job: wish, Version: 1, EffectiveFrom: e.At.UTC().Truncate(time.Millisecond), Author: e.Author, Note: e.Note}
 		return result, nil

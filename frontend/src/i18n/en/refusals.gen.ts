@@ -51,7 +51,6 @@ export const refusals = {
   fire_ran_early: "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice",
   no_such_run: "there is no such run",
   no_such_incident: "there is no such incident",
-  job_changed: "job {job:word} was changed by somebody else just now",
   exists_already: "{what:phrase} exists already",
   changed_just_now: "{what:phrase} was changed by somebody else just now",
   not_at_revision: "{what:phrase} is not at revision {revision:number}",

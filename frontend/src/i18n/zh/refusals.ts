@@ -60,7 +60,6 @@ export const refusals: Record<RefusalCode, string> = {
   fire_ran_early: "{fire_time:instant} 的触发已提前运行（运行 {run_id:word}），恢复它会导致运行两次",
   no_such_run: "没有该运行",
   no_such_incident: "没有该告警事件",
-  job_changed: "任务 {job:word} 刚刚被他人修改",
   exists_already: "{what:phrase} 已存在",
   changed_just_now: "{what:phrase} 刚刚被他人修改",
   not_at_revision: "{what:phrase} 的修订号不是 {revision:number}",
