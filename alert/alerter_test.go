@@ -41,6 +41,21 @@ func TestAFailureIsToldOnceAndItsEndToo(t *testing.T) {
 	})
 }
 
+func TestATestOfADraftIsNoAlarm(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{})
+		w.ends("billing/x-draft-1", job.StatusFailed, func(e *bus.Event) { e.Cause = job.CauseTest })
+		w.wantSent()
+		w.ends(report, job.StatusFailed)
+		w.wantSent("opened billing/report failed")
+		w.ends("billing/x-draft-1", job.StatusFailed, func(e *bus.Event) { e.Cause = job.CauseTest })
+		if all := w.incidents(); len(all) != 1 || all[0].Count != 1 {
+			w.t.Errorf("incidents: %+v", all)
+		}
+	})
+}
+
 func TestAnAttemptThatIsTriedAgainIsNoAlarmAndTheLastOneIs(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")

@@ -87,8 +87,11 @@ func sourceOf(kind alerting.Source, stream string) alerting.Source {
 }
 
 // fromEvent returns what an event tells, or nil when that is nothing: progress, an attempt
-// after which another may follow, a piece of a run.
+// after which another may follow, a piece of a run, the test of a draft.
 func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
+	if e.Cause == job.CauseTest {
+		return nil
+	}
 	if e.Total > 0 {
 		if e.Kind != bus.EventStarted {
 			return nil
@@ -113,6 +116,9 @@ func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
 func fromNotice(r *bus.Record, stream string, seq uint64) ([]outcome, error) {
 	var list []outcome
 	err := r.Each(func(d bus.Decided) {
+		if d.Cause == job.CauseTest {
+			return
+		}
 		at := r.At
 		if d.Count > 1 {
 			d.Reason = fmt.Sprintf("%s (%d fires until %s)", d.Reason, d.Count, d.Until.UTC().Format(time.RFC3339))

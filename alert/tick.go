@@ -154,12 +154,13 @@ func (s *session) scanRuns(ctx context.Context, stream, filter string, consider 
 }
 
 // runOf returns the run that a trigger or a deferred item is about, if it is about one that
-// lives.
+// lives and is no test of a draft.
 func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 	var t struct {
 		RunID   job.RunID `json:"run_id"`
 		Job     job.Name  `json:"job"`
 		Attempt int       `json:"attempt"`
+		Cause   job.Cause `json:"cause"`
 	}
 	data := m.Data
 	if m.Header.Get(bus.HeaderMessage) == bus.MessageDeferred {
@@ -169,7 +170,7 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 		}
 		data = d.Trigger
 	}
-	if json.Unmarshal(data, &t) != nil {
+	if json.Unmarshal(data, &t) != nil || t.Cause == job.CauseTest {
 		return "", "", 0
 	}
 	return t.Job, t.RunID, t.Attempt

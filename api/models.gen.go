@@ -402,7 +402,7 @@ type CancelRequest struct {
 	Reason string   `json:"reason,omitempty"`
 }
 
-// Cause defines model for Cause.
+// Cause Why there is a run. test: a person tries a draft of a job
 type Cause = job.Cause
 
 // Change One state change of a run.
@@ -1800,7 +1800,7 @@ type RunPage struct {
 
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
-	// Cause manual: requested by a person
+	// Cause manual: requested by a person. test: a person tries a draft of a job; the run counts in no report and opens no incident, and lists have it only with cause=test
 	Cause job.Cause `json:"cause,omitempty"`
 
 	// Labels Instead of the labels of the job
@@ -2802,9 +2802,11 @@ type ReportFailuresParams struct {
 	Group string   `form:"group,omitempty" json:"group,omitempty"`
 
 	// Status failed, timed_out or lost; can be repeated. Defaults to all three
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Status []Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    []Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
@@ -2866,11 +2868,13 @@ type PutRetentionParams struct {
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job group/name
-	Job      []string `form:"job,omitempty" json:"job,omitempty"`
-	Group    string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Job    []string `form:"job,omitempty" json:"job,omitempty"`
+	Group  string   `form:"group,omitempty" json:"group,omitempty"`
+	Status []Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    []Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
@@ -2933,11 +2937,13 @@ type CountRunsParams struct {
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Job group/name
-	Job      []string `form:"job,omitempty" json:"job,omitempty"`
-	Group    string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Job    []string `form:"job,omitempty" json:"job,omitempty"`
+	Group  string   `form:"group,omitempty" json:"group,omitempty"`
+	Status []Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    []Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`
@@ -2964,11 +2970,13 @@ type FacetRunsParams struct {
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Job group/name
-	Job      []string `form:"job,omitempty" json:"job,omitempty"`
-	Group    string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   []Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    []Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Job    []string `form:"job,omitempty" json:"job,omitempty"`
+	Group  string   `form:"group,omitempty" json:"group,omitempty"`
+	Status []Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    []Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version int `form:"version,omitempty" json:"version,omitempty"`

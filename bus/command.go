@@ -45,14 +45,14 @@ func (r *TriggerRequest) Validate() error {
 		return err
 	}
 	switch r.Cause { //nolint:exhaustive // nobody asks for the others
-	case job.CauseManual, job.CauseAPI:
+	case job.CauseManual, job.CauseAPI, job.CauseTest:
 		if r.RetryOf != "" || r.Body != nil || r.Pieces != nil {
 			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause rerun"}
 		}
 		return nil
 	case job.CauseRerun:
 	default:
-		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api or rerun", r.Cause)}
+		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api, test or rerun", r.Cause)}
 	}
 	if _, err := job.ParseRunID(string(r.RetryOf)); err != nil {
 		return &job.InvalidError{Field: "retry_of", Reason: fmt.Sprintf("%q must be the id of the run that is to be done again", r.RetryOf)}

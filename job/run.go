@@ -173,6 +173,7 @@ const (
 	CauseAPI      Cause = "api"      // a program
 	CauseParent   Cause = "parent"   // another job's run
 	CauseRerun    Cause = "rerun"    // a new run like a finished one, which somebody asked for
+	CauseTest     Cause = "test"     // a person who tries a draft of a job; see [CountedCauses]
 )
 
 // ScheduledCauses are the causes of runs that the schedule asked for: such a run is late or not by its
@@ -183,4 +184,8 @@ var ScheduledCauses = []Cause{CauseSchedule, CauseMisfire}
 func (c Cause) Scheduled() bool { return slices.Contains(ScheduledCauses, c) }
 
 // Causes lists every cause.
-var Causes = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRerun}
+var Causes = append(slices.Clone(CountedCauses), CauseTest)
+
+// CountedCauses are all causes but [CauseTest]. Tests count in no report and open no incident, and
+// lists have them only if their filter names the cause.
+var CountedCauses = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRerun}

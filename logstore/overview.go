@@ -85,11 +85,11 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 		g.Go(report(minutes, func(r Report) { o.Busiest = r.Rows }))
 	}
 	g.Go(func() (err error) {
-		o.Alive, err = store.Counts(ctx, RunFilter{Group: filter.Group, Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}})
+		o.Alive, err = store.Counts(ctx, RunFilter{Group: filter.Group, Causes: job.CountedCauses, Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}})
 		return err
 	})
 	g.Go(func() (err error) {
-		o.Failures, err = store.Failures(ctx, FailureFilter{From: base.From, To: base.To, Group: filter.Group, Limit: top})
+		o.Failures, err = store.Failures(ctx, FailureFilter{From: base.From, To: base.To, Group: filter.Group, Causes: job.CountedCauses, Limit: top})
 		return err
 	})
 	return o, g.Wait()

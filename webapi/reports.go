@@ -108,7 +108,7 @@ func (h *reportHandlers) judge(ctx context.Context, f *logstore.ReportFilter, ro
 func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (*FailureList, error) {
 	p := r.Params
 	filter := logstore.FailureFilter{
-		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt, Error: p.Error,
+		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt, Error: p.Error,
 		Limit: cmp.Or(p.Limit, logstore.DefaultFailures), Parts: p.Parts,
 	}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
@@ -135,7 +135,7 @@ func (h *reportHandlers) RepairReports(ctx context.Context, r RepairReportsReque
 func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (*RunCounts, error) {
 	p := r.Params
 	filter := logstore.RunFilter{
-		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 		MinAttempt: p.MinAttempt, Error: p.Error,
 	}
 	counts, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
@@ -150,7 +150,7 @@ func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject
 	p := r.Params
 	filter := logstore.FacetFilter{
 		RunFilter: logstore.RunFilter{
-			Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+			Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 			MinAttempt: p.MinAttempt, Error: p.Error,
 		},
 		By: p.By, Values: p.Values,

@@ -47,6 +47,30 @@ func TestRunsAreListedInPagesAndByFilter(t *testing.T) {
 	}
 }
 
+func TestTestsOfDraftsAreListedAndCountedOnlyWhenAskedFor(t *testing.T) {
+	w := newWorld(t)
+	run, test := begun("billing/x", noon), begun("billing/x-draft-1", noon.Add(time.Minute))
+	test.Cause = job.CauseTest
+	w.history(run, test, finished(run, job.StatusFailed, 0, noon.Add(time.Hour)), finished(test, job.StatusFailed, 0, noon.Add(time.Hour)))
+	const inRange = "from=2026-01-05T00:00:00Z&to=2026-01-06T00:00:00Z"
+	for query, expected := range map[string]int{"": 1, "&cause=test": 1, "&cause=test&cause=schedule": 2} {
+		page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs?"+inRange+query, nil)
+		counts, _ := want[RunCounts](w, http.StatusOK, "GET", "/api/v1/runs/counts?"+inRange+query, nil)
+		failures, _ := want[FailureList](w, http.StatusOK, "GET", "/api/v1/reports/failures?"+inRange+query, nil)
+		if n, f := counts.Items[0][job.StatusFailed], failures.Items[0].Attempts; len(page.Items) != expected || n != expected || f != expected {
+			t.Errorf("with %q %d runs are listed, %d are counted, and %d failed; want %d", query, len(page.Items), n, f, expected)
+		}
+	}
+	facets, _ := want[RunFacets](w, http.StatusOK, "GET", "/api/v1/runs/facets?"+inRange, nil)
+	if got := facets.Items[runlog.ByCause]; len(got) != 2 {
+		t.Errorf("the causes are %v; want tests beside others", got)
+	}
+	o, _ := want[Overview](w, http.StatusOK, "GET", "/api/v1/overview?"+inRange, nil)
+	if o.Total.Runs != 1 || len(o.Failures) != 1 || o.Failures[0].Attempts != 1 {
+		t.Errorf("the overview counts %d runs, and the failures %+v", o.Total.Runs, o.Failures)
+	}
+}
+
 func TestRunsAreSortedByWhatIsAskedWithinARange(t *testing.T) {
 	w := newWorld(t)
 	x, y, z := begun("billing/x", noon), begun("orders/y", noon.Add(time.Minute)), begun("billing/z", noon.Add(2*time.Minute))

@@ -38,7 +38,16 @@ export const usageRanges = ["1h", "24h", "7d"] as const;
 export type Range = (typeof ranges)[number];
 /** What the runs' page can have a row for, other than each run. */
 export const breakdowns = ["job", "instance", "error"] as const;
-export const causes = ["schedule", "misfire", "backfill", "manual", "api", "parent", "rerun"] as const;
+export const causes = [
+  "schedule",
+  "misfire",
+  "backfill",
+  "manual",
+  "api",
+  "parent",
+  "rerun",
+  "test",
+] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;
 export const alertTabs = [

@@ -972,9 +972,11 @@ type ReportFailuresParams struct {
 	Group *string   `form:"group,omitempty" json:"group,omitempty"`
 
 	// Status failed, timed_out or lost; can be repeated. Defaults to all three
-	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
@@ -1036,11 +1038,13 @@ type PutRetentionParams struct {
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job group/name
-	Job      *[]string `form:"job,omitempty" json:"job,omitempty"`
-	Group    *string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Job    *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group  *string   `form:"group,omitempty" json:"group,omitempty"`
+	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
@@ -1101,11 +1105,13 @@ type CountRunsParams struct {
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Job group/name
-	Job      *[]string `form:"job,omitempty" json:"job,omitempty"`
-	Group    *string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Job    *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group  *string   `form:"group,omitempty" json:"group,omitempty"`
+	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
@@ -1132,11 +1138,13 @@ type FacetRunsParams struct {
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Job group/name
-	Job      *[]string `form:"job,omitempty" json:"job,omitempty"`
-	Group    *string   `form:"group,omitempty" json:"group,omitempty"`
-	Status   *[]Status `form:"status,omitempty" json:"status,omitempty"`
-	Cause    *[]Cause  `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string   `form:"instance,omitempty" json:"instance,omitempty"`
+	Job    *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group  *string   `form:"group,omitempty" json:"group,omitempty"`
+	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
+
+	// Cause Defaults to all but test
+	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`

@@ -102,5 +102,5 @@ func (t *seenRuns) release() {
 // announces reports whether an update tells nothing that an event of its run does
 // not, and nobody waits for it: who asks for a run looks for it at once.
 func announces(u *logstore.Update) bool {
-	return u.Plain() && u.Status == job.StatusPending && u.Cause != job.CauseManual && u.Cause != job.CauseAPI
+	return u.Plain() && u.Status == job.StatusPending && u.Cause != job.CauseManual && u.Cause != job.CauseAPI && u.Cause != job.CauseTest
 }

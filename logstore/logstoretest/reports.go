@@ -190,7 +190,7 @@ func reports(t *testing.T, s logstore.Store) {
 func delaysOfSchedules(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	w := &writes{store: s}
-	for i, cause := range job.Causes {
+	for i, cause := range job.CountedCauses {
 		after := time.Hour
 		if cause.Scheduled() {
 			after = ms(10)
@@ -204,8 +204,8 @@ func delaysOfSchedules(t *testing.T, s logstore.Store) {
 		t.Helper()
 		for _, by := range [][]runlog.Dimension{{}, {runlog.ByJob}, {runlog.ByGroup, runlog.ByInstance}} {
 			row := reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: by}).Rows[0]
-			if row.Runs != len(job.Causes) || row.Duration.Count != len(job.Causes) {
-				t.Errorf("by %v, %d runs are counted, %d with their duration; want %d", by, row.Runs, row.Duration.Count, len(job.Causes))
+			if row.Runs != len(job.CountedCauses) || row.Duration.Count != len(job.CountedCauses) {
+				t.Errorf("by %v, %d runs are counted, %d with their duration; want %d", by, row.Runs, row.Duration.Count, len(job.CountedCauses))
 			}
 			for what, spread := range map[string]runlog.Spread{"committed": row.Committed, "delivered": row.Delivered, "started": row.Started, "finished": row.Finished} {
 				if spread.Count != len(job.ScheduledCauses) || spread.P99 > 2*time.Second {

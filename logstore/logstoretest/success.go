@@ -16,7 +16,7 @@ import (
 func successOfSchedules(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	w := &writes{store: s}
-	for i, cause := range job.Causes {
+	for i, cause := range job.CountedCauses {
 		for k, status := range []job.Status{
 			job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost, job.StatusMissed, job.StatusSkipped,
 		} {
@@ -58,6 +58,49 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 			t.Errorf("of %s, which no schedule asked for, %d fires count, and %v succeeded", row.Job, row.Scheduled, row.SuccessRate)
 		}
 	}
+}
+
+// leavesTestsOut has tests of drafts, and wants lists, but no report, to have them.
+func leavesTestsOut(t *testing.T, s logstore.Store) {
+	day := reportDay()
+	w := &writes{store: s}
+	for i, status := range []job.Status{job.StatusSucceeded, job.StatusFailed} {
+		real, test := newRun().of("draft/pay").at(day.Add(time.Duration(i)*time.Hour)), newRun().of("draft/pay-draft").at(day.Add(time.Duration(i)*time.Hour))
+		a, b := real.finished(status, "worker-1", time.Second), test.finished(status, "worker-1", time.Second)
+		b.Cause = job.CauseTest
+		w.runs(t, a, b)
+		lost := test.record(job.StatusLost, 5*time.Second, "its executor vanished")
+		lost.Cause = job.CauseTest
+		w.runs(t, lost)
+	}
+	want := func() {
+		t.Helper()
+		for _, f := range []logstore.ReportFilter{
+			{Step: runlog.StepMinute, Total: true}, {Step: runlog.StepHour, Total: true}, {Step: runlog.StepDay, Total: true},
+			{By: []runlog.Dimension{runlog.ByJob}, Total: true}, {By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, Total: true},
+		} {
+			f.From, f.To, f.Group = day, day.Add(24*time.Hour), "draft"
+			r := reportOf(t, s, f)
+			if n := r.Total.Runs; n != 2 || r.Total.Attempts != 2 {
+				t.Errorf("the report %+v counts %d runs and %d attempts, want 2", f, n, r.Total.Attempts)
+			}
+		}
+	}
+	want()
+	if err := s.Repair(t.Context(), day); err != nil {
+		t.Fatal(err)
+	}
+	want()
+	list := func(causes []job.Cause, want int) {
+		t.Helper()
+		page, err := s.Runs(t.Context(), logstore.RunFilter{Group: "draft", Causes: causes, From: day, To: day.Add(24 * time.Hour)})
+		if err != nil || len(page.Runs) != want {
+			t.Errorf("%d runs with the causes %v, %v; want %d", len(page.Runs), causes, err, want)
+		}
+	}
+	list(nil, 4)
+	list(job.CountedCauses, 2)
+	list([]job.Cause{job.CauseTest}, 2)
 }
 
 // compareSuccess compares the success that the reports of a day tell with the runs that the

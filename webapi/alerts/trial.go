@@ -59,7 +59,7 @@ func (a *Alerts) Try(ctx context.Context, rule alerting.Rule) (api.AlertTrial, e
 // ranBefore returns the newest runs that have ended of jobs that may match, and since when
 // there are all of them.
 func (a *Alerts) ranBefore(ctx context.Context, m *alerting.Match, to time.Time) ([]alert.Ran, time.Time, error) {
-	filter := logstore.RunFilter{From: to.Add(-trialSpan), To: to, Jobs: m.Jobs, Groups: m.Groups, Limit: logstore.MaxRuns}
+	filter := logstore.RunFilter{From: to.Add(-trialSpan), To: to, Jobs: m.Jobs, Groups: m.Groups, Causes: job.CountedCauses, Limit: logstore.MaxRuns}
 	from := filter.From
 	var ran []alert.Ran
 	for {

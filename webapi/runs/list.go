@@ -45,10 +45,18 @@ func (rs *Runs) List(ctx context.Context, p *api.ListRunsParams) (api.RunPage, e
 	return api.RunPage{Items: append([]api.Run{}, found.Runs...), Next: found.Next}, nil
 }
 
+// Causes returns those that a request selects: without any, all but tests.
+func Causes(asked []job.Cause) []job.Cause {
+	if len(asked) == 0 {
+		return job.CountedCauses
+	}
+	return asked
+}
+
 // Filter returns what runs a request selects.
 func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
 	filter := logstore.RunFilter{
-		Group: p.Group, Statuses: p.Status, Causes: p.Cause, Instance: p.Instance, Version: p.Version,
+		Group: p.Group, Statuses: p.Status, Causes: Causes(p.Cause), Instance: p.Instance, Version: p.Version,
 		From: p.From.UTC(), To: p.To.UTC(), Limit: cmp.Or(p.Limit, pageSize), Cursor: p.Cursor,
 		Parent: job.RunID(p.Parent), AllAttempts: p.Attempts == api.ListRunsParamsAttemptsAll, MinAttempt: p.MinAttempt, Error: p.Error,
 	}

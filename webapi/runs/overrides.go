@@ -81,7 +81,7 @@ func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.
 // its parent's result, which the parent's row has.
 func (rs *Runs) overrides(ctx context.Context, run *runlog.Run) (cluster.Overrides, error) {
 	switch run.Cause { //nolint:exhaustive // the others are given nothing
-	case job.CauseManual, job.CauseAPI, job.CauseRerun:
+	case job.CauseManual, job.CauseAPI, job.CauseTest, job.CauseRerun:
 		return rs.conn.Overrides().Get(ctx, run.Job.Group(), run.RunID)
 	case job.CauseParent:
 		return rs.handedDown(ctx, run)

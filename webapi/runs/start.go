@@ -58,6 +58,9 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		return none, err
 	}
 	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
+	if request.Cause == job.CauseTest {
+		auditlog.Entry(ctx).Note = "test " + auditlog.Entry(ctx).Note
+	}
 	return rs.accepted(ctx, &request, &reply), nil
 }
 
@@ -142,6 +145,9 @@ func (rs *Runs) StartEarly(ctx context.Context, name job.Name, r *api.SkipReques
 		return accepted, err
 	}
 	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
+	if request.Cause == job.CauseTest {
+		auditlog.Entry(ctx).Note = "test " + auditlog.Entry(ctx).Note
+	}
 	return rs.accepted(ctx, &request, &reply), nil
 }
 

@@ -307,9 +307,14 @@ export function runEarly(ref: JobRef, fireTime: string, reason: string) {
 }
 
 /** Runs a job now: with its own parameters and labels, or with others in their place. */
-export function runJob(ref: JobRef, params?: unknown, labels?: Record<string, string>) {
+export function runJob(
+  ref: JobRef,
+  params?: unknown,
+  labels?: Record<string, string>,
+  cause: "manual" | "test" = "manual",
+) {
   const body = {
-    cause: "manual" as const,
+    cause,
     ...(params !== undefined && { params }),
     ...(labels !== undefined && { labels }),
   };

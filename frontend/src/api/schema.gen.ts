@@ -2817,8 +2817,11 @@ export interface components {
         Duration: string;
         /** @enum {string} */
         Status: "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
-        /** @enum {string} */
-        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "rerun";
+        /**
+         * @description Why there is a run. test: a person tries a draft of a job
+         * @enum {string}
+         */
+        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "rerun" | "test";
         /**
          * @description Why something is as it is. `text` is in English. `code` and `params` are the same
          *     sentence for clients that show it in another language; docs/reference/reasons.md lists
@@ -3481,11 +3484,11 @@ export interface components {
             /** @description Instead of the labels of the job */
             labels?: components["schemas"]["Labels"];
             /**
-             * @description manual: requested by a person
+             * @description manual: requested by a person. test: a person tries a draft of a job; the run counts in no report and opens no incident, and lists have it only with cause=test
              * @default api
              * @enum {string}
              */
-            cause?: "manual" | "api";
+            cause?: "manual" | "api" | "test";
             /** @description A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it creates no second run. Its time may be five minutes old, or a minute ahead. Defaults to a new one */
             run_id?: string;
         };
@@ -7750,6 +7753,7 @@ export interface operations {
                 job?: string[];
                 group?: string;
                 status?: components["schemas"]["Status"][];
+                /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
                 /** @description The version of the job */
@@ -7831,6 +7835,7 @@ export interface operations {
                 job?: string[];
                 group?: string;
                 status?: components["schemas"]["Status"][];
+                /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
                 /** @description The version of the job */
@@ -7882,6 +7887,7 @@ export interface operations {
                 job?: string[];
                 group?: string;
                 status?: components["schemas"]["Status"][];
+                /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
                 /** @description The version of the job */
@@ -7924,6 +7930,7 @@ export interface operations {
                 job?: string[];
                 group?: string;
                 status?: components["schemas"]["Status"][];
+                /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
                 /** @description The version of the job */
@@ -8036,6 +8043,7 @@ export interface operations {
                 group?: string;
                 /** @description failed, timed_out or lost; can be repeated. Defaults to all three */
                 status?: components["schemas"]["Status"][];
+                /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
                 instance?: string;
                 /** @description The version of the job */

@@ -1,6 +1,7 @@
 import {
   CalendarX2,
   Clock,
+  FlaskConical,
   Hand,
   History,
   type LucideIcon,
@@ -19,6 +20,7 @@ const icons: Record<Cause, LucideIcon> = {
   api: Webhook,
   parent: Workflow,
   rerun: RotateCcw,
+  test: FlaskConical,
 };
 
 /** Why there was a run, or who asked for it. */
@@ -28,7 +30,7 @@ export function CauseMark({ cause, by }: { cause: Cause; by?: string }) {
   return (
     <span className="row g2 sec cause" title={by ? `${t.cause[cause]}, ${t.runs.by(by)}` : t.cause[cause]}>
       <Icon size={14} aria-hidden className="mut" />
-      <span className="trunc">{by && cause !== "schedule" ? by : t.cause[cause]}</span>
+      <span className="trunc">{by && cause !== "schedule" && cause !== "test" ? by : t.cause[cause]}</span>
     </span>
   );
 }

@@ -23,7 +23,7 @@ func (f *RunFilter) Flags(cmd *cobra.Command, only string) {
 	cmd.Flags().StringSliceVar(&f.Jobs, "job", nil, only+" runs of this `job`; can be repeated")
 	cmd.Flags().StringVar(&f.Group, "group", "", only+" runs of this executor `group`")
 	cmd.Flags().StringSliceVar(&f.statuses, "status", nil, only+" runs with this `status`; can be repeated")
-	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs with this `cause`; can be repeated")
+	cmd.Flags().StringSliceVar(&f.causes, "cause", nil, only+" runs with this `cause`; without it, all but tests; can be repeated")
 	cmd.Flags().StringVar(&f.parent, "parent", "", only+" runs that follow this `run`")
 	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" reruns of this `run`")
 	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs with more than one attempt")

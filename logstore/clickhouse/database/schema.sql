@@ -199,7 +199,8 @@ TTL toDateTime(intDiv(-precedence, 1000000000), 'UTC') + toIntervalDay(retention
 SETTINGS ttl_only_drop_parts = 1, merge_with_ttl_timeout = 3600, {{.Settings}};
 
 -- Reports are added up from the rows of runs as they come in. Counts take signs into
--- account; the times of an attempt are taken once, from the row that is marked for it.
+-- account; the times of an attempt are taken once, from the row that is marked for it. Tests
+-- are not counted.
 -- Quantiles are of round(32 * log2(1 + ms)), a scale of one percent a step up to weeks:
 -- read them through the views. Hours are counted in parts, so that the days of all time zones
 -- are made of whole counts.
@@ -296,21 +297,21 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS {{.Local "report_minute_of_runs"}} {{.OnC
 SELECT toStartOfMinute(fire_time) AS bucket, group,
 {{.ReportColumns "run_status" "measured"}}
 FROM {{.Local "runs"}}
-WHERE broadcast_index = -1 AND status >= 'succeeded'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
 GROUP BY bucket, group;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS {{.Local "report_hour_of_runs"}} {{.OnCluster}} TO {{.Local "report_hour"}} AS
 SELECT {{.HourPart "fire_time"}} AS bucket, group, job, version,
 {{.ReportColumns "run_status" "measured"}}
 FROM {{.Local "runs"}}
-WHERE broadcast_index = -1 AND status >= 'succeeded'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
 GROUP BY bucket, group, job, version;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS {{.Local "report_instance_of_runs"}} {{.OnCluster}} TO {{.Local "report_instance"}} AS
 SELECT {{.HourPart "fire_time"}} AS bucket, group, instance,
 {{.ReportColumns "status" "measured"}}
 FROM {{.Local "runs"}}
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test' AND instance != ''
 GROUP BY bucket, group, instance;
 
 -- Days are added up from hours.

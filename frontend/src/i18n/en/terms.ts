@@ -46,6 +46,7 @@ export const cause: Record<Cause, string> = {
   api: "API",
   parent: "Parent job",
   rerun: "Rerun",
+  test: "Test of a draft",
 };
 
 export const shortDays: Record<Weekday, string> = {

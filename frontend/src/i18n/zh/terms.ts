@@ -56,6 +56,7 @@ export const cause: Record<Cause, string> = {
   api: "API",
   parent: "父任务",
   rerun: "重跑",
+  test: "草稿测试",
 };
 
 export const state: Messages["state"] = {

@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS runs_local ON CLUSTER main
     version         UInt32 CODEC(ZSTD(1)),                                  -- of the job
     status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),                                   -- of the attempt
     run_status      Enum8('' = 0, 'queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),                           -- of the run, as this attempt tells; '' once a newer one does
-    cause           Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'rerun' = 7),
+    cause           Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'rerun' = 7, 'test' = 8),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     queued_at       DateTime64(3, 'UTC') DEFAULT 0 CODEC(ZSTD(1)),          -- of all instants, 0 is never
     committed_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),
@@ -123,7 +123,8 @@ TTL toDateTime(intDiv(-precedence, 1000000000), 'UTC') + toIntervalDay(retention
 SETTINGS ttl_only_drop_parts = 1, merge_with_ttl_timeout = 3600, replicated_deduplication_window = 10000, auto_statistics_types = '';
 
 -- Reports are added up from the rows of runs as they come in. Counts take signs into
--- account; the times of an attempt are taken once, from the row that is marked for it.
+-- account; the times of an attempt are taken once, from the row that is marked for it. Tests
+-- are not counted.
 -- Quantiles are of round(32 * log2(1 + ms)), a scale of one percent a step up to weeks:
 -- read them through the views. Hours are counted in parts, so that the days of all time zones
 -- are made of whole counts.
@@ -343,7 +344,7 @@ SELECT toStartOfMinute(fire_time) AS bucket, group,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
-WHERE broadcast_index = -1 AND status >= 'succeeded'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
 GROUP BY bucket, group;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS report_hour_of_runs_local ON CLUSTER main TO report_hour_local AS
@@ -369,7 +370,7 @@ SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
-WHERE broadcast_index = -1 AND status >= 'succeeded'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
 GROUP BY bucket, group, job, version;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS report_instance_of_runs_local ON CLUSTER main TO report_instance_local AS
@@ -395,7 +396,7 @@ SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND instance != ''
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test' AND instance != ''
 GROUP BY bucket, group, instance;
 
 -- Days are added up from hours.

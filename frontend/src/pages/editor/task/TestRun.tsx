@@ -54,7 +54,7 @@ function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
   const begin = useMutation({
     mutationFn: async () => {
       await saveJob(draft, { etag: undefined, note: w.note });
-      return runJob(refOf(draft.job), draft.params);
+      return runJob(refOf(draft.job), draft.params, undefined, "test");
     },
   });
   const { mutate } = begin;
