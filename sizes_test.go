@@ -22,8 +22,6 @@ var halls = map[string]size{
 	"executor.loop":               {53, 29},
 	"executor.runLog":             {29, 21},
 	"internal/conformance.stage":  {21, 17},
-	"logstore/clickhouse.Store":   {73, 13},
-	"logstore/sqlite.Store":       {50, 13},
 	"runner/worker.process":       {21, 19},
 	"scheduler.Scheduler":         {57, 24},
 	"scheduler.ownership":         {62, 31},

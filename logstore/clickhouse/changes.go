@@ -14,19 +14,19 @@ import (
 
 // Changes implements [logstore.Store]. What a run's own row tells is not kept again
 // as an event.
-func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error) {
+func (h *runHistory) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := h.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	p := placeOf(id, piece)
-	rows, err := s.attempts(ctx, p)
+	rows, err := h.attempts(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}
-	all, err := s.readEvents(ctx, p)
+	all, err := h.readEvents(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 	}

@@ -94,8 +94,8 @@ func (e *events) columns() []column {
 
 // readEvents returns the events of a place. Where rows of one event wait for their
 // merge, the one counts that will stay.
-func (s *Store) readEvents(ctx context.Context, p place) ([]runlog.Change, error) {
-	rows, err := s.conn.Query(ctx, "SELECT attempt, toString(job), toString(kind), at, toString(status), toString(instance), delivery, percent, detail FROM run_events "+
+func (h *runHistory) readEvents(ctx context.Context, p place) ([]runlog.Change, error) {
+	rows, err := h.conn.Query(ctx, "SELECT attempt, toString(job), toString(kind), at, toString(status), toString(instance), delivery, percent, detail FROM run_events "+
 		"WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ? ORDER BY precedence DESC LIMIT 1 BY attempt, kind, slot", p.fire, p.id, p.index)
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", database.Explain(err))
@@ -125,7 +125,7 @@ func (s *Store) readEvents(ctx context.Context, p place) ([]runlog.Change, error
 }
 
 // addProgress completes runs with the progress that events tell. Most have none.
-func (s *Store) addProgress(ctx context.Context, rows []row, runs []runlog.Run) error {
+func (h *runHistory) addProgress(ctx context.Context, rows []row, runs []runlog.Run) error {
 	type key struct {
 		place
 		attempt uint32
@@ -143,7 +143,7 @@ func (s *Store) addProgress(ctx context.Context, rows []row, runs []runlog.Run) 
 	if err != nil {
 		return err
 	}
-	found, err := s.conn.Query(ctx, "SELECT fire_time, run_id, broadcast_index, attempt, argMax(percent, at), argMax(detail, at) FROM run_events WHERE kind = 'progress' AND "+byPlaces+
+	found, err := h.conn.Query(ctx, "SELECT fire_time, run_id, broadcast_index, attempt, argMax(percent, at), argMax(detail, at) FROM run_events WHERE kind = 'progress' AND "+byPlaces+
 		" GROUP BY fire_time, run_id, broadcast_index, attempt")
 	if err != nil {
 		return fmt.Errorf("read progress: %w", database.Explain(err))

@@ -20,7 +20,7 @@ var facetColumn = map[runlog.Dimension]string{
 }
 
 // Facets implements [logstore.Store].
-func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog.Facets, error) {
+func (s *statistics) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog.Facets, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog
 	return facets, nil
 }
 
-func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimension, values int) ([]runlog.FacetValue, error) {
+func (s *statistics) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimension, values int) ([]runlog.FacetValue, error) {
 	c, err := ofRuns(f)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (s *Store) facet(ctx context.Context, f *logstore.RunFilter, d runlog.Dimen
 }
 
 // Histogram implements [logstore.Store].
-func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) (logstore.Histogram, error) {
+func (s *statistics) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) (logstore.Histogram, error) {
 	filter.Limit, filter.Cursor = 0, ""
 	if err := filter.CheckHistogram(parts); err != nil {
 		return logstore.Histogram{}, err

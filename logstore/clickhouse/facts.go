@@ -24,7 +24,7 @@ const auditTable = "audit_log"
 
 // WriteFacts implements [logstore.Store]. The tables are small and replace rows by their
 // revisions, so what is written twice is there once without being looked for.
-func (s *Store) WriteFacts(ctx context.Context, token string, facts []logstore.Fact) error {
+func (w *writer) WriteFacts(ctx context.Context, token string, facts []logstore.Fact) error {
 	byTable := map[string][]logstore.Fact{}
 	for i := range facts {
 		if err := facts[i].Validate(); err != nil {
@@ -36,11 +36,11 @@ func (s *Store) WriteFacts(ctx context.Context, token string, facts []logstore.F
 	if len(facts) == 0 {
 		return nil
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := w.Prepare(ctx); err != nil {
 		return err
 	}
 	for table, rows := range byTable {
-		if err := s.insert(ctx, table, token, factColumns(rows)); err != nil {
+		if err := w.insert(ctx, table, token, factColumns(rows)); err != nil {
 			return fmt.Errorf("write %d facts: %w", len(rows), err)
 		}
 	}
@@ -125,18 +125,18 @@ func factConditions(f *logstore.FactFilter) *conditions {
 }
 
 // trimFacts deletes the facts that r keeps no longer, and returns how many.
-func (s *Store) trimFacts(ctx context.Context, now time.Time, r *job.Retention) (total int64, err error) {
+func (t *trimmer) trimFacts(ctx context.Context, now time.Time, r *job.Retention) (total int64, err error) {
 	for _, kind := range logstore.FactKinds {
 		old := fmt.Sprintf("kind = '%s' AND at < fromUnixTimestamp64Milli(%d, 'UTC')", kind, ceilMillis(now.Add(-logstore.KeepFacts(r, kind))))
 		table := factTable(kind)
 		var n uint64
-		if err := s.conn.QueryRow(ctx, "SELECT count() FROM "+table+" FINAL WHERE "+old).Scan(&n); err != nil {
+		if err := t.conn.QueryRow(ctx, "SELECT count() FROM "+table+" FINAL WHERE "+old).Scan(&n); err != nil {
 			return total, fmt.Errorf("count old facts: %w", database.Explain(err))
 		}
 		if n == 0 {
 			continue
 		}
-		if err := s.conn.Exec(ctx, "DELETE FROM "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" WHERE "+old); err != nil {
+		if err := t.conn.Exec(ctx, "DELETE FROM "+t.db.Layout.Local(table)+" "+t.db.Layout.OnCluster()+" WHERE "+old); err != nil {
 			return total, fmt.Errorf("delete old facts: %w", database.Explain(err))
 		}
 		total += int64(min(n, 1<<62))

@@ -18,11 +18,11 @@ const countMore = 12
 
 // CountHits implements [logstore.Store]. It asks for parts of the range that grow, none
 // for more than what it has time for by how long the one before took.
-func (s *Store) CountHits(ctx context.Context, filter logstore.HitCountFilter) (logstore.HitCounts, error) {
+func (l *logLines) CountHits(ctx context.Context, filter logstore.HitCountFilter) (logstore.HitCounts, error) {
 	if err := filter.Validate(); err != nil {
 		return logstore.HitCounts{}, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := l.Prepare(ctx); err != nil {
 		return logstore.HitCounts{}, err
 	}
 	filter = filter.WithDefaults()
@@ -34,7 +34,7 @@ func (s *Store) CountHits(ctx context.Context, filter logstore.HitCountFilter) (
 	for to := len(counts.Buckets); to > 0; {
 		from := max(to-n, 0)
 		began := time.Now()
-		err := s.countHits(limited, &filter, &counts, from, to)
+		err := l.countHits(limited, &filter, &counts, from, to)
 		switch {
 		case err == nil:
 		case ctx.Err() == nil && !time.Now().Before(deadline): // which the driver may notice before the context does
@@ -51,7 +51,7 @@ func (s *Store) CountHits(ctx context.Context, filter logstore.HitCountFilter) (
 }
 
 // countHits counts what is in some buckets, all or nothing.
-func (s *Store) countHits(ctx context.Context, f *logstore.HitCountFilter, counts *logstore.HitCounts, from, to int) error {
+func (l *logLines) countHits(ctx context.Context, f *logstore.HitCountFilter, counts *logstore.HitCounts, from, to int) error {
 	narrow := f.SearchFilter
 	if narrow.From = counts.Buckets[from].At; to < len(counts.Buckets) {
 		narrow.To = counts.Buckets[to].At
@@ -61,7 +61,7 @@ func (s *Store) countHits(ctx context.Context, f *logstore.HitCountFilter, count
 		return err
 	}
 	// Fire times are whole milliseconds, and the range may begin between two of them.
-	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv(toUnixTimestamp64Milli(fire_time) - %d, %d)) AS bucket, toString(level) AS word, count() AS hits FROM run_logs%s GROUP BY bucket, word",
+	rows, err := l.conn.Query(ctx, fmt.Sprintf("SELECT toInt64(intDiv(toUnixTimestamp64Milli(fire_time) - %d, %d)) AS bucket, toString(level) AS word, count() AS hits FROM run_logs%s GROUP BY bucket, word",
 		ceilMillis(counts.From), counts.Step.Milliseconds(), c.clause()), c.args...)
 	if err != nil {
 		return database.Explain(err)

@@ -18,13 +18,13 @@ type column struct {
 }
 
 // insert adds a block to a table, once for each token. An empty token is none.
-func (s *Store) insert(ctx context.Context, table, token string, columns []column) error {
+func (w *writer) insert(ctx context.Context, table, token string, columns []column) error {
 	names := make([]string, len(columns))
 	for i := range columns {
 		names[i] = columns[i].name
 	}
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(insertSettings(token)))
-	batch, err := s.conn.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
+	batch, err := w.conn.PrepareBatch(ctx, "INSERT INTO "+table+" ("+strings.Join(names, ", ")+")")
 	if err != nil {
 		return fmt.Errorf("insert into %s: %w", table, database.Explain(err))
 	}
@@ -57,14 +57,14 @@ func insertSettings(token string) clickhouse.Settings {
 
 // nextPrecedence returns a number below all that this program has returned and, as
 // far as clocks agree, all of other programs.
-func (s *Store) nextPrecedence() int64 {
+func (w *writer) nextPrecedence() int64 {
 	for {
-		last := s.precedence.Load()
+		last := w.precedence.Load()
 		next := -time.Now().UnixNano()
 		if last != 0 {
 			next = min(next, last-1)
 		}
-		if s.precedence.CompareAndSwap(last, next) {
+		if w.precedence.CompareAndSwap(last, next) {
 			return next
 		}
 	}

@@ -17,11 +17,11 @@ import (
 var lookBack = []time.Duration{24 * time.Hour, 14 * 24 * time.Hour, 0}
 
 // LastRuns implements [logstore.Store].
-func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
+func (h *runHistory) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
 	if n < 1 || n > logstore.MaxLastRuns {
 		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := h.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	found, missing, now := map[job.Name][]row{}, slices.Clone(jobs), time.Now()
@@ -36,7 +36,7 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 		if period > 0 {
 			f.From = now.Add(-period)
 		}
-		rows, err := s.newestByJob(ctx, &f, n)
+		rows, err := h.newestByJob(ctx, &f, n)
 		if err != nil {
 			return nil, fmt.Errorf("read last runs: %w", err)
 		}
@@ -54,7 +54,7 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 	for _, ofJob := range found {
 		rows = append(rows, ofJob...)
 	}
-	runs, err := s.listed(ctx, &logstore.RunFilter{}, rows)
+	runs, err := h.listed(ctx, &logstore.RunFilter{}, rows)
 	if err != nil {
 		return nil, fmt.Errorf("read last runs: %w", err)
 	}
@@ -70,20 +70,20 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 const mostLookedBack = 1000
 
 // Standings implements [logstore.Store].
-func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
+func (h *runHistory) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
 	standings := make(map[job.Name]logstore.Standing, len(jobs))
-	failing, err := s.lookBack(ctx, jobs, 1, standings)
+	failing, err := h.lookBack(ctx, jobs, 1, standings)
 	if err == nil && len(failing) > 0 {
 		slices.Sort(failing)
-		_, err = s.lookBack(ctx, failing[:min(len(failing), mostLookedBack)], logstore.StandingRuns, standings)
+		_, err = h.lookBack(ctx, failing[:min(len(failing), mostLookedBack)], logstore.StandingRuns, standings)
 	}
 	return standings, err
 }
 
 // lookBack puts into standings how jobs stand by their newest n runs, and returns the jobs
 // that need more runs than that.
-func (s *Store) lookBack(ctx context.Context, jobs []job.Name, n int, standings map[job.Name]logstore.Standing) (unsure []job.Name, err error) {
-	last, err := s.LastRuns(ctx, jobs, n)
+func (h *runHistory) lookBack(ctx context.Context, jobs []job.Name, n int, standings map[job.Name]logstore.Standing) (unsure []job.Name, err error) {
+	last, err := h.LastRuns(ctx, jobs, n)
 	if err != nil {
 		return nil, err
 	}
@@ -101,13 +101,13 @@ func (s *Store) lookBack(ctx context.Context, jobs []job.Name, n int, standings 
 }
 
 // newestByJob returns the newest n runs of each job that f names, or more.
-func (s *Store) newestByJob(ctx context.Context, f *logstore.RunFilter, n int) ([]row, error) {
+func (h *runHistory) newestByJob(ctx context.Context, f *logstore.RunFilter, n int) ([]row, error) {
 	c, err := ofRuns(f)
 	if err != nil {
 		return nil, err
 	}
 	for ask := spare(n); ; ask *= 4 {
-		all, err := s.read(ctx, shown, fmt.Sprintf("%s%s LIMIT %d BY job", c.clause(), newestFirst, ask), c.args...)
+		all, err := h.read(ctx, shown, fmt.Sprintf("%s%s LIMIT %d BY job", c.clause(), newestFirst, ask), c.args...)
 		if err != nil {
 			return nil, err
 		}

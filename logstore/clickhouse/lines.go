@@ -17,7 +17,7 @@ import (
 )
 
 // WriteLines implements [logstore.Store].
-func (s *Store) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
+func (w *writer) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
 	for i := range lines {
 		if err := lines[i].Validate(); err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
@@ -26,23 +26,23 @@ func (s *Store) WriteLines(ctx context.Context, token string, lines []runlog.Lin
 	if len(lines) == 0 {
 		return nil
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := w.Prepare(ctx); err != nil {
 		return err
 	}
-	if err := s.insert(ctx, "run_logs", token, s.lineColumns(lines)); err != nil {
+	if err := w.insert(ctx, "run_logs", token, w.lineColumns(lines)); err != nil {
 		return fmt.Errorf("write %d log lines: %w", len(lines), err)
 	}
 	return nil
 }
 
-func (s *Store) lineColumns(lines []runlog.Line) []column {
-	n, precedence := len(lines), s.nextPrecedence()
+func (w *writer) lineColumns(lines []runlog.Line) []column {
+	n, precedence := len(lines), w.nextPrecedence()
 	group, name, ids, attempts := make([]string, n), make([]string, n), make([]uuid.UUID, n), make([]uint32, n)
 	seq, fire, at := make([]uint64, n), make([]int64, n), make([]int64, n)
 	indexes := make([]int32, n)
 	level, output, text := make([]string, n), make([]string, n), make([]string, n)
 	days, precedences := make([]uint16, n), make([]int64, n)
-	keep := s.keep.Load()
+	keep := w.keep.Load()
 	for i := range lines {
 		l := &lines[i]
 		if i > 0 && l.RunID == lines[i-1].RunID { // most lines follow another of their run
@@ -75,12 +75,15 @@ func (s *Store) lineColumns(lines []runlog.Line) []column {
 	}
 }
 
+// logLines reads and searches the lines of logs.
+type logLines struct{ *server }
+
 // Lines implements [logstore.Store].
-func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog.Line, error) {
+func (l *logLines) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog.Line, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := l.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	c := &conditions{}
@@ -103,7 +106,7 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog
 		query = "SELECT * FROM (" + query + ") WHERE level IN (?)"
 		c.args = append(c.args, filter.Levels)
 	}
-	rows, err := s.conn.Query(ctx, query+fmt.Sprintf(" LIMIT %d", cmp.Or(filter.Limit, logstore.DefaultLines)), c.args...)
+	rows, err := l.conn.Query(ctx, query+fmt.Sprintf(" LIMIT %d", cmp.Or(filter.Limit, logstore.DefaultLines)), c.args...)
 	if err != nil {
 		return nil, fmt.Errorf("read log of run %s: %w", filter.RunID, database.Explain(err))
 	}
@@ -130,12 +133,12 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog
 }
 
 // CountLines returns how many lines the runs have that fired on a day, in UTC, each once.
-func (s *Store) CountLines(ctx context.Context, day time.Time) (int64, error) {
-	if err := s.Prepare(ctx); err != nil {
+func (l *logLines) CountLines(ctx context.Context, day time.Time) (int64, error) {
+	if err := l.Prepare(ctx); err != nil {
 		return 0, err
 	}
 	var n uint64
-	err := s.conn.QueryRow(ctx, "SELECT uniqExact(run_id, attempt, broadcast_index, seq) FROM run_logs WHERE fire_time >= fromUnixTimestamp64Milli(?, 'UTC') AND fire_time < fromUnixTimestamp64Milli(?, 'UTC')",
+	err := l.conn.QueryRow(ctx, "SELECT uniqExact(run_id, attempt, broadcast_index, seq) FROM run_logs WHERE fire_time >= fromUnixTimestamp64Milli(?, 'UTC') AND fire_time < fromUnixTimestamp64Milli(?, 'UTC')",
 		day.UnixMilli(), day.Add(logstore.Day).UnixMilli()).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count log lines of %s: %w", day.Format(time.DateOnly), database.Explain(err))

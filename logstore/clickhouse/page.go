@@ -20,14 +20,14 @@ import (
 var pageSpans = []time.Duration{24 * time.Hour, 7 * 24 * time.Hour}
 
 // page returns the newest runs that filter selects, limit at most.
-func (s *Store) page(ctx context.Context, filter logstore.RunFilter, limit int) ([]row, error) {
+func (h *runHistory) page(ctx context.Context, filter logstore.RunFilter, limit int) ([]row, error) {
 	end := endOf(&filter)
-	if span := s.near(&filter, limit); filter.From.Before(end.Add(-span)) && span > 0 {
+	if span := h.near(&filter, limit); filter.From.Before(end.Add(-span)) && span > 0 {
 		narrow := filter
 		narrow.From = end.Add(-span)
-		rows, err := s.pageWithin(ctx, &narrow, limit, nearSettings)
+		rows, err := h.pageWithin(ctx, &narrow, limit, nearSettings)
 		if err != nil || len(rows) == limit {
-			s.paced(&filter, end, rows)
+			h.paced(&filter, end, rows)
 			return rows, err
 		}
 	}
@@ -38,16 +38,16 @@ func (s *Store) page(ctx context.Context, filter logstore.RunFilter, limit int) 
 		}
 		narrow := filter
 		narrow.From = from
-		rows, err := s.pageWithin(ctx, &narrow, limit, ofTimesSettings)
+		rows, err := h.pageWithin(ctx, &narrow, limit, ofTimesSettings)
 		if err != nil || len(rows) == limit {
-			s.paced(&filter, end, rows)
+			h.paced(&filter, end, rows)
 			return rows, err
 		}
 		found = len(rows)
 	}
-	rows, err := s.pageWithin(ctx, &filter, limit, ofTimesSettings)
+	rows, err := h.pageWithin(ctx, &filter, limit, ofTimesSettings)
 	if len(rows) == limit {
-		s.paced(&filter, end, rows)
+		h.paced(&filter, end, rows)
 	}
 	return rows, err
 }
@@ -62,8 +62,8 @@ const (
 )
 
 // near returns the span in which the page of a filter is likely to be, or 0.
-func (s *Store) near(f *logstore.RunFilter, limit int) time.Duration {
-	span := time.Duration(s.pace.Load()) * time.Duration(limit*nearMargin)
+func (h *runHistory) near(f *logstore.RunFilter, limit int) time.Duration {
+	span := time.Duration(h.pace.Load()) * time.Duration(limit*nearMargin)
 	if span == 0 || span > nearMost || !byTimeAlone(f) {
 		return 0
 	}
@@ -71,10 +71,10 @@ func (s *Store) near(f *logstore.RunFilter, limit int) time.Duration {
 }
 
 // paced remembers how far back the runs of a page are.
-func (s *Store) paced(f *logstore.RunFilter, end time.Time, rows []row) {
+func (h *runHistory) paced(f *logstore.RunFilter, end time.Time, rows []row) {
 	if len(rows) > 0 && byTimeAlone(f) {
 		back := end.Sub(time.UnixMilli(rows[len(rows)-1].fire))
-		s.pace.Store(int64(max(back/time.Duration(len(rows)), 1)))
+		h.pace.Store(int64(max(back/time.Duration(len(rows)), 1)))
 	}
 }
 
@@ -104,13 +104,13 @@ func spare(limit int) int { return 2*limit + 32 }
 // are stored in: to have ClickHouse sort those of one instant by their run takes a third of
 // a list's time, and to compare each row with where the page before ended a sixth. Only where
 // more fire at one instant than a page has is that needed.
-func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int, settings clickhouse.Settings) ([]row, error) {
+func (h *runHistory) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int, settings clickhouse.Settings) ([]row, error) {
 	clause := (*conditions).clause
 	if ofTimes(f) {
 		ctx, clause = clickhouse.Context(ctx, clickhouse.WithSettings(settings)), (*conditions).before
 	}
 	order := byInstant
-	if s.crowded.Load() { // for then it will be so again
+	if h.crowded.Load() { // for then it will be so again
 		order = newestFirst
 	}
 	for ask := spare(limit); ; {
@@ -122,7 +122,7 @@ func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int
 		if err != nil {
 			return nil, err
 		}
-		all, err := s.read(ctx, shown, fmt.Sprintf("%s%s LIMIT %d", clause(c), order, ask), c.args...)
+		all, err := h.read(ctx, shown, fmt.Sprintf("%s%s LIMIT %d", clause(c), order, ask), c.args...)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +132,7 @@ func (s *Store) pageWithin(ctx context.Context, f *logstore.RunFilter, limit int
 		})
 		rows := standing(whole)
 		crowded := cut && len(rows) < limit
-		s.crowded.Store(crowded)
+		h.crowded.Store(crowded)
 		if crowded && order == byInstant {
 			order = newestFirst
 			continue

@@ -13,16 +13,16 @@ import (
 
 // Pieces implements [logstore.Store]. All pieces of a run are read for any page of
 // them: they are few enough, and what became of one depends on others.
-func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logstore.PiecePage, error) {
+func (h *runHistory) Pieces(ctx context.Context, filter logstore.PieceFilter) (logstore.PiecePage, error) {
 	var page logstore.PiecePage
 	if err := filter.Validate(); err != nil {
 		return page, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := h.Prepare(ctx); err != nil {
 		return page, err
 	}
 	run := placeOf(filter.RunID, runlog.Whole)
-	all, err := s.read(ctx, kept, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ?", run.fire, run.id)
+	all, err := h.read(ctx, kept, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ?", run.fire, run.id)
 	if err != nil {
 		return page, fmt.Errorf("read pieces of run %s: %w", filter.RunID, err)
 	}
@@ -36,7 +36,7 @@ func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logsto
 		page.Next = pieceOf(rows[limit].index)
 		rows = rows[:limit]
 	}
-	if page.Pieces, err = s.asRuns(ctx, rows); err != nil {
+	if page.Pieces, err = h.asRuns(ctx, rows); err != nil {
 		return page, fmt.Errorf("read pieces of run %s: %w", filter.RunID, err)
 	}
 	return page, nil

@@ -12,14 +12,14 @@ import (
 )
 
 // Preview implements [logstore.Store].
-func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (runlog.Effect, error) {
+func (t *trimmer) Preview(ctx context.Context, now time.Time, r job.Retention) (runlog.Effect, error) {
 	var effect runlog.Effect
-	if err := s.Prepare(ctx); err != nil {
+	if err := t.Prepare(ctx); err != nil {
 		return effect, err
 	}
 	var runBytes, lineBytes int64
 	for _, table := range runTables {
-		days, err := s.partitions(ctx, table.name)
+		days, err := t.partitions(ctx, table.name)
 		if err != nil {
 			return effect, err
 		}
@@ -27,10 +27,10 @@ func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (ru
 			runBytes += p.bytes
 		}
 	}
-	if err := s.conn.QueryRow(ctx, "SELECT sumIf(sign, broadcast_index = -1) FROM runs").Scan(&effect.Now.Runs); err != nil {
+	if err := t.conn.QueryRow(ctx, "SELECT sumIf(sign, broadcast_index = -1) FROM runs").Scan(&effect.Now.Runs); err != nil {
 		return effect, fmt.Errorf("count runs: %w", database.Explain(err))
 	}
-	lines, err := s.partitions(ctx, "run_logs")
+	lines, err := t.partitions(ctx, "run_logs")
 	if err != nil {
 		return effect, err
 	}
@@ -41,11 +41,11 @@ func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (ru
 	effect.Now.Bytes = runBytes + lineBytes
 	bytesOfRun := float64(runBytes) / float64(max(effect.Now.Runs, 1))
 
-	if effect.Frees.Runs, err = s.countOld(ctx, now, &r); err != nil {
+	if effect.Frees.Runs, err = t.countOld(ctx, now, &r); err != nil {
 		return effect, err
 	}
 	effect.Frees.Bytes = int64(float64(effect.Frees.Runs) * bytesOfRun)
-	due, err := s.dueLines(ctx, now, &r)
+	due, err := t.dueLines(ctx, now, &r)
 	if err != nil {
 		return effect, err
 	}
@@ -54,7 +54,7 @@ func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (ru
 		effect.Frees.Bytes += p.bytes
 	}
 	rates := logstore.NewRates(now, &r)
-	if err := s.addRates(ctx, rates); err != nil {
+	if err := t.addRates(ctx, rates); err != nil {
 		return effect, err
 	}
 	effect.Expected = rates.Expected(bytesOfRun, float64(lineBytes)/float64(max(effect.Now.Lines, 1)))
@@ -62,10 +62,10 @@ func (s *Store) Preview(ctx context.Context, now time.Time, r job.Retention) (ru
 }
 
 // addRates adds what each job has written of late.
-func (s *Store) addRates(ctx context.Context, rates *logstore.Rates) error {
+func (t *trimmer) addRates(ctx context.Context, rates *logstore.Rates) error {
 	const recent = "WHERE fire_time >= fromUnixTimestamp64Milli(?, 'UTC') GROUP BY job"
 	from := rates.From().UnixMilli()
-	rows, err := s.conn.Query(ctx, "SELECT toString(job), sum(runs), sum(lines), min(oldest) FROM ("+
+	rows, err := t.conn.Query(ctx, "SELECT toString(job), sum(runs), sum(lines), min(oldest) FROM ("+
 		"SELECT job, sumIf(sign, broadcast_index = -1) AS runs, 0 AS lines, min(fire_time) AS oldest FROM runs "+recent+
 		" UNION ALL SELECT job, 0, toInt64(count()), min(fire_time) FROM run_logs "+recent+") GROUP BY job", from, from)
 	if err != nil {

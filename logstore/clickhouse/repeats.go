@@ -17,26 +17,26 @@ import (
 // got what their table has not, and the other way round. So a repeat is written under its old
 // token first, which completes or waits for a write that is still at work. Then it is written
 // under a new one, which adds what is still missing. And the reports of its days are counted again.
-type repeats struct{ s *Store }
+type repeats struct{ w *writer }
 
 // Repeats implements [logstore.Repeater].
-func (s *Store) Repeats() logstore.Writer { return repeats{s} }
+func (w *writer) Repeats() logstore.Writer { return repeats{w} }
 
 // WriteRuns implements [logstore.Writer].
 func (r repeats) WriteRuns(ctx context.Context, token string, updates []logstore.Update) error {
-	return r.s.writeRuns(ctx, updates, func(foreign *logstore.ForeignError) error {
-		days, err := r.s.mendable(ctx, updates)
+	return r.w.writeRuns(ctx, updates, func(foreign *logstore.ForeignError) error {
+		days, err := r.w.mendable(ctx, updates)
 		if err != nil {
 			return err
 		}
-		if err := r.s.merge(ctx, token, updates, &logstore.ForeignError{}); err != nil {
+		if err := r.w.merge(ctx, token, updates, &logstore.ForeignError{}); err != nil {
 			return err
 		}
-		if err := r.s.merge(ctx, r.newToken(token), updates, foreign); err != nil {
+		if err := r.w.merge(ctx, r.newToken(token), updates, foreign); err != nil {
 			return err
 		}
 		for day := range days {
-			if err := r.s.recount(ctx, day); err != nil {
+			if err := r.w.recount(ctx, day); err != nil {
 				return err
 			}
 		}
@@ -46,24 +46,24 @@ func (r repeats) WriteRuns(ctx context.Context, token string, updates []logstore
 
 // WriteLines implements [logstore.Writer]. Of lines that are there twice the first stays.
 func (r repeats) WriteLines(ctx context.Context, token string, lines []runlog.Line) error {
-	return r.s.WriteLines(ctx, r.newToken(token), lines)
+	return r.w.WriteLines(ctx, r.newToken(token), lines)
 }
 
 // WriteFacts implements [logstore.Writer].
 func (r repeats) WriteFacts(ctx context.Context, token string, facts []logstore.Fact) error {
-	return r.s.WriteFacts(ctx, r.newToken(token), facts)
+	return r.w.WriteFacts(ctx, r.newToken(token), facts)
 }
 
 // newToken returns a token that ClickHouse has not seen.
 func (r repeats) newToken(token string) string {
-	return fmt.Sprintf("%s again %d", token, -r.s.nextPrecedence())
+	return fmt.Sprintf("%s again %d", token, -r.w.nextPrecedence())
 }
 
 // mendable returns the days of updates whose reports can be counted again. Where retention may have
 // taken runs of a day, that is one whose reports do not outlive them: of runs that are gone
 // nothing else knows. It must be asked before a write is repeated, which counts again what it
 // has not lost.
-func (s *Store) mendable(ctx context.Context, updates []logstore.Update) (map[time.Time]bool, error) {
+func (w *writer) mendable(ctx context.Context, updates []logstore.Update) (map[time.Time]bool, error) {
 	days := map[time.Time]bool{}
 	for i := range updates {
 		days[updates[i].RunID.Time().UTC().Truncate(logstore.Day)] = true
@@ -72,7 +72,7 @@ func (s *Store) mendable(ctx context.Context, updates []logstore.Update) (map[ti
 		if time.Since(day.Add(logstore.Day)) < job.MinKeep {
 			continue
 		}
-		outlive, err := s.reportsOutlive(ctx, day)
+		outlive, err := w.reportsOutlive(ctx, day)
 		if err != nil {
 			return nil, err
 		}

@@ -27,8 +27,11 @@ func reportTable(f *logstore.ReportFilter) string {
 	return "report_hour"
 }
 
+// statistics counts runs by what they are: facets, histograms and reports.
+type statistics struct{ *server }
+
 // Report implements [logstore.Store].
-func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logstore.Report, error) {
+func (s *statistics) Report(ctx context.Context, filter logstore.ReportFilter) (logstore.Report, error) {
 	var report logstore.Report
 	if err := filter.Validate(); err != nil {
 		return report, err
@@ -58,7 +61,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 }
 
 // reportRows reads all rows of a report from a table that has them.
-func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table string, wanted times) ([]runlog.ReportRow, error) {
+func (s *statistics) reportRows(ctx context.Context, f *logstore.ReportFilter, table string, wanted times) ([]runlog.ReportRow, error) {
 	c, err := where(&logstore.RunFilter{Jobs: f.Jobs, Group: f.Group, Groups: f.Groups})
 	if err != nil {
 		return nil, err
@@ -84,7 +87,7 @@ func (s *Store) reportRows(ctx context.Context, f *logstore.ReportFilter, table 
 }
 
 // Failures implements [logstore.Store].
-func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
+func (s *statistics) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -182,7 +185,7 @@ const fewRows = 200
 // firstRows reads the rows of a report that it shows. The twenty worst of many jobs are
 // looked for by what makes them so, and all else is added up for these jobs only, which
 // takes half the time.
-func (s *Store) firstRows(ctx context.Context, f *logstore.ReportFilter) ([]runlog.ReportRow, error) {
+func (s *statistics) firstRows(ctx context.Context, f *logstore.ReportFilter) ([]runlog.ReportRow, error) {
 	narrow := *f
 	by := noTimes
 	switch f.Order {

@@ -30,7 +30,7 @@ var (
 
 // read returns the rows of runs that a query of these columns finds: the rest of it
 // follows upon FROM runs.
-func (s *Store) read(ctx context.Context, c columns, rest string, args ...any) ([]stored, error) {
+func (s *server) read(ctx context.Context, c columns, rest string, args ...any) ([]stored, error) {
 	rows, err := s.conn.Query(ctx, "SELECT "+strings.Join(c, ", ")+" FROM runs"+rest, args...)
 	if err != nil {
 		return nil, database.Explain(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -14,19 +15,29 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
+// runHistory reads runs, their pieces and their timelines.
+type runHistory struct {
+	*server
+	// crowded: a list was asked for lately of more runs of one instant than it shows.
+	crowded atomic.Bool
+	// pace is how far back the newest page of all runs went for each of them, in
+	// nanoseconds; 0 is not known.
+	pace atomic.Int64
+}
+
 // Run implements [logstore.Store].
-func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
+func (h *runHistory) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := h.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.attempts(ctx, placeOf(id, runlog.Whole))
+	rows, err := h.attempts(ctx, placeOf(id, runlog.Whole))
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
-	runs, err := s.asRuns(ctx, rows)
+	runs, err := h.asRuns(ctx, rows)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
@@ -35,8 +46,8 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 
 // attempts returns the attempts of a place, newest first. The error is job.ErrNotFound
 // if there is none.
-func (s *Store) attempts(ctx context.Context, p place) ([]row, error) {
-	all, err := s.read(ctx, known, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ?", p.fire, p.id, p.index)
+func (h *runHistory) attempts(ctx context.Context, p place) ([]row, error) {
+	all, err := h.read(ctx, known, " WHERE fire_time = fromUnixTimestamp64Milli(?, 'UTC') AND run_id = ? AND broadcast_index = ?", p.fire, p.id, p.index)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +59,7 @@ func (s *Store) attempts(ctx context.Context, p place) ([]row, error) {
 }
 
 // asRuns returns rows as runs, with their progress.
-func (s *Store) asRuns(ctx context.Context, rows []row) ([]runlog.Run, error) {
+func (h *runHistory) asRuns(ctx context.Context, rows []row) ([]runlog.Run, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -56,7 +67,7 @@ func (s *Store) asRuns(ctx context.Context, rows []row) ([]runlog.Run, error) {
 	for i := range rows {
 		runs[i] = rows[i].run()
 	}
-	return runs, s.addProgress(ctx, rows, runs)
+	return runs, h.addProgress(ctx, rows, runs)
 }
 
 // run returns a row as a run.
@@ -83,24 +94,24 @@ func (r *row) run() runlog.Run {
 }
 
 // Runs implements [logstore.Store].
-func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.RunPage, error) {
+func (h *runHistory) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.RunPage, error) {
 	var page logstore.RunPage
 	if err := filter.Validate(); err != nil {
 		return page, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := h.Prepare(ctx); err != nil {
 		return page, err
 	}
 	limit := cmp.Or(filter.Limit, logstore.DefaultRuns)
 	if !filter.Sort.Default() {
-		found, err := s.sorted(ctx, &filter, limit)
+		found, err := h.sorted(ctx, &filter, limit)
 		if err != nil {
 			return page, fmt.Errorf("list runs: %w", err)
 		}
 		page.Runs = found
 		return page, nil
 	}
-	rows, err := s.page(ctx, filter, limit+1) // one more tells whether there is another page
+	rows, err := h.page(ctx, filter, limit+1) // one more tells whether there is another page
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
@@ -108,7 +119,7 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 	if more {
 		rows = rows[:limit]
 	}
-	if page.Runs, err = s.listed(ctx, &filter, rows); err != nil {
+	if page.Runs, err = h.listed(ctx, &filter, rows); err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
 	if more {
@@ -119,8 +130,8 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 
 // listed returns rows that f selects as runs. If each stands for a whole run, it has when
 // the first of the run's attempts was decided and began.
-func (s *Store) listed(ctx context.Context, f *logstore.RunFilter, rows []row) ([]runlog.Run, error) {
-	runs, err := s.asRuns(ctx, rows)
+func (h *runHistory) listed(ctx context.Context, f *logstore.RunFilter, rows []row) ([]runlog.Run, error) {
+	runs, err := h.asRuns(ctx, rows)
 	if err != nil || f.AllAttempts {
 		return runs, err
 	}
@@ -137,7 +148,7 @@ func (s *Store) listed(ctx context.Context, f *logstore.RunFilter, rows []row) (
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.read(ctx, instants, " WHERE "+byPlaces)
+	all, err := h.read(ctx, instants, " WHERE "+byPlaces)
 	if err != nil {
 		return nil, fmt.Errorf("read when runs began: %w", err)
 	}
@@ -162,19 +173,19 @@ func firstOf(a, b time.Time) time.Time {
 }
 
 // Counts implements [logstore.Store].
-func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.Status]int, error) {
+func (h *runHistory) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.Status]int, error) {
 	filter.Limit, filter.Cursor = 0, ""
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := h.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	c, err := ofRuns(&filter)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT toString("+statusColumn(&filter)+"), sum(sign * toInt64(count)) AS fires FROM runs"+c.clause()+" GROUP BY 1 HAVING fires > 0", c.args...)
+	rows, err := h.conn.Query(ctx, "SELECT toString("+statusColumn(&filter)+"), sum(sign * toInt64(count)) AS fires FROM runs"+c.clause()+" GROUP BY 1 HAVING fires > 0", c.args...)
 	if err != nil {
 		return nil, fmt.Errorf("count runs: %w", database.Explain(err))
 	}

@@ -3,6 +3,8 @@ package clickhouse
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -16,15 +18,26 @@ import (
 // progressStep is how far changes for progress are apart at least.
 const progressStep = 10 * time.Second
 
+// writer adds runs, lines and facts, and counts reports again.
+type writer struct {
+	*server
+	keep atomic.Pointer[job.Retention] // by which new lines get their class
+	// writing is held from the search for rows of runs until those that take their place are
+	// written.
+	writing sync.Mutex
+	// precedence is that of the newest write. It falls with time.
+	precedence atomic.Int64
+}
+
 // WriteRuns implements [logstore.Store].
-func (s *Store) WriteRuns(ctx context.Context, token string, updates []logstore.Update) error {
-	return s.writeRuns(ctx, updates, func(foreign *logstore.ForeignError) error {
-		return s.merge(ctx, token, updates, foreign)
+func (w *writer) WriteRuns(ctx context.Context, token string, updates []logstore.Update) error {
+	return w.writeRuns(ctx, updates, func(foreign *logstore.ForeignError) error {
+		return w.merge(ctx, token, updates, foreign)
 	})
 }
 
 // writeRuns has write write updates that are valid, and no other write at the same time.
-func (s *Store) writeRuns(ctx context.Context, updates []logstore.Update, write func(*logstore.ForeignError) error) error {
+func (w *writer) writeRuns(ctx context.Context, updates []logstore.Update, write func(*logstore.ForeignError) error) error {
 	for i := range updates {
 		if err := updates[i].Validate(); err != nil {
 			return fmt.Errorf("update %d: %w", i, err)
@@ -33,11 +46,11 @@ func (s *Store) writeRuns(ctx context.Context, updates []logstore.Update, write 
 	if len(updates) == 0 {
 		return nil
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := w.Prepare(ctx); err != nil {
 		return err
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	foreign := &logstore.ForeignError{}
 	if err := write(foreign); err != nil {
 		return fmt.Errorf("write %d updates of runs: %w", len(updates), err)
@@ -47,16 +60,16 @@ func (s *Store) writeRuns(ctx context.Context, updates []logstore.Update, write 
 
 // merge merges updates into what the table has. A repeat under the same token is worked out
 // from what was before it, and so has the same rows: ClickHouse takes those that it lacks.
-func (s *Store) merge(ctx context.Context, token string, updates []logstore.Update, foreign *logstore.ForeignError) error {
-	err := logstore.Own(updates, foreign, func(ids []job.RunID) (map[job.RunID]job.Name, error) { return s.ownersOf(ctx, ids) })
+func (w *writer) merge(ctx context.Context, token string, updates []logstore.Update, foreign *logstore.ForeignError) error {
+	err := logstore.Own(updates, foreign, func(ids []job.RunID) (map[job.RunID]job.Name, error) { return w.ownersOf(ctx, ids) })
 	if err != nil {
 		return err
 	}
 	found := historiesOf(updates)
-	if err := s.findHistories(ctx, token, found); err != nil {
+	if err := w.findHistories(ctx, token, found); err != nil {
 		return err
 	}
-	e := events{precedence: s.nextPrecedence()}
+	e := events{precedence: w.nextPrecedence()}
 	for i := range updates {
 		u, h := &updates[i], &found.all[found.of[i]]
 		if owner := h.owner(); foreign.Updates[i] == nil && owner != "" && owner != u.Job {
@@ -76,23 +89,23 @@ func (s *Store) merge(ctx context.Context, token string, updates []logstore.Upda
 		}
 	}
 	if len(e.rows) > 0 {
-		if err := s.insert(ctx, "run_events", token, e.columns()); err != nil {
+		if err := w.insert(ctx, "run_events", token, e.columns()); err != nil {
 			return err
 		}
 	}
 	if rows := found.changes(token); len(rows) > 0 {
-		return s.insert(ctx, "runs", token, insertColumns(rows))
+		return w.insert(ctx, "runs", token, insertColumns(rows))
 	}
 	return nil
 }
 
 // findHistories reads what the table had of places before the write of a token.
-func (s *Store) findHistories(ctx context.Context, token string, into *histories) error {
+func (w *writer) findHistories(ctx context.Context, token string, into *histories) error {
 	ctx, err := withPlaces(ctx, into.at)
 	if err != nil {
 		return err
 	}
-	all, err := s.read(ctx, known, " WHERE "+byPlaces)
+	all, err := w.read(ctx, known, " WHERE "+byPlaces)
 	if err != nil {
 		return fmt.Errorf("look for runs: %w", err)
 	}
@@ -120,7 +133,7 @@ func (s *Store) findHistories(ctx context.Context, token string, into *histories
 }
 
 // ownersOf returns whose those of the runs are that are there.
-func (s *Store) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]job.Name, error) {
+func (w *writer) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]job.Name, error) {
 	places, names := make(map[place]bool, len(ids)), make(map[uuid.UUID]job.RunID, len(ids))
 	for _, id := range ids {
 		places[placeOf(id, runlog.Whole)], names[packID(id)] = true, id
@@ -129,7 +142,7 @@ func (s *Store) ownersOf(ctx context.Context, ids []job.RunID) (map[job.RunID]jo
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT run_id, any(job) FROM runs WHERE "+byRuns+" GROUP BY run_id")
+	rows, err := w.conn.Query(ctx, "SELECT run_id, any(job) FROM runs WHERE "+byRuns+" GROUP BY run_id")
 	if err != nil {
 		return nil, fmt.Errorf("look for the jobs of runs: %w", database.Explain(err))
 	}

@@ -23,12 +23,12 @@ import (
 var searchBack = []time.Duration{time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour, 0}
 
 // Search implements [logstore.Store].
-func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logstore.SearchPage, error) {
+func (l *logLines) Search(ctx context.Context, filter logstore.SearchFilter) (logstore.SearchPage, error) {
 	var page logstore.SearchPage
 	if err := filter.Validate(); err != nil {
 		return page, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := l.Prepare(ctx); err != nil {
 		return page, err
 	}
 	limit := cmp.Or(filter.Limit, logstore.DefaultHits)
@@ -45,7 +45,7 @@ func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logst
 		if !whole {
 			narrow.From = newest.Add(-back)
 		}
-		lines, err := s.newestHits(ctx, &narrow, limit+1, whole) // one more tells whether there is another page
+		lines, err := l.newestHits(ctx, &narrow, limit+1, whole) // one more tells whether there is another page
 		if err != nil {
 			return page, fmt.Errorf("search logs: %w", err)
 		}
@@ -65,13 +65,13 @@ func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logst
 // first that so many of them fired since, for which ClickHouse reads the index and one
 // column: to read all that a hit is ordered by takes ten times as long, and a common word
 // has hits everywhere. Unless all of them are wanted, it returns none when there are fewer.
-func (s *Store) newestHits(ctx context.Context, f *logstore.SearchFilter, limit int, all bool) ([]runlog.Line, error) {
+func (l *logLines) newestHits(ctx context.Context, f *logstore.SearchFilter, limit int, all bool) ([]runlog.Line, error) {
 	for ask := limit; ; ask *= 4 {
-		since, more, err := s.hitsSince(ctx, f, ask)
+		since, more, err := l.hitsSince(ctx, f, ask)
 		if err != nil || !more && !all {
 			return nil, err
 		}
-		lines, err := s.readHits(ctx, f, since, limit)
+		lines, err := l.readHits(ctx, f, since, limit)
 		if err != nil || len(lines) == limit || !more {
 			return lines, err
 		}
@@ -81,12 +81,12 @@ func (s *Store) newestHits(ctx context.Context, f *logstore.SearchFilter, limit 
 
 // hitsSince returns when the n-th of the newest lines fired that match. more is false, and
 // since the zero time, when there are fewer.
-func (s *Store) hitsSince(ctx context.Context, f *logstore.SearchFilter, n int) (since time.Time, more bool, err error) {
+func (l *logLines) hitsSince(ctx context.Context, f *logstore.SearchFilter, n int) (since time.Time, more bool, err error) {
 	c, err := ofHits(f)
 	if err != nil {
 		return since, false, err
 	}
-	err = s.conn.QueryRow(ctx, fmt.Sprintf("SELECT fire_time FROM run_logs%s ORDER BY fire_time DESC LIMIT 1 OFFSET %d", c.clause(), n-1), c.args...).Scan(&since)
+	err = l.conn.QueryRow(ctx, fmt.Sprintf("SELECT fire_time FROM run_logs%s ORDER BY fire_time DESC LIMIT 1 OFFSET %d", c.clause(), n-1), c.args...).Scan(&since)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
@@ -140,7 +140,7 @@ func ofHits(f *logstore.SearchFilter) (*conditions, error) {
 }
 
 // readHits returns the newest lines that match and fired since an instant.
-func (s *Store) readHits(ctx context.Context, f *logstore.SearchFilter, since time.Time, limit int) ([]runlog.Line, error) {
+func (l *logLines) readHits(ctx context.Context, f *logstore.SearchFilter, since time.Time, limit int) ([]runlog.Line, error) {
 	c, err := ofHits(f)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (s *Store) readHits(ctx context.Context, f *logstore.SearchFilter, since ti
 	if !since.IsZero() {
 		c.add("fire_time >= fromUnixTimestamp64Milli(?, 'UTC')", since.UnixMilli())
 	}
-	rows, err := s.conn.Query(ctx, "SELECT job, run_id, attempt, broadcast_index, seq, at, toString(level), toString(output), text FROM run_logs"+c.clause()+
+	rows, err := l.conn.Query(ctx, "SELECT job, run_id, attempt, broadcast_index, seq, at, toString(level), toString(output), text FROM run_logs"+c.clause()+
 		" ORDER BY fire_time DESC, toUInt128(run_id) DESC, attempt DESC, broadcast_index DESC, seq DESC, precedence DESC"+
 		fmt.Sprintf(" LIMIT 1 BY fire_time, run_id, attempt, broadcast_index, seq LIMIT %d", limit), c.args...)
 	if err != nil {

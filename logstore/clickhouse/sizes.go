@@ -10,12 +10,12 @@ import (
 
 // Settle merges the parts of each day of runs, lines and reports into one, and returns when
 // that is done. A server does so by itself, in hours; a measurement cannot wait for it.
-func (s *Store) Settle(ctx context.Context) error {
-	if err := s.Prepare(ctx); err != nil {
+func (t *trimmer) Settle(ctx context.Context) error {
+	if err := t.Prepare(ctx); err != nil {
 		return err
 	}
 	for _, table := range []string{"runs", "run_events", "run_logs", "report_minute", "report_hour", "report_day", "report_instance"} {
-		err := s.conn.Exec(ctx, "OPTIMIZE TABLE "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" FINAL SETTINGS optimize_skip_merged_partitions = 1")
+		err := t.conn.Exec(ctx, "OPTIMIZE TABLE "+t.db.Layout.Local(table)+" "+t.db.Layout.OnCluster()+" FINAL SETTINGS optimize_skip_merged_partitions = 1")
 		if err != nil {
 			return fmt.Errorf("merge parts of %s: %w", table, database.Explain(err))
 		}
@@ -30,11 +30,11 @@ type Size struct {
 }
 
 // Sizes returns the size of each table by its name.
-func (s *Store) Sizes(ctx context.Context) (map[string]Size, error) {
-	if err := s.Prepare(ctx); err != nil {
+func (t *trimmer) Sizes(ctx context.Context) (map[string]Size, error) {
+	if err := t.Prepare(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT table, sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND database = ? GROUP BY table", s.db.Layout.Database)
+	rows, err := t.conn.Query(ctx, "SELECT table, sum(rows), sum(bytes_on_disk) FROM system.parts WHERE active AND database = ? GROUP BY table", t.db.Layout.Database)
 	if err != nil {
 		return nil, fmt.Errorf("measure tables: %w", database.Explain(err))
 	}
@@ -56,7 +56,7 @@ func (s *Store) Sizes(ctx context.Context) (map[string]Size, error) {
 
 // disk returns the fullest disk of all servers. What keeps objects elsewhere has no end,
 // and is left out.
-func (s *Store) disk(ctx context.Context) (logstore.Disk, error) {
+func (s *server) disk(ctx context.Context) (logstore.Disk, error) {
 	rows, err := s.conn.Query(ctx, "SELECT total_space, free_space FROM "+s.db.Layout.Everyone("system.disks")+
 		" WHERE type = 'Local' AND total_space > 0 ORDER BY free_space / total_space LIMIT 1")
 	if err != nil {

@@ -50,7 +50,7 @@ func instantOrNull(column string) string {
 
 // sorted returns the first runs that filter selects in another order than that in which
 // they are stored. ClickHouse looks at all of them.
-func (s *Store) sorted(ctx context.Context, f *logstore.RunFilter, limit int) ([]runlog.Run, error) {
+func (h *runHistory) sorted(ctx context.Context, f *logstore.RunFilter, limit int) ([]runlog.Run, error) {
 	c, err := ofRuns(f)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *Store) sorted(ctx context.Context, f *logstore.RunFilter, limit int) ([
 	}
 	order := " ORDER BY " + values[f.Sort.By] + way + " NULLS LAST, fire_time DESC, toUInt128(run_id) DESC, attempt DESC"
 	for ask := spare(limit); ; ask *= 4 {
-		all, err := s.read(ctx, shown, fmt.Sprintf("%s%s%s LIMIT %d", join, c.clause(), order, ask), c.args...)
+		all, err := h.read(ctx, shown, fmt.Sprintf("%s%s%s LIMIT %d", join, c.clause(), order, ask), c.args...)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (s *Store) sorted(ctx context.Context, f *logstore.RunFilter, limit int) ([
 		if len(rows) < limit && cut {
 			continue
 		}
-		runs, err := s.listed(ctx, f, rows)
+		runs, err := h.listed(ctx, f, rows)
 		if err != nil {
 			return nil, err
 		}

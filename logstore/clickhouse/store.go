@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -29,27 +25,13 @@ type Config struct {
 // Store is a log store in ClickHouse. It is safe for concurrent use, but only one
 // program at a time may write.
 type Store struct {
-	db    *database.Database
-	conn  driver.Conn // that of db
-	cfg   Config
-	keep  atomic.Pointer[job.Retention] // by which new lines get their class
-	asked *ask.User                     // for people's SQL; nil without a user for it
-
-	prepared  atomic.Bool // the schema is as this program knows it
-	preparing sync.Mutex  // guards what is below
-	failed    error       // the last try to prepare, made at failedAt
-	failedAt  time.Time
-
-	// writing is held from looking for rows of runs until those that take their place are
-	// written.
-	writing sync.Mutex
-	// crowded says that a list was asked for lately of more runs of one instant than it shows.
-	crowded atomic.Bool
-	// pace is how far back the newest page of all runs went for each of them, in
-	// nanoseconds; 0 is not known.
-	pace atomic.Int64
-	// precedence is that of the newest write. It falls with time.
-	precedence atomic.Int64
+	*server
+	runHistory
+	logLines
+	statistics
+	writer
+	trimmer
+	asked *ask.User // for people's SQL; nil without a user for it
 }
 
 // Identity implements [logstore.Store].
@@ -105,7 +87,11 @@ func Open(address string, cfg Config) (*Store, error) {
 	if cfg.Lock == nil {
 		cfg.Lock = func(context.Context) (func(), error) { return func() {}, nil }
 	}
-	s := &Store{db: db, conn: db.Conn, cfg: cfg}
+	server := &server{db: db, conn: db.Conn, cfg: cfg}
+	s := &Store{
+		server: server, runHistory: runHistory{server: server}, logLines: logLines{server}, statistics: statistics{server},
+		writer: writer{server: server}, trimmer: trimmer{server},
+	}
 	s.SetRetention(logstore.DefaultRetention())
 	if cfg.SQL != "" {
 		if s.asked, err = ask.Open(cfg.SQL, auditTable); err != nil {
@@ -113,27 +99,6 @@ func Open(address string, cfg Config) (*Store, error) {
 		}
 	}
 	return s, nil
-}
-
-// retryAfter is how long a try to prepare that has failed answers for others.
-const retryAfter = time.Second
-
-// Prepare connects and brings the schema up to date, unless that is done. The error
-// is job.ErrInvalid for a wrong password, a server that is too old and a database of a
-// newer program; job.ErrUnavailable when the server cannot be reached.
-func (s *Store) Prepare(ctx context.Context) error {
-	if s.prepared.Load() {
-		return nil
-	}
-	s.preparing.Lock()
-	defer s.preparing.Unlock()
-	if s.prepared.Load() || time.Since(s.failedAt) < retryAfter {
-		return s.failed
-	}
-	s.failed = s.db.Prepare(ctx, s.cfg.Lock)
-	s.failedAt = time.Now()
-	s.prepared.Store(s.failed == nil)
-	return s.failed
 }
 
 // SetRetention implements [logstore.Store].

@@ -21,35 +21,39 @@ var runTables = []struct{ name, at string }{
 	{"run_events", "if(at > now64(3, 'UTC'), fire_time, at)"}, // an executor's clock may be anywhere
 }
 
+// trimmer removes what is older than retention keeps, foresees what that will be, and measures what
+// is left.
+type trimmer struct{ *server }
+
 // Trim implements [logstore.Store]. It drops whole days, in UTC, which takes no time
 // whatever they hold. On a day from which some runs stay, it deletes the rows of the
 // others; they are few compared to the lines.
-func (s *Store) Trim(ctx context.Context, now time.Time, r job.Retention) (logstore.Trimmed, error) {
+func (t *trimmer) Trim(ctx context.Context, now time.Time, r job.Retention) (logstore.Trimmed, error) {
 	var trimmed logstore.Trimmed
-	if err := s.Prepare(ctx); err != nil {
+	if err := t.Prepare(ctx); err != nil {
 		return trimmed, err
 	}
-	old, err := s.countOld(ctx, now, &r)
+	old, err := t.countOld(ctx, now, &r)
 	if err != nil {
 		return trimmed, fmt.Errorf("trim runs: %w", err)
 	}
 	for _, table := range runTables {
-		if err := s.trimTable(ctx, table.name, isOld(now, &r, table.at), now); err != nil {
+		if err := t.trimTable(ctx, table.name, isOld(now, &r, table.at), now); err != nil {
 			return trimmed, err
 		}
 	}
 	trimmed.Runs = old
-	due, err := s.dueLines(ctx, now, &r)
+	due, err := t.dueLines(ctx, now, &r)
 	if err != nil {
 		return trimmed, err
 	}
 	for _, p := range due {
-		if err := s.drop(ctx, "run_logs", p.id); err != nil {
+		if err := t.drop(ctx, "run_logs", p.id); err != nil {
 			return trimmed, err
 		}
 		trimmed.Lines += p.rows
 	}
-	trimmed.Facts, err = s.trimFacts(ctx, now, &r)
+	trimmed.Facts, err = t.trimFacts(ctx, now, &r)
 	return trimmed, err
 }
 
@@ -92,8 +96,8 @@ func isOld(now time.Time, r *job.Retention, at string) string {
 }
 
 // countOld returns how many attempts are too old.
-func (s *Store) countOld(ctx context.Context, now time.Time, r *job.Retention) (n int64, err error) {
-	err = s.conn.QueryRow(ctx, "SELECT sumIf(sign, broadcast_index = -1) FROM runs WHERE "+isOld(now, r, runTables[0].at)).Scan(&n)
+func (t *trimmer) countOld(ctx context.Context, now time.Time, r *job.Retention) (n int64, err error) {
+	err = t.conn.QueryRow(ctx, "SELECT sumIf(sign, broadcast_index = -1) FROM runs WHERE "+isOld(now, r, runTables[0].at)).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("count old runs: %w", database.Explain(err))
 	}
@@ -101,8 +105,8 @@ func (s *Store) countOld(ctx context.Context, now time.Time, r *job.Retention) (
 }
 
 // trimTable deletes what is too old: a whole day if nothing of it stays, else its rows.
-func (s *Store) trimTable(ctx context.Context, table, old string, now time.Time) error {
-	rows, err := s.conn.Query(ctx, "SELECT _partition_id, countIf("+old+") AS old, countIf(NOT ("+old+")) AS left FROM "+table+
+func (t *trimmer) trimTable(ctx context.Context, table, old string, now time.Time) error {
+	rows, err := t.conn.Query(ctx, "SELECT _partition_id, countIf("+old+") AS old, countIf(NOT ("+old+")) AS left FROM "+table+
 		" WHERE fire_time < toDateTime64(?, 3, 'UTC') GROUP BY _partition_id HAVING old > 0 ORDER BY _partition_id", now.Unix())
 	if err != nil {
 		return fmt.Errorf("count old rows of %s: %w", table, database.Explain(err))
@@ -124,14 +128,14 @@ func (s *Store) trimTable(ctx context.Context, table, old string, now time.Time)
 		return fmt.Errorf("count old rows of %s: %w", table, database.Explain(err))
 	}
 	for _, id := range whole {
-		if err := s.drop(ctx, table, id); err != nil {
+		if err := t.drop(ctx, table, id); err != nil {
 			return err
 		}
 	}
 	if !some {
 		return nil
 	}
-	if err := s.conn.Exec(ctx, "DELETE FROM "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" WHERE "+old); err != nil {
+	if err := t.conn.Exec(ctx, "DELETE FROM "+t.db.Layout.Local(table)+" "+t.db.Layout.OnCluster()+" WHERE "+old); err != nil {
 		return fmt.Errorf("delete old rows of %s: %w", table, database.Explain(err))
 	}
 	return nil
@@ -146,9 +150,9 @@ type partition struct {
 }
 
 // partitions returns those of a table, the oldest first, as all servers have them.
-func (s *Store) partitions(ctx context.Context, table string) ([]partition, error) {
-	rows, err := s.conn.Query(ctx, "SELECT partition_id, sum(rows), sum(bytes_on_disk) FROM "+s.db.Layout.Everyone("system.parts")+
-		" WHERE active AND database = ? AND table = ? GROUP BY partition_id ORDER BY partition_id", s.db.Layout.Database, s.db.Layout.Local(table))
+func (t *trimmer) partitions(ctx context.Context, table string) ([]partition, error) {
+	rows, err := t.conn.Query(ctx, "SELECT partition_id, sum(rows), sum(bytes_on_disk) FROM "+t.db.Layout.Everyone("system.parts")+
+		" WHERE active AND database = ? AND table = ? GROUP BY partition_id ORDER BY partition_id", t.db.Layout.Database, t.db.Layout.Local(table))
 	if err != nil {
 		return nil, fmt.Errorf("list days of %s: %w", table, database.Explain(err))
 	}
@@ -175,8 +179,8 @@ func (s *Store) partitions(ctx context.Context, table string) ([]partition, erro
 }
 
 // dueLines returns the partitions of lines none of whose jobs keeps them any longer.
-func (s *Store) dueLines(ctx context.Context, now time.Time, r *job.Retention) ([]partition, error) {
-	all, err := s.partitions(ctx, "run_logs")
+func (t *trimmer) dueLines(ctx context.Context, now time.Time, r *job.Retention) ([]partition, error) {
+	all, err := t.partitions(ctx, "run_logs")
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +193,7 @@ func (s *Store) dueLines(ctx context.Context, now time.Time, r *job.Retention) (
 		var at time.Time
 		end := p.day.Add(logstore.Day)
 		// precedence tells when a line was written.
-		err := s.conn.QueryRow(ctx, fmt.Sprintf("SELECT max(greatest(toDateTime(%d, 'UTC'), toDateTime(intDiv(-newest, 1000000000), 'UTC')) + toIntervalSecond(least(%s, %d))) FROM "+
+		err := t.conn.QueryRow(ctx, fmt.Sprintf("SELECT max(greatest(toDateTime(%d, 'UTC'), toDateTime(intDiv(-newest, 1000000000), 'UTC')) + toIntervalSecond(least(%s, %d))) FROM "+
 			"(SELECT group, job, min(precedence) AS newest FROM run_logs WHERE fire_time >= ? AND fire_time < ? AND retention_days = ? GROUP BY group, job)",
 			end.Unix(), keepLogs(r), p.class*int(logstore.Day.Seconds())), p.day, end, uint16(p.class)).Scan(&at) //nolint:gosec // is one of job.LogClasses
 		if err != nil {
@@ -203,8 +207,8 @@ func (s *Store) dueLines(ctx context.Context, now time.Time, r *job.Retention) (
 }
 
 // drop drops a partition of a table, at once and whole.
-func (s *Store) drop(ctx context.Context, table, id string) error {
-	if err := s.conn.Exec(ctx, "ALTER TABLE "+s.db.Layout.Local(table)+" "+s.db.Layout.OnCluster()+" DROP PARTITION ID '"+id+"'"); err != nil {
+func (t *trimmer) drop(ctx context.Context, table, id string) error {
+	if err := t.conn.Exec(ctx, "ALTER TABLE "+t.db.Layout.Local(table)+" "+t.db.Layout.OnCluster()+" DROP PARTITION ID '"+id+"'"); err != nil {
 		return fmt.Errorf("drop day %s of %s: %w", id, table, database.Explain(err))
 	}
 	return nil

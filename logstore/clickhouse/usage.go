@@ -15,15 +15,15 @@ import (
 
 // Waiting implements [logstore.Store]. A row that is no longer so is there twice, with both
 // signs, until the two are merged.
-func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
-	if err := s.Prepare(ctx); err != nil {
+func (t *trimmer) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
+	if err := t.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	c, err := ofRuns(&logstore.RunFilter{Statuses: []job.Status{job.StatusPending}})
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT of, count(), min(since) FROM (SELECT toString(group) AS of, committed_at AS since FROM runs"+c.clause()+
+	rows, err := t.conn.Query(ctx, "SELECT of, count(), min(since) FROM (SELECT toString(group) AS of, committed_at AS since FROM runs"+c.clause()+
 		" GROUP BY run_id, attempt, of, since HAVING sum(sign) > 0) GROUP BY of", c.args...)
 	if err != nil {
 		return nil, fmt.Errorf("count waiting runs: %w", database.Explain(err))
@@ -46,18 +46,18 @@ func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error
 }
 
 // Usage implements [logstore.Store].
-func (s *Store) Usage(ctx context.Context, filter logstore.UsageFilter) ([]runlog.UsagePart, error) {
+func (t *trimmer) Usage(ctx context.Context, filter logstore.UsageFilter) ([]runlog.UsagePart, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := t.Prepare(ctx); err != nil {
 		return nil, err
 	}
 	query, args, err := usageQuery(&filter)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, query, args...)
+	rows, err := t.conn.Query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("add up usage: %w", database.Explain(err))
 	}

@@ -76,21 +76,21 @@ func changeOf(r *row, kind runlog.Kind) change {
 }
 
 // Changes implements [logstore.Store].
-func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error) {
+func (h *runHistory) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
 	var entries []entry
 	var err error
 	if piece == runlog.Whole {
-		entries, err = s.whole(ctx, id)
+		entries, err = h.whole(ctx, id)
 	} else {
-		entries, err = s.attempts(ctx, id, "SELECT "+pieceColumns+", '' FROM pieces WHERE run_id = ? AND piece = ?", file.PackID(id), int(piece))
+		entries, err = h.attempts(ctx, id, "SELECT "+pieceColumns+", '' FROM pieces WHERE run_id = ? AND piece = ?", file.PackID(id), int(piece))
 	}
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.reads.QueryContext(ctx,
+	rows, err := h.reads.QueryContext(ctx,
 		"SELECT attempt, kind, at, status, instance, delivery, percent, detail FROM changes WHERE run_id = ? AND piece = ?", file.PackID(id), int(piece))
 	if err != nil {
 		return nil, fmt.Errorf("read changes of run %s: %w", id, err)

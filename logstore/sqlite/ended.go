@@ -35,16 +35,6 @@ type ended struct {
 	deliveredAt, cause               int64
 }
 
-// settle counts all that is noted, so that the reports are those of the runs.
-func (s *Store) settle(ctx context.Context) error {
-	for s.noted.Load() {
-		if err := s.write(ctx, func(ctx context.Context, w *writer) error { return w.countEnds(ctx) }); err != nil {
-			return fmt.Errorf("count what has ended: %w", err)
-		}
-	}
-	return nil
-}
-
 // note remembers that the transaction may have noted something, and counts some of
 // what has waited for long.
 func (w *writer) note(ctx context.Context) error {

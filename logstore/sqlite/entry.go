@@ -29,7 +29,7 @@ func asRuns(entries []entry) []runlog.Run {
 
 // scan reads rows of listColumns, attemptColumns or pieceColumns, with the result after them if so,
 // and closes them.
-func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
+func (d *database) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 	defer func() { _ = rows.Close() }()
 	var entries []entry
 	for rows.Next() {
@@ -54,7 +54,7 @@ func (s *Store) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		if err := rows.Scan(into...); err != nil {
 			return nil, err
 		}
-		e.Job, e.Status, e.Cause, e.FireTime = s.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
+		e.Job, e.Status, e.Cause, e.FireTime = d.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
 		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = file.Instant(committedAt), file.Instant(deliveredAt), file.Instant(startedAt), file.Instant(untilTime)
 		e.QueuedAt, e.FirstDecidedAt, e.FirstStartedAt = file.Instant(queuedAt), file.Instant(firstDecided), file.Instant(firstStarted)
 		e.FinishedAt, e.Reason = file.Instant(e.reportedAt), reason.Text(e.reason)

@@ -21,7 +21,7 @@ var facetColumn = map[runlog.Dimension]string{
 
 // Facets implements [logstore.Store]. Dimensions of which the filter says nothing are
 // counted in one pass.
-func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog.Facets, error) {
+func (s *statistics) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog.Facets, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Store) Facets(ctx context.Context, filter logstore.FacetFilter) (runlog
 	return facets, s.facets(ctx, filter.RunFilter, filter.Values, facets, together...)
 }
 
-func (s *Store) facets(ctx context.Context, f logstore.RunFilter, values int, into runlog.Facets, by ...runlog.Dimension) error {
+func (s *statistics) facets(ctx context.Context, f logstore.RunFilter, values int, into runlog.Facets, by ...runlog.Dimension) error {
 	if len(by) == 0 {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (q *query) facets(by []runlog.Dimension) (string, []any) {
 }
 
 // facetValue is empty for a run without one, such as the instance of one that waits.
-func (s *Store) facetValue(d runlog.Dimension, v any) string {
+func (s *statistics) facetValue(d runlog.Dimension, v any) string {
 	if text, ok := v.(string); ok {
 		return text
 	}
@@ -132,7 +132,7 @@ func (s *Store) facetValue(d runlog.Dimension, v any) string {
 }
 
 // Histogram implements [logstore.Store].
-func (s *Store) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) (logstore.Histogram, error) {
+func (s *statistics) Histogram(ctx context.Context, filter logstore.RunFilter, parts int) (logstore.Histogram, error) {
 	filter.Limit, filter.Cursor = 0, ""
 	if err := filter.CheckHistogram(parts); err != nil {
 		return logstore.Histogram{}, err

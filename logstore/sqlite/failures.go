@@ -31,7 +31,7 @@ func init() { //nolint:gochecknoinits // the driver keeps functions for all conn
 const said = "coalesce(nullif(message, ''), nullif(end_reason, ''), nullif(reason, ''), CASE status WHEN 11 THEN 'failed' WHEN 12 THEN 'timed_out' ELSE 'lost' END)"
 
 // Failures implements [logstore.Store].
-func (s *Store) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
+func (s *statistics) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}

@@ -10,21 +10,21 @@ import (
 )
 
 // LastRuns implements [logstore.Store].
-func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
+func (h *runHistory) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error) {
 	if n < 1 || n > logstore.MaxLastRuns {
 		return nil, &job.InvalidError{Field: "n", Reason: fmt.Sprintf("must be from 1 to %d", logstore.MaxLastRuns)}
 	}
 	last := map[job.Name][]runlog.Run{}
 	for _, name := range jobs {
-		id, ok := s.jobs.ID(name)
+		id, ok := h.jobs.ID(name)
 		if !ok {
 			continue
 		}
-		rows, err := s.lastRuns.QueryContext(ctx, id, n)
+		rows, err := h.lastRuns.QueryContext(ctx, id, n)
 		if err != nil {
 			return nil, fmt.Errorf("read last runs of %s: %w", name, err)
 		}
-		entries, err := s.scan(rows, false)
+		entries, err := h.scan(rows, false)
 		if err != nil {
 			return nil, fmt.Errorf("read last runs of %s: %w", name, err)
 		}
@@ -37,9 +37,9 @@ func (s *Store) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.N
 
 // prepareLast prepares the query that runs once for each job of a page: parsing it again
 // for each page took a tenth of the time of a list of jobs.
-func (s *Store) prepareLast(ctx context.Context) (err error) {
-	if s.lastRuns, err = s.reads.PrepareContext(ctx, "SELECT "+listColumns+newestOfJob); err == nil {
-		s.lastStatus, err = s.reads.PrepareContext(ctx, "SELECT status, started_at"+newestOfJob)
+func (h *runHistory) prepareLast(ctx context.Context) (err error) {
+	if h.lastRuns, err = h.reads.PrepareContext(ctx, "SELECT "+listColumns+newestOfJob); err == nil {
+		h.lastStatus, err = h.reads.PrepareContext(ctx, "SELECT status, started_at"+newestOfJob)
 	}
 	if err != nil {
 		return fmt.Errorf("prepare to read last runs: %w", err)

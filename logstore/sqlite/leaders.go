@@ -19,7 +19,7 @@ type longest struct {
 // slowest reads a report of jobs by the 95th percentile of their duration. No percentile is
 // above the longest duration, and to add up numbers takes a fraction of what spreads take: so
 // only the spreads of those jobs are read that can be in the report.
-func (s *Store) slowest(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
+func (s *statistics) slowest(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
 	all, err := s.longest(ctx, &f)
 	if err != nil {
 		return logstore.Report{}, fmt.Errorf("read report: %w", err)
@@ -43,7 +43,7 @@ func (s *Store) slowest(ctx context.Context, f logstore.ReportFilter) (logstore.
 
 // failing reads a report in the order of failures: the rows with failures come first, and
 // are few. If the report is read in parts, perhaps only some parts have failures.
-func (s *Store) failing(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
+func (s *statistics) failing(ctx context.Context, f logstore.ReportFilter) (logstore.Report, error) {
 	if inParts(&f) {
 		return s.readReport(ctx, f, "")
 	}
@@ -55,7 +55,7 @@ func (s *Store) failing(ctx context.Context, f logstore.ReportFilter) (logstore.
 }
 
 // longest returns the jobs of a report, those whose longest attempt took the longest first.
-func (s *Store) longest(ctx context.Context, f *logstore.ReportFilter) ([]longest, error) {
+func (s *statistics) longest(ctx context.Context, f *logstore.ReportFilter) ([]longest, error) {
 	query, args := s.longestQuery(f)
 	rows, err := s.reads.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) longest(ctx context.Context, f *logstore.ReportFilter) ([]longes
 	return all, rows.Err()
 }
 
-func (s *Store) longestQuery(f *logstore.ReportFilter) (string, []any) {
+func (s *statistics) longestQuery(f *logstore.ReportFilter) (string, []any) {
 	conditions, args := s.reportConditions(f)
 	return fmt.Sprintf("SELECT job, max(duration_max) AS longest FROM %s WHERE %s GROUP BY job ORDER BY longest DESC", readFrom(f).name, strings.Join(conditions, " AND ")), args
 }

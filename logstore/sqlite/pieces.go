@@ -10,7 +10,7 @@ import (
 )
 
 // Pieces implements [logstore.Store].
-func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logstore.PiecePage, error) {
+func (h *runHistory) Pieces(ctx context.Context, filter logstore.PieceFilter) (logstore.PiecePage, error) {
 	var page logstore.PiecePage
 	if err := filter.Validate(); err != nil {
 		return page, err
@@ -24,16 +24,16 @@ func (s *Store) Pieces(ctx context.Context, filter logstore.PieceFilter) (logsto
 		counts, some, args = count+ofAttempt+" GROUP BY 1", read+ofAttempt+since, append(args, filter.Attempt)
 	}
 	var err error
-	page.Counts, err = s.count(ctx, counts, args...)
+	page.Counts, err = h.count(ctx, counts, args...)
 	if err != nil {
 		return page, fmt.Errorf("count pieces of run %s: %w", filter.RunID, err)
 	}
 	limit := cmp.Or(filter.Limit, logstore.MaxRuns)
-	rows, err := s.reads.QueryContext(ctx, some, append(args, int(filter.From), limit+1)...) // one more tells whether there is another page
+	rows, err := h.reads.QueryContext(ctx, some, append(args, int(filter.From), limit+1)...) // one more tells whether there is another page
 	if err != nil {
 		return page, fmt.Errorf("read pieces of run %s: %w", filter.RunID, err)
 	}
-	entries, err := s.scan(rows, false)
+	entries, err := h.scan(rows, false)
 	if err != nil {
 		return page, fmt.Errorf("read pieces of run %s: %w", filter.RunID, err)
 	}

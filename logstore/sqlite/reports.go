@@ -31,8 +31,11 @@ func readFrom(f *logstore.ReportFilter) *reportTable {
 	return reportHour
 }
 
+// statistics counts runs by what they are: facets, histograms and reports.
+type statistics struct{ *database }
+
 // Report implements [logstore.Store]. Rows are added up by SQLite, spreads too.
-func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logstore.Report, error) {
+func (s *statistics) Report(ctx context.Context, filter logstore.ReportFilter) (logstore.Report, error) {
 	if err := filter.Validate(); err != nil {
 		return logstore.Report{}, err
 	}
@@ -55,7 +58,7 @@ func (s *Store) Report(ctx context.Context, filter logstore.ReportFilter) (logst
 }
 
 // readReport reads the rows of a report for which a condition holds, if one is named.
-func (s *Store) readReport(ctx context.Context, f logstore.ReportFilter, having string) (logstore.Report, error) {
+func (s *statistics) readReport(ctx context.Context, f logstore.ReportFilter, having string) (logstore.Report, error) {
 	report := logstore.Report{From: f.From, To: f.To}
 	tallies, total, step := map[rowKey]*tally{}, tally{}, stepsOf(&f)
 	query, args := s.reportQuery(&f)
@@ -140,7 +143,7 @@ func keyOf(r *runlog.ReportRow) rowKey {
 }
 
 // reportConditions returns what is true of rows that a report adds up.
-func (s *Store) reportConditions(f *logstore.ReportFilter) (conditions []string, args []any) {
+func (s *statistics) reportConditions(f *logstore.ReportFilter) (conditions []string, args []any) {
 	conditions, args = []string{"bucket >= ?", "bucket < ?"}, []any{f.From.Unix(), f.To.Unix()}
 	if f.Group != "" {
 		conditions, args = append(conditions, "grp = ?"), append(args, f.Group)
@@ -159,7 +162,7 @@ func (s *Store) reportConditions(f *logstore.ReportFilter) (conditions []string,
 }
 
 // reportQuery returns the statement for the rows of a report.
-func (s *Store) reportQuery(f *logstore.ReportFilter) (string, []any) {
+func (s *statistics) reportQuery(f *logstore.ReportFilter) (string, []any) {
 	conditions, args := s.reportConditions(f)
 	if f.Step == runlog.StepMinute && f.Order == runlog.OrderRuns && len(f.By) == 0 && !f.Total {
 		// Most minutes of a day are read only to be left out: to find which, one sum will do.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -30,12 +31,20 @@ const (
 	wholeEnded  = "EXISTS (SELECT 1 FROM runs WHERE runs.run_id = pieces.run_id AND runs.attempt >= pieces.attempt AND runs.ruled <> 0)"
 )
 
+// runHistory reads runs, their pieces and their timelines.
+type runHistory struct {
+	*database
+	// What is read for each job of a page, prepared on reads.
+	lastRuns, lastStatus *sql.Stmt
+	stand                *standings
+}
+
 // Run implements [logstore.Store].
-func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
+func (h *runHistory) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	if _, err := job.ParseRunID(string(id)); err != nil {
 		return nil, err
 	}
-	entries, err := s.whole(ctx, id)
+	entries, err := h.whole(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -43,18 +52,18 @@ func (s *Store) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 }
 
 // whole returns all attempts of a run, the newest first.
-func (s *Store) whole(ctx context.Context, id job.RunID) ([]entry, error) {
-	return s.attempts(ctx, id, "SELECT "+attemptColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", file.PackID(id))
+func (h *runHistory) whole(ctx context.Context, id job.RunID) ([]entry, error) {
+	return h.attempts(ctx, id, "SELECT "+attemptColumns+", result FROM runs WHERE run_id = ? ORDER BY attempt DESC", file.PackID(id))
 }
 
 // attempts reads the rows of a run or of a piece. The error is job.ErrNotFound if there
 // is none.
-func (s *Store) attempts(ctx context.Context, id job.RunID, query string, args ...any) ([]entry, error) {
-	rows, err := s.prepared.query(ctx, query, args...)
+func (h *runHistory) attempts(ctx context.Context, id job.RunID, query string, args ...any) ([]entry, error) {
+	rows, err := h.prepared.query(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
-	entries, err := s.scan(rows, true)
+	entries, err := h.scan(rows, true)
 	if err != nil {
 		return nil, fmt.Errorf("read run %s: %w", id, err)
 	}
@@ -65,12 +74,12 @@ func (s *Store) attempts(ctx context.Context, id job.RunID, query string, args .
 }
 
 // Runs implements [logstore.Store].
-func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.RunPage, error) {
+func (h *runHistory) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.RunPage, error) {
 	var page logstore.RunPage
 	if err := filter.Validate(); err != nil {
 		return page, err
 	}
-	q := newQuery(filter, s.jobs)
+	q := newQuery(filter, h.jobs)
 	if q.empty {
 		return page, nil
 	}
@@ -89,11 +98,11 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 	if !filter.Sort.Default() {
 		query, args = q.sorted(filter.Sort, limit)
 	}
-	rows, err := s.prepared.query(ctx, query, args...)
+	rows, err := h.prepared.query(ctx, query, args...)
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
-	entries, err := s.scan(rows, false)
+	entries, err := h.scan(rows, false)
 	if err != nil {
 		return page, fmt.Errorf("list runs: %w", err)
 	}
@@ -107,17 +116,17 @@ func (s *Store) Runs(ctx context.Context, filter logstore.RunFilter) (logstore.R
 }
 
 // Counts implements [logstore.Store].
-func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.Status]int, error) {
+func (h *runHistory) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.Status]int, error) {
 	filter.Limit, filter.Cursor = 0, ""
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
-	q := newQuery(filter, s.jobs)
+	q := newQuery(filter, h.jobs)
 	if q.empty {
 		return map[job.Status]int{}, nil
 	}
 	query, args := q.counts()
-	counts, err := s.count(ctx, query, args...)
+	counts, err := h.count(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("count runs: %w", err)
 	}
@@ -125,8 +134,8 @@ func (s *Store) Counts(ctx context.Context, filter logstore.RunFilter) (map[job.
 }
 
 // count reads numbers by status.
-func (s *Store) count(ctx context.Context, query string, args ...any) (map[job.Status]int, error) {
-	rows, err := s.prepared.query(ctx, query, args...)
+func (h *runHistory) count(ctx context.Context, query string, args ...any) (map[job.Status]int, error) {
+	rows, err := h.prepared.query(ctx, query, args...)
 	if err != nil {
 		return nil, err
 	}

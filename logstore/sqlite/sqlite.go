@@ -2,16 +2,13 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/shirou/gopsutil/v4/disk"
 
@@ -23,21 +20,11 @@ import (
 
 // Store is a log store in a file. It is safe for concurrent use.
 type Store struct {
-	path     string
-	reads    *sql.DB
-	prepared *statements // on reads
-	// What is read for each job of a page, prepared on reads.
-	lastRuns, lastStatus *sql.Stmt
-	writeDB              *sql.DB
-
-	writing sync.Mutex // guards writer: SQLite has one writer at a time
-	writer  *writer
-
-	jobs  *file.Dictionary
-	stand *standings
-	logs  *logfile.Folder
-	noted atomic.Bool                   // there may be changes that no report counts yet
-	keep  atomic.Pointer[job.Retention] // by which new lines get their class
+	*database
+	runHistory
+	statistics
+	logs *logfile.Folder
+	keep atomic.Pointer[job.Retention] // by which new lines get their class
 }
 
 var _ logstore.Store = (*Store)(nil)
@@ -49,42 +36,21 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("make folder of log store: %w", err)
 	}
-	s := &Store{path: path, jobs: file.NewDictionary(), stand: newStandings()}
+	d := &database{path: path, jobs: file.NewDictionary()}
+	s := &Store{database: d, runHistory: runHistory{database: d, stand: newStandings()}, statistics: statistics{d}}
 	s.SetRetention(logstore.DefaultRetention())
 	var err error
 	if s.logs, err = logfile.Open(logFolder(path)); err != nil {
 		return nil, err
 	}
-	if err := s.open(ctx); err != nil {
+	err = s.open(ctx)
+	if err == nil {
+		err = s.prepareLast(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func (s *Store) open(ctx context.Context) error {
-	var err error
-	// A checkpoint every 64 MB writes each hot page once instead of with every
-	// transaction: with many jobs, each has a page of the index that is hot.
-	if s.writeDB, err = file.Open(s.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(16000)"); err != nil {
-		return err
-	}
-	conn, err := s.writeDB.Conn(ctx)
-	if err != nil {
-		return fmt.Errorf("open log store %s: %w", s.path, err)
-	}
-	if err = prepare(ctx, conn, s.path); err == nil {
-		err = s.jobs.Load(ctx, conn)
-	}
-	if err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	s.writer = &writer{Writer: file.NewWriter(conn, s.jobs), noted: &s.noted, notedAt: time.Now()}
-	s.noted.Store(true) // perhaps, by who wrote last
-	if s.reads, err = file.Open(s.path, file.Readers, "query_only(1)", "busy_timeout(10000)", "cache_size(-16384)"); err != nil {
-		return err
-	}
-	s.prepared = newStatements(s.reads)
-	return s.prepareLast(ctx)
 }
 
 // logFolder returns the folder of the log lines of the store at path.
@@ -92,24 +58,7 @@ func logFolder(path string) string { return strings.TrimSuffix(path, ".db") + "-
 
 // Close implements [logstore.Store].
 func (s *Store) Close() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	var errs []error
-	if s.prepared != nil {
-		errs = append(errs, s.prepared.close())
-	}
-	if s.reads != nil {
-		errs = append(errs, s.reads.Close())
-	}
-	if s.writer != nil {
-		errs = append(errs, s.writer.Close())
-		s.writer = nil
-	}
-	if s.writeDB != nil {
-		errs = append(errs, s.writeDB.Close())
-	}
-	errs = append(errs, s.logs.Close())
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(s.close(), s.logs.Close()); err != nil {
 		return fmt.Errorf("close log store %s: %w", s.path, err)
 	}
 	return nil

@@ -23,15 +23,15 @@ const (
 // Standings implements [logstore.Store]. To look at ten thousand jobs takes 600 ms when
 // nothing of the file is in memory, and a page of the console asks for all of them several
 // times: what was read is remembered until the job has another run.
-func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
+func (h *runHistory) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]logstore.Standing, error) {
 	known := make(map[job.Name]logstore.Standing, len(jobs))
-	since, missing := s.stand.recall(s.jobs, jobs, known)
+	since, missing := h.stand.recall(h.jobs, jobs, known)
 	if len(missing) == 0 {
 		return known, nil
 	}
 	read := make(map[int64]logstore.Standing, len(missing))
 	if len(missing) >= manyMissing {
-		if err := s.readNewest(ctx, missing, read, newestRead); err != nil {
+		if err := h.readNewest(ctx, missing, read, newestRead); err != nil {
 			return nil, err
 		}
 	}
@@ -39,7 +39,7 @@ func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]lo
 		standing, ok := read[id]
 		if !ok {
 			var err error
-			if standing, err = s.readStanding(ctx, id); err != nil {
+			if standing, err = h.readStanding(ctx, id); err != nil {
 				return nil, fmt.Errorf("read how %s stands: %w", name, err)
 			}
 			read[id] = standing
@@ -48,14 +48,14 @@ func (s *Store) Standings(ctx context.Context, jobs []job.Name) (map[job.Name]lo
 			known[name] = standing
 		}
 	}
-	s.stand.remember(since, read)
+	h.stand.remember(since, read)
 	return known, nil
 }
 
 // readNewest reads the newest runs of all jobs, and puts into read how those of the wanted
 // jobs stand that are told by them.
-func (s *Store) readNewest(ctx context.Context, wanted map[int64]job.Name, read map[int64]logstore.Standing, most int) error {
-	rows, err := s.reads.QueryContext(ctx, "SELECT job, status, started_at FROM runs WHERE state <> 0 ORDER BY run_id DESC, attempt DESC LIMIT ?", most)
+func (h *runHistory) readNewest(ctx context.Context, wanted map[int64]job.Name, read map[int64]logstore.Standing, most int) error {
+	rows, err := h.reads.QueryContext(ctx, "SELECT job, status, started_at FROM runs WHERE state <> 0 ORDER BY run_id DESC, attempt DESC LIMIT ?", most)
 	if err != nil {
 		return fmt.Errorf("read the newest runs: %w", err)
 	}
@@ -85,8 +85,8 @@ func (s *Store) readNewest(ctx context.Context, wanted map[int64]job.Name, read 
 }
 
 // readStanding reads how a job stands; the status is empty when it has no runs.
-func (s *Store) readStanding(ctx context.Context, id int64) (logstore.Standing, error) {
-	rows, err := s.lastStatus.QueryContext(ctx, id, logstore.StandingRuns)
+func (h *runHistory) readStanding(ctx context.Context, id int64) (logstore.Standing, error) {
+	rows, err := h.lastStatus.QueryContext(ctx, id, logstore.StandingRuns)
 	if err != nil {
 		return logstore.Standing{}, err
 	}

@@ -18,7 +18,7 @@ var waitingQuery = "SELECT job, count(*), min(committed_at) FROM runs INDEXED BY
 	strconv.FormatInt(statusCodes[job.StatusPending], 10) + " GROUP BY job"
 
 // Waiting implements [logstore.Store].
-func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
+func (s *statistics) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
 	rows, err := s.prepared.query(ctx, waitingQuery)
 	if err != nil {
 		return nil, fmt.Errorf("count waiting runs: %w", err)
@@ -51,7 +51,7 @@ var usageColumns = "committed_at, started_at, total, CASE WHEN status >= 10 THEN
 	strconv.FormatInt(math.MaxInt64, 10) + " END AS ended"
 
 // Usage implements [logstore.Store].
-func (s *Store) Usage(ctx context.Context, filter logstore.UsageFilter) ([]runlog.UsagePart, error) {
+func (s *statistics) Usage(ctx context.Context, filter logstore.UsageFilter) ([]runlog.UsagePart, error) {
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *Store) Usage(ctx context.Context, filter logstore.UsageFilter) ([]runlo
 
 // usageQuery returns the statement for the spans of a group, none if it has no runs. Attempts
 // are read in the order of their fires, which is how they are stored.
-func (s *Store) usageQuery(f *logstore.UsageFilter) (string, []any) {
+func (s *statistics) usageQuery(f *logstore.UsageFilter) (string, []any) {
 	fired, before := newQuery(f.Fired(), s.jobs), f.FiredBefore()
 	if fired.empty {
 		return "", nil

@@ -8,21 +8,6 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
-// write calls f in a transaction that is committed if f returns nil. One that has
-// begun is not cut short: it takes a fraction of a second, and to repeat it would
-// cost more.
-func (s *Store) write(ctx context.Context, f func(ctx context.Context, w *writer) error) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if s.writer == nil {
-		return file.ErrClosed
-	}
-	return s.writer.transact(context.WithoutCancel(ctx), f)
-}
-
 // writer is the connection that writes. One goroutine uses it at a time.
 type writer struct {
 	*file.Writer
