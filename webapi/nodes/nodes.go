@@ -3,19 +3,15 @@ package nodes
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
-	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
@@ -35,36 +31,19 @@ func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
 	return list, nil
 }
 
+var kindLease = jet.Kind[jet.Lease]{Bucket: bus.BucketLease, Name: func(key string) string { return "lease " + key }}
+
 // leases returns the leases that are held, by key.
 func (v *View) leases(ctx context.Context) (map[string]jet.Lease, error) {
-	kv, err := v.conn.Bucket(ctx, bus.BucketLease)
+	list, err := kindLease.On(v.conn.Conn).List(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list leases: %w", err)
 	}
-	w, err := kv.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, fmt.Errorf("list leases: %w", jet.Unavailable(err))
-	}
-	defer func() { _ = w.Stop() }()
 	held := map[string]jet.Lease{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: list leases", job.ErrUnavailable)
-		case e, ok := <-w.Updates():
-			if !ok {
-				return nil, fmt.Errorf("%w: list leases", job.ErrUnavailable)
-			}
-			if e == nil {
-				return held, nil
-			}
-			var lease jet.Lease
-			if err := json.Unmarshal(e.Value(), &lease); err != nil {
-				return nil, fmt.Errorf("decode lease %s: %w", e.Key(), err)
-			}
-			held[e.Key()] = lease
-		}
+	for _, l := range list {
+		held[l.Key] = l.Value
 	}
+	return held, nil
 }
 
 // maxMoves bounds how many of the shards' last moves are told.
