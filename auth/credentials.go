@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -57,16 +58,32 @@ func (c *Credential) Expired(now time.Time) bool {
 	return !c.ExpiresAt.IsZero() && !now.Before(c.ExpiresAt)
 }
 
-// CreateCredential makes a credential of a group, and returns it with its seed, which
-// nobody can see again. life is how long it works, zero for ever. Errors:
-// *job.InvalidError, job.ErrUnavailable.
-func (d *Directory) CreateCredential(ctx context.Context, group, name, author string, life time.Duration) (*Credential, string, error) {
-	return d.CreateBridgeCredential(ctx, group, nil, name, author, life)
+// Credentials are the credentials of executors and bridges. They are safe for concurrent use.
+type Credentials struct {
+	table   table[Credential]
+	changed chan struct{} // has a value when credentials have changed since it was taken out
 }
 
-// CreateBridgeCredential is [Directory.CreateCredential] for a bridge that serves several groups.
+func newCredentials(conn *jet.Conn) *Credentials {
+	changed := make(chan struct{}, 1)
+	return &Credentials{changed: changed, table: tableOf(&kindCredential, conn, func(*Credential) {
+		select {
+		case changed <- struct{}{}:
+		default: // it has one already
+		}
+	})}
+}
+
+// Create makes a credential of a group, and returns it with its seed, which
+// nobody can see again. life is how long it works, zero for ever. Errors:
+// *job.InvalidError, job.ErrUnavailable.
+func (cs *Credentials) Create(ctx context.Context, group, name, author string, life time.Duration) (*Credential, string, error) {
+	return cs.CreateForBridge(ctx, group, nil, name, author, life)
+}
+
+// CreateForBridge is [Credentials.Create] for a bridge that serves several groups.
 // groups must contain group.
-func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, groups []string, name, author string, life time.Duration) (*Credential, string, error) {
+func (cs *Credentials) CreateForBridge(ctx context.Context, group string, groups []string, name, author string, life time.Duration) (*Credential, string, error) {
 	errs := []error{job.CheckSlug("group", group)}
 	for _, g := range groups {
 		errs = append(errs, job.CheckSlug("bridge_groups", g))
@@ -83,7 +100,7 @@ func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, gr
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
 	}
-	have, err := d.Credentials(ctx, group)
+	have, err := cs.OfGroup(ctx, group)
 	if err != nil {
 		return nil, "", err
 	}
@@ -94,12 +111,12 @@ func (d *Directory) CreateBridgeCredential(ctx context.Context, group string, gr
 	if life > 0 {
 		c.ExpiresAt = time.Now().Add(life).UTC().Truncate(time.Millisecond)
 	}
-	return d.storeCredential(ctx, c)
+	return cs.store(ctx, c)
 }
 
-// storeCredential gives a credential its key and writes it.
-func (d *Directory) storeCredential(ctx context.Context, c Credential) (*Credential, string, error) {
-	if err := loaded(ctx, d.credentials); err != nil {
+// store gives a credential its key and writes it.
+func (cs *Credentials) store(ctx context.Context, c Credential) (*Credential, string, error) {
+	if err := cs.table.wait(ctx); err != nil {
 		return nil, "", err
 	}
 	pair, err := nkeys.CreateUser()
@@ -118,11 +135,9 @@ func (d *Directory) storeCredential(ctx context.Context, c Credential) (*Credent
 	if now := time.Now().UTC().Truncate(time.Millisecond); now.After(c.CreatedAt) {
 		c.CreatedAt = now
 	}
-	revision, err := d.records.credentials.Write(ctx, c.ID, c, 0)
-	if err != nil {
+	if _, err := cs.table.write(ctx, c.ID, c, 0); err != nil {
 		return nil, "", err
 	}
-	d.credentials.Put(c.ID, c, revision)
 	return &c, string(seed), nil
 }
 
@@ -132,46 +147,46 @@ func credentialID(publicKey string) string {
 	return strings.ToLower(publicKey[1:min(len(publicKey), 16)])
 }
 
-// Credentials returns the credentials of a group, the newest first, expired ones
+// OfGroup returns the credentials of a group, the newest first, expired ones
 // included: people see why a program was turned away.
-func (d *Directory) Credentials(ctx context.Context, group string) ([]Credential, error) {
-	if err := loaded(ctx, d.credentials); err != nil {
+func (cs *Credentials) OfGroup(ctx context.Context, group string) ([]Credential, error) {
+	if err := cs.table.wait(ctx); err != nil {
 		return nil, err
 	}
 	list := []Credential{}
-	for _, f := range d.credentials.Find(func(c *Credential) bool { return c.Group == group }) {
+	for _, f := range cs.table.Find(func(c *Credential) bool { return c.Group == group }) {
 		list = append(list, f.Value)
 	}
 	slices.SortStableFunc(list, func(a, b Credential) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return list, nil
 }
 
-// Credential returns a credential of a group. The error is job.ErrNotFound when the
+// Get returns a credential of a group. The error is job.ErrNotFound when the
 // group has none of that id.
-func (d *Directory) Credential(ctx context.Context, group, id string) (*Credential, error) {
-	c, _, err := d.credential(ctx, group, id)
+func (cs *Credentials) Get(ctx context.Context, group, id string) (*Credential, error) {
+	c, _, err := cs.find(ctx, group, id)
 	return c, err
 }
 
-func (d *Directory) credential(ctx context.Context, group, id string) (*Credential, uint64, error) {
-	if err := loaded(ctx, d.credentials); err != nil {
+func (cs *Credentials) find(ctx context.Context, group, id string) (*Credential, uint64, error) {
+	if err := cs.table.wait(ctx); err != nil {
 		return nil, 0, err
 	}
-	c, revision, ok := d.credentials.Get(id)
+	c, revision, ok := cs.table.Get(id)
 	if !ok || c.Group != group {
 		return nil, 0, fmt.Errorf("%w: group %s has no credential %s", job.ErrNotFound, clip.Text(group, 64), clip.Text(id, 64))
 	}
 	return &c, revision, nil
 }
 
-// RotateCredential creates another credential of the same name; the old one ends
+// Rotate creates another credential of the same name; the old one ends
 // after overlap, if it does not end before. Errors: *job.InvalidError,
 // job.ErrNotFound, job.ErrConflict when it has ended, job.ErrUnavailable.
-func (d *Directory) RotateCredential(ctx context.Context, group, id, author string, overlap time.Duration) (*Credential, string, error) {
+func (cs *Credentials) Rotate(ctx context.Context, group, id, author string, overlap time.Duration) (*Credential, string, error) {
 	if overlap < 0 || overlap > maxCredentialOverlap {
 		return nil, "", &job.InvalidError{Field: "overlap", Reason: fmt.Sprintf("must be at most %s", job.Duration(maxCredentialOverlap))}
 	}
-	old, revision, err := d.credential(ctx, group, id)
+	old, revision, err := cs.find(ctx, group, id)
 	if err != nil {
 		return nil, "", err
 	}
@@ -185,43 +200,37 @@ func (d *Directory) RotateCredential(ctx context.Context, group, id, author stri
 		next.ExpiresAt = now.Add(old.ExpiresAt.Sub(old.CreatedAt))
 	}
 	// The new one first: should the second write fail, both work, and nobody is locked out.
-	made, seed, err := d.storeCredential(ctx, next)
+	made, seed, err := cs.store(ctx, next)
 	if err != nil {
 		return nil, "", err
 	}
 	if end := now.Add(overlap); old.ExpiresAt.IsZero() || end.Before(old.ExpiresAt) {
 		old.ExpiresAt = end
-		revision, err = d.records.credentials.Write(ctx, old.ID, *old, revision)
-		if err != nil {
-			return nil, "", errors.Join(err, d.RevokeCredential(ctx, group, made.ID))
+		if _, err = cs.table.write(ctx, old.ID, *old, revision); err != nil {
+			return nil, "", errors.Join(err, cs.Revoke(ctx, group, made.ID))
 		}
-		d.credentials.Put(old.ID, *old, revision)
 	}
 	return made, seed, nil
 }
 
-// RevokeCredential ends a credential. Errors: job.ErrNotFound, job.ErrUnavailable.
-func (d *Directory) RevokeCredential(ctx context.Context, group, id string) error {
-	if _, err := d.Credential(ctx, group, id); err != nil {
+// Revoke ends a credential. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (cs *Credentials) Revoke(ctx context.Context, group, id string) error {
+	if _, err := cs.Get(ctx, group, id); err != nil {
 		return err
 	}
-	if err := d.records.credentials.Remove(ctx, id, 0); err != nil {
-		return err
-	}
-	d.credentials.Delete(id)
-	return nil
+	return cs.table.remove(ctx, id, 0)
 }
 
 // ByPublicKey returns the credential of a key. That its holder has the private half is
 // for the caller to see. Errors: [ErrUnauthenticated], job.ErrUnavailable.
-func (d *Directory) ByPublicKey(ctx context.Context, key string) (*Credential, error) {
-	if err := loaded(ctx, d.credentials); err != nil {
+func (cs *Credentials) ByPublicKey(ctx context.Context, key string) (*Credential, error) {
+	if err := cs.table.wait(ctx); err != nil {
 		return nil, err
 	}
 	if key == "" {
 		return nil, ErrUnauthenticated
 	}
-	c, _, ok := d.credentials.Get(credentialID(key))
+	c, _, ok := cs.table.Get(credentialID(key))
 	if !ok || c.PublicKey != key || c.Expired(time.Now()) {
 		return nil, ErrUnauthenticated
 	}
@@ -229,9 +238,9 @@ func (d *Directory) ByPublicKey(ctx context.Context, key string) (*Credential, e
 }
 
 // Served returns the groups that the credential of a group acts for, none if the group has no such
-// credential or it has ended. It must not be called before the directory is loaded.
-func (d *Directory) Served(group, id string) []string {
-	c, _, ok := d.credentials.Get(id)
+// credential or it has ended. It must not be called before the credentials are loaded.
+func (cs *Credentials) Served(group, id string) []string {
+	c, _, ok := cs.table.Get(id)
 	if !ok || c.Group != group || c.Expired(time.Now()) {
 		return nil
 	}
@@ -239,20 +248,20 @@ func (d *Directory) Served(group, id string) []string {
 }
 
 // AllServed returns the groups that credentials act for, in order, those that have ended included.
-// It must not be called before the directory is loaded.
-func (d *Directory) AllServed() []string {
+// It must not be called before the credentials are loaded.
+func (cs *Credentials) AllServed() []string {
 	var groups []string
-	for _, f := range d.credentials.Find(func(*Credential) bool { return true }) {
+	for _, f := range cs.table.Find(func(*Credential) bool { return true }) {
 		groups = append(groups, f.Value.Serves()...)
 	}
 	slices.Sort(groups)
 	return slices.Compact(groups)
 }
 
-// Loaded waits until the directory has read all credentials there are. The error is
+// Wait waits until all credentials that there are have been read. The error is
 // job.ErrUnavailable when ctx is done first.
-func (d *Directory) Loaded(ctx context.Context) error { return loaded(ctx, d.credentials) }
+func (cs *Credentials) Wait(ctx context.Context) error { return cs.table.wait(ctx) }
 
-// CredentialsChanged returns a channel that has a value when credentials have changed
+// Changed returns a channel that has a value when credentials have changed
 // since it was read. It is for one reader.
-func (d *Directory) CredentialsChanged() <-chan struct{} { return d.changed }
+func (cs *Credentials) Changed() <-chan struct{} { return cs.changed }

@@ -11,22 +11,22 @@ import (
 
 func TestARotatedCredentialWorksOnForItsOverlap(t *testing.T) {
 	inBubble(t, func(w *world) {
-		first, seed, err := w.d.CreateCredential(w.Context(), "billing", "web1", "ann", 0)
+		first, seed, err := w.d.Credentials().Create(w.Context(), "billing", "web1", "ann", 0)
 		w.check(err)
 		if seed == "" || first.PublicKey == "" || first.ID == "" || !first.ExpiresAt.IsZero() {
 			w.Errorf("made %+v", first)
 		}
-		second, other, err := w.d.RotateCredential(w.Context(), "billing", first.ID, "bob", time.Hour)
+		second, other, err := w.d.Credentials().Rotate(w.Context(), "billing", first.ID, "bob", time.Hour)
 		w.check(err)
 		if other == seed || second.Replaces != first.ID || second.Name != "web1" || second.Author != "bob" {
 			w.Errorf("rotated into %+v", second)
 		}
 		works := func(c *Credential) bool {
-			_, err := w.d.ByPublicKey(w.Context(), c.PublicKey)
+			_, err := w.d.Credentials().ByPublicKey(w.Context(), c.PublicKey)
 			if err != nil && !errors.Is(err, ErrUnauthenticated) {
 				w.Error(err)
 			}
-			if holds := len(w.d.Served("billing", c.ID)) > 0; holds != (err == nil) {
+			if holds := len(w.d.Credentials().Served("billing", c.ID)) > 0; holds != (err == nil) {
 				w.Errorf("holds: %v, works: %v", holds, err)
 			}
 			return err == nil
@@ -39,13 +39,13 @@ func TestARotatedCredentialWorksOnForItsOverlap(t *testing.T) {
 		if works(first) || !works(second) {
 			w.Error("after the overlap, the new one and only that must work")
 		}
-		if _, _, err := w.d.RotateCredential(w.Context(), "billing", first.ID, "bob", 0); !errors.Is(err, job.ErrConflict) {
+		if _, _, err := w.d.Credentials().Rotate(w.Context(), "billing", first.ID, "bob", 0); !errors.Is(err, job.ErrConflict) {
 			w.Errorf("rotate what has ended: %v", err)
 		}
 		// One that ends earlier by itself is not made to last longer.
-		short, _, err := w.d.CreateCredential(w.Context(), "billing", "web2", "ann", time.Minute)
+		short, _, err := w.d.Credentials().Create(w.Context(), "billing", "web2", "ann", time.Minute)
 		w.check(err)
-		after, _, err := w.d.RotateCredential(w.Context(), "billing", short.ID, "ann", time.Hour)
+		after, _, err := w.d.Credentials().Rotate(w.Context(), "billing", short.ID, "ann", time.Hour)
 		w.check(err)
 		if life := after.ExpiresAt.Sub(after.CreatedAt); life.Round(time.Second) != time.Minute {
 			w.Errorf("the new one lives for %v", life)
@@ -54,7 +54,7 @@ func TestARotatedCredentialWorksOnForItsOverlap(t *testing.T) {
 		if works(short) {
 			w.Error("rotation made a credential last longer")
 		}
-		list, err := w.d.Credentials(w.Context(), "billing")
+		list, err := w.d.Credentials().OfGroup(w.Context(), "billing")
 		w.check(err)
 		if len(list) != 4 {
 			w.Errorf("lists %d", len(list))
@@ -64,22 +64,22 @@ func TestARotatedCredentialWorksOnForItsOverlap(t *testing.T) {
 
 func TestACredentialBelongsToItsGroup(t *testing.T) {
 	inBubble(t, func(w *world) {
-		c, _, err := w.d.CreateCredential(w.Context(), "billing", "web1", "ann", 0)
+		c, _, err := w.d.Credentials().Create(w.Context(), "billing", "web1", "ann", 0)
 		w.check(err)
-		if err := w.d.RevokeCredential(w.Context(), "payroll", c.ID); !errors.Is(err, job.ErrNotFound) {
+		if err := w.d.Credentials().Revoke(w.Context(), "payroll", c.ID); !errors.Is(err, job.ErrNotFound) {
 			w.Errorf("revoke by another group: %v", err)
 		}
-		if _, _, err := w.d.RotateCredential(w.Context(), "payroll", c.ID, "eve", 0); !errors.Is(err, job.ErrNotFound) {
+		if _, _, err := w.d.Credentials().Rotate(w.Context(), "payroll", c.ID, "eve", 0); !errors.Is(err, job.ErrNotFound) {
 			w.Errorf("rotate by another group: %v", err)
 		}
-		if len(w.d.Served("payroll", c.ID)) > 0 {
+		if len(w.d.Credentials().Served("payroll", c.ID)) > 0 {
 			w.Error("another group holds it")
 		}
-		if list, err := w.d.Credentials(w.Context(), "payroll"); err != nil || len(list) != 0 {
+		if list, err := w.d.Credentials().OfGroup(w.Context(), "payroll"); err != nil || len(list) != 0 {
 			w.Errorf("another group lists %v, %v", list, err)
 		}
-		w.check(w.d.RevokeCredential(w.Context(), "billing", c.ID))
-		if _, err := w.d.ByPublicKey(w.Context(), c.PublicKey); !errors.Is(err, ErrUnauthenticated) {
+		w.check(w.d.Credentials().Revoke(w.Context(), "billing", c.ID))
+		if _, err := w.d.Credentials().ByPublicKey(w.Context(), c.PublicKey); !errors.Is(err, ErrUnauthenticated) {
 			w.Errorf("after the revocation: %v", err)
 		}
 	})
@@ -89,7 +89,7 @@ func TestACredentialThatCannotBeIsRefusedByField(t *testing.T) {
 	inBubble(t, func(w *world) {
 		refused := func(group, name string, life time.Duration, field string) {
 			w.Helper()
-			_, _, err := w.d.CreateCredential(w.Context(), group, name, "ann", life)
+			_, _, err := w.d.Credentials().Create(w.Context(), group, name, "ann", life)
 			if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != field {
 				w.Errorf("%q %q %v: %v, want field %s", group, name, life, err, field)
 			}
@@ -106,14 +106,14 @@ func TestAGroupHasNoMoreCredentialsAndAUserNoMoreTokensThanTheyMay(t *testing.T)
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		credential := func() (string, error) {
-			c, _, err := w.d.CreateCredential(w.Context(), "billing", "web1", "ann", 0)
+			c, _, err := w.d.Credentials().Create(w.Context(), "billing", "web1", "ann", 0)
 			if err != nil {
 				return "", err
 			}
 			return c.ID, nil
 		}
 		token := func() error {
-			_, _, err := w.d.CreateToken(w.Context(), "ann", "ci", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
+			_, _, err := w.d.Tokens().Create(w.Context(), "ann", "ci", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
 			return err
 		}
 		var last string
@@ -132,10 +132,10 @@ func TestAGroupHasNoMoreCredentialsAndAUserNoMoreTokensThanTheyMay(t *testing.T)
 		if bad, ok := errors.AsType[*job.InvalidError](token()); !ok || bad.Reason != "is one too many: user ann has 1000 API tokens, and may have no more; revoke some" {
 			w.Errorf("one token more: %v", bad)
 		}
-		if _, _, err := w.d.CreateCredential(w.Context(), "ops", "web1", "ann", 0); err != nil {
+		if _, _, err := w.d.Credentials().Create(w.Context(), "ops", "web1", "ann", 0); err != nil {
 			w.Errorf("another group: %v", err)
 		}
-		w.check(w.d.RevokeCredential(w.Context(), "billing", last))
+		w.check(w.d.Credentials().Revoke(w.Context(), "billing", last))
 		_, err = credential()
 		w.check(err)
 	})

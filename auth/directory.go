@@ -15,24 +15,22 @@ import (
 // hashesAtOnce bounds how many passwords are hashed at a time.
 const hashesAtOnce = 4
 
-// Directory knows users, tokens, sessions and the credentials of executors. It is safe for concurrent use. Reads are
-// from memory once Run has loaded it; before, they wait, and return
-// job.ErrUnavailable when their context is done first. Writes go to the bus, and are
-// seen by every read that begins after they returned.
+// Directory knows users, tokens, sessions and the credentials of executors, and who somebody is that
+// signs in or makes a request. It is safe for concurrent use. Reads are from memory once Run has loaded it;
+// before, they wait, and return job.ErrUnavailable when their context is done first. Writes go to the bus,
+// and are seen by every read that begins after they returned.
 type Directory struct {
-	conn   *cluster.Conn
-	log    *slog.Logger
-	hasher hasher
+	conn *cluster.Conn
+	log  *slog.Logger
 
-	records records
+	users       *Users
+	tokens      *Tokens
+	credentials *Credentials
+	sessions    *Sessions
+	links       jet.Records[administratorLinks]
+	attempts    attempts
 
-	users       *jet.Mirror[User]
-	tokens      *jet.Mirror[Token]
-	credentials *jet.Mirror[Credential]
-	sessions    *jet.Mirror[Session]
-
-	rights  broadcast     // of changes of what sessions and tokens are good for
-	changed chan struct{} // has a value when credentials have changed since it was taken out
+	rights broadcast // of changes of what sessions and tokens are good for
 }
 
 // NewDirectory returns a directory that is empty until Run has loaded it. log may be
@@ -41,22 +39,31 @@ func NewDirectory(conn *cluster.Conn, log *slog.Logger) *Directory {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	d := &Directory{conn: conn, log: log, hasher: newHasher(hashesAtOnce), records: recordsOn(conn.Conn), changed: make(chan struct{}, 1)}
-	d.users = kindUser.Mirror(func(*User) { d.rights.tell() })
-	d.tokens = kindToken.Mirror(func(*Token) { d.rights.tell() })
-	d.sessions = kindSession.Mirror(func(s *Session) {
+	d := &Directory{conn: conn, log: log, links: kindLinks.On(conn.Conn), attempts: attempts{kindFailures.On(conn.Conn)}}
+	d.users = &Users{invitations: kindInvitation.On(conn.Conn), hasher: newHasher(hashesAtOnce), log: log}
+	d.users.table = tableOf(&kindUser, conn.Conn, func(*User) { d.rights.tell() })
+	d.tokens = &Tokens{users: d.users, table: tableOf(&kindToken, conn.Conn, func(*Token) { d.rights.tell() })}
+	d.users.tokens = d.tokens
+	d.sessions = &Sessions{users: d.users, log: log, table: tableOf(&kindSession, conn.Conn, func(s *Session) {
 		if s == nil { // of one that goes on, only its use is noted
 			d.rights.tell()
 		}
-	})
-	d.credentials = kindCredential.Mirror(func(*Credential) {
-		select {
-		case d.changed <- struct{}{}:
-		default: // it has one already
-		}
-	})
+	})}
+	d.credentials = newCredentials(conn.Conn)
 	return d
 }
+
+// Users returns those who may sign in.
+func (d *Directory) Users() *Users { return d.users }
+
+// Tokens returns the API tokens of users.
+func (d *Directory) Tokens() *Tokens { return d.tokens }
+
+// Sessions returns the sessions of users.
+func (d *Directory) Sessions() *Sessions { return d.sessions }
+
+// Credentials returns the credentials of executors and bridges.
+func (d *Directory) Credentials() *Credentials { return d.credentials }
 
 // Changed returns a channel that is closed when a user or token is changed or a session is
 // ended, here or at another server. Whoever asks [Directory.Refresh] after Changed misses
@@ -90,8 +97,11 @@ func (b *broadcast) tell() {
 // Run keeps the directory up to date until ctx is done; then it returns nil.
 func (d *Directory) Run(ctx context.Context) error {
 	var g errgroup.Group
-	g.Go(func() error { jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.users, d.tokens, d.credentials); return nil })
-	g.Go(func() error { jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.sessions); return nil })
+	g.Go(func() error {
+		jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.users.table, d.tokens.table, d.credentials.table)
+		return nil
+	})
+	g.Go(func() error { jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.sessions.table); return nil })
 	g.Go(func() error { d.tidy(ctx); return nil })
 	return g.Wait()
 }
@@ -108,10 +118,10 @@ func (d *Directory) tidy(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			d.sessions.Forget(func(s *Session) bool { return s.over(now) })
-			d.users.Forget(func(*User) bool { return false })
-			d.tokens.Forget(func(*Token) bool { return false })
-			d.credentials.Forget(func(*Credential) bool { return false })
+			d.sessions.table.Forget(func(s *Session) bool { return s.over(now) })
+			d.users.table.Forget(func(*User) bool { return false })
+			d.tokens.table.Forget(func(*Token) bool { return false })
+			d.credentials.table.Forget(func(*Credential) bool { return false })
 		}
 	}
 }

@@ -53,15 +53,15 @@ func TestARevocationIsHeardByAllServersAtOnce(t *testing.T) {
 		other := w.run(w.connect("second"))
 		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
 		w.check(err)
-		_, token, err := w.d.CreateToken(w.Context(), "ann", "script", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
+		_, token, err := w.d.Tokens().Create(w.Context(), "ann", "script", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
 		w.check(err)
 		time.Sleep(100 * time.Millisecond)
 		who, err := other.ByCookie(w.Context(), cookie)
 		w.check(err)
 		byToken, err := other.BySecret(w.Context(), token)
 		w.check(err)
-		w.check(w.d.EndSession(w.Context(), "ann", who.Session))
-		w.check(w.d.RevokeToken(w.Context(), byToken.Token))
+		w.check(w.d.Sessions().End(w.Context(), "ann", who.Session))
+		w.check(w.d.Tokens().Revoke(w.Context(), byToken.Token))
 		for i, d := range []*Directory{w.d, other} {
 			time.Sleep(time.Duration(i) * 100 * time.Millisecond)
 			if _, err := d.ByCookie(w.Context(), cookie); !errors.Is(err, ErrUnauthenticated) {
@@ -83,7 +83,7 @@ func TestEachChangeOfWhatASessionOrTokenIsWorthIsHeardByAllServers(t *testing.T)
 		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 		who, cookie, err := w.d.SignIn(w.Context(), "bob", password, here)
 		w.check(err)
-		token, _, err := w.d.CreateToken(w.Context(), "bob", "t", nil, time.Hour)
+		token, _, err := w.d.Tokens().Create(w.Context(), "bob", "t", nil, time.Hour)
 		w.check(err)
 		heard := func(act func()) bool {
 			time.Sleep(time.Second)
@@ -103,11 +103,11 @@ func TestEachChangeOfWhatASessionOrTokenIsWorthIsHeardByAllServers(t *testing.T)
 		}
 		for what, act := range map[string]func() error{
 			"a user": func() error {
-				_, _, err := w.d.PutUser(w.Context(), "bob", UserEdit{Access: rights.List{}})
+				_, _, err := w.d.Users().Put(w.Context(), "bob", UserEdit{Access: rights.List{}})
 				return err
 			},
-			"the end of a session": func() error { return w.d.EndSession(w.Context(), "bob", who.Session) },
-			"the end of a token":   func() error { return w.d.RevokeToken(w.Context(), token.ID) },
+			"the end of a session": func() error { return w.d.Sessions().End(w.Context(), "bob", who.Session) },
+			"the end of a token":   func() error { return w.d.Tokens().Revoke(w.Context(), token.ID) },
 		} {
 			if !heard(func() { w.check(act()) }) {
 				t.Errorf("%s is not heard of", what)
@@ -126,7 +126,7 @@ func TestASessionThatWasEndedStaysSoWhenNATSIsKilled(t *testing.T) {
 		}
 		signIn() // so that the file is kept
 		who, cookie := signIn()
-		w.check(w.d.EndSession(w.Context(), "ann", who.Session))
+		w.check(w.d.Sessions().End(w.Context(), "ann", who.Session))
 		time.Sleep(sessionIdle / 2)
 		signIn() // so that NATS reads the file: its index does not have this
 		w.broker.Kill()
@@ -142,7 +142,7 @@ func TestWhoIsSignedInStaysSoWhileTheBusIsAway(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		_, cookie, err := w.d.SignIn(w.Context(), "ann", password, here)
-		w.check(errors.Join(err, loaded(w.Context(), w.d.sessions), loaded(w.Context(), w.d.users)))
+		w.check(errors.Join(err, w.d.sessions.table.wait(w.Context()), w.d.users.table.wait(w.Context())))
 		w.broker.Stop()
 		time.Sleep(time.Hour) // long enough for its use to be noted, which fails
 		if _, err := w.d.ByCookie(w.Context(), cookie); err != nil {
@@ -164,7 +164,7 @@ func TestGuessingIsSlowedByPairByAddressAndByUser(t *testing.T) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		count := func(user, address string) error {
 			for _, c := range countersOf(user, address) {
-				if err := w.d.count(w.Context(), c); err != nil {
+				if err := w.d.attempts.count(w.Context(), c); err != nil {
 					return err
 				}
 			}
@@ -195,7 +195,7 @@ func TestGuessingIsSlowedByPairByAddressAndByUser(t *testing.T) {
 			if err := count("bob", "10.9.9.9"); err != nil {
 				w.Fatal(err)
 			}
-			w.check(w.d.forgive(w.Context(), countersOf("bob", "10.9.9.9")))
+			w.check(w.d.attempts.forgive(w.Context(), countersOf("bob", "10.9.9.9")))
 		}
 		if _, _, err := w.d.SignIn(w.Context(), "ann", password, here); err != nil {
 			w.Errorf("once the window is over: %v", err)
@@ -226,7 +226,7 @@ func TestAnInvitationWorksOnceAndForADay(t *testing.T) {
 		w.check(err)
 		void, _, err := w.d.Invite(w.Context(), "bob")
 		w.check(err)
-		w.check(w.d.DeleteUser(w.Context(), "bob", 0))
+		w.check(w.d.Users().Delete(w.Context(), "bob", 0))
 		w.user("bob", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
 		if _, _, err := w.d.Accept(w.Context(), void, "", password, here); !errors.Is(err, ErrInvitation) {
 			w.Errorf("of a deleted user, for another of its name: %v", err)
@@ -264,11 +264,11 @@ func TestANewLinkOrPasswordVoidsTheOlderLinksOfAUser(t *testing.T) {
 		w.check(err)
 		void("a link before the one that was used", older)
 		unused := link()
-		w.check(w.d.SetPassword(w.Context(), "bob", chosen))
+		w.check(w.d.Users().SetPassword(w.Context(), "bob", chosen))
 		void("a link before a change of the password", unused)
 		unused = link()
 		for _, disabled := range []bool{true, false} {
-			_, _, err = w.d.PutUser(w.Context(), "bob", UserEdit{Disabled: disabled})
+			_, _, err = w.d.Users().Put(w.Context(), "bob", UserEdit{Disabled: disabled})
 			w.check(err)
 		}
 		void("a link from before the user was disabled", unused)
@@ -280,7 +280,7 @@ func TestANewLinkOrPasswordVoidsTheOlderLinksOfAUser(t *testing.T) {
 		if _, _, err := w.d.SignIn(w.Context(), "bob", chosen, here); err != nil {
 			w.Errorf("the chosen password: %v", err)
 		}
-		kept, err := w.d.records.invitations.List(w.Context())
+		kept, err := w.d.users.invitations.List(w.Context())
 		w.check(err)
 		for _, i := range kept {
 			w.Errorf("a void link is kept: %s", i.Key)
@@ -344,7 +344,7 @@ func TestOfUsesOfLinksAtTheSameTimeOneWins(t *testing.T) {
 		race("links of several servers for the first administrator",
 			links(4, func() (string, time.Time, error) { return w.d.InviteAdministrator(w.Context()) }),
 			func(i int) string { return fmt.Sprintf("admin-%d", i) })
-		users, err := w.d.Users(w.Context())
+		users, err := w.d.Users().All(w.Context())
 		w.check(err)
 		if len(users) != 1 {
 			w.Errorf("%d users", len(users))
@@ -401,7 +401,7 @@ func TestOnlyTheNewestLinksForTheFirstAdministratorAreKept(t *testing.T) {
 func TestATokenEndsAtItsTime(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("ann", rights.Access{Role: rights.Admin, Group: rights.Everywhere})
-		_, secret, err := w.d.CreateToken(w.Context(), "ann", "script", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
+		_, secret, err := w.d.Tokens().Create(w.Context(), "ann", "script", rights.List{{Role: rights.Viewer, Group: rights.Everywhere}}, time.Hour)
 		w.check(err)
 		time.Sleep(time.Hour - time.Millisecond)
 		if _, err := w.d.BySecret(w.Context(), secret); err != nil {

@@ -49,20 +49,20 @@ var ErrNoAccess = errors.New("no access")
 // job.ErrConflict when the name is taken, *job.InvalidError when it can be none,
 // job.ErrUnavailable.
 func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client) (*Identity, string, error) {
-	if err := loaded(ctx, d.users); err != nil {
+	if err := d.users.table.wait(ctx); err != nil {
 		return nil, "", err
 	}
 	is := e.Issuer + " " + e.Subject
 	vouched := time.Now().UTC().Add(cmp.Or(e.TokenLife, DefaultTokenRest)).Truncate(time.Millisecond)
-	known := d.users.Find(func(u *User) bool { return u.External == is })
+	known := d.users.table.Find(func(u *User) bool { return u.External == is })
 	if len(known) == 0 {
 		if e.Managed && len(e.Access) == 0 {
 			return nil, "", ErrNoAccess
 		}
-		if err := d.free(ctx, e.Name); err != nil {
+		if err := d.users.free(ctx, e.Name); err != nil {
 			return nil, "", err
 		}
-		user, err := d.create(ctx, User{Name: e.Name, DisplayName: e.DisplayName, Access: e.Access, External: is, VouchedUntil: vouched})
+		user, err := d.users.create(ctx, User{Name: e.Name, DisplayName: e.DisplayName, Access: e.Access, External: is, VouchedUntil: vouched})
 		if err != nil {
 			return nil, "", err
 		}
@@ -78,7 +78,7 @@ func (d *Directory) SignInExternal(ctx context.Context, e *External, from Client
 	}
 	changed := user.DisplayName != e.DisplayName || !reflect.DeepEqual(user.Access, access)
 	if changed || vouched.Sub(user.VouchedUntil).Abs() >= vouchedEvery {
-		now, err := d.edit(ctx, user.Name, 0, func(u *User) error {
+		now, err := d.users.edit(ctx, user.Name, 0, func(u *User) error {
 			u.DisplayName, u.Access, u.VouchedUntil = e.DisplayName, access, vouched
 			if !changed {
 				u.UpdatedAt = user.UpdatedAt // nobody has edited anything

@@ -16,14 +16,14 @@ func TestTokensOfAProvidersUserRestUntilTheUserSignsInAgain(t *testing.T) {
 			return err
 		}
 		w.check(signIn())
-		token, secret, err := w.d.CreateToken(w.Context(), "jane", "ci", jane.Access, 90*24*time.Hour)
+		token, secret, err := w.d.Tokens().Create(w.Context(), "jane", "ci", jane.Access, 90*24*time.Hour)
 		w.check(err)
 		works := func(when string, works bool) {
 			t.Helper()
 			if _, err := w.d.BySecret(w.Context(), secret); works != (err == nil) || !works && !errors.Is(err, ErrUnauthenticated) {
 				t.Errorf("%s: %v", when, err)
 			}
-			if w.d.Rests(token) == works {
+			if w.d.Tokens().Rests(token) == works {
 				t.Errorf("%s: rests %v", when, !works)
 			}
 		}
@@ -32,17 +32,17 @@ func TestTokensOfAProvidersUserRestUntilTheUserSignsInAgain(t *testing.T) {
 		works("before that is over", true)
 		time.Sleep(time.Minute)
 		works("after it", false)
-		before, err := w.d.User(w.Context(), "jane")
+		before, err := w.d.Users().Get(w.Context(), "jane")
 		w.check(err)
 		w.check(signIn())
 		works("after another sign-in", true)
-		after, err := w.d.User(w.Context(), "jane")
+		after, err := w.d.Users().Get(w.Context(), "jane")
 		w.check(err)
 		if !after.UpdatedAt.Equal(before.UpdatedAt) {
 			t.Errorf("a sign-in that changes nothing counts as an edit: %+v", after)
 		}
 		w.check(signIn())
-		if again, err := w.d.User(w.Context(), "jane"); err != nil || again.Revision != after.Revision {
+		if again, err := w.d.Users().Get(w.Context(), "jane"); err != nil || again.Revision != after.Revision {
 			t.Errorf("the next sign-in, right after it, wrote once more: %+v, %v", again, err)
 		}
 
@@ -57,7 +57,7 @@ func TestTokensOfAProvidersUserRestUntilTheUserSignsInAgain(t *testing.T) {
 
 		// A user with a password needs no provider.
 		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
-		_, secret, err = w.d.CreateToken(w.Context(), "bob", "ci", nil, 90*24*time.Hour)
+		_, secret, err = w.d.Tokens().Create(w.Context(), "bob", "ci", nil, 90*24*time.Hour)
 		w.check(err)
 		time.Sleep(3 * time.Hour)
 		if _, err := w.d.BySecret(w.Context(), secret); err != nil {

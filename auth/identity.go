@@ -39,10 +39,10 @@ func Local(user string) *Identity {
 // BySecret returns the identity that an API token proves. Errors: [ErrUnauthenticated],
 // job.ErrUnavailable.
 func (d *Directory) BySecret(ctx context.Context, secret string) (*Identity, error) {
-	if err := errors.Join(loaded(ctx, d.tokens), loaded(ctx, d.users)); err != nil {
+	if err := errors.Join(d.tokens.table.wait(ctx), d.users.table.wait(ctx)); err != nil {
 		return nil, err
 	}
-	token, ok := d.tokenOf(secret)
+	token, ok := d.tokens.bySecret(secret)
 	if !ok {
 		return nil, ErrUnauthenticated
 	}
@@ -53,7 +53,7 @@ func (d *Directory) byToken(token *Token) (*Identity, error) {
 	if !time.Now().Before(token.ExpiresAt) {
 		return nil, ErrUnauthenticated
 	}
-	user, ok := d.owner(token.User, token.UserID)
+	user, ok := d.users.owner(token.User, token.UserID)
 	if !ok || user.rests(time.Now()) {
 		return nil, ErrUnauthenticated
 	}
@@ -65,15 +65,15 @@ func (d *Directory) byToken(token *Token) (*Identity, error) {
 
 // ByCookie returns the identity that a session's secret proves. Errors as BySecret.
 func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, error) {
-	if err := errors.Join(loaded(ctx, d.sessions), loaded(ctx, d.users)); err != nil {
+	if err := errors.Join(d.sessions.table.wait(ctx), d.users.table.wait(ctx)); err != nil {
 		return nil, err
 	}
 	key, now := digest(secret), time.Now()
-	session, revision, user, ok := d.sessionOf(key, now)
+	session, revision, user, ok := d.sessions.find(key, now)
 	if !ok {
 		return nil, ErrUnauthenticated
 	}
-	d.touch(ctx, key, session, revision, now)
+	d.sessions.touch(ctx, key, session, revision, now)
 	return &Identity{
 		User: user.Name, DisplayName: user.DisplayName, How: rights.BySession, Session: session.ID,
 		Access: user.Access, Password: user.Password != "", External: user.External != "",
@@ -83,10 +83,10 @@ func (d *Directory) ByCookie(ctx context.Context, secret string) (*Identity, err
 // KnowsToken reports whether an API token is valid. Unlike BySecret it waits for nothing: as
 // long as users are not loaded, any may be.
 func (d *Directory) KnowsToken(secret string) bool {
-	if !isLoaded(d.tokens) || !isLoaded(d.users) {
+	if !d.tokens.table.loaded() || !d.users.table.loaded() {
 		return true
 	}
-	token, ok := d.tokenOf(secret)
+	token, ok := d.tokens.bySecret(secret)
 	if !ok {
 		return false
 	}
@@ -96,21 +96,11 @@ func (d *Directory) KnowsToken(secret string) bool {
 
 // KnowsSession is KnowsToken, of a session's secret. It is no use of the session.
 func (d *Directory) KnowsSession(secret string) bool {
-	if !isLoaded(d.sessions) || !isLoaded(d.users) {
+	if !d.sessions.table.loaded() || !d.users.table.loaded() {
 		return true
 	}
-	_, _, _, ok := d.sessionOf(digest(secret), time.Now())
+	_, _, _, ok := d.sessions.find(digest(secret), time.Now())
 	return ok
-}
-
-// sessionOf returns the session of that key and its user, if it is good for anything at now.
-func (d *Directory) sessionOf(key string, now time.Time) (session Session, revision uint64, user *User, ok bool) {
-	session, revision, ok = d.sessions.Get(key)
-	if !ok || session.over(now) {
-		return session, revision, nil, false
-	}
-	user, ok = d.owner(session.User, session.UserID)
-	return session, revision, user, ok && session.Generation == user.Generation
 }
 
 // Refresh returns what an identity is worth by now, for a request that goes on for
@@ -118,7 +108,7 @@ func (d *Directory) sessionOf(key string, now time.Time) (session Session, revis
 func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, error) {
 	switch who.How {
 	case rights.ByToken:
-		token, err := d.Token(ctx, who.Token)
+		token, err := d.tokens.Get(ctx, who.Token)
 		if errors.Is(err, job.ErrNotFound) {
 			return nil, ErrUnauthenticated
 		}
@@ -127,8 +117,8 @@ func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, erro
 		}
 		return d.byToken(token)
 	case rights.BySession:
-		for _, f := range d.sessionsOf(who.User) {
-			if user, ok := d.owner(f.Value.User, f.Value.UserID); ok && f.Value.ID == who.Session {
+		for _, f := range d.sessions.of(who.User) {
+			if user, ok := d.users.owner(f.Value.User, f.Value.UserID); ok && f.Value.ID == who.Session {
 				now := *who
 				now.Access = user.Access
 				return &now, nil
@@ -138,10 +128,4 @@ func (d *Directory) Refresh(ctx context.Context, who *Identity) (*Identity, erro
 	case rights.ByLocal:
 	}
 	return who, nil
-}
-
-// owner returns the user of a session or token, unless it is disabled or another one.
-func (d *Directory) owner(name, id string) (*User, bool) {
-	user, _, ok := d.users.Get(userKey(name))
-	return &user, ok && user.ID == id && !user.Disabled
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -46,44 +45,31 @@ type administratorLink struct {
 // ErrInvitation means that an invitation is unknown, used, expired or void.
 var ErrInvitation = errors.New("the link has been used, has been replaced by a newer one, has expired, or is not whole; ask for a new one")
 
-// HasAdministrator reports whether somebody can sign in who may do everything.
-func (d *Directory) HasAdministrator(ctx context.Context) (bool, error) {
-	if err := loaded(ctx, d.users); err != nil {
-		return false, err
-	}
-	return len(d.users.Find((*User).isAdministrator)) > 0, nil
-}
-
 // InviteAdministrator returns the secret of an invitation for the first
 // administrator. It is void once there is one.
 func (d *Directory) InviteAdministrator(ctx context.Context) (secret string, expires time.Time, err error) {
 	secret, expires = newSecret(), linkExpiry()
-	for {
-		list, revision, err := d.records.links.Read(ctx, administratorKey)
-		if err != nil && !errors.Is(err, job.ErrNotFound) {
-			return "", time.Time{}, err
-		}
+	_, err = d.links.Edit(ctx, administratorKey, func(list *administratorLinks, _ uint64) (bool, error) {
 		list.Links = append(list.Links, administratorLink{digest(secret), expires})
 		list.Links = list.Links[max(0, len(list.Links)-maxAdministratorLinks):]
-		if _, err = d.records.links.Write(ctx, administratorKey, list, revision); !errors.Is(err, job.ErrConflict) {
-			return secret, expires, err
-		}
-	}
+		return true, nil
+	})
+	return secret, expires, err
 }
 
 // Invite returns the secret of an invitation for a user. All older ones of the user are
 // void. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (d *Directory) Invite(ctx context.Context, name string) (secret string, expires time.Time, err error) {
-	user, err := d.User(ctx, name)
+	user, err := d.users.Get(ctx, name)
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	secret, expires = newSecret(), linkExpiry()
 	i := Invitation{User: user.Name, UserID: user.ID, ExpiresAt: expires}
-	if _, err := d.records.invitations.Write(ctx, digest(secret), i, 0); err != nil {
+	if _, err := d.users.invitations.Write(ctx, digest(secret), i, 0); err != nil {
 		return "", time.Time{}, err
 	}
-	_, err = d.edit(ctx, name, 0, func(u *User) error {
+	_, err = d.users.edit(ctx, name, 0, func(u *User) error {
 		if u.ID != user.ID {
 			return fmt.Errorf("%w: user %s", job.ErrNotFound, name)
 		}
@@ -106,17 +92,17 @@ func (d *Directory) Invitation(ctx context.Context, secret string) (*Invitation,
 
 // invitation returns the revision of the record too.
 func (d *Directory) invitation(ctx context.Context, secret string) (*Invitation, uint64, error) {
-	i, revision, err := d.records.invitations.Read(ctx, digest(secret))
+	i, revision, err := d.users.invitations.Read(ctx, digest(secret))
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return d.administratorInvitation(ctx, secret)
 	case err != nil:
 		return nil, 0, err
 	case !time.Now().Before(i.ExpiresAt):
-		return nil, 0, errors.Join(ErrInvitation, d.records.invitations.Remove(ctx, digest(secret), revision))
+		return nil, 0, errors.Join(ErrInvitation, d.users.invitations.Remove(ctx, digest(secret), revision))
 	}
 	// Not from memory: the link may be newer than what this server has heard of its user.
-	user, _, err := d.records.users.Read(ctx, userKey(i.User))
+	user, _, err := d.users.table.records.Read(ctx, userKey(i.User))
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return nil, 0, ErrInvitation
@@ -127,7 +113,7 @@ func (d *Directory) invitation(ctx context.Context, secret string) (*Invitation,
 }
 
 func (d *Directory) administratorInvitation(ctx context.Context, secret string) (*Invitation, uint64, error) {
-	list, revision, err := d.records.links.Read(ctx, administratorKey)
+	list, revision, err := d.links.Read(ctx, administratorKey)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return nil, 0, ErrInvitation
@@ -140,7 +126,7 @@ func (d *Directory) administratorInvitation(ctx context.Context, secret string) 
 	if at < 0 {
 		return nil, 0, ErrInvitation
 	}
-	taken, err := d.HasAdministrator(ctx)
+	taken, err := d.users.HasAdministrator(ctx)
 	switch {
 	case err != nil:
 		return nil, 0, err
@@ -171,7 +157,7 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	}
 	switch {
 	case i.User == "":
-		err = d.free(ctx, name)
+		err = d.users.free(ctx, name)
 	case name != "" && name != i.User:
 		err = &job.InvalidError{Field: "user", Reason: fmt.Sprintf("must be %q, whom the link is for", i.User)}
 	default:
@@ -180,7 +166,7 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	if err := errors.Join(err, checkPassword(password, name)); err != nil {
 		return nil, "", err
 	}
-	hash, err := d.hasher.hash(ctx, password)
+	hash, err := d.users.hasher.hash(ctx, password)
 	if err != nil {
 		return nil, "", err
 	}
@@ -188,7 +174,7 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 	if i.User == "" {
 		user, err = d.createAdministrator(ctx, secret, name, hash, revision)
 	} else {
-		user, err = d.edit(ctx, name, 0, func(u *User) error {
+		user, err = d.users.edit(ctx, name, 0, func(u *User) error {
 			if err := u.invitedBy(i, secret); err != nil {
 				return err
 			}
@@ -209,37 +195,22 @@ func (d *Directory) Accept(ctx context.Context, secret, name, password string, f
 // read at the given revision, has used one of them. A server that starts may add its link in
 // between: then those that are there now are removed, if this one is still among them.
 func (d *Directory) createAdministrator(ctx context.Context, secret, name, hash string, revision uint64) (*User, error) {
-	err := d.records.links.Remove(ctx, administratorKey, revision)
+	err := d.links.Remove(ctx, administratorKey, revision)
 	for errors.Is(err, job.ErrConflict) {
 		if _, revision, err = d.administratorInvitation(ctx, secret); err == nil {
-			err = d.records.links.Remove(ctx, administratorKey, revision)
+			err = d.links.Remove(ctx, administratorKey, revision)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return d.create(ctx, User{Name: name, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}, Password: hash})
-}
-
-// free returns an error unless a user of that name can be made.
-func (d *Directory) free(ctx context.Context, name string) error {
-	if err := CheckUserName(name); err != nil {
-		return err
-	}
-	_, err := d.User(ctx, name)
-	switch {
-	case errors.Is(err, job.ErrNotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	return fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With("user "+name))
+	return d.users.create(ctx, User{Name: name, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}, Password: hash})
 }
 
 // Renew begins a session of a user who is known to be who they say. Errors:
 // job.ErrNotFound, job.ErrUnavailable.
 func (d *Directory) Renew(ctx context.Context, name string, from Client) (*Identity, string, error) {
-	user, err := d.User(ctx, name)
+	user, err := d.users.Get(ctx, name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -248,7 +219,7 @@ func (d *Directory) Renew(ctx context.Context, name string, from Client) (*Ident
 
 // signedIn begins a session of user, for as long as begin is told.
 func (d *Directory) signedIn(ctx context.Context, user *User, from Client, life time.Duration) (*Identity, string, error) {
-	s, cookie, err := d.begin(ctx, user, from, life)
+	s, cookie, err := d.sessions.begin(ctx, user, from, life)
 	if err != nil {
 		return nil, "", err
 	}

@@ -23,7 +23,7 @@ func TestARecordIsReadAsTheLeaderHasItThoughAReplicaLagsBehind(t *testing.T) {
 			w.Errorf("it was not accepted: %v", err)
 		}
 		for _, key := range []string{"*", ">", "", "a b", ".", "a..b"} {
-			if _, _, err := w.d.records.users.Read(w.Context(), key); !errors.Is(err, job.ErrNotFound) {
+			if _, _, err := w.d.users.table.records.Read(w.Context(), key); !errors.Is(err, job.ErrNotFound) {
 				w.Errorf("the user at key %q: %v", key, err)
 			}
 		}

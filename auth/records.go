@@ -20,38 +20,48 @@ var (
 	kindFailures   = jet.Kind[failures]{Bucket: bus.BucketSession, Prefix: "failed.", TTL: failWindow, Name: func(string) string { return "the count of failed sign-ins" }}
 )
 
-// records are those of all kinds.
-type records struct {
-	users       jet.Records[User]
-	tokens      jet.Records[Token]
-	credentials jet.Records[Credential]
-	invitations jet.Records[Invitation]
-	links       jet.Records[administratorLinks]
-	sessions    jet.Records[Session]
-	failures    jet.Records[failures]
+// table is the records of one kind, which are in memory, too.
+type table[T any] struct {
+	records jet.Records[T]
+	*jet.Mirror[T]
 }
 
-func recordsOn(conn *jet.Conn) records {
-	return records{
-		kindUser.On(conn), kindToken.On(conn), kindCredential.On(conn), kindInvitation.On(conn), kindLinks.On(conn),
-		kindSession.On(conn), kindFailures.On(conn),
+// tableOf returns an empty table. heard, unless it is nil, is called with each change, nil for a deletion.
+func tableOf[T any](kind *jet.Kind[T], conn *jet.Conn, heard func(*T)) table[T] {
+	return table[T]{kind.On(conn), kind.Mirror(heard)}
+}
+
+// write is [jet.Records.Write]. Reads that begin after it find the record.
+func (t table[T]) write(ctx context.Context, key string, value T, revision uint64) (next uint64, err error) {
+	if next, err = t.records.Write(ctx, key, value, revision); err == nil {
+		t.Put(key, value, next)
 	}
+	return next, err
 }
 
-// loaded waits until a mirror is loaded.
-func loaded[T any](ctx context.Context, m *jet.Mirror[T]) error {
+// remove is [jet.Records.Remove]. Reads that begin after it find no record.
+func (t table[T]) remove(ctx context.Context, key string, revision uint64) error {
+	if err := t.records.Remove(ctx, key, revision); err != nil {
+		return err
+	}
+	t.Delete(key)
+	return nil
+}
+
+// wait returns when the table is loaded, or job.ErrUnavailable when ctx is done first.
+func (t table[T]) wait(ctx context.Context) error {
 	select {
-	case <-m.Loaded():
+	case <-t.Loaded():
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("%w: users are not loaded yet", job.ErrUnavailable)
 	}
 }
 
-// isLoaded reports whether loaded would return at once.
-func isLoaded[T any](m *jet.Mirror[T]) bool {
+// loaded reports whether wait would return at once.
+func (t table[T]) loaded() bool {
 	select {
-	case <-m.Loaded():
+	case <-t.Loaded():
 		return true
 	default:
 		return false

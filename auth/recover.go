@@ -15,12 +15,12 @@ import (
 // *job.InvalidError, job.ErrUnavailable.
 func (d *Directory) Recover(ctx context.Context, name string) (secret string, expires time.Time, err error) {
 	all := rights.Access{Role: rights.Admin, Group: rights.Everywhere}
-	_, err = d.User(ctx, name)
+	_, err = d.users.Get(ctx, name)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		_, err = d.create(ctx, User{Name: name, Access: rights.List{all}})
+		_, err = d.users.create(ctx, User{Name: name, Access: rights.List{all}})
 	case err == nil:
-		_, err = d.edit(ctx, name, 0, func(u *User) error {
+		_, err = d.users.edit(ctx, name, 0, func(u *User) error {
 			u.Disabled, u.Invitation = false, ""
 			if !u.Access.May(rights.Admin, rights.Everywhere) {
 				u.Access = append(u.Access, all)

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -42,9 +43,16 @@ func (s *Session) over(now time.Time) bool {
 // Client is where a request comes from.
 type Client struct{ Address, UserAgent string }
 
+// Sessions are the sessions of users. They are safe for concurrent use.
+type Sessions struct {
+	table table[Session]
+	users *Users
+	log   *slog.Logger
+}
+
 // begin starts a session of user and returns it with its secret. It lasts for life, or
 // SessionLife if that is less or life is 0.
-func (d *Directory) begin(ctx context.Context, user *User, from Client, life time.Duration) (*Session, string, error) {
+func (ss *Sessions) begin(ctx context.Context, user *User, from Client, life time.Duration) (*Session, string, error) {
 	if life == 0 || life > SessionLife {
 		life = SessionLife
 	}
@@ -54,64 +62,65 @@ func (d *Directory) begin(ctx context.Context, user *User, from Client, life tim
 		ID: newID(), User: user.Name, UserID: user.ID, Generation: user.Generation,
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(life), Address: from.Address, UserAgent: clip.Text(from.UserAgent, 200),
 	}
-	revision, err := d.records.sessions.Write(ctx, digest(secret), *s, 0)
-	if err != nil {
+	if _, err := ss.table.write(ctx, digest(secret), *s, 0); err != nil {
 		return nil, "", err
 	}
-	d.sessions.Put(digest(secret), *s, revision)
 	return s, secret, nil
 }
 
 // touch notes that a session is in use. It need not succeed: then the next request
 // tries again.
-func (d *Directory) touch(ctx context.Context, key string, s Session, revision uint64, now time.Time) {
+func (ss *Sessions) touch(ctx context.Context, key string, s Session, revision uint64, now time.Time) {
 	if now.Sub(s.SeenAt) < seenEvery {
 		return
 	}
 	s.SeenAt = now.UTC().Truncate(time.Millisecond)
-	next, err := d.records.sessions.Write(ctx, key, s, revision)
-	if err != nil {
-		d.log.DebugContext(ctx, "session not noted as used", "session", s.ID, "error", err)
-		return
+	if _, err := ss.table.write(ctx, key, s, revision); err != nil {
+		ss.log.DebugContext(ctx, "session not noted as used", "session", s.ID, "error", err)
 	}
-	d.sessions.Put(key, s, next)
 }
 
-// Sessions returns a user's sessions, the one used last first.
-func (d *Directory) Sessions(ctx context.Context, user string) ([]Session, error) {
-	if err := loaded(ctx, d.sessions); err != nil {
+// OfUser returns a user's sessions, the one used last first.
+func (ss *Sessions) OfUser(ctx context.Context, user string) ([]Session, error) {
+	if err := ss.table.wait(ctx); err != nil {
 		return nil, err
 	}
 	list := []Session{}
-	for _, f := range d.sessionsOf(user) {
+	for _, f := range ss.of(user) {
 		list = append(list, f.Value)
 	}
 	return list, nil
 }
 
-// sessionsOf returns the sessions of a user that are not over.
-func (d *Directory) sessionsOf(name string) []jet.Record[Session] {
-	user, _, ok := d.users.Get(userKey(name))
+// of returns the sessions of a user that are not over.
+func (ss *Sessions) of(name string) []jet.Record[Session] {
+	user, _, ok := ss.users.table.Get(userKey(name))
 	now := time.Now()
-	return d.sessions.Find(func(s *Session) bool {
+	return ss.table.Find(func(s *Session) bool {
 		return ok && s.User == name && s.UserID == user.ID && s.Generation == user.Generation && !s.over(now)
 	})
 }
 
-// EndSession ends one session of a user. The error is job.ErrNotFound when the user
+// End ends one session of a user. The error is job.ErrNotFound when the user
 // has none of that id.
-func (d *Directory) EndSession(ctx context.Context, user, id string) error {
-	if err := loaded(ctx, d.sessions); err != nil {
+func (ss *Sessions) End(ctx context.Context, user, id string) error {
+	if err := ss.table.wait(ctx); err != nil {
 		return err
 	}
-	for _, f := range d.sessionsOf(user) {
+	for _, f := range ss.of(user) {
 		if f.Value.ID == id {
-			if err := d.records.sessions.Remove(ctx, f.Key, 0); err != nil {
-				return err
-			}
-			d.sessions.Delete(f.Key)
-			return nil
+			return ss.table.remove(ctx, f.Key, 0)
 		}
 	}
 	return fmt.Errorf("%w: session %s of user %s", job.ErrNotFound, clip.Text(id, 64), user)
+}
+
+// find returns the session of that key and its user, if it is good for anything at now.
+func (ss *Sessions) find(key string, now time.Time) (session Session, revision uint64, user *User, ok bool) {
+	session, revision, ok = ss.table.Get(key)
+	if !ok || session.over(now) {
+		return session, revision, nil, false
+	}
+	user, ok = ss.users.owner(session.User, session.UserID)
+	return session, revision, user, ok && session.Generation == user.Generation
 }

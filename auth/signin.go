@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -74,14 +75,14 @@ func network(address string) string {
 // SignIn begins a session of a user with a password and returns its cookie's secret.
 // Errors: [ErrUnauthenticated], *[LockedError], job.ErrUnavailable.
 func (d *Directory) SignIn(ctx context.Context, name, password string, from Client) (*Identity, string, error) {
-	if err := loaded(ctx, d.users); err != nil {
+	if err := d.users.table.wait(ctx); err != nil {
 		return nil, "", err
 	}
 	counters := countersOf(name, from.Address)
 	// Counted before it is known to be wrong: many guesses at once must not all pass
 	// before the first of them counts.
 	for _, c := range counters {
-		if err := d.count(ctx, c); err != nil {
+		if err := d.attempts.count(ctx, c); err != nil {
 			return nil, "", err
 		}
 	}
@@ -89,7 +90,7 @@ func (d *Directory) SignIn(ctx context.Context, name, password string, from Clie
 	if err != nil {
 		return nil, "", err
 	}
-	if err := d.forgive(ctx, counters); err != nil {
+	if err := d.attempts.forgive(ctx, counters); err != nil {
 		return nil, "", err
 	}
 	return d.signedIn(ctx, user, from, 0)
@@ -98,27 +99,27 @@ func (d *Directory) SignIn(ctx context.Context, name, password string, from Clie
 // Reauthenticate checks the password of a user who is signed in. Errors as SignIn.
 func (d *Directory) Reauthenticate(ctx context.Context, name, password string, from Client) error {
 	c := counter{digest("again " + name + " " + network(from.Address)), failPair}
-	if err := d.count(ctx, c); err != nil {
+	if err := d.attempts.count(ctx, c); err != nil {
 		return err
 	}
 	if _, err := d.checked(ctx, name, password); err != nil {
 		return err
 	}
-	return d.forgive(ctx, []counter{c})
+	return d.attempts.forgive(ctx, []counter{c})
 }
 
 // checked returns the user if the password is right. It takes as long if there is no
 // such user.
 func (d *Directory) checked(ctx context.Context, name, password string) (*User, error) {
-	user, _, known := d.users.Get(userKey(name))
+	user, _, known := d.users.table.Get(userKey(name))
 	hash := user.Password
 	if hash == "" {
-		hash, known = d.hasher.nobodysHash(), false
+		hash, known = d.users.hasher.nobodysHash(), false
 	}
 	if len(password) > maxPassword {
 		password, known = "", false
 	}
-	same, err := d.hasher.verify(ctx, password, hash)
+	same, err := d.users.hasher.verify(ctx, password, hash)
 	if err != nil {
 		return nil, fmt.Errorf("check password: %w", err)
 	}
@@ -128,37 +129,35 @@ func (d *Directory) checked(ctx context.Context, name, password string) (*User, 
 	return &user, nil
 }
 
+// attempts count sign-ins, of which too many fail.
+type attempts struct{ failures jet.Records[failures] }
+
 // count counts one sign-in.
-func (d *Directory) count(ctx context.Context, c counter) error {
-	for {
-		f, revision, err := d.records.failures.Read(ctx, c.key)
-		if err != nil && !errors.Is(err, job.ErrNotFound) {
-			return err
-		}
+func (as attempts) count(ctx context.Context, c counter) error {
+	_, err := as.failures.Edit(ctx, c.key, func(f *failures, _ uint64) (bool, error) {
 		if now := time.Now().UTC(); now.Sub(f.Since) >= failWindow {
-			f = failures{Since: now}
+			*f = failures{Since: now}
 		}
 		if f.Count >= c.limit {
-			return &LockedError{After: failWindow - time.Since(f.Since)}
+			return false, &LockedError{After: failWindow - time.Since(f.Since)}
 		}
 		f.Count++
-		if _, err = d.records.failures.Write(ctx, c.key, f, revision); !errors.Is(err, job.ErrConflict) {
-			return err
-		}
-	}
+		return true, nil
+	})
+	return err
 }
 
 // forgive corrects the counters after a successful sign-in: it resets those of this
 // user, and takes back this one attempt from those that it shares with others.
-func (d *Directory) forgive(ctx context.Context, counters []counter) error {
-	if err := d.records.failures.Remove(ctx, counters[0].key, 0); err != nil {
+func (as attempts) forgive(ctx context.Context, counters []counter) error {
+	if err := as.failures.Remove(ctx, counters[0].key, 0); err != nil {
 		return err
 	}
 	for _, c := range counters[1:] {
-		f, revision, err := d.records.failures.Read(ctx, c.key)
+		f, revision, err := as.failures.Read(ctx, c.key)
 		if err == nil && f.Count > 0 {
 			f.Count--
-			_, err = d.records.failures.Write(ctx, c.key, f, revision)
+			_, err = as.failures.Write(ctx, c.key, f, revision)
 		}
 		// Losing a race leaves one too many, which is gone after the window.
 		if err != nil && !errors.Is(err, job.ErrNotFound) && !errors.Is(err, job.ErrConflict) {

@@ -37,12 +37,18 @@ type Token struct {
 	ExpiresAt time.Time   `json:"expires_at"`
 }
 
-// CreateToken makes a token of a user, and returns it with its secret, which nobody
+// Tokens are the API tokens of users. They are safe for concurrent use.
+type Tokens struct {
+	table table[Token]
+	users *Users
+}
+
+// Create makes a token of a user, and returns it with its secret, which nobody
 // can see again. access may be more than the user may: it counts as far as the user's
 // goes at the time of use. Errors: *job.InvalidError, job.ErrNotFound when there is no
 // such user, job.ErrUnavailable.
-func (d *Directory) CreateToken(ctx context.Context, user, name string, access rights.List, life time.Duration) (*Token, string, error) {
-	owner, err := d.User(ctx, user)
+func (ts *Tokens) Create(ctx context.Context, user, name string, access rights.List, life time.Duration) (*Token, string, error) {
+	owner, err := ts.users.Get(ctx, user)
 	if err != nil {
 		return nil, "", err
 	}
@@ -58,7 +64,7 @@ func (d *Directory) CreateToken(ctx context.Context, user, name string, access r
 	if err := errors.Join(errs...); err != nil {
 		return nil, "", err
 	}
-	have, err := d.Tokens(ctx, owner.Name)
+	have, err := ts.OfUser(ctx, owner.Name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -71,31 +77,29 @@ func (d *Directory) CreateToken(ctx context.Context, user, name string, access r
 		ID: newID(), Name: name, User: owner.Name, UserID: owner.ID, Access: access, Hash: digest(secret),
 		CreatedAt: now, ExpiresAt: now.Add(life).Truncate(time.Millisecond),
 	}
-	revision, err := d.records.tokens.Write(ctx, t.ID, *t, 0)
-	if err != nil {
+	if _, err := ts.table.write(ctx, t.ID, *t, 0); err != nil {
 		return nil, "", err
 	}
-	d.tokens.Put(t.ID, *t, revision)
 	return t, tokenPrefix + t.ID + "_" + secret, nil
 }
 
-// tokenOf returns the token that a secret belongs to.
-func (d *Directory) tokenOf(secret string) (Token, bool) {
+// bySecret returns the token that a secret belongs to.
+func (ts *Tokens) bySecret(secret string) (Token, bool) {
 	rest, isToken := strings.CutPrefix(secret, tokenPrefix)
 	id, own, whole := strings.Cut(rest, "_")
-	token, _, known := d.tokens.Get(id)
+	token, _, known := ts.table.Get(id)
 	same := subtle.ConstantTimeCompare([]byte(digest(own)), []byte(token.Hash)) == 1
 	return token, isToken && whole && known && same
 }
 
-// Tokens returns the tokens of a user, or all if user is empty, in order of id. Those
+// OfUser returns the tokens of a user, or all if user is empty, in order of id. Those
 // that have expired are listed too, so that people see why a program was turned away.
-func (d *Directory) Tokens(ctx context.Context, user string) ([]Token, error) {
-	if err := errors.Join(loaded(ctx, d.tokens), loaded(ctx, d.users)); err != nil {
+func (ts *Tokens) OfUser(ctx context.Context, user string) ([]Token, error) {
+	if err := errors.Join(ts.table.wait(ctx), ts.users.table.wait(ctx)); err != nil {
 		return nil, err
 	}
 	list := []Token{}
-	for _, f := range d.tokens.Find(func(t *Token) bool { return user == "" || t.User == user }) {
+	for _, f := range ts.table.Find(func(t *Token) bool { return user == "" || t.User == user }) {
 		list = append(list, f.Value)
 	}
 	return list, nil
@@ -103,34 +107,40 @@ func (d *Directory) Tokens(ctx context.Context, user string) ([]Token, error) {
 
 // Rests reports whether a token does not work because a provider has not signed its user
 // in for too long; once it does, the token works again.
-func (d *Directory) Rests(t *Token) bool {
-	user, ok := d.owner(t.User, t.UserID)
+func (ts *Tokens) Rests(t *Token) bool {
+	user, ok := ts.users.owner(t.User, t.UserID)
 	return ok && user.rests(time.Now())
 }
 
 // rests reports whether the user's tokens do not work at now for want of a sign-in.
 func (u *User) rests(now time.Time) bool { return u.External != "" && !now.Before(u.VouchedUntil) }
 
-// Token returns a token. The error is job.ErrNotFound when there is none of that id.
-func (d *Directory) Token(ctx context.Context, id string) (*Token, error) {
-	if err := loaded(ctx, d.tokens); err != nil {
+// Get returns a token. The error is job.ErrNotFound when there is none of that id.
+func (ts *Tokens) Get(ctx context.Context, id string) (*Token, error) {
+	if err := ts.table.wait(ctx); err != nil {
 		return nil, err
 	}
-	t, _, ok := d.tokens.Get(id)
+	t, _, ok := ts.table.Get(id)
 	if !ok {
 		return nil, fmt.Errorf("%w: token %s", job.ErrNotFound, clip.Text(id, 64))
 	}
 	return &t, nil
 }
 
-// RevokeToken ends a token. Errors: job.ErrNotFound, job.ErrUnavailable.
-func (d *Directory) RevokeToken(ctx context.Context, id string) error {
-	if _, err := d.Token(ctx, id); err != nil {
+// Revoke ends a token. Errors: job.ErrNotFound, job.ErrUnavailable.
+func (ts *Tokens) Revoke(ctx context.Context, id string) error {
+	if _, err := ts.Get(ctx, id); err != nil {
 		return err
 	}
-	if err := d.records.tokens.Remove(ctx, id, 0); err != nil {
-		return err
+	return ts.table.remove(ctx, id, 0)
+}
+
+// removeOf deletes the tokens of a user.
+func (ts *Tokens) removeOf(ctx context.Context, user string) error {
+	for _, t := range ts.table.Find(func(t *Token) bool { return t.User == user }) {
+		if err := ts.table.remove(ctx, t.Key, 0); err != nil {
+			return err
+		}
 	}
-	d.tokens.Delete(id)
 	return nil
 }

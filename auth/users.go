@@ -4,20 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
-// User returns a user. The error is job.ErrNotFound when there is none of that name.
-func (d *Directory) User(ctx context.Context, name string) (*User, error) {
-	if err := loaded(ctx, d.users); err != nil {
+// Users are those who may sign in. They are safe for concurrent use.
+type Users struct {
+	table       table[User]
+	invitations jet.Records[Invitation]
+	tokens      *Tokens
+	hasher      hasher
+	log         *slog.Logger
+}
+
+// Get returns a user. The error is job.ErrNotFound when there is none of that name.
+func (us *Users) Get(ctx context.Context, name string) (*User, error) {
+	if err := us.table.wait(ctx); err != nil {
 		return nil, err
 	}
-	u, revision, ok := d.users.Get(userKey(name))
+	u, revision, ok := us.table.Get(userKey(name))
 	if !ok {
 		return nil, fmt.Errorf("%w: user %s", job.ErrNotFound, clip.Text(name, 128))
 	}
@@ -25,13 +36,13 @@ func (d *Directory) User(ctx context.Context, name string) (*User, error) {
 	return &u, nil
 }
 
-// Users returns all users in order of name.
-func (d *Directory) Users(ctx context.Context) ([]User, error) {
-	if err := loaded(ctx, d.users); err != nil {
+// All returns all users in order of name.
+func (us *Users) All(ctx context.Context) ([]User, error) {
+	if err := us.table.wait(ctx); err != nil {
 		return nil, err
 	}
 	list := []User{}
-	for _, f := range d.users.Find(func(*User) bool { return true }) {
+	for _, f := range us.table.Find(func(*User) bool { return true }) {
 		f.Value.Revision = f.Revision
 		list = append(list, f.Value)
 	}
@@ -49,15 +60,15 @@ type UserEdit struct {
 	IfAbsent   bool
 }
 
-// PutUser creates a user, without a password, or edits one. It returns the user before
+// Put creates a user, without a password, or edits one. It returns the user before
 // the edit too, nil for one who is new. Errors: *job.InvalidError, job.ErrConflict
 // when the condition does not hold or it would take the last administrator away,
 // job.ErrUnavailable.
-func (d *Directory) PutUser(ctx context.Context, name string, e UserEdit) (was, now *User, err error) {
-	was, err = d.User(ctx, name)
+func (us *Users) Put(ctx context.Context, name string, e UserEdit) (was, now *User, err error) {
+	was, err = us.Get(ctx, name)
 	switch {
 	case errors.Is(err, job.ErrNotFound) && e.IfRevision == 0:
-		now, err = d.create(ctx, User{Name: name, DisplayName: e.DisplayName, Access: e.Access, Disabled: e.Disabled})
+		now, err = us.create(ctx, User{Name: name, DisplayName: e.DisplayName, Access: e.Access, Disabled: e.Disabled})
 		return nil, now, err
 	case errors.Is(err, job.ErrNotFound):
 		return nil, nil, fmt.Errorf("%w: there is no user %s any more", job.ErrConflict, name)
@@ -66,51 +77,43 @@ func (d *Directory) PutUser(ctx context.Context, name string, e UserEdit) (was, 
 	case e.IfAbsent:
 		return nil, nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With("user "+name))
 	}
-	now, err = d.edit(ctx, name, e.IfRevision, func(u *User) error {
+	now, err = us.edit(ctx, name, e.IfRevision, func(u *User) error {
 		if e.Disabled && !u.Disabled {
 			u.Generation, u.Invitation = newID(), ""
 		}
 		u.DisplayName, u.Access, u.Disabled = e.DisplayName, e.Access, e.Disabled
-		return d.keepsAnAdministrator(u)
+		return us.keepsAnAdministrator(u)
 	})
 	return was, now, err
 }
 
-// DeleteUser deletes a user with all its tokens; its sessions end with it. Errors:
-// job.ErrNotFound, job.ErrConflict as PutUser, job.ErrUnavailable.
-func (d *Directory) DeleteUser(ctx context.Context, name string, ifRevision uint64) error {
-	user, err := d.User(ctx, name)
+// Delete deletes a user with all its tokens; its sessions end with it. Errors:
+// job.ErrNotFound, job.ErrConflict as Put, job.ErrUnavailable.
+func (us *Users) Delete(ctx context.Context, name string, ifRevision uint64) error {
+	user, err := us.Get(ctx, name)
 	if err != nil {
 		return err
 	}
-	if err := d.keepsAnAdministrator(&User{Name: name}); err != nil {
+	if err := us.keepsAnAdministrator(&User{Name: name}); err != nil {
 		return err
 	}
 	if ifRevision == 0 {
 		ifRevision = user.Revision
 	}
-	if err := d.records.users.Remove(ctx, userKey(name), ifRevision); err != nil {
+	if err := us.table.remove(ctx, userKey(name), ifRevision); err != nil {
 		return err
 	}
-	d.users.Delete(userKey(name))
-	d.forgetInvitation(ctx, user.Invitation)
-	// They are void without their user: this is tidiness.
-	for _, t := range d.tokens.Find(func(t *Token) bool { return t.User == name }) {
-		if err := d.records.tokens.Remove(ctx, t.Key, 0); err != nil {
-			return err
-		}
-		d.tokens.Delete(t.Key)
-	}
-	return nil
+	us.forgetInvitation(ctx, user.Invitation)
+	return us.tokens.removeOf(ctx, name) // void without their user: this is tidiness
 }
 
 // keepsAnAdministrator returns job.ErrConflict if the change to u would leave nobody
 // who can manage users.
-func (d *Directory) keepsAnAdministrator(u *User) error {
+func (us *Users) keepsAnAdministrator(u *User) error {
 	if u.isAdministrator() {
 		return nil
 	}
-	admins := d.users.Find((*User).isAdministrator)
+	admins := us.table.Find((*User).isAdministrator)
 	if len(admins) == 1 && admins[0].Value.Name == u.Name {
 		return fmt.Errorf("%w: %s is the last administrator", job.ErrConflict, u.Name)
 	}
@@ -120,15 +123,15 @@ func (d *Directory) keepsAnAdministrator(u *User) error {
 // SetPassword gives a user another password. It ends all sessions and voids all
 // invitations of the user. Errors:
 // *job.InvalidError, job.ErrNotFound, job.ErrUnavailable.
-func (d *Directory) SetPassword(ctx context.Context, name, password string) error {
+func (us *Users) SetPassword(ctx context.Context, name, password string) error {
 	if err := checkPassword(password, name); err != nil {
 		return err
 	}
-	hash, err := d.hasher.hash(ctx, password)
+	hash, err := us.hasher.hash(ctx, password)
 	if err != nil {
 		return err
 	}
-	_, err = d.edit(ctx, name, 0, func(u *User) error {
+	_, err = us.edit(ctx, name, 0, func(u *User) error {
 		u.setPassword(hash)
 		return nil
 	})
@@ -143,13 +146,13 @@ func (u *User) setPassword(hash string) {
 
 // EndSessions ends all sessions of a user. Errors: job.ErrNotFound,
 // job.ErrUnavailable.
-func (d *Directory) EndSessions(ctx context.Context, name string) error {
-	_, err := d.edit(ctx, name, 0, func(u *User) error { u.Generation = newID(); return nil })
+func (us *Users) EndSessions(ctx context.Context, name string) error {
+	_, err := us.edit(ctx, name, 0, func(u *User) error { u.Generation = newID(); return nil })
 	return err
 }
 
 // create stores a new user.
-func (d *Directory) create(ctx context.Context, u User) (*User, error) {
+func (us *Users) create(ctx context.Context, u User) (*User, error) {
 	u.ID, u.Generation = newID(), newID()
 	u.CreatedAt = time.Now().UTC().Truncate(time.Millisecond)
 	u.UpdatedAt = u.CreatedAt
@@ -157,58 +160,82 @@ func (d *Directory) create(ctx context.Context, u User) (*User, error) {
 	if err := u.validate(); err != nil {
 		return nil, err
 	}
-	revision, err := d.records.users.Write(ctx, userKey(u.Name), u, 0)
+	revision, err := us.table.write(ctx, userKey(u.Name), u, 0)
 	if err != nil {
 		return nil, err
 	}
 	u.Revision = revision
-	d.users.Put(userKey(u.Name), u, revision)
 	return &u, nil
 }
 
 // edit stores what change makes of a user; ifRevision 0 is any. Somebody else's edit
 // in between is kept.
-func (d *Directory) edit(ctx context.Context, name string, ifRevision uint64, change func(*User) error) (*User, error) {
-	for {
-		u, revision, err := d.records.users.Read(ctx, userKey(name))
-		if err != nil {
-			return nil, err
+func (us *Users) edit(ctx context.Context, name string, ifRevision uint64, change func(*User) error) (*User, error) {
+	var u User
+	var invitation string
+	revision, err := us.table.records.Edit(ctx, userKey(name), func(stored *User, revision uint64) (bool, error) {
+		switch {
+		case revision == 0:
+			return false, fmt.Errorf("%w: user %s", job.ErrNotFound, name)
+		case ifRevision != 0 && ifRevision != revision:
+			return false, fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With("user "+name, ifRevision))
 		}
-		if ifRevision != 0 && ifRevision != revision {
-			return nil, fmt.Errorf("%w: user %s: revision %d is no longer the present one", job.ErrConflict, name, ifRevision)
+		invitation = stored.Invitation
+		stored.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
+		if err := change(stored); err != nil {
+			return false, err
 		}
-		invitation := u.Invitation
-		u.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)
-		if err := change(&u); err != nil {
-			return nil, err
-		}
-		u.Access = u.Access.WithDefaults()
-		if err := u.validate(); err != nil {
-			return nil, err
-		}
-		next, err := d.records.users.Write(ctx, userKey(name), u, revision)
-		if errors.Is(err, job.ErrConflict) && ifRevision == 0 {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		u.Revision = next
-		d.users.Put(userKey(name), u, next)
-		if u.Invitation != invitation {
-			d.forgetInvitation(ctx, invitation)
-		}
-		return &u, nil
+		stored.Access = stored.Access.WithDefaults()
+		u = *stored
+		return true, u.validate()
+	})
+	if err != nil {
+		return nil, err
 	}
+	u.Revision = revision
+	us.table.Put(userKey(name), u, revision)
+	if u.Invitation != invitation {
+		us.forgetInvitation(ctx, invitation)
+	}
+	return &u, nil
 }
 
 // forgetInvitation deletes the record of an invitation that is void; none if empty. It
 // is tidiness: if it fails, the record stays, and opens nothing.
-func (d *Directory) forgetInvitation(ctx context.Context, digest string) {
+func (us *Users) forgetInvitation(ctx context.Context, digest string) {
 	if digest == "" {
 		return
 	}
-	if err := d.records.invitations.Remove(ctx, digest, 0); err != nil {
-		d.log.DebugContext(ctx, "void invitation not deleted", "error", err)
+	if err := us.invitations.Remove(ctx, digest, 0); err != nil {
+		us.log.DebugContext(ctx, "void invitation not deleted", "error", err)
 	}
+}
+
+// owner returns the user of a session or token, unless it is disabled or another one.
+func (us *Users) owner(name, id string) (*User, bool) {
+	user, _, ok := us.table.Get(userKey(name))
+	return &user, ok && user.ID == id && !user.Disabled
+}
+
+// HasAdministrator reports whether somebody can sign in who may do everything.
+func (us *Users) HasAdministrator(ctx context.Context) (bool, error) {
+	if err := us.table.wait(ctx); err != nil {
+		return false, err
+	}
+	return len(us.table.Find((*User).isAdministrator)) > 0, nil
+}
+
+// free returns an error unless a user of that name can be made.
+func (us *Users) free(ctx context.Context, name string) error {
+	if err := CheckUserName(name); err != nil {
+		return err
+	}
+	_, err := us.Get(ctx, name)
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With("user "+name))
 }

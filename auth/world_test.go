@@ -46,7 +46,7 @@ func (w *world) connect(name string) *cluster.Conn {
 // run returns a directory that is kept up to date until the test ends.
 func (w *world) run(conn *cluster.Conn) *Directory {
 	d := NewDirectory(conn, nil)
-	d.hasher.memory = 64 // what a hash costs, a test of its own says
+	d.users.hasher.memory = 64 // what a hash costs, a test of its own says
 	ctx, cancel := context.WithCancel(w.Context())
 	ended := make(chan error)
 	go func() { ended <- d.Run(ctx) }()
@@ -62,7 +62,7 @@ func (w *world) run(conn *cluster.Conn) *Directory {
 // user creates a user with the password, and the access.
 func (w *world) user(name string, access ...rights.Access) {
 	w.Helper()
-	_, _, err := w.d.PutUser(w.Context(), name, UserEdit{Access: access})
+	_, _, err := w.d.Users().Put(w.Context(), name, UserEdit{Access: access})
 	w.check(err)
-	w.check(w.d.SetPassword(w.Context(), name, password))
+	w.check(w.d.Users().SetPassword(w.Context(), name, password))
 }

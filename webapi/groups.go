@@ -164,10 +164,10 @@ func (h *groupHandlers) ListNodes(ctx context.Context, _ ListNodesRequestObject)
 
 // GetBus answers GET /bus.
 func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (*BusState, error) {
-	if err := h.users.Loaded(ctx); err != nil {
+	if err := h.users.Credentials().Wait(ctx); err != nil {
 		return nil, err
 	}
-	state, err := h.conn.Streams().State(ctx, h.users.AllServed())
+	state, err := h.conn.Streams().State(ctx, h.users.Credentials().AllServed())
 	if err != nil {
 		return nil, err
 	}

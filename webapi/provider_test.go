@@ -146,13 +146,13 @@ func TestAPITokensOfAProvidersUserRestWithoutASignIn(t *testing.T) {
 	p := newProvidedFor(t, 0, editors)
 	p.signIn(p.browser(), mockoidc.DefaultUser())
 	users := p.server.users
-	token, secret, err := users.CreateToken(t.Context(), "jane.doe", "ci", rights.List{editors.Access}, time.Hour)
+	token, secret, err := users.Tokens().Create(t.Context(), "jane.doe", "ci", rights.List{editors.Access}, time.Hour)
 	p.check(err)
 	bearer := header{"Authorization", "Bearer " + secret}
 	if me, _ := want[Me](p.world, http.StatusOK, "GET", "/api/v1/me", nil, bearer); me.User != "jane.doe" {
 		t.Errorf("%+v", me)
 	}
-	jane, err := users.User(t.Context(), "jane.doe")
+	jane, err := users.Users().Get(t.Context(), "jane.doe")
 	p.check(err)
 	if rest := time.Until(jane.VouchedUntil); rest > auth.DefaultTokenRest || rest < auth.DefaultTokenRest-time.Minute {
 		t.Errorf("tokens work for %s", rest)
@@ -163,7 +163,7 @@ func TestAPITokensOfAProvidersUserRestWithoutASignIn(t *testing.T) {
 	}, auth.Client{})
 	p.check(err)
 	p.problemWith([]header{bearer}, 401, "unauthenticated", "GET", "/api/v1/me", nil, "has not signed in")
-	if list, err := users.Tokens(t.Context(), "jane.doe"); err != nil || len(list) != 1 || !p.server.handlers.tokenItem(token).Rests {
+	if list, err := users.Tokens().OfUser(t.Context(), "jane.doe"); err != nil || len(list) != 1 || !p.server.handlers.tokenItem(token).Rests {
 		t.Errorf("%+v, %v", list, err)
 	}
 	p.signIn(p.browser(), mockoidc.DefaultUser())
@@ -180,7 +180,7 @@ func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T
 		t.Run(want.String(), func(t *testing.T) {
 			p := newProvidedFor(t, life, anybody)
 			p.signIn(p.browser(), mockoidc.DefaultUser())
-			sessions, err := p.server.users.Sessions(t.Context(), "jane.doe")
+			sessions, err := p.server.users.Sessions().OfUser(t.Context(), "jane.doe")
 			p.check(err)
 			if len(sessions) != 1 || sessions[0].ExpiresAt.Sub(sessions[0].CreatedAt) != want {
 				t.Errorf("sessions %+v, want one for %s", sessions, want)
@@ -192,7 +192,7 @@ func TestAProvidersSessionLastsForTwelveHoursUnlessOneSaysOtherwise(t *testing.T
 // access returns what the provider's usual user may.
 func (p *provided) access() string {
 	p.Helper()
-	u, err := p.server.users.User(p.Context(), "jane.doe")
+	u, err := p.server.users.Users().Get(p.Context(), "jane.doe")
 	p.check(err)
 	var all []string
 	for _, a := range u.Access {
@@ -207,13 +207,13 @@ func TestWithoutRolesOfGroupsAdministratorsSayWhatAProvidersUserMay(t *testing.T
 	if at := p.signIn(b, mockoidc.DefaultUser()); strings.Contains(at, "refused") {
 		t.Fatal(at)
 	}
-	_, _, err := p.server.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Access: rights.List{{Role: rights.Operator, Group: "ops"}}})
+	_, _, err := p.server.users.Users().Put(t.Context(), "jane.doe", auth.UserEdit{Access: rights.List{{Role: rights.Operator, Group: "ops"}}})
 	p.check(err)
 	p.signIn(p.browser(), mockoidc.DefaultUser())
 	if access := p.access(); access != "operator:ops" {
 		t.Errorf("may %q", access)
 	}
-	_, _, err = p.server.users.PutUser(t.Context(), "jane.doe", auth.UserEdit{Disabled: true})
+	_, _, err = p.server.users.Users().Put(t.Context(), "jane.doe", auth.UserEdit{Disabled: true})
 	p.check(err)
 	p.wantRefused("a disabled user", p.signIn(p.browser(), mockoidc.DefaultUser()), refusedDisabled)
 }

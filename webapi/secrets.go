@@ -127,7 +127,7 @@ func (h *secretHandlers) ListCredentials(ctx context.Context, r ListCredentialsR
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	credentials, err := h.users.Credentials(ctx, r.Group)
+	credentials, err := h.users.Credentials().OfGroup(ctx, r.Group)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (h *secretHandlers) CreateCredential(ctx context.Context, r CreateCredentia
 			return nil, err
 		}
 	}
-	made, seed, err := h.users.CreateBridgeCredential(ctx, r.Group, r.Body.BridgeGroups, r.Body.Name, access.Author(ctx), time.Duration(r.Body.ExpiresIn))
+	made, seed, err := h.users.Credentials().CreateForBridge(ctx, r.Group, r.Body.BridgeGroups, r.Body.Name, access.Author(ctx), time.Duration(r.Body.ExpiresIn))
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ func (h *secretHandlers) RotateCredential(ctx context.Context, r RotateCredentia
 	if r.Body.Overlap != nil {
 		overlap = time.Duration(*r.Body.Overlap)
 	}
-	made, seed, err := h.users.RotateCredential(ctx, r.Group, r.Credential, access.Author(ctx), overlap)
+	made, seed, err := h.users.Credentials().Rotate(ctx, r.Group, r.Credential, access.Author(ctx), overlap)
 	if err != nil {
 		return nil, err
 	}
@@ -179,11 +179,11 @@ func (h *secretHandlers) RotateCredential(ctx context.Context, r RotateCredentia
 
 // RevokeCredential answers DELETE /groups/{group}/credentials/{credential}.
 func (h *secretHandlers) RevokeCredential(ctx context.Context, r RevokeCredentialRequestObject) (*none, error) {
-	was, err := h.users.Credential(ctx, r.Group, r.Credential)
+	was, err := h.users.Credentials().Get(ctx, r.Group, r.Credential)
 	if err != nil {
 		return nil, err
 	}
-	if err := h.users.RevokeCredential(ctx, r.Group, r.Credential); err != nil {
+	if err := h.users.Credentials().Revoke(ctx, r.Group, r.Credential); err != nil {
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = was.Name

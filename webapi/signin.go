@@ -31,7 +31,7 @@ type signInHandlers struct {
 
 // GetSignIn answers GET /sign-in.
 func (h *signInHandlers) GetSignIn(ctx context.Context, _ GetSignInRequestObject) (*SignInWays, error) {
-	has, err := h.users.HasAdministrator(ctx)
+	has, err := h.users.Users().HasAdministrator(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (h *signInHandlers) SignOut(ctx context.Context, _ SignOutRequestObject) (*
 	e := auditlog.Entry(ctx)
 	if e.Same = who == nil || who.How != rights.BySession; !e.Same {
 		e.Object = "session " + who.Session
-		if err := h.users.EndSession(ctx, who.User, who.Session); err != nil && !errors.Is(err, job.ErrNotFound) {
+		if err := h.users.Sessions().End(ctx, who.User, who.Session); err != nil && !errors.Is(err, job.ErrNotFound) {
 			return nil, err
 		}
 	}
@@ -136,7 +136,7 @@ func (h *signInHandlers) SetMyPassword(ctx context.Context, r SetMyPasswordReque
 	if err != nil {
 		return nil, err
 	}
-	if err := h.users.SetPassword(ctx, by.Who.User, r.Body.Password); err != nil {
+	if err := h.users.Users().SetPassword(ctx, by.Who.User, r.Body.Password); err != nil {
 		return nil, err
 	}
 	who, secret, err := h.users.Renew(ctx, by.Who.User, by.From)
@@ -158,7 +158,7 @@ func (h *signInHandlers) ListMySessions(ctx context.Context, _ ListMySessionsReq
 
 // sessionsOf returns a user's sessions, the one used last first.
 func sessionsOf(ctx context.Context, users *auth.Directory, user string) (SessionList, error) {
-	sessions, err := users.Sessions(ctx, user)
+	sessions, err := users.Sessions().OfUser(ctx, user)
 	if err != nil {
 		return SessionList{}, err
 	}
@@ -175,7 +175,7 @@ func sessionsOf(ctx context.Context, users *auth.Directory, user string) (Sessio
 
 // EndMySession answers DELETE /me/sessions/{session}.
 func (h *signInHandlers) EndMySession(ctx context.Context, r EndMySessionRequestObject) (*none, error) {
-	if err := h.users.EndSession(ctx, access.Who(ctx).User, r.Session); err != nil {
+	if err := h.users.Sessions().End(ctx, access.Who(ctx).User, r.Session); err != nil {
 		return nil, err
 	}
 	return &none{}, nil

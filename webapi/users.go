@@ -22,7 +22,7 @@ type userHandlers struct {
 
 // ListUsers answers GET /users.
 func (h *userHandlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) (*UserList, error) {
-	users, err := h.users.Users(ctx)
+	users, err := h.users.Users().All(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (h *userHandlers) ListUsers(ctx context.Context, _ ListUsersRequestObject) 
 
 // GetUser answers GET /users/{user}.
 func (h *userHandlers) GetUser(ctx context.Context, r GetUserRequestObject) (*answer[UserItem], error) {
-	user, err := h.users.User(ctx, r.User)
+	user, err := h.users.Users().Get(ctx, r.User)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (h *userHandlers) PutUser(ctx context.Context, r PutUserRequestObject) (*an
 	if err != nil {
 		return nil, err
 	}
-	was, now, err := h.users.PutUser(ctx, r.User, auth.UserEdit{
+	was, now, err := h.users.Users().Put(ctx, r.User, auth.UserEdit{
 		DisplayName: r.Body.DisplayName, Access: r.Body.Access, Disabled: r.Body.Disabled, IfRevision: edit.IfRevision, IfAbsent: edit.IfAbsent,
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (h *userHandlers) DeleteUser(ctx context.Context, r DeleteUserRequestObject
 	if err != nil {
 		return nil, err
 	}
-	if err := h.users.DeleteUser(ctx, r.User, edit.IfRevision); err != nil {
+	if err := h.users.Users().Delete(ctx, r.User, edit.IfRevision); err != nil {
 		return nil, problem.Conditional(edit, err)
 	}
 	return &none{}, nil
@@ -90,7 +90,7 @@ func (h *userHandlers) InviteUser(ctx context.Context, r InviteUserRequestObject
 
 // ListUserSessions answers GET /users/{user}/sessions.
 func (h *userHandlers) ListUserSessions(ctx context.Context, r ListUserSessionsRequestObject) (*SessionList, error) {
-	if _, err := h.users.User(ctx, r.User); err != nil {
+	if _, err := h.users.Users().Get(ctx, r.User); err != nil {
 		return nil, err
 	}
 	list, err := sessionsOf(ctx, h.users, r.User)
@@ -102,7 +102,7 @@ func (h *userHandlers) ListUserSessions(ctx context.Context, r ListUserSessionsR
 
 // EndUserSessions answers DELETE /users/{user}/sessions.
 func (h *userHandlers) EndUserSessions(ctx context.Context, r EndUserSessionsRequestObject) (*none, error) {
-	if err := h.users.EndSessions(ctx, r.User); err != nil {
+	if err := h.users.Users().EndSessions(ctx, r.User); err != nil {
 		return nil, err
 	}
 	return &none{}, nil
@@ -152,7 +152,7 @@ func (h *userHandlers) ListTokens(ctx context.Context, r ListTokensRequestObject
 	if user == "*" {
 		user = ""
 	}
-	tokens, err := h.users.Tokens(ctx, user)
+	tokens, err := h.users.Tokens().OfUser(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 	}
 	granted := rights.List(r.Body.Access)
 	if granted == nil {
-		owner, err := h.users.User(ctx, user)
+		owner, err := h.users.Users().Get(ctx, user)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 	if life == 0 {
 		life = tokenLife
 	}
-	token, secret, err := h.users.CreateToken(ctx, user, r.Body.Name, granted, life)
+	token, secret, err := h.users.Tokens().Create(ctx, user, r.Body.Name, granted, life)
 	if err != nil {
 		return nil, err
 	}
@@ -203,14 +203,14 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 
 // RevokeToken answers DELETE /tokens/{token}.
 func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObject) (*none, error) {
-	token, err := h.users.Token(ctx, r.Token)
+	token, err := h.users.Tokens().Get(ctx, r.Token)
 	if err != nil {
 		return nil, err
 	}
 	if otherUser(ctx, token.User) != nil {
 		return nil, fmt.Errorf("%w: token %s", job.ErrNotFound, r.Token) // not theirs to know
 	}
-	if err := h.users.RevokeToken(ctx, r.Token); err != nil {
+	if err := h.users.Tokens().Revoke(ctx, r.Token); err != nil {
 		return nil, err
 	}
 	auditlog.Entry(ctx).Note = fmt.Sprintf("%s, of %s", token.Name, token.User)
@@ -221,6 +221,6 @@ func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObje
 func (h *userHandlers) tokenItem(t *auth.Token) Token {
 	return Token{
 		ID: t.ID, Name: t.Name, User: t.User, Access: append([]Access{}, t.Access...),
-		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Expired: !time.Now().Before(t.ExpiresAt), Rests: h.users.Rests(t),
+		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Expired: !time.Now().Before(t.ExpiresAt), Rests: h.users.Tokens().Rests(t),
 	}
 }

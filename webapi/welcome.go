@@ -19,7 +19,7 @@ func (s *Server) welcome(ctx context.Context) {
 	rest := time.NewTicker(welcomeRest)
 	defer rest.Stop()
 	for {
-		has, err := s.users.HasAdministrator(ctx)
+		has, err := s.users.Users().HasAdministrator(ctx)
 		if has {
 			return
 		}

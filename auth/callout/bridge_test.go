@@ -22,7 +22,7 @@ func TestTheCredentialOfABridgeIsGoodForItsGroupsOnly(t *testing.T) {
 		_, err := state.New(w.conn.Conn).PutInstance(t.Context(), &state.Instance{Group: group, Instance: "i", Address: "http://h:1", Secret: "secret"}, 0)
 		w.check(err)
 	}
-	_, seed, err := w.users.CreateBridgeCredential(t.Context(), "alpha", []string{"alpha", "gamma"}, "bridge", "ann", 0)
+	_, seed, err := w.users.Credentials().CreateForBridge(t.Context(), "alpha", []string{"alpha", "gamma"}, "bridge", "ann", 0)
 	w.check(err)
 	refused := make(chan error, 100)
 	conn := w.connect(seed, "alpha", nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
@@ -92,9 +92,9 @@ func TestTheCredentialOfABridgeIsGoodForItsGroupsOnly(t *testing.T) {
 func TestABridgeFindsTheGroupsThatItsCredentialLacks(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	_, bridge, err := w.users.CreateBridgeCredential(t.Context(), "alpha", []string{"alpha", "gamma"}, "bridge", "ann", 0)
+	_, bridge, err := w.users.Credentials().CreateForBridge(t.Context(), "alpha", []string{"alpha", "gamma"}, "bridge", "ann", 0)
 	w.check(err)
-	_, executor, err := w.users.CreateCredential(t.Context(), "alpha", "executor", "ann", 0)
+	_, executor, err := w.users.Credentials().Create(t.Context(), "alpha", "executor", "ann", 0)
 	w.check(err)
 	const bridges = "alpha,gamma"
 	for _, c := range []struct{ name, seed, groups, lacks string }{

@@ -94,7 +94,7 @@ const (
 // serve answers questions, and sweeps when credentials change and every so often.
 func (s *Service) serve(ctx context.Context) error {
 	// A server that has not read all users and credentials yet must turn nobody away.
-	if err := s.users.Loaded(ctx); err != nil {
+	if err := s.users.Credentials().Wait(ctx); err != nil {
 		return nil // ctx is done
 	}
 	questions := make(chan *nats.Msg, 1024)
@@ -187,7 +187,7 @@ func (s *Service) judge(ctx context.Context, q *jwt.AuthorizationRequestClaims) 
 	if err != nil || key.Verify([]byte(q.ClientInformation.Nonce), signature) != nil {
 		return nil, errNoKey
 	}
-	c, err := s.users.ByPublicKey(ctx, opts.Nkey)
+	c, err := s.users.Credentials().ByPublicKey(ctx, opts.Nkey)
 	if errors.Is(err, auth.ErrUnauthenticated) {
 		return nil, errors.New("the credential is unknown, was revoked or has ended")
 	}

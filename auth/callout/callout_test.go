@@ -144,7 +144,7 @@ func cuts() (<-chan struct{}, nats.Option) {
 func TestACredentialAdmitsUntilItIsRevokedExpiresOrIsRotated(t *testing.T) {
 	w := newWorld(t)
 	stop := w.serve()
-	first, seed, err := w.users.CreateCredential(t.Context(), "billing", "a", "ann", 0)
+	first, seed, err := w.users.Credentials().Create(t.Context(), "billing", "a", "ann", 0)
 	w.check(err)
 	if err := w.dial(w.keys.Issuer, ""); err == nil {
 		t.Error("a key of another kind was let in")
@@ -154,17 +154,17 @@ func TestACredentialAdmitsUntilItIsRevokedExpiresOrIsRotated(t *testing.T) {
 	ended, heard := cuts()
 	const life = 5 * time.Second
 	expires := time.Now().Add(life)
-	_, short, err := w.users.CreateCredential(t.Context(), "billing", "b", "ann", life)
+	_, short, err := w.users.Credentials().Create(t.Context(), "billing", "b", "ann", life)
 	w.check(err)
 	w.connect(short, "billing", heard)
 	w.untilSince(expires, "the one that expires", ended)
 
-	next, other, err := w.users.RotateCredential(t.Context(), "billing", first.ID, "ann", time.Hour)
+	next, other, err := w.users.Credentials().Rotate(t.Context(), "billing", first.ID, "ann", time.Hour)
 	w.check(err)
 	w.connect(seed, "billing")
 	goes, heard := cuts()
 	w.connect(other, "billing", heard)
-	w.check(w.users.RevokeCredential(t.Context(), "billing", first.ID))
+	w.check(w.users.Credentials().Revoke(t.Context(), "billing", first.ID))
 	w.until("the one that was revoked", cut)
 	if err := w.dial(seed, "billing"); !errors.Is(err, nats.ErrAuthorization) {
 		t.Errorf("a revoked credential: %v", err)
@@ -183,7 +183,7 @@ func TestACredentialAdmitsUntilItIsRevokedExpiresOrIsRotated(t *testing.T) {
 		t.Error("the service took somebody along")
 	default:
 	}
-	w.check(w.users.RevokeCredential(t.Context(), "billing", next.ID))
+	w.check(w.users.Credentials().Revoke(t.Context(), "billing", next.ID))
 	w.serve()
 	w.until("the one that was revoked while no service was there", goes)
 }
@@ -193,7 +193,7 @@ func TestACredentialAdmitsUntilItIsRevokedExpiresOrIsRotated(t *testing.T) {
 func TestARequestToAnInstanceIsAnsweredOrKnownToReachNobody(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
-	_, seed, err := w.users.CreateCredential(t.Context(), "billing", "a", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "billing", "a", "ann", 0)
 	w.check(err)
 	instance := w.connect(seed, "billing")
 	there, err := instance.NC.Subscribe("exec.billing.web1.*", func(m *nats.Msg) { _ = m.Respond([]byte("here")) })

@@ -55,7 +55,7 @@ func TestAGroupHasNoMoreConnectionsThanItsLimit(t *testing.T) {
 	w.serveWith(callout.Config{Connections: 3, Logger: slog.New(slog.NewTextHandler(log, nil)), Registerer: reg})
 	seeds := map[string]string{}
 	for name, group := range map[string]string{"one": "alpha", "two": "alpha", "other": "beta"} {
-		_, seed, err := w.users.CreateCredential(t.Context(), group, name, "ann", 0)
+		_, seed, err := w.users.Credentials().Create(t.Context(), group, name, "ann", 0)
 		w.check(err)
 		seeds[name] = seed
 	}
@@ -79,7 +79,7 @@ func TestConnectionsOfACredentialAreLoggedAtEachDoubling(t *testing.T) {
 	w := newWorld(t)
 	log := &logged{}
 	w.serveWith(callout.Config{Logger: slog.New(slog.NewTextHandler(log, nil))})
-	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "one", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "alpha", "one", "ann", 0)
 	w.check(err)
 	for range 9 {
 		w.connect(seed, "alpha").NC.Close()
@@ -93,7 +93,7 @@ func TestConnectionsOfACredentialAreLoggedAtEachDoubling(t *testing.T) {
 func TestConnectionsThatAnotherServerHasAdmittedAreCountedAndTheYoungestClosed(t *testing.T) {
 	w := newWorld(t)
 	stop := w.serve()
-	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "one", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "alpha", "one", "ann", 0)
 	w.check(err)
 	firstCut, heardFirst := cuts()
 	w.connect(seed, "alpha", heardFirst)

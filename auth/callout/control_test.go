@@ -29,7 +29,7 @@ func TestNothingThatAGroupCausesControlsTheExecutorOfAnother(t *testing.T) {
 	alpha := w.attacker("alpha")
 
 	// Whoever belongs to beta hears what arrives there.
-	_, seed, err := w.users.CreateCredential(t.Context(), "beta", "witness", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "beta", "witness", "ann", 0)
 	w.check(err)
 	beta := w.connect(seed, "beta").NC
 	heard, err := beta.SubscribeSync("exec.beta.>")
@@ -89,7 +89,7 @@ func (w *world) victim() *victim {
 	w.Helper()
 	const group = "beta"
 	v := &victim{world: w, run: job.NewRunID(time.Now()), ended: make(chan error, 1), metrics: prometheus.NewRegistry()}
-	_, seed, err := w.users.CreateCredential(w.Context(), group, "victim", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(w.Context(), group, "victim", "ann", 0)
 	w.check(err)
 	w.check(w.conn.Groups().Setup(w.Context(), cluster.Group{Group: group, HasRouted: true}))
 	e, err := executor.New(w.connect(seed, group).Conn, executor.Config{Group: group, Instance: "b1", Slots: 4, Grace: -1, Observers: []executor.NewObserver{metrics.Prometheus(v.metrics)}, Logger: slog.New(slog.NewTextHandler(w.Output(), nil))})
@@ -147,7 +147,7 @@ type attacker struct {
 
 func (w *world) attacker(group string) *attacker {
 	w.Helper()
-	_, seed, err := w.users.CreateCredential(w.Context(), group, "stolen", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(w.Context(), group, "stolen", "ann", 0)
 	w.check(err)
 	return &attacker{w, group, w.connect(seed, group).NC}
 }

@@ -17,7 +17,7 @@ func TestAGroupThatGivesTriggersBackAtOnceIsRefusedAndOthersGoOn(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
 	victim := w.victim()
-	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "alpha", "stolen", "ann", 0)
 	w.check(err)
 	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "alpha", HasRouted: true}))
 	cut, heard := cuts()

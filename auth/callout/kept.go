@@ -14,7 +14,7 @@ import (
 // group may have is not looked into. Each server does it: what one has removed the next does not find.
 func (s *Service) sweepKept(ctx context.Context, listed map[connection]member) {
 	// A group stays known when its last credential is revoked: what it has kept is still there.
-	s.served = append(s.served, s.users.AllServed()...)
+	s.served = append(s.served, s.users.Credentials().AllServed()...)
 	slices.Sort(s.served)
 	s.served = slices.Compact(s.served)
 	counting, cancel := context.WithTimeout(ctx, sweepEvery)
@@ -37,7 +37,7 @@ func (s *Service) keepsTooMuch(ctx context.Context, k fleet.Kept, listed map[con
 	}
 	reason := s.budgets.check([]string{k.Group}, now)
 	for conn, m := range listed {
-		if reason != nil && slices.Contains(s.users.Served(m.group, m.id), k.Group) {
+		if reason != nil && slices.Contains(s.users.Credentials().Served(m.group, m.id), k.Group) {
 			s.kick(ctx, conn, reason.Error(), m.group, "credential", m.id)
 		}
 	}

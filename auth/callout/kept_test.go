@@ -32,9 +32,9 @@ func TestAGroupThatKeepsTooMuchIsRefusedAndItsOldestKeysAreRemoved(t *testing.T)
 			w := newWorld(t)
 			w.serve()
 			victim := w.victim()
-			_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
+			_, seed, err := w.users.Credentials().Create(t.Context(), "alpha", "stolen", "ann", 0)
 			if flood.bucket == bus.BucketXXLJob {
-				_, seed, err = w.users.CreateBridgeCredential(t.Context(), "alpha", []string{"alpha"}, "stolen-too", "ann", 0)
+				_, seed, err = w.users.Credentials().CreateForBridge(t.Context(), "alpha", []string{"alpha"}, "stolen-too", "ann", 0)
 			}
 			w.check(err)
 			for !w.floodUntilCut(seed, "alpha", func(n int) string { return fmt.Sprintf("$KV.%s.alpha.k%d", flood.bucket, n) }, flood.keys, []byte(flood.value)) {

@@ -22,7 +22,7 @@ func TestAnExecutorPullsFromAllPartitionsWhatIsOfItsGroup(t *testing.T) {
 			w.check(err)
 		}
 	}
-	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "web", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "alpha", "web", "ann", 0)
 	w.check(err)
 	refused := make(chan error, 100)
 	conn := w.connect(seed, "alpha", nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))

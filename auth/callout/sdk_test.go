@@ -18,7 +18,7 @@ func TestAProgramConnectsWithTheSettingsOfTheCommand(t *testing.T) {
 	w := newWorld(t)
 	w.serve()
 	w.check(w.conn.Groups().Setup(t.Context(), cluster.Group{Group: "billing", HasRouted: true}))
-	_, seed, err := w.users.CreateCredential(t.Context(), "billing", "reports", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "billing", "reports", "ann", 0)
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "billing.seed")
 	w.check(os.WriteFile(file, []byte(seed+"\n"), 0o600))

@@ -24,7 +24,7 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 	w := newWorld(t)
 	w.serveWith(callout.Config{Budget: budget})
 	victim := w.victim()
-	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "stolen", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "alpha", "stolen", "ann", 0)
 	w.check(err)
 	cut, heard := cuts()
 	alpha := w.connect(seed, "alpha", heard).NC
@@ -39,10 +39,10 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 
 	// Nor may others of the group come in, and connections that are over before anybody
 	// lists them count as well.
-	_, other, err := w.users.CreateCredential(t.Context(), "alpha", "other", "ann", 0)
+	_, other, err := w.users.Credentials().Create(t.Context(), "alpha", "other", "ann", 0)
 	w.check(err)
 	w.refused(other, "alpha")
-	_, third, err := w.users.CreateCredential(t.Context(), "gamma", "stolen", "ann", 0)
+	_, third, err := w.users.Credentials().Create(t.Context(), "gamma", "stolen", "ann", 0)
 	w.check(err)
 floods:
 	for range 40 {
@@ -63,7 +63,7 @@ floods:
 	if reply.State != fleet.InstanceOnline || reply.Running != 1 {
 		t.Errorf("the other group's executor is %s with %d runs", reply.State, reply.Running)
 	}
-	_, next, err := w.users.CreateCredential(t.Context(), "beta", "second", "ann", 0)
+	_, next, err := w.users.Credentials().Create(t.Context(), "beta", "second", "ann", 0)
 	w.check(err)
 	w.connect(next, "beta")
 }
@@ -131,7 +131,7 @@ func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
 
 	// One that is too large for any message ends the connection.
 	cut, heard := cuts()
-	_, seed, err := w.users.CreateCredential(t.Context(), "alpha", "large", "ann", 0)
+	_, seed, err := w.users.Credentials().Create(t.Context(), "alpha", "large", "ann", 0)
 	w.check(err)
 	large := w.connect(seed, "alpha", heard).NC
 	// NATS may hang up while the message comes. Then the client cannot write the rest.

@@ -41,7 +41,7 @@ func (s *Service) sweepOften(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.users.CredentialsChanged():
+		case <-s.users.Credentials().Changed():
 		case <-timer.C:
 		}
 	}
@@ -155,7 +155,7 @@ func (s *Service) cutOff(ctx context.Context, page *connections) {
 			continue
 		}
 		reason := "its credential has ended"
-		if served := s.users.Served(group, id); len(served) > 0 {
+		if served := s.users.Credentials().Served(group, id); len(served) > 0 {
 			err := s.budgets.check(served, time.Now())
 			if err == nil {
 				continue
