@@ -26,7 +26,6 @@ var halls = map[string]size{
 	"scheduler.ownership":         {62, 31},
 	"scheduler/dispatch.governor": {17, 19},
 	"scheduler/dispatch.offer":    {32, 22},
-	"webapi/catalog.Catalog":      {47, 7},
 }
 
 // size is what a type has of its own: methods and, if it is a struct, fields that are not exported.

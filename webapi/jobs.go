@@ -117,7 +117,7 @@ func (h *jobHandlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject)
 // FacetJobs answers GET /jobs/facets.
 func (h *jobHandlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (*JobFacets, error) {
 	p := r.Params
-	facets, err := h.catalog.Facets(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where})
+	facets, err := h.catalog.Search().Facets(ctx, catalog.Filter{Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where})
 	return &facets, err
 }
 
@@ -127,7 +127,7 @@ func (h *jobHandlers) CountJobs(ctx context.Context, r CountJobsRequestObject) (
 	for i, f := range r.Body.Filters {
 		filters[i] = catalog.Filter{Group: f.Group, Text: f.Q, Paused: f.Paused, Last: f.Last, Where: f.Where}
 	}
-	totals, err := h.catalog.Counts(ctx, filters)
+	totals, err := h.catalog.Search().Counts(ctx, filters)
 	return &JobCounts{Totals: totals}, err
 }
 
@@ -147,7 +147,7 @@ const (
 // ListJobs answers GET /jobs.
 func (h *jobHandlers) ListJobs(ctx context.Context, r ListJobsRequestObject) (*JobPage, error) {
 	p := r.Params
-	page, err := h.catalog.Find(ctx, catalog.Filter{Jobs: runs.Names(p.Job), Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
+	page, err := h.catalog.Search().Find(ctx, catalog.Filter{Jobs: runs.Names(p.Job), Group: p.Group, Text: p.Q, Paused: p.Paused, Last: p.Last, Where: p.Where}, p.Sort, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (m *Bulk) Jobs(ctx context.Context, b *api.JobBulk) (api.JobBulkResult, err
 	names := once(b.Jobs)
 	result.Total = len(names)
 	if b.Filter != nil {
-		page, err := m.catalog.Find(ctx, catalog.Filter{Group: b.Filter.Group, Text: b.Filter.Q, Paused: b.Filter.Paused, Last: b.Filter.Last, Where: b.Filter.Where}, "", b.Cursor, limit)
+		page, err := m.catalog.Search().Find(ctx, catalog.Filter{Group: b.Filter.Group, Text: b.Filter.Q, Paused: b.Filter.Paused, Last: b.Filter.Last, Where: b.Filter.Where}, "", b.Cursor, limit)
 		if err != nil {
 			return api.JobBulkResult{}, err
 		}

@@ -37,6 +37,9 @@ func New(conn *cluster.Conn, store logstore.Store, view *nodes.View, limits Limi
 	}
 }
 
+// Search returns what finds and counts jobs.
+func (c *Catalog) Search() *Search { return &Search{c.index, c.store, c.week, c.log} }
+
 // Run keeps the catalog up to date until ctx is done.
 func (c *Catalog) Run(ctx context.Context) error { return c.index.run(ctx) }
 

@@ -25,10 +25,10 @@ type tally struct {
 }
 
 // Counts returns how many jobs match each filter; nil where only the store could tell, and is away.
-func (c *Catalog) Counts(ctx context.Context, filters []Filter) ([]*int, error) {
+func (s *Search) Counts(ctx context.Context, filters []Filter) ([]*int, error) {
 	tallies := map[alike]*tally{}
 	for i, f := range filters {
-		q, conditions, err := c.conditionsOf(f)
+		q, conditions, err := splitFilter(f)
 		if invalid := (*job.InvalidError)(nil); errors.As(err, &invalid) {
 			return nil, &job.InvalidError{Field: fmt.Sprintf("filters[%d].%s", i, invalid.Field), Reason: invalid.Reason}
 		}
@@ -48,7 +48,7 @@ func (c *Catalog) Counts(ctx context.Context, filters []Filter) ([]*int, error) 
 	}
 	totals := make([]*int, len(filters))
 	for _, t := range tallies {
-		if err := c.count(ctx, t, totals); err != nil {
+		if err := s.count(ctx, t, totals); err != nil {
 			return nil, err
 		}
 	}
@@ -68,23 +68,23 @@ func (t *tally) ask(fields ...jobField) bool {
 // any reports whether there are conditions at all.
 func (t *tally) any() bool { return t.ask(jobFields...) }
 
-func (c *Catalog) count(ctx context.Context, t *tally, totals []*int) error {
+func (s *Search) count(ctx context.Context, t *tally, totals []*int) error {
 	if !t.any() {
-		_, total, _, err := c.index.find(ctx, t.query)
+		_, total, _, err := s.index.find(ctx, t.query)
 		for _, place := range t.places {
 			totals[place] = &total
 		}
 		return problem.Explain(err, reason.JobsNotLoaded.String())
 	}
-	all, err := c.look(ctx, t.query, lookFor{due: t.ask(fieldState, fieldFires)})
+	all, err := s.matching(ctx, t.query, details{due: t.ask(fieldState, fieldFires)})
 	if err != nil {
 		return err
 	}
 	if t.ask(fieldLast, fieldError) {
-		err = c.lookLast(ctx, all)
+		err = s.addStandings(ctx, all)
 	}
 	if err == nil && t.ask(fieldError) {
-		err = c.lookCauses(ctx, all)
+		err = s.addCauses(ctx, all)
 	}
 	isAway := errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil
 	if err != nil && !isAway {

@@ -15,12 +15,12 @@ import (
 const maxJobFacets = 100
 
 // Facets counts the jobs that match by the values that they have in each field.
-func (c *Catalog) Facets(ctx context.Context, f Filter) (api.JobFacets, error) {
-	q, conditions, err := c.conditionsOf(f)
+func (s *Search) Facets(ctx context.Context, f Filter) (api.JobFacets, error) {
+	q, conditions, err := splitFilter(f)
 	if err != nil {
 		return api.JobFacets{}, err
 	}
-	all, err := c.look(ctx, q, lookFor{due: true, cause: true})
+	all, err := s.matching(ctx, q, details{due: true, cause: true})
 	if err != nil {
 		return api.JobFacets{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -33,9 +34,17 @@ type Page struct {
 	Next    string // the cursor of what comes after; empty: nothing does
 }
 
+// Search finds and counts jobs. It is safe for concurrent use.
+type Search struct {
+	index *index
+	store logstore.Store // as access.VisibleStore has it
+	week  *week
+	log   *slog.Logger
+}
+
 // Find returns the page after a cursor, in an order; the default is by name.
-func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limit int) (page Page, err error) {
-	q, conditions, err := c.conditionsOf(f)
+func (s *Search) Find(ctx context.Context, f Filter, order, cursor string, limit int) (page Page, err error) {
+	q, conditions, err := splitFilter(f)
 	if err != nil {
 		return page, err
 	}
@@ -43,7 +52,7 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 		order = ""
 	}
 	if len(conditions) > 0 || order != "" {
-		return c.pick(ctx, q, conditions, order, cursor, limit)
+		return s.pick(ctx, q, conditions, order, cursor, limit)
 	}
 	if cursor != "" {
 		if _, err := job.ParseName(cursor); err != nil {
@@ -52,7 +61,7 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 	}
 	q.after, q.limit = job.Name(cursor), limit
 	var more bool
-	if page.Entries, page.Total, more, err = c.index.find(ctx, q); err != nil {
+	if page.Entries, page.Total, more, err = s.index.find(ctx, q); err != nil {
 		return page, problem.Explain(err, reason.JobsNotLoaded.String())
 	}
 	if more {
@@ -61,9 +70,9 @@ func (c *Catalog) Find(ctx context.Context, f Filter, order, cursor string, limi
 	return page, nil
 }
 
-// conditionsOf splits a filter into the query that the index answers, and the conditions
+// splitFilter splits a filter into the query that the index answers, and the conditions
 // for the jobs that it finds.
-func (c *Catalog) conditionsOf(f Filter) (query, jobConditions, error) {
+func splitFilter(f Filter) (query, jobConditions, error) {
 	q := query{group: f.Group, text: strings.ToLower(f.Text), paused: f.Paused}
 	for _, name := range f.Jobs {
 		if _, err := job.ParseName(string(name)); err != nil {
@@ -87,52 +96,51 @@ func (c *Catalog) conditionsOf(f Filter) (query, jobConditions, error) {
 	return q, conditions, err
 }
 
-// lookFor says what to find out about jobs that the index does not have.
-type lookFor struct{ due, last, cause bool }
+// details are what the index does not have of jobs.
+type details struct{ due, last, cause bool }
 
-// look returns all jobs that a query finds, in order of name, with what it was asked to
-// look for.
-func (c *Catalog) look(ctx context.Context, q query, what lookFor) ([]found, error) {
-	matching, err := c.index.copies(ctx, q)
+// matching returns all jobs that a query finds, in order of name, with the wanted details.
+func (s *Search) matching(ctx context.Context, q query, want details) ([]found, error) {
+	copies, err := s.index.copies(ctx, q)
 	if err != nil {
 		return nil, problem.Explain(err, reason.JobsNotLoaded.String())
 	}
 	now := time.Now()
-	paused := c.index.pauses.now(now)
-	all := make([]found, len(matching))
-	for i := range matching {
-		all[i].indexed = matching[i]
-		if what.due {
-			from, ok := paused.from(matching[i].name.Group(), now.UnixMilli())
+	paused := s.index.pauses.now(now)
+	all := make([]found, len(copies))
+	for i := range copies {
+		all[i].indexed = copies[i]
+		if want.due {
+			from, ok := paused.from(copies[i].name.Group(), now.UnixMilli())
 			all[i].off = !ok
-			if all[i].due, err = c.index.due(&all[i].indexed, now.UnixMilli(), from); err != nil {
+			if all[i].due, err = s.index.due(&all[i].indexed, now.UnixMilli(), from); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if what.last || what.cause {
-		err = c.lookLast(ctx, all)
+	if want.last || want.cause {
+		err = s.addStandings(ctx, all)
 	}
-	if err == nil && what.cause {
-		err = c.lookCauses(ctx, all)
+	if err == nil && want.cause {
+		err = s.addCauses(ctx, all)
 	}
 	return all, err
 }
 
-// lookLast has jobs know how they stand.
-func (c *Catalog) lookLast(ctx context.Context, jobs []found) error {
+// addStandings adds to jobs how their last runs ended.
+func (s *Search) addStandings(ctx context.Context, jobs []found) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	standings, err := c.store.Standings(ctx, namesOf(jobs))
+	standings, err := s.store.Standings(ctx, namesOf(jobs))
 	for i := range jobs {
 		jobs[i].standing = standings[jobs[i].name]
 	}
 	return problem.StoreAway(err)
 }
 
-// lookCauses adds the error to jobs whose last run failed.
-func (c *Catalog) lookCauses(ctx context.Context, jobs []found) error {
+// addCauses adds the error to jobs whose last run failed.
+func (s *Search) addCauses(ctx context.Context, jobs []found) error {
 	var failed []job.Name
 	for i := range jobs {
 		if jobs[i].standing.Streak > 0 {
@@ -142,7 +150,7 @@ func (c *Catalog) lookCauses(ctx context.Context, jobs []found) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	last, err := c.store.LastRuns(ctx, failed, 1)
+	last, err := s.store.LastRuns(ctx, failed, 1)
 	if err != nil {
 		return problem.StoreAway(err)
 	}
@@ -165,9 +173,9 @@ func namesOf(jobs []found) []job.Name {
 }
 
 // pick returns a page of the jobs that meet conditions, in an order.
-func (c *Catalog) pick(ctx context.Context, q query, conditions jobConditions, order, cursor string, limit int) (page Page, err error) {
+func (s *Search) pick(ctx context.Context, q query, conditions jobConditions, order, cursor string, limit int) (page Page, err error) {
 	by := strings.TrimPrefix(order, "-")
-	all, err := c.look(ctx, q, lookFor{
+	all, err := s.matching(ctx, q, details{
 		due:  by == orderNext || by == orderAttention || conditions.ask(fieldState, fieldFires),
 		last: conditions.ask(fieldLast), cause: conditions.ask(fieldError),
 	})
@@ -180,11 +188,11 @@ func (c *Catalog) pick(ctx context.Context, q query, conditions jobConditions, o
 		return !holds
 	})
 	page.Total = len(all)
-	places, err := c.places(ctx, all, order)
+	places, err := s.places(ctx, all, order)
 	if errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil {
 		// Jobs must be seen, and can be paused, while the log store is away.
-		c.log.WarnContext(ctx, "jobs are listed by name", "error", err)
-		places, err = c.places(ctx, all, orderName)
+		s.log.WarnContext(ctx, "jobs are listed by name", "error", err)
+		places, err = s.places(ctx, all, orderName)
 	}
 	if err != nil {
 		return page, err

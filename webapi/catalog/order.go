@@ -64,9 +64,9 @@ func parsePlace(cursor string) (place jobPlace, err error) {
 }
 
 // places returns where jobs are in an order; a hyphen before it turns it round.
-func (c *Catalog) places(ctx context.Context, jobs []found, order string) ([]jobPlace, error) {
+func (s *Search) places(ctx context.Context, jobs []found, order string) ([]jobPlace, error) {
 	by, down := strings.CutPrefix(order, "-")
-	figures, err := c.figures(ctx, jobs, by)
+	figures, err := s.figures(ctx, jobs, by)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (c *Catalog) places(ctx context.Context, jobs []found, order string) ([]job
 }
 
 // figures returns what tells the places of jobs in an order, the least first.
-func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*found) [3]float64, error) {
+func (s *Search) figures(ctx context.Context, jobs []found, by string) (func(*found) [3]float64, error) {
 	one := func(figure float64) [3]float64 { return [3]float64{figure} }
 	or := func(figure float64, known bool) [3]float64 {
 		if !known {
@@ -102,14 +102,14 @@ func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*f
 	}
 	switch by {
 	case orderAttention:
-		return c.attention(ctx, jobs)
+		return s.attention(ctx, jobs)
 	case orderNext:
 		return func(f *found) [3]float64 { return or(float64(f.due), f.fires()) }, nil
 	case orderLast:
 		if len(jobs) == 0 {
 			return func(*found) [3]float64 { return one(noFigure) }, nil
 		}
-		last, err := c.store.LastRuns(ctx, namesOf(jobs), 1)
+		last, err := s.store.LastRuns(ctx, namesOf(jobs), 1)
 		if err != nil {
 			return nil, problem.StoreAway(err)
 		}
@@ -121,7 +121,7 @@ func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*f
 			return one(float64(runs[0].FireTime.UnixMilli()))
 		}, nil
 	case orderSuccess, orderP95:
-		week, err := c.week.call(ctx)
+		week, err := s.week.call(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -148,11 +148,11 @@ func (c *Catalog) figures(ctx context.Context, jobs []found, by string) (func(*f
 // attention returns the places of jobs by whether they need somebody: first those that
 // have failed, by how often in a row; then those that run longer than they usually do;
 // then by when they fire next. It does not wait for what is usual.
-func (c *Catalog) attention(ctx context.Context, jobs []found) (func(*found) [3]float64, error) {
-	if err := c.lookLast(ctx, jobs); err != nil {
+func (s *Search) attention(ctx context.Context, jobs []found) (func(*found) [3]float64, error) {
+	if err := s.addStandings(ctx, jobs); err != nil {
 		return nil, err
 	}
-	week, now := c.week.known(ctx), time.Now()
+	week, now := s.week.known(ctx), time.Now()
 	return func(f *found) [3]float64 {
 		place := [3]float64{-float64(f.standing.Streak), 0, noFigure}
 		if s := &f.standing; s.Status == job.StatusRunning && !s.StartedAt.IsZero() {

@@ -23,7 +23,7 @@ func TestAWriteIsSeenByTheListAfterIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if page, err := c.Find(ctx, Filter{Paused: &paused}, "", "", pageSize); err != nil || page.Total != expected {
+		if page, err := c.Search().Find(ctx, Filter{Paused: &paused}, "", "", pageSize); err != nil || page.Total != expected {
 			t.Errorf("%d jobs with paused %v, want %d; %v", page.Total, paused, expected, err)
 		}
 	}
