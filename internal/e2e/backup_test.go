@@ -13,6 +13,7 @@ import (
 )
 
 func TestABackupComesBackOnAnotherNATSAndALostAdministratorToo(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.ann.run(0, "", "apply -f "+g.write("job.yaml", "job: billing/report\ntask: {shell: echo hi}\n"))
 	_, seed := g.credential("billing", "web1")

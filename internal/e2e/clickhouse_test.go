@@ -33,6 +33,7 @@ import (
 )
 
 func TestDevKeepsItsHistoryInClickHouse(t *testing.T) {
+	t.Parallel()
 	d := newDev(t)
 	history := chtest.Start(t, chserver.Config{Dir: filepath.Join(t.TempDir(), "clickhouse")})
 	d.Command = append(d.Command, "--store", history.URL("carillon"), "--no-samples")

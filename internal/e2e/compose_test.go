@@ -112,6 +112,7 @@ func (c *composed) service(name string, to place, args ...string) *processtest.P
 // There is no container engine where tests run. Whatever else the file says is done as it
 // stands: setup.sh, three NATS servers, a server, the link in its log, a credential.
 func TestTheStepsOfComposeWork(t *testing.T) {
+	t.Parallel()
 	c := newComposed(t)
 	setup := strings.Fields(c.step("./setup.sh"))[0]
 	c.try(setup, "secrets are in")

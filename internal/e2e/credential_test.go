@@ -125,6 +125,7 @@ func (g *guarded) connect(seed, inbox string, opts ...nats.Option) (*nats.Conn, 
 }
 
 func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	jobs := g.write("jobs.yaml", "job: billing/report\ntask: {shell: echo hi}\n---\njob: payroll/pay\ntask: {shell: echo paid}\n")
 	g.ann.run(0, "", "apply -f "+jobs)
@@ -221,6 +222,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 }
 
 func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.ann.run(0, "", "apply -f "+g.write("job.yaml", "job: billing/report\ntask: {shell: echo hi}\n"))
 	id, file := g.credential("billing", "web1")
@@ -281,6 +283,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 }
 
 func TestAKilledExecutorTakesNoTriggersWithIt(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.ann.run(0, "", "apply -f "+g.write("job.yaml", "job: billing/report\ntask: {shell: echo hi}\n"))
 	_, file := g.credential("billing", "web1")

@@ -25,11 +25,11 @@ type dev struct {
 }
 
 // newDev returns a dev that runs on free ports and has not been started.
-func newDev(t *testing.T) *dev {
+func newDev(t *testing.T, env ...string) *dev {
 	t.Helper()
 	data := filepath.Join(t.TempDir(), "data")
 	journal := filepath.Join(filepath.Dir(data), "journal")
-	return &dev{data: data, Process: processtest.New(t, "dev", []string{"JOURNAL=" + journal},
+	return &dev{data: data, Process: processtest.New(t, "dev", append(env, "JOURNAL="+journal),
 		processtest.Program(t, "carillon"), "dev", "--data", data, "--http", "127.0.0.1:0", "--nats", "127.0.0.1:0")}
 }
 
@@ -143,6 +143,7 @@ func (d *dev) awaitLog(t *testing.T, id job.RunID, words ...string) {
 }
 
 func TestDevRunsItsSamplesAndEndsAtOnce(t *testing.T) {
+	t.Parallel()
 	d := newDev(t)
 	d.Begin(t)
 
@@ -165,6 +166,7 @@ func TestDevRunsItsSamplesAndEndsAtOnce(t *testing.T) {
 }
 
 func TestDevCatchesUpWithWhatItMissed(t *testing.T) {
+	t.Parallel()
 	d := newDev(t)
 	d.Begin(t)
 	d.save(t, "steady", `"schedule": {"fixed_rate": "1s"}, "misfire": {"policy": "fire_all"}, "task": {"command": ["true"]}`)
@@ -202,6 +204,7 @@ func TestDevCatchesUpWithWhatItMissed(t *testing.T) {
 }
 
 func TestDevRunsAgainWhatAKillInterrupted(t *testing.T) {
+	t.Parallel()
 	d := newDev(t)
 	d.Begin(t)
 	d.save(t, "slow", `"task": {"shell": "echo delivery $CARILLON_DELIVERY | tee -a $JOURNAL; [ $CARILLON_DELIVERY != 1 ] || sleep 60"}`)

@@ -25,6 +25,7 @@ import (
 var natsPattern = regexp.MustCompile(`NATS +(nats://\S+)`)
 
 func TestAnExecutorThatForgesIsCountedAndBreaksNothing(t *testing.T) {
+	t.Parallel()
 	d := newDev(t)
 	d.Begin(t)
 	conn, err := cluster.Connect(jet.Config{URL: natsPattern.FindStringSubmatch(d.Said())[1]})

@@ -17,6 +17,7 @@ import (
 // A program with a group's credential pulls the group's triggers by raw NATS messages and
 // gives each back at once. Its group is refused for a minute, and works after that.
 func TestAGroupThatGivesBackWithoutADelayIsRefusedForAMinute(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.ann.run(0, "", "apply -f "+g.write("jobs.yaml", "job: alpha/hello\ntask: {shell: echo hi}\n"))
 	_, file := g.credential("alpha", "a")

@@ -31,6 +31,7 @@ echo searched
 
 // The set-up is that of deploy/systemd: the seed is root's, and comes on standard input.
 func TestATaskFindsNoSeedInTheRecommendedSetUp(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	place, err := os.MkdirTemp("", "carillon-hidden-") //nolint:usetesting // the test's own folder is closed to other users
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 // With the credential of one group, by raw NATS messages, somebody tries to end, mask, fake and
 // move runs of another group, and to print into their logs. All of it becomes dead letters.
 func TestAGroupCannotEndMaskFakeOrMoveRunsOfAnother(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.ann.run(0, "", "apply -f "+g.write("jobs.yaml",
 		"job: alpha/hello\ntask: {shell: echo hi}\n---\n"+

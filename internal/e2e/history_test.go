@@ -15,6 +15,7 @@ import (
 // A second server with a log store of its own would get a part of the history, and each of the two
 // would take the other's runs for lost.
 func TestAServerWithASecondLogStoreIsRefusedUntilTheHistoryIsReleased(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	nats := " --nats " + g.url + " --nats-ca " + g.cert + " --nats-keys " + filepath.Join(g.folder, "nats.keys")
 	second := "server --http 127.0.0.1:0" + nats + " --data " + filepath.Join(g.folder, "second")
@@ -39,6 +40,7 @@ func TestAServerWithASecondLogStoreIsRefusedUntilTheHistoryIsReleased(t *testing
 
 // Nobody could release the history of dev: its NATS runs only with it.
 func TestDevBeginsAgainWithANewLogStore(t *testing.T) {
+	t.Parallel()
 	d := newDev(t)
 	d.Begin(t)
 	d.Interrupt(t)

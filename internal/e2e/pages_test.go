@@ -29,23 +29,24 @@ type reader struct {
 }
 
 func TestTheTutorialShowsWhatTheProgramPrints(t *testing.T) {
+	t.Parallel()
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:\n```\n(.*?)```\n)?").FindAllStringSubmatch(readPage(t, "docs/tutorial/first-failure.md"), -1)
 	if len(blocks) < 15 {
 		t.Fatalf("%d blocks of commands were read: the test reads past them", len(blocks))
 	}
-	r := newReader(t, "--no-samples")
+	r := newReader(t, nil, "--no-samples")
 	for _, b := range blocks {
 		r.follow(t, step{quicker(b[1]), b[2]})
 	}
 }
 
 func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
+	t.Parallel()
 	block := regexp.MustCompile("(?s)```\n(\\$ carillon .*?)```").FindStringSubmatch(readPage(t, "README.md"))
 	if block == nil {
 		t.Fatal("the README shows no commands")
 	}
-	haveRoomOnDisk(t)
-	r := newReader(t)
+	r := newReader(t, roomOnDisk(t))
 	r.dev.Begin(t)
 	for part := range strings.SplitSeq("\n"+block[1], "\n$ ") {
 		if commands, shown, _ := strings.Cut(part, "\n"); commands != "" {
@@ -54,21 +55,21 @@ func TestTheReadmeShowsWhatTheProgramPrints(t *testing.T) {
 	}
 }
 
-// haveRoomOnDisk has df report a disk with room, because a sample fails where the disk is nearly
-// full, and the page shows a machine where it is not.
-func haveRoomOnDisk(t *testing.T) {
+// roomOnDisk returns an environment in which df reports a disk with room, because a sample fails
+// where the disk is nearly full, and the page shows a machine where it is not.
+func roomOnDisk(t *testing.T) []string {
 	t.Helper()
 	folder := t.TempDir()
 	df := "#!/bin/sh\necho Filesystem 1024-blocks Used Available Capacity Mounted on\necho /dev/disk 1000 400 600 40% /\n"
 	if err := os.WriteFile(filepath.Join(folder, "df"), []byte(df), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return []string{"PATH=" + folder + string(os.PathListSeparator) + os.Getenv("PATH")}
 }
 
-func newReader(t *testing.T, options ...string) *reader {
+func newReader(t *testing.T, env []string, options ...string) *reader {
 	t.Helper()
-	d := newDev(t)
+	d := newDev(t, env...)
 	d.Command = append(d.Command, options...)
 	return &reader{dev: d, folder: t.TempDir()}
 }

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAStartThatCannotSucceedSaysWhyInOneLine(t *testing.T) {
+	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -77,6 +77,7 @@ func (p *page) run(commands string) (string, error) {
 // docs/how-to/set-up.md: block by block, and some more than once until what the block
 // before has started is there.
 func TestTheSetUpPageWorksAsItStands(t *testing.T) {
+	t.Parallel()
 	carillon := processtest.Program(t, "carillon")
 	free := processtest.FreePorts(t, 5)
 	var pairs []string

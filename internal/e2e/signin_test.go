@@ -104,6 +104,7 @@ func (p *person) try(args string) string {
 // What docs/README.md says a stranger does: a server with TLS, the first
 // administrator, a read-only user, a token, and the audit of it all.
 func TestAStrangerSetsUpAServerThatOthersCanUse(t *testing.T) {
+	t.Parallel()
 	certFile, keyFile := selfSigned(t)
 	ports := processtest.FreePorts(t, 2)
 	folder := t.TempDir()

@@ -128,6 +128,7 @@ func (w *wire) cutLocked() {
 }
 
 func TestAWireIsCutAfterWhatItWasToCarry(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

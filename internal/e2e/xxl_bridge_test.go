@@ -106,6 +106,7 @@ func startXXLExecutorThat(t *testing.T, calls *http.Client, takes time.Duration,
 // Two bridges, which have no more than the credential of bridges, share four executors. One is killed while it has runs; the other one goes on with them.
 // Then that one is killed, too, and the first one is started again.
 func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
+	t.Parallel()
 	d, nats, seed := devForBridges(t)
 	one, two := startXXLBridge(t, "bridge-1", nats, seed, "127.0.0.1:0"), startXXLBridge(t, "bridge-2", nats, seed, "127.0.0.1:0")
 	const takes = 20 * time.Second
@@ -177,6 +178,7 @@ func TestABridgeForXXLJOBThatIsKilledLosesAndDoublesNothing(t *testing.T) {
 }
 
 func TestExecutorsOfXXLJOBReachABridgeByTLS(t *testing.T) {
+	t.Parallel()
 	d, nats, seed := devForBridges(t)
 	certFile, keyFile := selfSigned(t)
 	b := startXXLBridge(t, "bridge", nats, seed, "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile)

@@ -18,8 +18,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// allVersions names the environment's word, set to anything, that all versions are tested. Without it,
-// these are the newest of each dialect.
+// allVersions names the environment's word, set to anything, that all versions and clients are tested.
+// Without it, these are the newest version of each dialect, and a client of each language.
 const allVersions = "CARILLON_XXL_ALL"
 
 // tested returns the executors to test.

@@ -105,15 +105,19 @@ func TestClientsInOtherLanguagesAttachAsTheyAre(t *testing.T) {
 		result  string // of the handler success; "" for any
 		failure string // of the handler failure
 		log     string
+		always  bool // not only with all versions: one client of each language
 	}{
-		{"pyxxl", inPython("with_pyxxl.py", "pyxxl"), `"42"`, "磁盘已满", "收到 你好 🚀"},
-		{"pyxxljob", inPython("with_pyxxl.py", "pyxxljob"), `"你好 🚀"`, "磁盘已满", ""},
-		{"flask", inPython("with_flask.py"), `"你好 🚀"`, "磁盘已满", ""},
-		{"fastapi", inPython("with_fastapi.py"), `"你好 🚀"`, "磁盘已满", ""},
-		{"xxl-job-npm", inNode("with_xxl_job.mjs"), "", "磁盘已满", ""},
-		{"dalongrong", inNode("with_dalongrong.cjs"), "", "磁盘已满", "收到"},
-		{"go-v1-1-2", inGo("v1.1.2"), "", "", ""},
+		{"pyxxl", inPython("with_pyxxl.py", "pyxxl"), `"42"`, "磁盘已满", "收到 你好 🚀", true},
+		{"pyxxljob", inPython("with_pyxxl.py", "pyxxljob"), `"你好 🚀"`, "磁盘已满", "", false},
+		{"flask", inPython("with_flask.py"), `"你好 🚀"`, "磁盘已满", "", false},
+		{"fastapi", inPython("with_fastapi.py"), `"你好 🚀"`, "磁盘已满", "", false},
+		{"xxl-job-npm", inNode("with_xxl_job.mjs"), "", "磁盘已满", "", false},
+		{"dalongrong", inNode("with_dalongrong.cjs"), "", "磁盘已满", "收到", true},
+		{"go-v1-1-2", inGo("v1.1.2"), "", "", "", true},
 	} {
+		if !c.always && os.Getenv(allVersions) == "" {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			command := c.command(t)
