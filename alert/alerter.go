@@ -3,7 +3,6 @@ package alert
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -19,7 +18,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
 // leaseKey is the role that one alerter of a cluster has.
@@ -124,31 +122,29 @@ func (a *Alerter) Run(ctx context.Context) error {
 func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
-	s := &session{Alerter: a, held: held, records: recordsOn(a.conn.Conn), mirror: newMirror(), tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, discrepancies: noDiscrepancies()}
+	all := &incidents{a, held, recordsOn(a.conn.Conn), newMirror()}
+	s := &session{incidents: all, tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
-	g.Go(func() error { s.mirror.follow(working, a.conn.Conn, a.log); return nil })
+	g.Go(func() error { all.mirror.follow(working, a.conn.Conn, a.log); return nil })
 	g.Go(func() error { return s.watch(working) })
-	g.Go(func() error { return s.post(working) })
-	g.Go(func() error { return s.heartbeat(working) })
+	g.Go(func() error { return (&poster{all}).run(working) })
+	g.Go(func() error { return a.heartbeat(working) })
 	return g.Wait()
 }
 
-// session is the work of an alerter from when it gets the lease until it loses it.
+// session checks the rules from when an alerter gets the lease until it loses it. It belongs to the
+// goroutine of watch.
 type session struct {
-	*Alerter
-	held    *jet.Held
-	records records
-	mirror  *mirror
+	*incidents
 
-	// What follows belongs to the goroutine of watch.
-	place    position
-	placed   uint64 // revision of the position
+	position position
+	revision uint64 // of the stored position
 	moved    bool   // the position is not the one that is stored
 	tallies  map[string]*tally
-	begun    map[job.RunID]time.Time // runs that have begun, and may still be looked at
+	begun    map[job.RunID]time.Time // runs that have begun, and may still be checked
 	lonely   map[string]time.Time    // executor groups without instance, and since when
-	unread   map[string]uint64       // the ends of streams of events at the last look, if nobody reads them
-	lastSeen time.Time               // when what may be late was looked at last, before this session
+	unread   map[string]uint64       // the ends of streams of events at the last check, if nobody reads them
+	lateFrom time.Time               // when late runs were checked last, before this session
 
 	discrepancies discrepancies
 }
@@ -157,46 +153,7 @@ type session struct {
 // stored.
 type position struct {
 	cluster.AlertPosition
-	Looked time.Time `json:"looked_at"`      // for runs that are late
-	Dead   uint64    `json:"dead,omitempty"` // sequence of DEAD
-}
-
-// valid returns an error when the lease is not to be believed in any more.
-func (s *session) valid() error {
-	if !s.held.Valid(time.Now()) {
-		return fmt.Errorf("%w: the alert lease was not renewed in time", job.ErrStale)
-	}
-	return nil
-}
-
-// update changes the incident at a key, as it is stored by now: change gets a copy, nil
-// when there is none, and returns what to store, nil for nothing.
-func (s *session) update(ctx context.Context, key string, change func(*alerting.Incident) *alerting.Incident) error {
-	records, at := s.records.ofIncident(key)
-	var stored *alerting.Incident
-	revision, err := records.Edit(ctx, at, func(value *alerting.Incident, revision uint64) (bool, error) {
-		var inc *alerting.Incident
-		if revision != 0 {
-			was := *value
-			inc = &was
-		}
-		if stored = change(inc); stored == nil {
-			return false, nil
-		}
-		if err := s.valid(); err != nil {
-			return false, err
-		}
-		if inc != nil && inc.ID != stored.ID { // the one before it is kept under its own name
-			if _, err := s.records.past.Write(ctx, inc.ID, *inc, 0); err != nil && !errors.Is(err, job.ErrConflict) {
-				return false, err
-			}
-		}
-		*value = *stored
-		return true, nil
-	})
-	if err == nil && stored != nil {
-		mirror, at := s.mirror.ofIncident(key)
-		mirror.Put(at, *stored, revision)
-	}
-	return err
+	// LateChecked is when late runs were checked last.
+	LateChecked time.Time `json:"late_checked_at"`
+	Dead        uint64    `json:"dead,omitempty"` // sequence of DEAD
 }

@@ -23,19 +23,19 @@ func checkHeartbeat(address string) error {
 
 // heartbeat calls [Config.HeartbeatURL] every minute while all shards have a node, until ctx is done. When
 // the calls stop, the monitor alerts people: no server works, NATS is down, or some jobs do not fire.
-func (s *session) heartbeat(ctx context.Context) error {
-	if s.cfg.HeartbeatURL == "" {
+func (a *Alerter) heartbeat(ctx context.Context) error {
+	if a.cfg.HeartbeatURL == "" {
 		return nil
 	}
 	tick := time.NewTicker(heartbeatEvery)
 	defer tick.Stop()
 	for failing := false; ; {
-		err := s.beat(ctx)
+		err := a.beat(ctx)
 		switch {
 		case err != nil && !failing && ctx.Err() == nil:
-			s.log.WarnContext(ctx, "heartbeat not sent", "error", err)
+			a.log.WarnContext(ctx, "heartbeat not sent", "error", err)
 		case err == nil && failing:
-			s.log.InfoContext(ctx, "heartbeat sent again")
+			a.log.InfoContext(ctx, "heartbeat sent again")
 		}
 		failing = err != nil
 		select {
@@ -47,16 +47,16 @@ func (s *session) heartbeat(ctx context.Context) error {
 }
 
 // beat calls the monitor once, if all is well.
-func (s *session) beat(ctx context.Context) error {
+func (a *Alerter) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, sendTimeout, errors.New("no answer"))
 	defer cancel()
-	owned, err := s.conn.Nodes().ShardsOwned(ctx)
+	owned, err := a.conn.Nodes().ShardsOwned(ctx)
 	if err != nil {
 		return err
 	}
-	if all := s.conn.Cluster().Shards; owned < all {
+	if all := a.conn.Cluster().Shards; owned < all {
 		return fmt.Errorf("%d of %d shards have no node", all-owned, all)
 	}
-	_, err = s.out.call(ctx, s.cfg.HeartbeatURL, nil, []byte("{}"))
+	_, err = a.out.call(ctx, a.cfg.HeartbeatURL, nil, []byte("{}"))
 	return err
 }

@@ -74,7 +74,7 @@ func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *mirror) error 
 			case e == nil:
 				loaded, changed = true, true
 			default:
-				j.take(e)
+				j.apply(e)
 				changed = true
 			}
 		case <-publish.C:
@@ -86,7 +86,7 @@ func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *mirror) error 
 	}
 }
 
-func (j *jobs) take(e jetstream.KeyValueEntry) {
+func (j *jobs) apply(e jetstream.KeyValueEntry) {
 	name, ok := bus.JobOfKey(e.Key())
 	if !ok {
 		return

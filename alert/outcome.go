@@ -2,7 +2,6 @@ package alert
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -156,14 +155,6 @@ type tally struct {
 	dirty bool
 }
 
-// Bounds of what is remembered of how long runs take: of so many the 95th percentile is
-// taken, and from so many on. What takes less than a second is never slow.
-const (
-	maxTook = 100
-	minTook = 20
-	minSlow = time.Second
-)
-
 // verdict is what a rule makes of an outcome.
 type verdict int
 
@@ -192,58 +183,4 @@ func judge(r *alerting.Rule, o *outcome, t *tally) (v verdict, summary alerting.
 		return judgeLate(when, o)
 	}
 	return neutral, summary
-}
-
-// judgeLate judges what becomes of a run that may be late. One that ends without success is no
-// longer late, but not well either.
-func judgeLate(when *alerting.Condition, o *outcome) (v verdict, summary alerting.Sentence) {
-	switch {
-	case o.Status == job.StatusSucceeded, o.Status == job.StatusRunning && when.StartsWithin > 0:
-		return good, summary
-	case o.Status.Final():
-		return turned, alerting.Say("run_ended", "job", string(o.Job), "status", string(o.Status))
-	}
-	return neutral, summary
-}
-
-func judgeEnd(when *alerting.Condition, o *outcome, t *tally) (v verdict, summary alerting.Sentence) {
-	switch {
-	case slices.Contains(when.Ends, o.Status) && t == nil:
-		return wrong, alerting.Say("run_ended", "job", string(o.Job), "status", string(o.Status))
-	case slices.Contains(when.Ends, o.Status):
-		if t.Bad++; t.Bad >= when.InARow {
-			return wrong, alerting.Say("run_ended_in_a_row", "job", string(o.Job), "status", string(o.Status), "count", strconv.Itoa(t.Bad))
-		}
-	case o.Status == job.StatusSucceeded:
-		if t != nil {
-			t.Bad = 0
-		}
-		return good, summary
-	}
-	return neutral, summary
-}
-
-func judgeSpeed(when *alerting.Condition, o *outcome, t *tally) (v verdict, summary alerting.Sentence) {
-	if o.Status != job.StatusSucceeded || o.Took == 0 {
-		return neutral, summary
-	}
-	v = good
-	if len(t.Took) >= minTook {
-		usual := percentile(t.Took, 95)
-		if o.Took >= minSlow && float64(o.Took) > when.Slower*float64(usual) {
-			v = wrong
-			summary = alerting.Say("run_slow", "job", string(o.Job), "took", o.Took.Round(time.Millisecond).String(), "usual", usual.String())
-		}
-	}
-	if t.Took = append(t.Took, o.Took.Milliseconds()); len(t.Took) > maxTook {
-		t.Took = slices.Delete(t.Took, 0, 1)
-	}
-	return v, summary
-}
-
-// percentile returns the value below or at which p of 100 lie.
-func percentile(ms []int64, p int) time.Duration {
-	sorted := slices.Sorted(slices.Values(ms))
-	i := int(math.Ceil(float64(p)/100*float64(len(sorted)))) - 1
-	return time.Duration(sorted[max(i, 0)]) * time.Millisecond
 }

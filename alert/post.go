@@ -29,9 +29,12 @@ const (
 // errHandled means that a delivery needs nothing more for now.
 var errHandled = errors.New("nothing to send")
 
-// post sends what is due until ctx is done. One message at a time goes to a channel.
-func (s *session) post(ctx context.Context) error {
-	if !s.mirror.load(ctx) {
+// poster sends the messages of incidents.
+type poster struct{ *incidents }
+
+// run sends what is due until ctx is done. One message at a time goes to a channel.
+func (p *poster) run(ctx context.Context) error {
+	if !p.mirror.load(ctx) {
 		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -45,10 +48,10 @@ func (s *session) post(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-s.mirror.changed:
+			case <-p.mirror.changed:
 			case <-timer.C:
 			}
-			due, next := s.due(time.Now())
+			due, next := p.due(time.Now())
 			for _, d := range due {
 				mu.Lock()
 				taken := busy[d.channel]
@@ -61,11 +64,11 @@ func (s *session) post(ctx context.Context) error {
 					mu.Lock()
 					delete(busy, d.channel)
 					mu.Unlock()
-					s.mirror.wake()
+					p.mirror.wake()
 				}
 				if !g.TryGo(func() error {
 					defer free()
-					return s.deliver(ctx, d)
+					return p.deliver(ctx, d)
 				}) {
 					mu.Lock()
 					delete(busy, d.channel) // whoever ends wakes this loop
@@ -85,13 +88,13 @@ type dueDelivery struct {
 
 // due returns what is to be sent, the oldest incident first, and how long until there may
 // be more.
-func (s *session) due(now time.Time) (list []dueDelivery, next time.Duration) {
+func (p *poster) due(now time.Time) (list []dueDelivery, next time.Duration) {
 	next = time.Minute
-	for _, inc := range s.mirror.find(func(inc *alerting.Incident) bool { return len(inc.Deliveries) > 0 }) {
+	for _, inc := range p.mirror.find(func(inc *alerting.Incident) bool { return len(inc.Deliveries) > 0 }) {
 		for _, d := range inc.Value.Deliveries {
 			switch left := d.NextAt.Sub(now); {
 			case d.State != alerting.Waiting:
-			case left <= 0, d.Claim != 0 && d.Claim != s.held.Epoch: // whoever claimed it is gone
+			case left <= 0, d.Claim != 0 && d.Claim != p.held.Epoch: // whoever claimed it is gone
 				list = append(list, dueDelivery{inc.Value.ID, inc.Key, d.ID, d.Channel})
 			default:
 				next = min(next, left)
@@ -103,8 +106,8 @@ func (s *session) due(now time.Time) (list []dueDelivery, next time.Duration) {
 }
 
 // deliver claims a delivery, sends it, and records what became of it.
-func (s *session) deliver(ctx context.Context, due dueDelivery) error {
-	m, channel, err := s.claim(ctx, due)
+func (p *poster) deliver(ctx context.Context, due dueDelivery) error {
+	m, channel, err := p.claim(ctx, due)
 	if errors.Is(err, errHandled) {
 		return nil
 	}
@@ -113,36 +116,36 @@ func (s *session) deliver(ctx context.Context, due dueDelivery) error {
 	}
 	sending, cancel := context.WithTimeoutCause(ctx, sendTimeout, &alerting.Failure{Sentence: alerting.Say("no_answer")})
 	begun := time.Now()
-	answer, failed := s.out.send(sending, channel, m)
+	answer, failed := p.out.send(sending, channel, m)
 	cancel()
 	if ctx.Err() != nil && failed != nil {
 		return nil //nolint:nilerr // the attempt was cut off; the claim tells the next alerter
 	}
-	s.metrics.send.Observe(time.Since(begun).Seconds())
+	p.metrics.send.Observe(time.Since(begun).Seconds())
 	result := resultSent
 	if failed != nil {
 		result = resultFailed
-		s.log.WarnContext(ctx, "alert not delivered", "channel", due.channel, "incident", m.Incident.ID, "error", failed)
+		p.log.WarnContext(ctx, "alert not delivered", "channel", due.channel, "incident", m.Incident.ID, "error", failed)
 	}
-	s.metrics.deliveries.WithLabelValues(string(channel.Doc.Kind), result).Inc()
-	return s.record(ctx, due, answer, failed)
+	p.metrics.deliveries.WithLabelValues(string(channel.Doc.Kind), result).Inc()
+	return p.record(ctx, due, answer, failed)
 }
 
 // claim says that the delivery is being sent, and returns what is to be sent. The error is
 // errHandled when it is not to be sent now.
-func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, channel *Entry[alerting.Channel], err error) {
+func (p *poster) claim(ctx context.Context, due dueDelivery) (m *Message, channel *Entry[alerting.Channel], err error) {
 	now := stamp(time.Now())
-	channel = s.mirror.channel(due.channel)
-	err = s.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
+	channel = p.mirror.channel(due.channel)
+	err = p.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
 		m = nil
 		if inc == nil {
 			return nil
 		}
 		d := inc.Delivery(due.id)
-		if d == nil || d.State != alerting.Waiting || d.NextAt.After(now) && (d.Claim == 0 || d.Claim == s.held.Epoch) {
+		if d == nil || d.State != alerting.Waiting || d.NextAt.After(now) && (d.Claim == 0 || d.Claim == p.held.Epoch) {
 			return nil
 		}
-		switch until, why := s.heldBack(inc, d, channel, now); {
+		switch until, why := p.heldBack(inc, d, channel, now); {
 		case channel == nil:
 			d.Drop(alerting.Say("channel_gone"))
 		case channel.Doc.Disabled && d.Kind != alerting.Test:
@@ -152,9 +155,9 @@ func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, chann
 			d.Because(why)
 		default:
 			d.Attempts++
-			d.Claim, d.Node, d.NextAt = s.held.Epoch, s.cfg.Node, now.Add(3*sendTimeout)
+			d.Claim, d.Node, d.NextAt = p.held.Epoch, p.cfg.Node, now.Add(3*sendTimeout)
 			d.Because(alerting.Sentence{})
-			m = s.out.message(inc, d, channel.Doc.Reader())
+			m = p.out.message(inc, d, channel.Doc.Reader())
 		}
 		return inc
 	})
@@ -165,12 +168,12 @@ func (s *session) claim(ctx context.Context, due dueDelivery) (m *Message, chann
 }
 
 // heldBack returns until when a delivery has to wait, and why; zero when it has not.
-// Silences are looked at again when they change: one may end early.
-func (s *session) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel *Entry[alerting.Channel], now time.Time) (until time.Time, why alerting.Sentence) {
+// Silences are checked again when they change: one may end early.
+func (p *poster) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel *Entry[alerting.Channel], now time.Time) (until time.Time, why alerting.Sentence) {
 	if d.Kind == alerting.Test || d.Kind == alerting.Recovery {
 		return until, why // who asks for a test waits for it, and who was woken may sleep again
 	}
-	if until, by := s.mirror.silenced(inc, now); !until.IsZero() {
+	if until, by := p.mirror.silenced(inc, now); !until.IsZero() {
 		return minTime(until, now.Add(time.Minute)), alerting.Say("silenced_by", "by", by, "until", until.Format(time.RFC3339))
 	}
 	if channel == nil || channel.Doc.Quiet == nil || inc.Severity == alerting.Critical {
@@ -180,17 +183,17 @@ func (s *session) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel
 }
 
 // record says what became of an attempt.
-func (s *session) record(ctx context.Context, due dueDelivery, answer *alerting.Answer, failed error) error {
+func (p *poster) record(ctx context.Context, due dueDelivery, answer *alerting.Answer, failed error) error {
 	// What was sent must be known as such even if this process is to stop.
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), 2*time.Second, errors.New("the bus does not answer"))
 	defer cancel()
 	now := stamp(time.Now())
-	err := s.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
+	err := p.update(ctx, due.key, func(inc *alerting.Incident) *alerting.Incident {
 		if inc == nil {
 			return nil
 		}
 		d := inc.Delivery(due.id)
-		if d == nil || d.Claim != s.held.Epoch {
+		if d == nil || d.Claim != p.held.Epoch {
 			return nil
 		}
 		d.Claim, d.Answer, d.TriedAt = 0, answer, now

@@ -24,7 +24,7 @@ func (s *session) store(ctx context.Context, _ *jobsView) error {
 		return err
 	}
 	var err error
-	if s.placed, err = s.records.position.Write(ctx, theOnly, s.place, s.placed); err != nil {
+	if s.revision, err = s.records.position.Write(ctx, theOnly, s.position, s.revision); err != nil {
 		return fmt.Errorf("store position: %w", err)
 	}
 	s.moved = false

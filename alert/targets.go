@@ -17,9 +17,9 @@ import (
 // the log store is away: then incidents stay as they are.
 const judgedWithin = 30 * time.Minute
 
-// lookTargets alerts on jobs that miss their targets. The process that has the log store has listed
+// checkTargets alerts on jobs that miss their targets. The process that has the log store has listed
 // them. All jobs of one subject are one finding: it changes the incident only if the jobs have changed.
-func (s *session) lookTargets(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+func (s *session) checkTargets(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	missed, err := s.conn.Targets().Missed(ctx)
 	if errors.Is(err, job.ErrNotFound) || err == nil && now.Sub(missed.At) > judgedWithin {
 		return nil

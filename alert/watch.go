@@ -15,11 +15,11 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// How often the alerter looks: for notices, for what does not come as a message, and for
+// How often the alerter reads notices, checks what does not come as a message, and removes
 // what is too old to keep. storeEvery is how often it stores how far it has come.
 const (
 	noticesEvery = 2 * time.Second
-	lookEvery    = 6 * time.Second
+	tickEvery    = 6 * time.Second
 	storeEvery   = 2 * time.Second
 	tidyEvery    = time.Hour
 )
@@ -39,8 +39,8 @@ func (s *session) watch(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	events := make(chan event, 512)
 	for _, stream := range s.conn.Evts() {
-		position, looked := s.place.Of(stream), s.place.Looked
-		g.Go(func() error { return s.readEvents(ctx, stream, position, looked, events) })
+		position, checked := s.position.Of(stream), s.position.LateChecked
+		g.Go(func() error { return s.readEvents(ctx, stream, position, checked, events) })
 	}
 	g.Go(func() error { return labels.follow(ctx, s.conn, s.mirror) })
 	findings := make(chan jetstream.KeyValueEntry)
@@ -49,19 +49,19 @@ func (s *session) watch(ctx context.Context) error {
 	return g.Wait()
 }
 
-// recall takes in what the last session has stored.
+// recall reads what the last session has stored.
 func (s *session) recall(ctx context.Context) error {
-	place, revision, err := s.records.position.Read(ctx, theOnly)
+	position, revision, err := s.records.position.Read(ctx, theOnly)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return err
 	}
 	if err == nil {
-		s.place, s.placed = place, revision
+		s.position, s.revision = position, revision
 	}
-	if s.place.Looked.IsZero() {
-		s.place.Looked = time.Now()
+	if s.position.LateChecked.IsZero() {
+		s.position.LateChecked = time.Now()
 	}
-	s.lastSeen = s.place.Looked
+	s.lateFrom = s.position.LateChecked
 	for _, t := range s.mirror.tallies.Find(always) {
 		s.tallies[t.Key] = &t.Value
 	}
@@ -77,14 +77,14 @@ type event struct {
 // readEvents hands on what comes on a stream of events after the position; and before it, for as long as
 // a run may take to begin, so that it is known which have. While there is no rule about
 // runs, nothing is read.
-func (s *session) readEvents(ctx context.Context, stream string, position uint64, looked time.Time, to chan<- event) error {
+func (s *session) readEvents(ctx context.Context, stream string, position uint64, checked time.Time, to chan<- event) error {
 	rules := s.mirror.ofRuns()
 	for ; len(rules) == 0; rules = s.mirror.ofRuns() {
 		if pause.For(ctx, noticesEvery) != nil {
 			return nil //nolint:nilerr // its owner wants no more
 		}
 	}
-	from, err := s.firstEvent(ctx, rules, stream, position, looked)
+	from, err := s.firstEvent(ctx, rules, stream, position, checked)
 	for err != nil {
 		if err := ignoreAway(err); err != nil {
 			return err
@@ -93,7 +93,7 @@ func (s *session) readEvents(ctx context.Context, stream string, position uint64
 		if pause.For(ctx, noticesEvery) != nil {
 			return nil //nolint:nilerr // its owner wants no more
 		}
-		from, err = s.firstEvent(ctx, rules, stream, position, looked)
+		from, err = s.firstEvent(ctx, rules, stream, position, checked)
 	}
 	return s.conn.Follow(ctx, stream, []string{"evt.*.*"}, from, func(m *jet.Stored) {
 		select {
@@ -104,7 +104,7 @@ func (s *session) readEvents(ctx context.Context, stream string, position uint64
 }
 
 // firstEvent returns the sequence of the first event that readEvents hands on.
-func (s *session) firstEvent(ctx context.Context, rules []*alerting.Rule, stream string, position uint64, looked time.Time) (uint64, error) {
+func (s *session) firstEvent(ctx context.Context, rules []*alerting.Rule, stream string, position uint64, checked time.Time) (uint64, error) {
 	since, longest := rules[0].Since, time.Duration(0)
 	for _, r := range rules {
 		since, longest = minTime(since, r.Since), max(longest, r.When.StartsWithin.Std())
@@ -115,7 +115,7 @@ func (s *session) firstEvent(ctx context.Context, rules []*alerting.Rule, stream
 	}
 	from = max(from, position+1)
 	if longest > 0 {
-		seq, err := s.conn.SeqAt(ctx, stream, minTime(looked, time.Now()).Add(-longest))
+		seq, err := s.conn.SeqAt(ctx, stream, minTime(checked, time.Now()).Add(-longest))
 		if err != nil {
 			return 0, err
 		}
@@ -136,7 +136,7 @@ func (s *session) watchLoop(ctx context.Context, events <-chan event, findings <
 		every time.Duration
 		do    func(context.Context, *jobsView) error
 		due   time.Time
-	}{{every: noticesEvery, do: s.readNotices}, {every: lookEvery, do: s.tick}, {every: storeEvery, do: s.store}, {every: tidyEvery, do: s.tidy}}
+	}{{every: noticesEvery, do: s.readNotices}, {every: tickEvery, do: s.tick}, {every: storeEvery, do: s.store}, {every: tidyEvery, do: s.tidy}}
 	tick := time.NewTicker(noticesEvery)
 	defer tick.Stop()
 	for {
@@ -145,11 +145,11 @@ func (s *session) watchLoop(ctx context.Context, events <-chan event, findings <
 			// What is not stored is read again by the next one.
 			return nil
 		case m := <-events:
-			if err := s.takeEvent(ctx, m, jobs.view()); err != nil {
+			if err := s.handleEvent(ctx, m, jobs.view()); err != nil {
 				return err
 			}
 		case e := <-findings:
-			if err := s.takeFinding(ctx, e, jobs.view()); err != nil {
+			if err := s.handleFinding(ctx, e, jobs.view()); err != nil {
 				return err
 			}
 		case now := <-tick.C:
@@ -167,9 +167,9 @@ func (s *session) watchLoop(ctx context.Context, events <-chan event, findings <
 	}
 }
 
-// takeEvent judges an event.
-func (s *session) takeEvent(ctx context.Context, m event, jobs *jobsView) error {
-	old := m.Seq <= s.place.Of(m.stream)
+// handleEvent judges an event.
+func (s *session) handleEvent(ctx context.Context, m event, jobs *jobsView) error {
+	old := m.Seq <= s.position.Of(m.stream)
 	rules := s.mirror.ofRuns()
 	if len(rules) > 0 {
 		e, err := s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
@@ -177,14 +177,14 @@ func (s *session) takeEvent(ctx context.Context, m event, jobs *jobsView) error 
 			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
 			s.noteBegun(e)
 			if o := fromEvent(e, m.stream, m.Seq); o != nil && !old {
-				if err := s.take(ctx, rules, o, jobs); err != nil {
+				if err := s.judge(ctx, rules, o, jobs); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	if !old {
-		s.place.Set(m.stream, m.Seq)
+		s.position.Set(m.stream, m.Seq)
 		s.moved = true
 	}
 	return nil
@@ -230,7 +230,7 @@ func (s *session) readNoticesOf(ctx context.Context, stream string, jobs *jobsVi
 			var list []outcome
 			if list, err = fromNotice(record, stream, m.Seq); err == nil {
 				for i := range list {
-					if err := s.take(ctx, rules, &list[i], jobs); err != nil {
+					if err := s.judge(ctx, rules, &list[i], jobs); err != nil {
 						return err
 					}
 				}
@@ -253,4 +253,28 @@ func (s *session) readNoticesOf(ctx context.Context, stream string, jobs *jobsVi
 		}
 	}
 	return nil
+}
+
+// passEvents moves the positions on streams of events on while no rule is about runs, since
+// nothing is read then, and they are trimmed no further than to the positions. It moves to where
+// they ended at the check before, so that a rule that was just made finds what came after it.
+func (s *session) passEvents(ctx context.Context) error {
+	if len(s.mirror.ofRuns()) > 0 {
+		clear(s.unread)
+		return nil
+	}
+	var errs []error
+	for _, name := range s.conn.Evts() {
+		last, err := s.conn.LastSeq(ctx, name)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if s.unread[name] > s.position.Of(name) {
+			s.position.Set(name, s.unread[name])
+			s.moved = true
+		}
+		s.unread[name] = last
+	}
+	return errors.Join(errs...)
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -15,19 +14,19 @@ import (
 	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
-// maxDead bounds how many dead letters one look reads. What is left comes with the next.
+// maxDead bounds how many dead letters one check reads. What is left comes with the next.
 const maxDead = 1000
 
-// deadOf is what a look has found of the dead letters of one executor group.
+// deadOf is what a check has found of the dead letters of one executor group.
 type deadOf struct {
 	n      int
 	at     time.Time
 	reason string
 }
 
-// lookDead tells rules of the dead letters that have come since the last look, those of an
+// checkDeadLetters applies the rules to the dead letters that have come since the last check, those of an
 // executor group together: whoever sends rubbish sends a lot of it.
-func (s *session) lookDead(ctx context.Context) error {
+func (s *session) checkDeadLetters(ctx context.Context) error {
 	var rules []*alerting.Rule
 	for _, r := range s.mirror.active() {
 		if r.When.DeadLetters {
@@ -39,15 +38,15 @@ func (s *session) lookDead(ctx context.Context) error {
 		return jet.Unavailable(err)
 	}
 	last := stream.CachedInfo().State.LastSeq
-	if last < s.place.Dead { // it was made anew
-		s.place.Dead = 0
+	if last < s.position.Dead { // it was made anew
+		s.position.Dead = 0
 	}
-	if last == s.place.Dead {
+	if last == s.position.Dead {
 		return nil
 	}
 	read, found := 0, map[*alerting.Rule]map[string]*deadOf{}
-	err = s.conn.DeadLetters().From(ctx, s.place.Dead+1, func(l *cluster.DeadLetter) bool {
-		read, last = read+1, max(l.Sequence, s.place.Dead)
+	err = s.conn.DeadLetters().From(ctx, s.position.Dead+1, func(l *cluster.DeadLetter) bool {
+		read, last = read+1, max(l.Sequence, s.position.Dead)
 		for _, r := range rules {
 			if l.At.Before(r.Since) || !r.Match.SelectsGroup(l.Group()) {
 				continue
@@ -86,24 +85,6 @@ func (s *session) lookDead(ctx context.Context) error {
 			}
 		}
 	}
-	s.place.Dead, s.moved = last, true
+	s.position.Dead, s.moved = last, true
 	return nil
-}
-
-// lookParked finds shards that are parked, as the nodes say that would fire for them.
-func (s *session) lookParked(ctx context.Context, r *alerting.Rule, now time.Time) error {
-	parked, err := s.conn.Nodes().Parked(ctx, now)
-	if err != nil {
-		return err
-	}
-	const subject = "parked shards"
-	if len(parked) == 0 {
-		return s.over(ctx, r, subject, now, alerting.Say("shards_store"))
-	}
-	var list []string
-	for _, p := range parked {
-		list = append(list, strconv.Itoa(p.Shard))
-	}
-	return s.stands(ctx, r, subject, "", now, alerting.Say("shards_parked",
-		"shards", strings.Join(list, ", "), "count", strconv.Itoa(len(list)), "reason", clip.Text(oneLine(parked[0].Reason), alerting.MaxMessage)))
 }

@@ -44,9 +44,9 @@ func (s *session) readFindings(ctx context.Context, to chan<- jetstream.KeyValue
 	return nil
 }
 
-// takeFinding opens incidents about what the audit of the ledger has found, and resolves an
+// handleFinding opens incidents about what the audit of the ledger has found, and resolves an
 // incident once all its discrepancies have healed.
-func (s *session) takeFinding(ctx context.Context, e jetstream.KeyValueEntry, jobs *jobsView) error {
+func (s *session) handleFinding(ctx context.Context, e jetstream.KeyValueEntry, jobs *jobsView) error {
 	d := &s.discrepancies
 	if e == nil {
 		d.read = true

@@ -1,0 +1,126 @@
+package alert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
+)
+
+// maxScanned bounds how many live runs of a group one check considers on one stream, the oldest first.
+const maxScanned = 5000
+
+// ofLateRuns reports whether a rule is about runs that do not begin or end in time.
+func ofLateRuns(c *alerting.Condition) bool { return c.StartsWithin > 0 || c.EndsWithin > 0 }
+
+// checkLate finds the live runs of a rule that have not begun, or ended, in time. The
+// triggers that nobody has acknowledged and the deferred items are the live runs.
+func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+	consider := func(name job.Name, id job.RunID, attempt int) error {
+		fired := id.Time()
+		within := r.When.EndsWithin.Std()
+		if r.When.StartsWithin > 0 {
+			within = r.When.StartsWithin.Std()
+			// Which runs have begun is known from the last check on.
+			if _, begun := s.begun[id]; begun || attempt > 1 || !fired.Add(within).After(s.lateFrom) {
+				return nil
+			}
+		}
+		if fired.Add(within).After(now) || !r.Match.Selects(name, jobs.labelsOf) {
+			return nil
+		}
+		subject, group := subjectOf(r, name)
+		if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == name && a.RunID >= id }) {
+			return nil // it is known, or was over at the last check
+		}
+		f := &alerting.Finding{
+			Rule: r, Subject: subject, Group: group, At: now, Summary: alerting.Say("run_not_ended", "job", string(name), "limit", job.Duration(within).String()),
+			Job: alerting.Affected{Job: name, RunID: id, Status: job.StatusPending, At: now},
+		}
+		if r.When.StartsWithin > 0 {
+			f.Summary = alerting.Say("run_not_begun", "job", string(name), "limit", job.Duration(within).String())
+		}
+		f.Job.Say(alerting.Say("fired_at", "fire_time", instant(fired)))
+		return s.found(ctx, f)
+	}
+	groups := slices.Clone(r.Match.Groups)
+	for _, name := range r.Match.Jobs {
+		groups = append(groups, name.Group())
+	}
+	if len(groups) == 0 {
+		groups = []string{"*"}
+	}
+	slices.Sort(groups)
+	var filters []string
+	for _, group := range slices.Compact(groups) {
+		filters = append(filters, "trig.*.*."+group)
+	}
+	filters = append(filters, bus.SubjectAllDeferred)
+	var errs []error
+	for _, stream := range s.conn.Trigs() {
+		for _, filter := range filters {
+			err := s.scanRuns(ctx, stream, filter, consider)
+			if err := ignoreAway(err); err != nil {
+				return err
+			}
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// scanRuns calls consider for the live runs of a stream on subjects that match filter.
+func (s *session) scanRuns(ctx context.Context, stream, filter string, consider func(job.Name, job.RunID, int) error) error {
+	var bad error
+	scanned := 0
+	err := s.conn.Scan(ctx, stream, filter, func(m *jet.Stored) bool {
+		scanned++
+		name, id, attempt := runOf(m)
+		if id != "" {
+			bad = consider(name, id, attempt)
+		}
+		return bad == nil && scanned < maxScanned
+	})
+	return errors.Join(err, bad)
+}
+
+// runOf returns the run that a trigger or a deferred item is about, if it is about one that
+// lives and is no test of a draft.
+func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
+	var t struct {
+		RunID   job.RunID `json:"run_id"`
+		Job     job.Name  `json:"job"`
+		Attempt int       `json:"attempt"`
+		Cause   job.Cause `json:"cause"`
+	}
+	data := m.Data
+	if m.Header.Get(bus.HeaderMessage) == bus.MessageDeferred {
+		d, err := bus.DecodeDeferred(m.Header, m.Data)
+		if err != nil || len(d.Trigger) == 0 {
+			return "", "", 0
+		}
+		data = d.Trigger
+	}
+	if json.Unmarshal(data, &t) != nil || t.Cause == job.CauseTest {
+		return "", "", 0
+	}
+	return t.Job, t.RunID, t.Attempt
+}
+
+// judgeLate judges what becomes of a run that may be late. One that ends without success is no
+// longer late, but not well either.
+func judgeLate(when *alerting.Condition, o *outcome) (v verdict, summary alerting.Sentence) {
+	switch {
+	case o.Status == job.StatusSucceeded, o.Status == job.StatusRunning && when.StartsWithin > 0:
+		return good, summary
+	case o.Status.Final():
+		return turned, alerting.Say("run_ended", "job", string(o.Job), "status", string(o.Status))
+	}
+	return neutral, summary
+}
