@@ -126,6 +126,7 @@ func TestAShardThatWaitsForALongRunHoldsBackNoTrimming(t *testing.T) {
 			w.tell(i, text)
 		}
 		last := w.state(bus.StreamEvt).LastSeq
+		time.Sleep(time.Minute) // until all have read them, and the shards have written that they have
 		w.limit(bus.StreamEvt, 512<<10)
 		time.Sleep(2 * time.Minute)
 		if got := w.state(bus.StreamEvt).FirstSeq; got <= last-100 {
