@@ -18,7 +18,6 @@ var halls = map[string]size{
 	"executor.Executor":           {47, 21},
 	"executor.Run":                {36, 24},
 	"executor.loop":               {53, 29},
-	"executor.runLog":             {29, 21},
 	"internal/conformance.stage":  {21, 17},
 	"runner/worker.process":       {21, 19},
 	"scheduler.Scheduler":         {57, 24},

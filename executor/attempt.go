@@ -182,7 +182,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	case o.message != "":
 		r.log.system(bus.LevelWarn, o.message)
 	}
-	lines := r.log.shut()
+	lines := r.log.close()
 	if o.giveBack {
 		if !o.silent {
 			r.verdict = giveBack
@@ -190,7 +190,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 		kept := e.keep(r, nil)
 		r.log.settle()
 		if !kept.done(r.log.abandon()) {
-			r.log.drop()
+			r.log.backlog.drop()
 		}
 		return
 	}
@@ -200,7 +200,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	if err != nil {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
 		r.log.abandon()
-		r.log.drop()
+		r.log.backlog.drop()
 		return
 	}
 	kept := e.keep(r, m)
@@ -221,7 +221,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	}
 	r.log.abandon() // as long as its end cannot be stored, nor can its lines
 	if !kept.done(err == nil) {
-		r.log.drop()
+		r.log.backlog.drop()
 	}
 }
 

@@ -37,9 +37,9 @@ func (e *Executor) leave(r *Run) {
 	if !r.claimed.CompareAndSwap(false, true) {
 		return // the loop has abandoned it, and reports
 	}
-	r.log.shut()
+	r.log.close()
 	r.log.abandon()
-	r.log.drop()
+	r.log.backlog.drop()
 	r.observeEnd(outcome{giveBack: true}, time.Now())
 	r.verdict = leave
 	e.ended <- r

@@ -173,7 +173,7 @@ type Executor struct {
 	clock clock
 	key   *seal.Key // opens the group's secrets; nil without one
 
-	observers []Observer
+	observers observers
 	ownsConn  bool // Run closes it
 
 	// Written by registrations, before Run; read only afterwards.
@@ -248,7 +248,7 @@ func configure(cfg Config) (*Executor, error) {
 		}
 		e.observers = append(e.observers, o)
 	}
-	e.countSlots(0, cfg.Slots)
+	e.observers.countSlots(0, cfg.Slots)
 	return e, nil
 }
 

@@ -71,7 +71,7 @@ func (l *loop) handedOver(life context.Context, m *nats.Msg) {
 		l.giveBack(o.reply, handOverAgain)
 		return
 	}
-	l.e.count(CountHandedOver, 1)
+	l.e.observers.count(CountHandedOver, 1)
 	l.handing.open[number] = handOver{reply: o.reply, at: time.Now(), taken: true}
 }
 
@@ -99,6 +99,6 @@ func (l *loop) lookAfterHandOvers(now time.Time) {
 
 // giveBack has JetStream deliver a trigger again, not before some time has passed.
 func (l *loop) giveBack(reply string, after time.Duration) {
-	l.e.count(CountGivenBack, 1)
+	l.e.observers.count(CountGivenBack, 1)
 	l.answer(reply, bus.NakAfter(after))
 }

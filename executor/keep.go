@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-
-	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // keepAfter is how long an end may wait to be stored before it is kept on disk. Without a
@@ -165,41 +163,4 @@ func (e *Executor) reportLines(ctx context.Context, file string, batches []keptM
 func (e *Executor) refuseKept(ctx context.Context, name string, reason error) {
 	err := e.spool.refuse(name)
 	e.log.ErrorContext(ctx, "spool file cannot be reported, and is put aside", "file", name+refusedSuffix, "error", errors.Join(reason, err))
-}
-
-// unsent returns the lines that are not stored, as messages, and how many they are. It
-// must follow shut.
-func (g *runLog) unsent() ([]*nats.Msg, int) {
-	g.mu.Lock()
-	all := append([]bus.LogLine(nil), g.sending...)
-	if g.dropped > 0 {
-		all = append(all, g.droppedLine(g.dropped))
-	}
-	all = append(all, g.lines...)
-	g.mu.Unlock()
-	var batches []*nats.Msg
-	for rest := all; len(rest) > 0; {
-		n := batchOf(rest)
-		if messages, err := g.msgs(rest[:n]); err == nil {
-			batches = append(batches, messages...)
-		}
-		rest = rest[n:]
-	}
-	return batches, len(all)
-}
-
-// noticeOf returns, as messages, a line that counts the last n lines, which are given up.
-func (g *runLog) noticeOf(n int) []*nats.Msg {
-	line := bus.LogLine{
-		At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem,
-		Text: fmt.Sprintf("%d lines were dropped here: NATS was away, and the executor's spool had no room for them", n),
-	}
-	g.mu.Lock()
-	line.Seq = g.seq
-	g.mu.Unlock()
-	all, err := g.msgs([]bus.LogLine{line})
-	if err != nil {
-		return nil
-	}
-	return all
 }

@@ -44,12 +44,12 @@ func (l *logLimit) notice() string {
 	return fmt.Sprintf("the log of this attempt is full: it may have %d lines and %d bytes; what follows is counted and dropped", l.lines, l.bytes)
 }
 
-// sayDropped tells, at the end of a run, what was dropped.
-func (g *runLog) sayDropped() {
+// logDropped logs, at the end of a run, how much was dropped.
+func (g *runLog) logDropped() {
 	if !g.limit.reached.Load() {
 		return
 	}
 	lines, size := g.limit.droppedLines.Load(), g.limit.droppedBytes.Load()
-	g.e.count(CountLogLinesDropped, int(lines))
+	g.e.observers.count(CountLogLinesDropped, int(lines))
 	g.system(bus.LevelWarn, fmt.Sprintf("%d lines of %d bytes were dropped here: the log was full", lines, size))
 }

@@ -138,7 +138,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		err = metaErr
 	}
 	if err != nil {
-		l.e.count(CountRejected, 1)
+		l.e.observers.count(CountRejected, 1)
 		l.e.log.WarnContext(life, "trigger rejected", "subject", m.Subject, "error", err)
 		l.answer(m.Reply, "+TERM")
 		return
@@ -182,7 +182,7 @@ func (l *loop) add(life context.Context, r *Run, reply string) {
 	r.reply, r.lastSign, r.came = reply, now, now
 	r.log.init(life, l.e, r)
 	l.live[keyOf(r.trigger)] = r
-	l.e.countSlots(len(l.live), l.slots)
+	l.e.observers.countSlots(len(l.live), l.slots)
 	l.admit(life, r)
 }
 
@@ -265,7 +265,7 @@ func (l *loop) end(life context.Context, r *Run) {
 	}
 	key := keyOf(r.trigger)
 	delete(l.live, key)
-	l.e.countSlots(len(l.live), l.slots)
+	l.e.observers.countSlots(len(l.live), l.slots)
 	if r.cancel != nil {
 		r.cancel(context.Canceled) // releases its timer; nobody listens any more
 	}
@@ -375,7 +375,7 @@ func (l *loop) abandon(life context.Context, r *Run, now time.Time) {
 	if cause == nil {
 		cause = ErrTimeout
 	}
-	l.e.count(CountAbandoned, 1)
+	l.e.observers.count(CountAbandoned, 1)
 	l.e.log.WarnContext(life, "handler abandoned", "run_id", r.ID(), "job", r.Job(), "cause", cause)
 	l.conclude(life, r, l.e.outcomeOf(r, cause, nil, errors.New(reason.Abandoned.With(job.Duration(patience)))))
 }

@@ -107,14 +107,17 @@ func (r *Run) endAt(o outcome, at time.Time) End {
 	}
 }
 
-func (e *Executor) count(what Count, n int) {
-	for _, o := range e.observers {
+// observers are those of one executor.
+type observers []Observer
+
+func (all observers) count(what Count, n int) {
+	for _, o := range all {
 		o.Counted(what, n)
 	}
 }
 
-func (e *Executor) countSlots(inUse, total int) {
-	for _, o := range e.observers {
+func (all observers) countSlots(inUse, total int) {
+	for _, o := range all {
 		o.Slots(inUse, total)
 	}
 }

@@ -83,7 +83,7 @@ func (e *Executor) Rehearse(ctx context.Context, t *bus.Trigger, secrets map[str
 	at := time.Now()
 	r.observeEnd(o, at)
 	r.log.endLines()
-	r.log.shut()
+	r.log.close()
 	r.log.settle()
 	return Rehearsed{End: r.endAt(o, at), Result: o.result, ExitCode: r.exit(), Lines: e.lines, Progress: r.rehearsal.all}, nil
 }

@@ -38,7 +38,7 @@ func (e *Executor) publishUntilStored(ctx context.Context, m *nats.Msg, about ..
 		case err == nil, ctx.Err() != nil:
 			return err
 		}
-		e.count(CountEventRetries, 1)
+		e.observers.count(CountEventRetries, 1)
 		if bits.OnesCount(try) == 1 { // the first, and then each doubling
 			e.log.With(about...).WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
 		}

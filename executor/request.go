@@ -33,7 +33,7 @@ func (l *loop) state() fleet.InstanceState {
 func (l *loop) request(life context.Context, m *nats.Msg) {
 	verb := l.address.Verb(m.Subject)
 	if err := bus.CheckRequest(m); err != nil {
-		l.e.count(CountRejected, 1)
+		l.e.observers.count(CountRejected, 1)
 		l.e.log.WarnContext(life, "message refused that is no request", "verb", verb, "error", err)
 		return
 	}
@@ -52,7 +52,7 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 	if err == nil {
 		err = bus.RespondInstance(m, &reply)
 	} else {
-		l.e.count(CountRejected, 1)
+		l.e.observers.count(CountRejected, 1)
 		l.e.log.WarnContext(life, "request refused", "verb", verb, "error", err)
 		err = bus.Respond(m, nil, err)
 	}
@@ -142,7 +142,7 @@ func (l *loop) overdue(now time.Time) bool {
 // adjust takes settings in that have changed.
 func (l *loop) adjust(life context.Context) {
 	l.slots, l.labels = l.e.settings.current()
-	l.e.countSlots(len(l.live), l.slots)
+	l.e.observers.countSlots(len(l.live), l.slots)
 	for range len(l.waiting) {
 		l.admitNext(life)
 	}
@@ -282,7 +282,7 @@ func (l *loop) refusedBy(life context.Context, m *nats.Msg) error {
 	r = r.Clipped()
 	l.refused++
 	l.refusal = &r
-	l.e.count(CountRefused, 1)
+	l.e.observers.count(CountRefused, 1)
 	l.e.log.ErrorContext(life, "servers have refused a message of this executor",
 		"reason", r.Reason, "stream", r.Stream, "sequence", r.Sequence, "subject", r.Subject)
 	l.beat(time.Now())
