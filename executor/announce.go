@@ -48,69 +48,12 @@ func Slots(n int) HandlerOption {
 	return func(r *registration) { r.slots, r.bounded = n, true }
 }
 
-// describe keeps what the executor will announce about a handler.
-func (e *Executor) describe(name string, options []HandlerOption) {
-	r := registration{Handler: bus.Handler{Group: e.cfg.Group, Handler: name, Instance: e.cfg.Instance, Version: e.cfg.Version}}
-	for _, o := range options {
-		o(&r)
-	}
-	if r.bounded {
-		e.handlerSlots[name] = r.slots
-		if r.slots < 1 || r.slots > MaxSlots {
-			e.refuse("slots", "%d of handler %q must be between 1 and %d", r.slots, name, MaxSlots)
-		}
-	}
-	h := &r.Handler
-	if err := e.checkSchema(h.Params); err != nil {
-		e.refuse("handler", "%q has a schema of its parameters that cannot be used: %v", name, err)
-	}
-	if err := e.checkSchema(h.Result); err != nil {
-		e.refuse("handler", "%q has a schema of its result that cannot be used: %v", name, err)
-	}
-	if size := announcedSize(h); size > bus.MaxAnnouncement {
-		e.refuse("handler", "%q is announced with %d bytes, most of them its description and schemas; at most %d are allowed", name, size, bus.MaxAnnouncement)
-	}
-	e.described = append(e.described, h)
-}
-
-// announcedSize returns how long the announcement of a handler is, whenever it is made.
-func announcedSize(h *bus.Handler) int {
-	at := *h
-	at.At = time.Date(2000, time.January, 1, 0, 0, 0, int(999*time.Millisecond), time.UTC)
-	data, err := json.Marshal(at)
-	if err != nil {
-		return 0 // a schema that is no JSON, which is refused as such
-	}
-	return len(data)
-}
-
 // Schemas makes and checks the JSON schemas that are announced of handlers.
 type Schemas interface {
 	// Of returns the schema of what json.Unmarshal takes for a type; nil where nothing can be said.
 	Of(t reflect.Type) json.RawMessage
 	// Validator returns what checks values by a schema. The error says why the schema cannot be used.
 	Validator(schema json.RawMessage) (validate func(value json.RawMessage) error, err error)
-}
-
-// schemaOf returns the schema of a type; nil if nobody makes them.
-func (e *Executor) schemaOf(t reflect.Type) json.RawMessage {
-	if e.cfg.Schemas == nil {
-		return nil
-	}
-	return e.cfg.Schemas.Of(t)
-}
-
-func (e *Executor) checkSchema(schema json.RawMessage) error {
-	switch {
-	case len(schema) == 0:
-		return nil
-	case !json.Valid(schema):
-		return errors.New("it is not JSON")
-	case e.cfg.Schemas == nil:
-		return nil
-	}
-	_, err := e.cfg.Schemas.Validator(schema)
-	return err
 }
 
 // announcement is one handler's, on its way to the bucket.
@@ -124,7 +67,7 @@ type announcement struct {
 func (l *loop) announce(now time.Time) {
 	if l.announced.IsZero() || now.Sub(l.announced) >= bus.AnnounceEvery {
 		l.announced, l.unsaid = now, nil
-		for _, h := range l.e.described {
+		for _, h := range l.e.registry.described {
 			l.unsaid = append(l.unsaid, announcement{handler: h})
 		}
 	}
@@ -171,5 +114,5 @@ func (l *loop) sendAnnouncement(h *bus.Handler, now time.Time) (jetstream.PubAck
 	if !l.e.conn.NC.IsConnected() {
 		return nil, errors.New("NATS is away")
 	}
-	return l.e.js.PublishMsgAsync(&nats.Msg{Subject: h.Subject(), Data: data})
+	return l.e.out.js.PublishMsgAsync(&nats.Msg{Subject: h.Subject(), Data: data})
 }

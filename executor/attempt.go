@@ -55,7 +55,7 @@ func (e *Executor) attempt(ctx, life context.Context, r *Run) {
 			e.finish(life, r, o)
 		} // else the handler was abandoned, and its end reported without it
 	}()
-	h, missing := e.handlerFor(&r.trigger.Task)
+	h, missing := e.registry.handlerFor(&r.trigger.Task)
 	if missing != nil {
 		err = missing
 		return
@@ -205,10 +205,10 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 	}
 	kept := e.keep(r, m)
 	r.log.settle()
-	err = e.publishUntilStored(life, m, "run_id", r.ID(), "job", r.Job(), "status", o.status)
+	err = e.out.publishUntilStored(life, m, "run_id", r.ID(), "job", r.Job(), "status", o.status)
 	if err != nil && life.Err() != nil { // its log has taken the time that a stop leaves
 		last, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords/2)
-		err = e.publish(last, m)
+		err = e.out.publish(last, m)
 		cancel()
 	}
 	if err == nil {
@@ -227,7 +227,7 @@ func (e *Executor) finish(life context.Context, r *Run, o outcome) {
 
 // endMsg returns the message that says how r ended.
 func (e *Executor) endMsg(r *Run, o outcome, at time.Time, lines int) (*nats.Msg, error) {
-	return e.endOf(r, o, at, lines).MsgWithin(r.token, e.maxPayload())
+	return e.endOf(r, o, at, lines).MsgWithin(r.token, e.out.maxPayload())
 }
 
 // endOf returns the event that says how r ended, at that instant, after so many lines.

@@ -12,7 +12,7 @@ import (
 // claim makes sure that no other instance does an at_most_once attempt; see Claim of package jet.
 func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
 	claim := &bus.Claim{Instance: r.instance, Delivery: r.delivered, Try: nuid.Next()}
-	if mine, err = e.conn.Claim(ctx, r.trigger, claim, e.publish); err == nil && mine {
+	if mine, err = e.conn.Claim(ctx, r.trigger, claim, e.out.publish); err == nil && mine {
 		r.held = claim
 	}
 	return mine, err

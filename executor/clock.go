@@ -63,7 +63,7 @@ func (e *Executor) compareClocks(ctx context.Context, m *nats.Msg) {
 	}
 	beat.At = instant(sent)
 	data, err := json.Marshal(beat)
-	if err != nil || e.publish(ctx, &nats.Msg{Subject: m.Subject, Data: data}) != nil || time.Since(sent) > compareWithin {
+	if err != nil || e.out.publish(ctx, &nats.Msg{Subject: m.Subject, Data: data}) != nil || time.Since(sent) > compareWithin {
 		return
 	}
 	stored, at, err := jet.StoredHeartbeat(ctx, e.conn, e.cfg.Group, e.cfg.Instance)

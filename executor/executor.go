@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -27,10 +25,6 @@ const sdk = "carillon-go/0.1.0"
 
 // MaxSlots bounds [Config.Slots].
 const MaxSlots = 10000
-
-// maxPending is more than runs have on their way before [publishTimeout]: with as many, the client
-// library would block the loop. A run has its end, a batch of lines, its start and some progress.
-const maxPending = 8*MaxSlots + 1024
 
 // Causes with which the context of a run is cancelled; see [context.Cause].
 var (
@@ -167,7 +161,6 @@ func hostname() string {
 type Executor struct {
 	cfg  Config
 	conn *jet.Conn
-	js   jetstream.JetStream
 	log  *slog.Logger
 	// clock has the time by NATS' clock, for all instants that are told.
 	clock clock
@@ -175,25 +168,16 @@ type Executor struct {
 
 	observers observers
 	ownsConn  bool // Run closes it
+	registry  registry
+	out       publisher
 
-	// Written by registrations, before Run; read only afterwards.
-	handlers map[string]Handler // by the name that tasks use
-	runners  map[string]Handler // by kind of task
-	invalid  []error            // registrations that Run will refuse
-	// described is what is announced of the handlers; the loop sets the instants.
-	described []*bus.Handler
-	namesSize int // of the handlers' names, as a JSON array in a heartbeat
-	// handlerSlots has the bound of each handler that has one of its own.
-	handlerSlots map[string]int
-	running      atomic.Bool
-	hurry        chan struct{} // closed when a stop is to leave runs no time
-	hurryOnce    sync.Once
+	running   atomic.Bool
+	hurry     chan struct{} // closed when a stop is to leave runs no time
+	hurryOnce sync.Once
 
 	settings settings
 	spool    *spool    // set by Run; nil: nothing is kept on disk
 	ended    chan *Run // attempts that are done, on their way back to the loop
-
-	lines []bus.LogLine // of a rehearsal
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
@@ -211,14 +195,10 @@ func New(conn *jet.Conn, cfg Config) (*Executor, error) {
 
 // use gives e its connection.
 func (e *Executor) use(conn *jet.Conn) error {
-	// A context of its own, so that its pending publishes can be ended with it.
-	js, err := jetstream.New(conn.NC,
-		jetstream.WithPublishAsyncTimeout(publishTimeout),
-		jetstream.WithPublishAsyncMaxPending(maxPending))
-	if err != nil {
+	if err := e.out.connect(conn.NC); err != nil {
 		return fmt.Errorf("configure executor: %w", err)
 	}
-	e.conn, e.js = conn, js
+	e.conn = conn
 	return nil
 }
 
@@ -236,8 +216,6 @@ func configure(cfg Config) (*Executor, error) {
 		hurry: make(chan struct{}),
 		cfg:   cfg, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
-		handlers: map[string]Handler{}, handlerSlots: map[string]int{},
-		runners:  map[string]Handler{},
 		settings: newSettings(cfg),
 		ended:    make(chan *Run, MaxSlots),
 	}
@@ -248,6 +226,8 @@ func configure(cfg Config) (*Executor, error) {
 		}
 		e.observers = append(e.observers, o)
 	}
+	e.registry = newRegistry(&e.cfg)
+	e.out.log, e.out.observers = e.log, e.observers
 	e.observers.countSlots(0, cfg.Slots)
 	return e, nil
 }
@@ -278,7 +258,7 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	if e.ownsConn {
 		defer e.conn.NC.Close()
 	}
-	if err := errors.Join(e.invalid...); err != nil {
+	if err := errors.Join(e.registry.invalid...); err != nil {
 		return fmt.Errorf("run executor: %w", err)
 	}
 	if e.cfg.Spool != "" {
@@ -290,7 +270,7 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 	// Runs and their last words outlive ctx: stop says for how long.
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer end(ErrStopping)
-	defer e.js.CleanupPublisher()
+	defer e.out.js.CleanupPublisher()
 
 	if e.spool != nil {
 		e.reportKept(ctx)
@@ -359,25 +339,3 @@ func (e *Executor) unlessHurried(life context.Context, limit time.Duration, do f
 
 // lastWords is how long a stopping executor waits for answers from NATS.
 const lastWords = 2 * time.Second
-
-// kinds returns the kinds of task that this executor does.
-func (e *Executor) kinds() []string {
-	var kinds []string
-	if len(e.handlers) > 0 {
-		kinds = append(kinds, job.KindHandler)
-	}
-	for kind := range e.runners {
-		kinds = append(kinds, kind)
-	}
-	slices.Sort(kinds)
-	return kinds
-}
-
-func (e *Executor) handlerNames() []string {
-	names := make([]string, 0, len(e.handlers))
-	for name := range e.handlers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}

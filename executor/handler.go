@@ -2,16 +2,7 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"reflect"
-	"slices"
-	"strings"
-
-	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Handler does runs. Programs implement it, most often by [Register] or a
@@ -39,60 +30,14 @@ func (f HandlerFunc) Handle(ctx context.Context, run *Run) (any, error) { return
 // called after Run. Run returns the error if name is empty, too long or taken, or an
 // option is wrong.
 func (e *Executor) Handle(name string, h Handler, options ...HandlerOption) {
-	switch _, taken := e.handlers[name]; {
-	case name == "" || len(name) > 255:
-		e.refuse("handler", "%q must have 1 to 255 characters", name)
-	case h == nil:
-		e.refuse("handler", "%q is nil", name)
-	case taken:
-		e.refuse("handler", "%q is registered twice", name)
-	default:
-		e.handlers[name] = e.wrapped(h)
-		e.describe(name, options)
-	}
-	was := e.namesSize
-	if e.namesSize += len(quoted(name)) + 1; was <= bus.MaxHandlerNames && e.namesSize > bus.MaxHandlerNames {
-		e.refuse("handler", "%q makes the names of all handlers longer than the %d bytes that a heartbeat has for them; use shorter names, or several executor groups", name, bus.MaxHandlerNames)
-	}
-}
-
-// quoted returns a text as JSON.
-func quoted(text string) []byte {
-	data, err := json.Marshal(text)
-	if err != nil {
-		panic("BUG: a text is not encoded: " + err.Error())
-	}
-	return data
+	e.registry.add(name, h, options)
 }
 
 // HandleKind registers h for all tasks of a kind other than handler, one of
 // [job.TaskKinds]. Packages runner/shell and runner/request call it;
 // a program may register a runner of its own for one of these kinds. It must not be called after Run, which
 // returns the error if kind is wrong or taken.
-func (e *Executor) HandleKind(kind string, h Handler) {
-	switch _, taken := e.runners[kind]; {
-	case kind == job.KindHandler || !slices.Contains(job.TaskKinds, kind):
-		e.refuse("kind", "%q must be one of %s", kind, strings.Join(job.TaskKinds[1:], ", "))
-	case h == nil:
-		e.refuse("kind", "%q has a nil handler", kind)
-	case taken:
-		e.refuse("kind", "%q is registered twice", kind)
-	default:
-		e.runners[kind] = e.wrapped(h)
-	}
-}
-
-// wrapped returns h within the middleware.
-func (e *Executor) wrapped(h Handler) Handler {
-	for _, wrap := range slices.Backward(e.cfg.Middleware) {
-		h = wrap(h)
-	}
-	return h
-}
-
-func (e *Executor) refuse(field, format string, args ...any) {
-	e.invalid = append(e.invalid, &job.InvalidError{Field: field, Reason: fmt.Sprintf(format, args...)})
-}
+func (e *Executor) HandleKind(kind string, h Handler) { e.registry.addKind(kind, h) }
 
 // Func is a handler with parameters and a result of its own types. For one without a result, R
 // is any, and it returns nil.
@@ -108,7 +53,7 @@ type Func[P, R any] func(ctx context.Context, run *Run, params P) (result R, err
 // validate tag has bounds (min=1,max=9), and its jsonschema tag is its description. A number that goes into a value of type any is a [json.Number],
 // which keeps each digit; one that the field's type has no room for fails the run.
 func Register[P, R any](e *Executor, name string, f Func[P, R], options ...HandlerOption) {
-	schema := e.schemaOf(reflect.TypeFor[P]())
+	schema := e.registry.schemaOf(reflect.TypeFor[P]())
 	params := newParamsReader[P](e, name, schema)
 	h := HandlerFunc(func(ctx context.Context, run *Run) (any, error) {
 		p, err := params.read(run.Params())
@@ -117,27 +62,5 @@ func Register[P, R any](e *Executor, name string, f Func[P, R], options ...Handl
 		}
 		return f(ctx, run, p)
 	})
-	e.Handle(name, h, append([]HandlerOption{ParamsSchema(schema), ResultSchema(e.schemaOf(reflect.TypeFor[R]()))}, options...)...)
-}
-
-// handlerFor returns who does the task. Its error is for the run's message.
-func (e *Executor) handlerFor(t *job.Task) (Handler, error) {
-	kind := t.Kind()
-	if kind != job.KindHandler {
-		if h := e.runners[kind]; h != nil {
-			return h, nil
-		}
-		return nil, errors.New(reason.KindNotRun.With(kind, listed(e.kinds())))
-	}
-	if h := e.handlers[t.Handler]; h != nil {
-		return h, nil
-	}
-	return nil, errors.New(reason.NoHandler.With(t.Handler, listed(e.handlerNames())))
-}
-
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	e.Handle(name, h, append([]HandlerOption{ParamsSchema(schema), ResultSchema(e.registry.schemaOf(reflect.TypeFor[R]()))}, options...)...)
 }

@@ -19,7 +19,7 @@ func (l *loop) beat(now time.Time) {
 	cfg := &l.e.cfg
 	beat := bus.Heartbeat{ControlSecret: l.secret, Instance: fleet.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: l.state(),
-		Kinds: l.e.kinds(), Handlers: l.e.handlerNames(),
+		Kinds: l.e.registry.kinds(), Handlers: l.e.registry.names(),
 		Slots: l.slots, Running: len(l.live), DrainBy: instant(l.e.clock.at(l.drainBy)), Labels: l.labels, Zone: l.labels["zone"], Load: l.e.hostLoad(),
 		Protocol: fleet.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),

@@ -72,7 +72,7 @@ func (l *loop) introducedAs(err error) {
 	switch {
 	case err == nil:
 		if !l.introduced {
-			l.e.log.Info("executor started", "slots", l.e.cfg.Slots, "kinds", l.e.kinds(), "handlers", l.e.handlerNames())
+			l.e.log.Info("executor started", "slots", l.e.cfg.Slots, "kinds", l.e.registry.kinds(), "handlers", l.e.registry.names())
 		}
 		in.done, l.introduced = true, true
 		l.beat(time.Now()) // a try may take a while
@@ -96,7 +96,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, pa
 	looked := 0           // how often that was seen
 	said := false         // that it cannot be read
 	for heard := time.Now(); ; {
-		err := e.publish(ctx, bus.FirstHeartbeat(m, over))
+		err := e.out.publish(ctx, bus.FirstHeartbeat(m, over))
 		if !jet.LostRace(err) {
 			return err
 		}
@@ -116,7 +116,7 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, pa
 			}
 		case err != nil: // it cannot be read for long, NATS has no such permission, or is away
 			e.log.InfoContext(ctx, "not known whether another instance has this name", "error", err)
-			return e.publish(ctx, m)
+			return e.out.publish(ctx, m)
 		case other == nil, other.ControlSecret == secret:
 			if over != seq {
 				over = seq

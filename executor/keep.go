@@ -122,7 +122,7 @@ func (e *Executor) reportKept(ctx context.Context) {
 			continue
 		}
 		if k.End != nil {
-			err = e.publishUntilStored(ctx, k.End.msg(), "file", name)
+			err = e.out.publishUntilStored(ctx, k.End.msg(), "file", name)
 		}
 		switch {
 		case errors.Is(err, nats.ErrMaxPayload):
@@ -153,7 +153,7 @@ func (e *Executor) reportKept(ctx context.Context) {
 
 func (e *Executor) reportLines(ctx context.Context, file string, batches []keptMessage) error {
 	for i := range batches {
-		if err := e.publishUntilStored(ctx, batches[i].msg(), "file", file); err != nil {
+		if err := e.out.publishUntilStored(ctx, batches[i].msg(), "file", file); err != nil {
 			return err
 		}
 	}

@@ -153,7 +153,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.answer(m.Reply, "+ACK")
 		return
 	}
-	if _, unable := l.e.handlerFor(&t.Task); unable != nil || meta.NumDelivered > 1 || l.isFull(t.Task.Handler) {
+	if _, unable := l.e.registry.handlerFor(&t.Task); unable != nil || meta.NumDelivered > 1 || l.isFull(t.Task.Handler) {
 		// Whether somebody has it, or has ended it, only a server can find out.
 		l.handOver(life, m)
 		return
@@ -163,7 +163,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 
 // isFull reports whether as many runs of a handler are here as it may have.
 func (l *loop) isFull(handler string) bool {
-	most, limited := l.e.handlerSlots[handler]
+	most, limited := l.e.registry.slots[handler]
 	if !limited {
 		return false
 	}

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus"
 )
 
@@ -59,10 +57,10 @@ func (e *Executor) Rehearse(ctx context.Context, t *bus.Trigger, secrets map[str
 	if e.conn != nil {
 		return Rehearsed{}, errors.New("rehearse: the executor has a connection; make one with Detached")
 	}
-	if err := errors.Join(e.invalid...); err != nil {
+	if err := errors.Join(e.registry.invalid...); err != nil {
 		return Rehearsed{}, fmt.Errorf("rehearse: %w", err)
 	}
-	e.lines = nil
+	e.out.lines = nil
 	r := &Run{trigger: t, instance: e.cfg.Instance, delivered: 1, fence: 1, secrets: secrets, rehearsal: &rehearsal{}}
 	r.log.init(context.WithoutCancel(ctx), e, r)
 	r.log.mask(newMasker(secrets))
@@ -74,7 +72,7 @@ func (e *Executor) Rehearse(ctx context.Context, t *bus.Trigger, secrets map[str
 		defer release()
 	}
 	ctx = e.observe(ctx, r)
-	h, err := e.handlerFor(&t.Task)
+	h, err := e.registry.handlerFor(&t.Task)
 	var result any
 	if err == nil {
 		result, err = call(ctx, h, r)
@@ -85,15 +83,5 @@ func (e *Executor) Rehearse(ctx context.Context, t *bus.Trigger, secrets map[str
 	r.log.endLines()
 	r.log.close()
 	r.log.settle()
-	return Rehearsed{End: r.endAt(o, at), Result: o.result, ExitCode: r.exit(), Lines: e.lines, Progress: r.rehearsal.all}, nil
-}
-
-// rehearsed takes the place of the bus: only log lines come here.
-func (e *Executor) rehearsed(m *nats.Msg) error {
-	var l bus.Log
-	if err := json.Unmarshal(m.Data, &l); err != nil {
-		return err
-	}
-	e.lines = append(e.lines, l.Lines...)
-	return nil
+	return Rehearsed{End: r.endAt(o, at), Result: o.result, ExitCode: r.exit(), Lines: e.out.lines, Progress: r.rehearsal.all}, nil
 }

@@ -235,7 +235,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 	if answer := l.willing(); answer != fleet.AnswerAccepted {
 		return answer, "", nil
 	}
-	if _, err := l.e.handlerFor(&t.Task); err != nil {
+	if _, err := l.e.registry.handlerFor(&t.Task); err != nil {
 		if t.Task.Handler != "" {
 			return fleet.AnswerUnknownHandler, err.Error(), nil
 		}

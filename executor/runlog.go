@@ -196,9 +196,9 @@ func (g *runLog) send(ctx context.Context, batch []bus.LogLine) {
 // sendFirst publishes as many of the lines as NATS takes in one message now: it may have come
 // back with a smaller max_payload. It returns how many are stored.
 func (g *runLog) sendFirst(ctx context.Context, lines []bus.LogLine) (int, error) {
-	m, n, err := g.logOf(lines).MsgWithin(g.run.token, g.e.maxPayload())
+	m, n, err := g.logOf(lines).MsgWithin(g.run.token, g.e.out.maxPayload())
 	if err == nil {
-		err = g.e.publish(ctx, m)
+		err = g.e.out.publish(ctx, m)
 	}
 	if err != nil {
 		return 0, err
@@ -237,7 +237,7 @@ func (g *runLog) noticeOf(n int) []*nats.Msg {
 
 // msgs returns lines as messages that NATS takes.
 func (g *runLog) msgs(lines []bus.LogLine) ([]*nats.Msg, error) {
-	return g.logOf(lines).MsgsWithin(g.run.token, g.e.maxPayload())
+	return g.logOf(lines).MsgsWithin(g.run.token, g.e.out.maxPayload())
 }
 
 func (g *runLog) logOf(lines []bus.LogLine) *bus.Log {
