@@ -15,8 +15,6 @@ import (
 var halls = map[string]size{
 	"bridge/xxljob.Bridge":        {36, 20},
 	"bridge/xxljob.instance":      {82, 33},
-	"executor.Run":                {36, 24},
-	"executor.loop":               {53, 29},
 	"internal/conformance.stage":  {21, 17},
 	"runner/worker.process":       {21, 19},
 	"scheduler.Scheduler":         {57, 24},

@@ -62,29 +62,37 @@ type announcement struct {
 	sent    jetstream.PubAckFuture // nil until it is sent
 }
 
+// announcer announces the handlers of an executor. The loop owns it.
+type announcer struct {
+	out      *publisher
+	handlers []*bus.Handler
+	last     time.Time      // when all handlers were to be announced last
+	pending  []announcement // those that may not be stored yet
+}
+
 // announce publishes the descriptions of the handlers until they are stored, and all of
-// them again after a day. It does not wait: it looks at the answers at the next call.
-func (l *loop) announce(now time.Time) {
-	if l.announced.IsZero() || now.Sub(l.announced) >= bus.AnnounceEvery {
-		l.announced, l.unsaid = now, nil
-		for _, h := range l.e.registry.described {
-			l.unsaid = append(l.unsaid, announcement{handler: h})
+// them again after a day. It does not wait: it reads the answers at the next call.
+func (a *announcer) announce(now time.Time) {
+	if a.last.IsZero() || now.Sub(a.last) >= bus.AnnounceEvery {
+		a.last, a.pending = now, nil
+		for _, h := range a.handlers {
+			a.pending = append(a.pending, announcement{handler: h})
 		}
 	}
 	var left []announcement
-	for _, a := range l.unsaid {
-		if a.stored() {
+	for _, n := range a.pending {
+		if n.stored() {
 			continue
 		}
-		if a.sent == nil {
+		if n.sent == nil {
 			var err error
-			if a.sent, err = l.sendAnnouncement(a.handler, now); err != nil {
-				l.e.log.Debug("handler not announced", "handler", a.handler.Handler, "error", err)
+			if n.sent, err = a.send(n.handler, now); err != nil {
+				a.out.log.Debug("handler not announced", "handler", n.handler.Handler, "error", err)
 			}
 		}
-		left = append(left, a)
+		left = append(left, n)
 	}
-	l.unsaid = left
+	a.pending = left
 }
 
 // stored reports whether the announcement has arrived. If it has failed, it will be
@@ -105,14 +113,14 @@ func (a *announcement) stored() bool {
 	return false
 }
 
-func (l *loop) sendAnnouncement(h *bus.Handler, now time.Time) (jetstream.PubAckFuture, error) {
+func (a *announcer) send(h *bus.Handler, now time.Time) (jetstream.PubAckFuture, error) {
 	h.At = now.UTC().Truncate(time.Millisecond)
 	data, err := json.Marshal(h)
 	if err != nil {
 		return nil, fmt.Errorf("encode handler %s: %w", h.Handler, err)
 	}
-	if !l.e.conn.NC.IsConnected() {
+	if !a.out.js.Conn().IsConnected() {
 		return nil, errors.New("NATS is away")
 	}
-	return l.e.out.js.PublishMsgAsync(&nats.Msg{Subject: h.Subject(), Data: data})
+	return a.out.js.PublishMsgAsync(&nats.Msg{Subject: h.Subject(), Data: data})
 }

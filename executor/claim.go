@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"time"
 
 	"github.com/nats-io/nuid"
 
@@ -18,29 +17,14 @@ func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
 	return mine, err
 }
 
-// letGo has the claim on an attempt that has ended forgotten before long. Nobody waits
+// releaseClaim shortens the life of the claim on an attempt that has ended. Nobody waits
 // for it: a claim that stays is only a waste of room.
-func (e *Executor) letGo(r *Run) {
+func (e *Executor) releaseClaim(r *Run) {
 	m, err := r.held.OverMsg(r.trigger)
 	if err == nil {
 		err = e.conn.NC.PublishMsg(m)
 	}
 	if err != nil {
-		e.log.Debug("claim not let go", "run_id", r.ID(), "error", err)
+		e.log.Debug("claim not released", "run_id", r.ID(), "error", err)
 	}
-}
-
-// leave hands back an attempt that another instance has begun. It reports nothing:
-// while that instance lives, it keeps the trigger from coming again, and if it dies,
-// the next instance that gets the trigger reports the run as lost.
-func (e *Executor) leave(r *Run) {
-	if !r.claimed.CompareAndSwap(false, true) {
-		return // the loop has abandoned it, and reports
-	}
-	r.log.close()
-	r.log.abandon()
-	r.log.backlog.drop()
-	r.observeEnd(outcome{giveBack: true}, time.Now())
-	r.verdict = leave
-	e.ended <- r
 }

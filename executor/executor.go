@@ -176,8 +176,8 @@ type Executor struct {
 	hurryOnce sync.Once
 
 	settings settings
-	spool    *spool    // set by Run; nil: nothing is kept on disk
-	ended    chan *Run // attempts that are done, on their way back to the loop
+	spool    *spool       // set by Run; nil: nothing is kept on disk
+	ended    chan *report // attempts that are done, on their way back to the loop
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
@@ -217,7 +217,7 @@ func configure(cfg Config) (*Executor, error) {
 		cfg:   cfg, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		settings: newSettings(cfg),
-		ended:    make(chan *Run, MaxSlots),
+		ended:    make(chan *report, MaxSlots),
 	}
 	for _, observe := range cfg.Observers {
 		o, err := observe(About{Group: cfg.Group, Instance: cfg.Instance})
@@ -280,11 +280,11 @@ func (e *Executor) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("run executor: %w", err)
 	}
 	l.serve(ctx, life, false)
-	e.log.InfoContext(ctx, "executor stopping", "running", len(l.live))
+	e.log.InfoContext(ctx, "executor stopping", "running", len(l.attempts.live))
 	e.stop(life, end, l)
 	e.log.InfoContext(ctx, "executor stopped")
-	if l.conflict != nil {
-		return fmt.Errorf("run executor: %w", l.conflict)
+	if l.presence.conflict != nil {
+		return fmt.Errorf("run executor: %w", l.presence.conflict)
 	}
 	return nil
 }
@@ -302,17 +302,17 @@ func (e *Executor) stop(life context.Context, end context.CancelCauseFunc, l *lo
 		l.serve(ctx, life, true)
 	}
 	grace := e.cfg.Grace
-	if !l.drainBy.IsZero() { // the drain that was asked for leaves them no more time than that
-		grace = min(grace, time.Until(l.drainBy))
+	if !l.intake.drainBy.IsZero() { // the drain that was asked for leaves them no more time than that
+		grace = min(grace, time.Until(l.intake.drainBy))
 	}
 	l.drain(life)
 	e.unlessHurried(life, max(grace, 0), func(ctx context.Context) { l.serve(ctx, life, true) })
 	l.cancelAll(ErrStopping)
 	// A little longer than the loop needs to abandon a handler that ignores this.
-	step(e.cfg.Patience + lookEvery)
+	step(e.cfg.Patience + tickEvery)
 	l.keepLines(life)
 	step(lastWords)
-	if len(l.live) > 0 { // their events cannot be stored
+	if len(l.attempts.live) > 0 { // their events cannot be stored
 		end(ErrStopping)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords)
 		defer cancel()

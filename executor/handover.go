@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +24,16 @@ const (
 // handOvers is the triggers that are on their way to a server: those that were delivered
 // before, as another instance may have their attempts, and those that this one cannot do.
 type handOvers struct {
-	sub    *nats.Subscription
-	inbox  chan *nats.Msg
-	prefix string // of the subjects of answers
-	asked  uint64
-	open   map[uint64]handOver // by their number
+	about About
+	nc    *nats.Conn
+	out   *publisher
+	log   *slog.Logger
+
+	sub     *nats.Subscription
+	answers chan *nats.Msg
+	prefix  string // of the subjects of answers
+	last    uint64
+	open    map[uint64]handOver // by their number
 }
 
 // handOver is one of them.
@@ -37,46 +43,48 @@ type handOver struct {
 	taken bool // by a server, which may offer it back: its slot stays free for a while
 }
 
-func newHandOvers(nc *nats.Conn) (handOvers, error) {
-	h := handOvers{inbox: make(chan *nats.Msg, 2*MaxSlots), prefix: nc.NewInbox() + ".", open: map[uint64]handOver{}}
+func newHandOvers(e *Executor) (handOvers, error) {
+	h := handOvers{
+		about: About{Group: e.cfg.Group, Instance: e.cfg.Instance}, nc: e.conn.NC, out: &e.out, log: e.log,
+		answers: make(chan *nats.Msg, 2*MaxSlots), prefix: e.conn.NC.NewInbox() + ".", open: map[uint64]handOver{},
+	}
 	var err error
-	if h.sub, err = nc.ChanSubscribe(h.prefix+"*", h.inbox); err != nil {
+	if h.sub, err = h.nc.ChanSubscribe(h.prefix+"*", h.answers); err != nil {
 		return h, fmt.Errorf("subscribe to answers of servers: %w", err)
 	}
 	return h, nil
 }
 
-// handOver hands a trigger to a server, whose it is once that has answered.
-func (l *loop) handOver(life context.Context, m *nats.Msg) {
-	h := &l.handing
-	h.asked++
-	request := bus.HandOverRequest(l.e.cfg.Group, l.e.cfg.Instance, m, h.prefix+strconv.FormatUint(h.asked, 36))
-	if err := l.e.conn.NC.PublishMsg(request); err != nil {
-		l.e.log.DebugContext(life, "trigger not handed over", "error", err) // it comes again
+// request asks servers to take a trigger. It is theirs once one has answered.
+func (h *handOvers) request(life context.Context, m *nats.Msg) {
+	h.last++
+	request := bus.HandOverRequest(h.about.Group, h.about.Instance, m, h.prefix+strconv.FormatUint(h.last, 36))
+	if err := h.nc.PublishMsg(request); err != nil {
+		h.log.DebugContext(life, "trigger not handed over", "error", err) // it comes again
 		return
 	}
-	h.open[h.asked] = handOver{reply: m.Reply, at: time.Now()}
+	h.open[h.last] = handOver{reply: m.Reply, at: time.Now()}
 }
 
-// handedOver takes in what a server has said to a trigger.
-func (l *loop) handedOver(life context.Context, m *nats.Msg) {
-	number, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, l.handing.prefix), 36, 64)
-	o, known := l.handing.open[number]
+// answered records a server's answer.
+func (h *handOvers) answered(life context.Context, m *nats.Msg) {
+	number, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, h.prefix), 36, 64)
+	o, known := h.open[number]
 	if err != nil || !known {
 		return
 	}
 	if err := bus.Answered(m); err != nil {
-		delete(l.handing.open, number)
-		l.e.log.DebugContext(life, "trigger not handed over", "error", err)
-		l.giveBack(o.reply, handOverAgain)
+		delete(h.open, number)
+		h.log.DebugContext(life, "trigger not handed over", "error", err)
+		h.out.giveBack(o.reply, handOverAgain)
 		return
 	}
-	l.e.observers.count(CountHandedOver, 1)
-	l.handing.open[number] = handOver{reply: o.reply, at: time.Now(), taken: true}
+	h.out.observers.count(CountHandedOver, 1)
+	h.open[number] = handOver{reply: o.reply, at: time.Now(), taken: true}
 }
 
-// comeBack ends the reservation of a slot for a trigger that has been offered back.
-func (h *handOvers) comeBack(reply string) {
+// release frees the slot of a trigger that has been offered back.
+func (h *handOvers) release(reply string) {
 	for number, o := range h.open {
 		if o.reply == reply {
 			delete(h.open, number)
@@ -84,21 +92,22 @@ func (h *handOvers) comeBack(reply string) {
 	}
 }
 
-// lookAfterHandOvers gives back the triggers that no server takes, and the slots of those
-// that went elsewhere.
-func (l *loop) lookAfterHandOvers(now time.Time) {
-	for number, o := range l.handing.open {
+// expire gives back the triggers that no server took in time, and frees the slots of those that went
+// elsewhere.
+func (h *handOvers) expire(now time.Time) {
+	for number, o := range h.open {
 		if now.Sub(o.at) > handOverWait {
-			delete(l.handing.open, number)
+			delete(h.open, number)
 			if !o.taken {
-				l.giveBack(o.reply, handOverAgain)
+				h.out.giveBack(o.reply, handOverAgain)
 			}
 		}
 	}
 }
 
-// giveBack has JetStream deliver a trigger again, not before some time has passed.
-func (l *loop) giveBack(reply string, after time.Duration) {
-	l.e.observers.count(CountGivenBack, 1)
-	l.answer(reply, bus.NakAfter(after))
+// close ends the subscription.
+func (h *handOvers) close(life context.Context) {
+	if err := h.sub.Unsubscribe(); err != nil {
+		h.log.DebugContext(life, "answers of servers not unsubscribed", "error", err)
+	}
 }

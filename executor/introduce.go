@@ -43,44 +43,44 @@ func (i *introduction) stop() {
 
 // introduce begins to store the first heartbeat of this connection, unless that is under
 // way, or another instance has the name.
-func (l *loop) introduce(m *nats.Msg) {
-	in := &l.introduction
-	if in.result != nil || l.conflict != nil {
+func (p *presence) introduce(m *nats.Msg) {
+	in := &p.introduction
+	if in.result != nil || p.conflict != nil {
 		return
 	}
-	ctx, end := l.trial()
+	ctx, end := p.trial()
 	result := make(chan error, 1)
 	in.result, in.end = result, end
 	patience := fleet.InstanceTTL
-	if l.introduced { // the name is most likely its own, and servers wait for its heartbeat
+	if p.known { // the name is most likely its own, and servers wait for its heartbeat
 		patience = 3 * nameEvery
 	}
-	l.introducing.Go(func() {
+	p.tries.Go(func() {
 		defer end()
-		err := l.e.introduce(ctx, m, l.secret, patience)
+		err := p.e.introduce(ctx, m, p.secret, patience)
 		if err == nil {
-			l.e.compareClocks(ctx, m)
+			p.e.compareClocks(ctx, m)
 		}
 		result <- err
 	})
 }
 
-// introducedAs takes in how a try to introduce the executor has ended.
-func (l *loop) introducedAs(err error) {
-	in := &l.introduction
-	in.result = nil
+// introduced takes the result of a try, and reports whether it succeeded.
+func (p *presence) introduced(err error) bool {
+	p.introduction.result = nil
 	switch {
 	case err == nil:
-		if !l.introduced {
-			l.e.log.Info("executor started", "slots", l.e.cfg.Slots, "kinds", l.e.registry.kinds(), "handlers", l.e.registry.names())
+		if !p.known {
+			p.e.log.Info("executor started", "slots", p.e.cfg.Slots, "kinds", p.e.registry.kinds(), "handlers", p.e.registry.names())
 		}
-		in.done, l.introduced = true, true
-		l.beat(time.Now()) // a try may take a while
+		p.introduction.done, p.known = true, true
+		return true
 	case errors.Is(err, job.ErrConflict):
-		l.conflict, l.introduced = err, false
+		p.conflict, p.known = err, false
 	default:
-		l.e.log.Debug("first heartbeat not stored", "error", err)
+		p.e.log.Debug("first heartbeat not stored", "error", err)
 	}
+	return false
 }
 
 // nameEvery is how often it is looked whether another instance of this name lives.

@@ -18,25 +18,25 @@ func (l *loop) kill(life context.Context, m *nats.Msg) (answer fleet.Answer, pie
 		return "", nil, err
 	}
 	answer = fleet.AnswerGone
-	for key, r := range l.live {
+	for key, a := range l.attempts.live {
 		if key.run != req.RunID {
 			continue
 		}
 		answer = fleet.AnswerAccepted
-		if r.trigger.Total > 0 {
-			pieces = append(pieces, r.trigger.Index)
+		if a.trigger.Total > 0 {
+			pieces = append(pieces, a.trigger.Index)
 		}
 		cause := &killedError{req.Text()}
-		if r.begun {
-			r.killed.Store(cause)
-			l.cancel(r, cause)
+		if a.begun {
+			a.ending.kill(cause)
+			a.cancel(cause)
 			continue
 		}
-		l.forget(r)
-		l.conclude(life, r, outcome{status: job.StatusCancelled, message: cause.Error()})
+		l.attempts.unqueue(a)
+		l.conclude(life, a, outcome{status: job.StatusCancelled, message: cause.Error()})
 	}
 	// Of a run that is done in pieces, others may yet come here.
-	l.killed.Add(attemptKey{run: req.RunID})
+	l.attempts.killed.Add(attemptKey{run: req.RunID})
 	slices.Sort(pieces)
 	return answer, pieces, nil
 }

@@ -9,11 +9,11 @@ import (
 
 // limit returns how long the attempt may take from now on, and with which cause its
 // context ends then; the cause is nil when there is no limit.
-func (r *Run) limit(now time.Time) (limit time.Duration, cause error) {
-	if t := r.trigger.Timeout.Std(); t > 0 {
+func (d *delivery) limit(now time.Time) (limit time.Duration, cause error) {
+	if t := d.trigger.Timeout.Std(); t > 0 {
 		limit, cause = t, ErrTimeout
 	}
-	if by := r.trigger.EndBy; !by.IsZero() {
+	if by := d.trigger.EndBy; !by.IsZero() {
 		if left := by.Sub(now); cause == nil || left < limit {
 			limit, cause = left, errEndBy
 		}
@@ -21,12 +21,12 @@ func (r *Run) limit(now time.Time) (limit time.Duration, cause error) {
 	return limit, cause
 }
 
-// warn says in the attempt's log, once, that it takes longer than it should.
-func (r *Run) warn(now time.Time) {
-	after := r.trigger.WarnAfter.Std()
-	if r.warned || after == 0 || now.Sub(r.startedAt) < after {
+// warn logs in the attempt's log, once, that it takes longer than it should.
+func (a *attempt) warn(now time.Time) {
+	after := a.trigger.WarnAfter.Std()
+	if a.warned || after == 0 || now.Sub(a.startedAt) < after {
 		return
 	}
-	r.warned = true
-	r.log.system(bus.LevelWarn, fmt.Sprintf("the attempt takes longer than %s", r.trigger.WarnAfter))
+	a.warned = true
+	a.log.system(bus.LevelWarn, fmt.Sprintf("the attempt takes longer than %s", a.trigger.WarnAfter))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestObservingCostsNothingWhenNobodyDoes(t *testing.T) {
-	e, r, now, ctx := &Executor{}, &Run{trigger: &bus.Trigger{}}, time.Now(), t.Context()
+	e, r, now, ctx := &Executor{}, &Run{delivery: delivery{trigger: &bus.Trigger{}}}, time.Now(), t.Context()
 	if n := testing.AllocsPerRun(1000, func() {
 		_ = e.observe(ctx, r)
 		r.observeEnd(outcome{}, now)

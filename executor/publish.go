@@ -104,6 +104,20 @@ func (p *publisher) publish(ctx context.Context, m *nats.Msg) error {
 	}
 }
 
+// answer tells JetStream about a trigger. An answer that is lost, because the
+// connection is, is made up for: the trigger comes again.
+func (p *publisher) answer(reply, what string) {
+	if err := p.js.Conn().Publish(reply, []byte(what)); err != nil {
+		p.log.Debug("trigger not answered", "answer", what, "error", err)
+	}
+}
+
+// giveBack asks JetStream to deliver a trigger again, not before some time has passed.
+func (p *publisher) giveBack(reply string, after time.Duration) {
+	p.observers.count(CountGivenBack, 1)
+	p.answer(reply, bus.NakAfter(after))
+}
+
 // maxPayload returns how large a message NATS takes; 0 in a rehearsal, which has none.
 func (p *publisher) maxPayload() int64 {
 	if p.js == nil {

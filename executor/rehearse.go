@@ -61,10 +61,9 @@ func (e *Executor) Rehearse(ctx context.Context, t *bus.Trigger, secrets map[str
 		return Rehearsed{}, fmt.Errorf("rehearse: %w", err)
 	}
 	e.out.lines = nil
-	r := &Run{trigger: t, instance: e.cfg.Instance, delivered: 1, fence: 1, secrets: secrets, rehearsal: &rehearsal{}}
+	r := &Run{delivery: delivery{trigger: t, instance: e.cfg.Instance, delivered: 1, fence: 1, came: time.Now()}, secrets: secrets, rehearsal: &rehearsal{}}
 	r.log.init(context.WithoutCancel(ctx), e, r)
 	r.log.mask(newMasker(secrets))
-	r.came = time.Now()
 	r.startedAt = r.came
 	if limit, cause := r.limit(r.came); cause != nil {
 		var release context.CancelFunc

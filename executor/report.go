@@ -17,56 +17,56 @@ const (
 
 // report publishes what is to be said of a live attempt before it ends. Nothing here
 // waits: answers are looked at the next time.
-func (l *loop) report(r *Run, now time.Time) {
-	if r.startedAt.IsZero() || now.Sub(r.startedAt) < startedAfter {
+func (l *loop) report(a *attempt, now time.Time) {
+	if a.startedAt.IsZero() || now.Sub(a.startedAt) < startedAfter {
 		return
 	}
-	if r.atMostOnce() && !r.called.Load() { // another instance may have it
+	if a.atMostOnce() && !a.called.Load() { // another instance may have it
 		return
 	}
-	r.mu.Lock() // so that nothing is said after the finished event
-	defer r.mu.Unlock()
-	if r.over {
+	a.mu.Lock() // so that nothing is said after the finished event
+	defer a.mu.Unlock()
+	if a.over {
 		return
 	}
-	if l.reportStarted(r, now); r.started != nil {
-		l.reportProgressLocked(r, now)
+	if l.reportStarted(a, now); a.started != nil {
+		l.reportProgressLocked(a, now)
 	}
 }
 
 // reportStarted publishes the started event until it is stored.
-func (l *loop) reportStarted(r *Run, now time.Time) {
-	if r.started != nil && !r.startedOK {
+func (l *loop) reportStarted(a *attempt, now time.Time) {
+	if a.started != nil && !a.startedOK {
 		select {
-		case <-r.started.Ok():
-			r.startedOK = true
-		case err := <-r.started.Err():
-			l.e.log.Debug("started event not stored", "run_id", r.ID(), "error", err)
-			r.started = nil
+		case <-a.started.Ok():
+			a.startedOK = true
+		case err := <-a.started.Err():
+			l.e.log.Debug("started event not stored", "run_id", a.ID(), "error", err)
+			a.started = nil
 		default:
 		}
 	}
-	if r.started == nil {
-		r.started = l.publishAsync(r, r.event(bus.EventStarted, now))
+	if a.started == nil {
+		a.started = l.publishAsync(a, a.event(bus.EventStarted, now))
 	}
 }
 
 // reportProgressLocked publishes what the handler last said, if it is new. One that
 // is lost is made up for by the next.
-func (l *loop) reportProgressLocked(r *Run, now time.Time) {
-	if r.progress == nil || now.Sub(r.progressAt) < progressEvery {
+func (l *loop) reportProgressLocked(a *attempt, now time.Time) {
+	if a.progress == nil || now.Sub(a.progressAt) < progressEvery {
 		return
 	}
-	ev := r.event(bus.EventProgress, now)
-	ev.Percent, ev.Text = r.progress.percent, r.progress.text
-	if l.publishAsync(r, ev) != nil {
-		r.progress, r.progressAt = nil, now
+	ev := a.event(bus.EventProgress, now)
+	ev.Percent, ev.Text = a.progress.percent, a.progress.text
+	if l.publishAsync(a, ev) != nil {
+		a.progress, a.progressAt = nil, now
 	}
 }
 
-// publishAsync returns nil if ev, of r, could not be sent.
-func (l *loop) publishAsync(r *Run, ev *bus.Event) jetstream.PubAckFuture {
-	m, err := ev.Msg(r.token)
+// publishAsync returns nil if ev, of a, could not be sent.
+func (l *loop) publishAsync(a *attempt, ev *bus.Event) jetstream.PubAckFuture {
+	m, err := ev.Msg(a.token)
 	if err == nil {
 		var f jetstream.PubAckFuture
 		if f, err = l.e.out.js.PublishMsgAsync(m); err == nil {

@@ -15,20 +15,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// takes reports whether the instance takes new work.
-func (l *loop) takes() bool { return !l.draining && !l.leaving && !l.cordoned }
-
-// state is what the instance says of itself.
-func (l *loop) state() fleet.InstanceState {
-	switch {
-	case l.draining, l.leaving:
-		return fleet.InstanceDraining
-	case l.cordoned:
-		return fleet.InstanceCordoned
-	}
-	return fleet.InstanceOnline
-}
-
 // request answers a request to this instance. What only looks like one has no answer.
 func (l *loop) request(life context.Context, m *nats.Msg) {
 	verb := l.address.Verb(m.Subject)
@@ -48,7 +34,7 @@ func (l *loop) request(life context.Context, m *nats.Msg) {
 	default:
 		reply.Answer, reply.Detail, err = l.obey(life, verb, m)
 	}
-	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.state(), len(l.live), l.slots, instant(l.e.clock.at(l.drainBy))
+	reply.State, reply.Running, reply.Slots, reply.DrainBy = l.intake.state(), len(l.attempts.live), l.attempts.slots, instant(l.e.clock.at(l.intake.drainBy))
 	if err == nil {
 		err = bus.RespondInstance(m, &reply)
 	} else {
@@ -67,22 +53,22 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer flee
 	case bus.VerbRun:
 		return l.offer(life, m)
 	case bus.VerbBeat:
-		return l.willing(), "", nil
+		return l.intake.answer(), "", nil
 	case bus.VerbIdle:
 		return l.idle(m)
 	case bus.VerbDrain:
 		return fleet.AnswerAccepted, "", l.depart(life, m)
 	case bus.VerbCordon:
-		if !l.cordoned {
-			l.cordoned = true
-			l.e.log.InfoContext(life, "executor cordoned", "running", len(l.live))
+		if !l.intake.cordoned {
+			l.intake.cordoned = true
+			l.e.log.InfoContext(life, "executor cordoned", "running", len(l.attempts.live))
 			l.quiet(life)
 		}
 	case bus.VerbUncordon:
-		if l.draining {
+		if l.intake.draining {
 			return fleet.AnswerDraining, "it is stopping", nil
 		}
-		l.cordoned, l.leaving, l.drainBy = false, false, time.Time{}
+		l.intake.reopen()
 		l.e.log.InfoContext(life, "executor takes work again")
 		l.beat(time.Now())
 	case bus.VerbSet:
@@ -116,48 +102,33 @@ func (l *loop) depart(life context.Context, m *nats.Msg) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	if l.draining { // it is stopping already, by a limit of its own
+	if l.intake.draining { // it is stopping already, by a limit of its own
 		return nil
 	}
 	now := time.Now()
-	l.drainBy = time.Time{}
+	l.intake.drainBy = time.Time{}
 	if r.Within > 0 {
-		l.drainBy = now.Add(r.Within.Std())
+		l.intake.drainBy = now.Add(r.Within.Std())
 	}
-	if l.leaving {
+	if l.intake.leaving {
 		l.beat(now)
 		return nil
 	}
-	l.leaving = true
-	l.e.log.InfoContext(life, "executor draining", "running", len(l.live), "within", r.Within.Std())
+	l.intake.leaving = true
+	l.e.log.InfoContext(life, "executor draining", "running", len(l.attempts.live), "within", r.Within.Std())
 	l.quiet(life)
 	return nil
 }
 
-// overdue reports whether the grace period of a draining instance is over.
-func (l *loop) overdue(now time.Time) bool {
-	return !l.draining && !l.drainBy.IsZero() && !now.Before(l.drainBy)
-}
-
 // adjust takes settings in that have changed.
 func (l *loop) adjust(life context.Context) {
-	l.slots, l.labels = l.e.settings.current()
-	l.e.observers.countSlots(len(l.live), l.slots)
-	for range len(l.waiting) {
+	slots, labels := l.e.settings.current()
+	l.presence.labels = labels
+	l.attempts.resize(slots)
+	for range len(l.attempts.waiting) {
 		l.admitNext(life)
 	}
 	l.beat(time.Now())
-}
-
-// willing says whether the instance takes new work.
-func (l *loop) willing() fleet.Answer {
-	switch {
-	case l.draining, l.leaving:
-		return fleet.AnswerDraining
-	case l.cordoned:
-		return fleet.AnswerCordoned
-	}
-	return fleet.AnswerAccepted
 }
 
 // idle says whether a slot is free and none has a run of the job in question.
@@ -166,15 +137,13 @@ func (l *loop) idle(m *nats.Msg) (fleet.Answer, string, error) {
 	if err := json.Unmarshal(m.Data, &r); err != nil {
 		return "", "", &job.InvalidError{Reason: fmt.Sprintf("the request names no job: %v", err)}
 	}
-	if answer := l.willing(); answer != fleet.AnswerAccepted {
+	if answer := l.intake.answer(); answer != fleet.AnswerAccepted {
 		return answer, "", nil
 	}
-	for _, run := range l.live {
-		if run.Job() == r.Job {
-			return fleet.AnswerBusy, "it runs the job already", nil
-		}
+	if l.attempts.runs(r.Job) {
+		return fleet.AnswerBusy, "it runs the job already", nil
 	}
-	if len(l.live) >= l.slots || l.alone(time.Now()) {
+	if len(l.attempts.live) >= l.attempts.slots || l.attempts.alone(time.Now()) {
 		return fleet.AnswerBusy, "", nil
 	}
 	return fleet.AnswerAccepted, "", nil
@@ -192,14 +161,7 @@ func (l *loop) custody(m *nats.Msg) ([]fleet.Custody, error) {
 	}
 	all := make([]fleet.Custody, len(r.Attempts))
 	for i, a := range r.Attempts {
-		switch key := (attemptKey{a.RunID, a.Attempt, a.Index}); {
-		case l.live[key] != nil:
-			all[i] = fleet.CustodyHeld
-		case l.done.Has(key):
-			all[i] = fleet.CustodyReported
-		default:
-			all[i] = fleet.CustodyNone
-		}
+		all[i] = l.attempts.custody(attemptKey{a.RunID, a.Attempt, a.Index})
 	}
 	return all, nil
 }
@@ -220,19 +182,19 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 		return "", "", &job.InvalidError{Field: bus.HeaderAck, Reason: fmt.Sprintf("%q is no subject of an acknowledgement", pulled.Reply)}
 	}
 	key := keyOf(t)
-	if r := l.live[key]; r != nil { // the dispatcher has not heard that, or the bus has not heard of us
-		r.reply = pulled.Reply
-		l.sign(r, time.Now())
+	if a := l.attempts.live[key]; a != nil { // the dispatcher has not heard that, or the bus has not heard of us
+		a.reply = pulled.Reply
+		l.sign(a, time.Now())
 		return fleet.AnswerAccepted, "", nil
 	}
-	if l.done.Has(key) {
-		l.answer(pulled.Reply, "+ACK")
+	if l.attempts.reported.Has(key) {
+		l.e.out.answer(pulled.Reply, "+ACK")
 		return fleet.AnswerAccepted, "", nil
 	}
 	if m.Header.Get(bus.HeaderResume) != "" {
 		return fleet.AnswerGone, "", nil
 	}
-	if answer := l.willing(); answer != fleet.AnswerAccepted {
+	if answer := l.intake.answer(); answer != fleet.AnswerAccepted {
 		return answer, "", nil
 	}
 	if _, err := l.e.registry.handlerFor(&t.Task); err != nil {
@@ -241,17 +203,17 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 		}
 		return fleet.AnswerUnknownKind, err.Error(), nil
 	}
-	l.handing.comeBack(pulled.Reply)
+	l.handOvers.release(pulled.Reply)
 	alone, err := bus.AloneFor(m.Header)
 	switch {
 	case err != nil:
 		return "", "", err
-	case l.alone(time.Now()), alone > 0 && len(l.live) > 0, len(l.live) >= l.slots, l.isFull(t.Task.Handler):
+	case l.attempts.alone(time.Now()), alone > 0 && len(l.attempts.live) > 0, len(l.attempts.live) >= l.attempts.slots, l.attempts.isFull(t.Task.Handler):
 		return fleet.AnswerBusy, "", nil
 	}
-	l.add(life, &Run{
-		trigger: t, token: m.Header.Get(bus.HeaderToken), instance: l.e.cfg.Instance, delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
-		routed: true, routeReason: cut(m.Header.Get(bus.HeaderRouteReason)), aloneFor: alone,
+	l.add(life, delivery{
+		trigger: t, token: m.Header.Get(bus.HeaderToken), delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
+		routeReason: cut(m.Header.Get(bus.HeaderRouteReason)), aloneFor: alone,
 	}, pulled.Reply)
 	return fleet.AnswerAccepted, "", nil
 }
@@ -279,9 +241,7 @@ func (l *loop) refusedBy(life context.Context, m *nats.Msg) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	r = r.Clipped()
-	l.refused++
-	l.refusal = &r
+	l.presence.addRefusal(r.Clipped())
 	l.e.observers.count(CountRefused, 1)
 	l.e.log.ErrorContext(life, "servers have refused a message of this executor",
 		"reason", r.Reason, "stream", r.Stream, "sequence", r.Sequence, "subject", r.Subject)

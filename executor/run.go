@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -21,29 +20,15 @@ import (
 // Run is one attempt of a run, as its handler sees it. Its methods may be called
 // concurrently. After the handler has returned they have no effect.
 type Run struct {
-	trigger   *bus.Trigger
-	instance  string
-	delivered int    // how often the trigger has been delivered, this time included
-	token     string // of the trigger; it goes back with all that is said of the attempt
-	fence     uint64
-	log       runLog
+	delivery
 
-	// Of a run that was routed to this instance, and why it is here if that was not its
-	// route's first choice.
-	routed      bool
-	routeReason string
-	// aloneFor is for how long the instance takes no other run beside it: an executor died that had it.
-	aloneFor time.Duration
+	log runLog
 
-	// claimed is won by who may say how the attempt ended: the goroutine of its
-	// handler, or the loop that abandons it.
-	claimed atomic.Bool
+	// ending is won by who may say how the attempt ended.
+	ending ending
 	// called is whether the handler has been.
 	called atomic.Bool
-	// killed says who cancelled the run, and why; nil if nobody did. It wins over a stop that came first:
-	// a user was told that the run ends, so it must not begin elsewhere.
-	killed atomic.Pointer[killedError]
-	// held is the claim on a routed at_most_once attempt. The attempt's goroutines use it.
+	// held is the claim on an at_most_once attempt. The attempt's goroutines use it.
 	held *bus.Claim
 
 	mu       sync.Mutex
@@ -51,36 +36,31 @@ type Run struct {
 	progress *progress // not yet published
 	over     bool      // the finished event is on its way
 
-	// Written by the loop before the attempt's goroutine begins, read by both.
-	came      time.Time // when the trigger was delivered
-	startedAt time.Time // zero while the attempt has not been begun
+	// startedAt is zero while the attempt has not been begun. The loop writes it before the attempt's
+	// goroutine begins.
+	startedAt time.Time
 
 	observed    []func(End) // what observers wait for
 	traceParent string      // as one of them says
 
 	secrets map[string]string // by variable; written before the handler begins
 
-	// Written by the attempt's last goroutine before it hands the attempt back.
-	verdict verdict
-
 	rehearsal *rehearsal // nil in a real run
-
-	loopState
 }
 
-// loopState is what only the loop may touch.
-type loopState struct {
-	reply       string                  // where to acknowledge; a redelivery replaces it
-	begun       bool                    // has a goroutine
-	lastSign    time.Time               // when the bus last heard that the attempt lives
-	cancel      context.CancelCauseFunc // set when begun
-	done        <-chan struct{}         // closed when the attempt's context is
-	cause       error                   // with which the loop cancelled it; nil when its timeout did
-	cancelledAt time.Time               // when the loop saw that
-	started     jetstream.PubAckFuture  // of the started event; nil before it is published
-	startedOK   bool
-	progressAt  time.Time // when progress was last published
-	warned      bool      // that it takes long
+// delivery is how an attempt came to this instance. It does not change.
+type delivery struct {
+	trigger   *bus.Trigger
+	instance  string
+	delivered int    // how often the trigger has been delivered, this time included
+	token     string // of the trigger; it goes back with all that is said of the attempt
+	fence     uint64
+	came      time.Time
+
+	// routeReason is why a run that was routed is here, if this was not its route's first choice.
+	routeReason string
+	// aloneFor is for how long the instance takes no other run beside it: an executor died that had it.
+	aloneFor time.Duration
 }
 
 // progress is what the handler last said about how far it is.
@@ -242,13 +222,13 @@ func instant(t time.Time) time.Time {
 }
 
 // tooLate says why an attempt is missed that may not begin any more.
-func (r *Run) tooLate() string {
-	by := r.trigger.StartBy
-	if r.delivered > 1 {
+func (d *delivery) tooLate() string {
+	by := d.trigger.StartBy
+	if d.delivered > 1 {
 		return reason.GivenBackTooLate.With(by)
 	}
 	return reason.NobodyFreeBy.With(by)
 }
 
 // atMostOnce reports whether the attempt must never be done twice.
-func (r *Run) atMostOnce() bool { return r.trigger.Delivery == job.AtMostOnce }
+func (d *delivery) atMostOnce() bool { return d.trigger.Delivery == job.AtMostOnce }
