@@ -27,7 +27,7 @@ func (w *Workers) handle(ctx context.Context, run *executor.Run) (any, error) {
 		return a.result, a.err
 	case <-ctx.Done():
 	}
-	p.send(control{Type: typeCancel, ID: c.id, Reason: context.Cause(ctx).Error()})
+	p.stdin.send(control{Type: typeCancel, ID: c.id, Reason: context.Cause(ctx).Error()})
 	grace := w.cfg.KillAfter
 	if own := run.Trigger().KillGrace.Std(); own > 0 {
 		grace = own

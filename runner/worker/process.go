@@ -30,24 +30,25 @@ type process struct {
 	cmd    *exec.Cmd
 	log    *slog.Logger
 	delay  time.Duration // how long output may stay open after its end
+	stdin  *input
 	stdout cutter
 	stderr *stderrPipe
 	said   chan said     // its first message, once
 	ended  chan struct{} // closed when it has, and its runs have failed
 	err    error         // how; read it after ended
 
-	places, busy int // guarded by Workers.mu
+	occupancy // guarded by Workers.mu
 
 	mu     sync.Mutex
-	more   *sync.Cond       // signalled when out grows or is closed
-	out    [][]byte         // on their way to standard input; at most two for each run
-	closed bool             // standard input ends behind out
 	calls  map[string]*call // by id; nil once it has ended
 	last   int              // id
 	tail   []string         // of standard error
 	spoken bool             // said has its value
 	why    string           // it was killed
 }
+
+// occupancy is how many runs a process has, and how many it may have.
+type occupancy struct{ places, busy int }
 
 // said is the first message of a process.
 type said struct {
@@ -74,9 +75,8 @@ func start(ctx context.Context, cfg Config, log *slog.Logger) (*process, error) 
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), cfg.Command[0], cfg.Command[1:]...) //nolint:gosec // the program that the operator names
 	p := &process{
 		cmd: cmd, log: log, delay: cfg.KillAfter, said: make(chan said, 1), ended: make(chan struct{}),
-		calls: map[string]*call{},
+		stdin: newInput(), calls: map[string]*call{},
 	}
-	p.more = sync.NewCond(&p.mu)
 	var err error
 	if p.stderr, err = newStderrPipe(p.printed); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func start(ctx context.Context, cfg Config, log *slog.Logger) (*process, error) 
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		p.write(stdin)
+		p.stdin.write(stdin)
 	}()
 	go func() {
 		defer close(p.ended)
@@ -106,53 +106,11 @@ func start(ctx context.Context, cfg Config, log *slog.Logger) (*process, error) 
 		p.stdout.line = p.heardLast
 		p.stdout.finish()
 		p.stderr.close(p.delay)
-		p.closeInput()
+		p.stdin.close()
 		<-written
 		p.fail()
 	}()
 	return p, nil
-}
-
-// write writes messages until there will be no more. A process that has ended takes none.
-func (p *process) write(stdin io.WriteCloser) {
-	defer func() { _ = stdin.Close() }()
-	var broken error
-	for {
-		p.mu.Lock()
-		for len(p.out) == 0 && !p.closed {
-			p.more.Wait()
-		}
-		lines := p.out
-		p.out = nil
-		p.mu.Unlock()
-		if len(lines) == 0 {
-			return
-		}
-		for _, line := range lines {
-			if broken == nil {
-				_, broken = stdin.Write(line)
-			}
-		}
-	}
-}
-
-// send puts a message on its way.
-func (p *process) send(m any) {
-	line := encode(m)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.closed {
-		p.out = append(p.out, line)
-		p.more.Signal()
-	}
-}
-
-// closeInput ends standard input, behind all messages.
-func (p *process) closeInput() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	p.more.Signal()
 }
 
 // begin asks the process for a run. It returns nil if it has ended.
@@ -170,14 +128,14 @@ func (p *process) begin(ctx context.Context, run *executor.Run) *call {
 	p.calls[c.id] = c
 	p.mu.Unlock()
 	deadline, _ := ctx.Deadline()
-	p.send(messageOf(run, c.id, deadline))
+	p.stdin.send(messageOf(run, c.id, deadline))
 	return c
 }
 
 // shutdown asks the process to end, and kills it after a while. It returns when it has ended.
 func (p *process) shutdown(within time.Duration) {
-	p.send(control{Type: typeShutdown})
-	p.closeInput()
+	p.stdin.send(control{Type: typeShutdown})
+	p.stdin.close()
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
