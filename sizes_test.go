@@ -15,8 +15,6 @@ import (
 var halls = map[string]size{
 	"bridge/xxljob.Bridge":        {36, 20},
 	"bridge/xxljob.instance":      {82, 33},
-	"internal/conformance.stage":  {21, 17},
-	"runner/worker.process":       {21, 19},
 	"scheduler.Scheduler":         {57, 24},
 	"scheduler.ownership":         {62, 31},
 	"scheduler/dispatch.governor": {17, 19},

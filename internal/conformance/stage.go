@@ -52,7 +52,7 @@ type pull struct {
 	beatAt time.Time
 }
 
-// stage plays JetStream and a server for one executor. Its exported part is what cases use.
+// stage plays JetStream and a server for one executor.
 type stage struct {
 	*broker
 	tokens *bus.Tokens
@@ -67,14 +67,18 @@ type stage struct {
 	kept  map[string]entry // the last message of each key, by subject
 	ids   map[string]uint64
 
-	// How to answer; set by cases through do.
+	faults
+	tries      map[string]int // of events and claims, by id
+	unanswered []*nats.Msg    // log batches
+}
+
+// faults is how the stage answers otherwise than usual. Cases set them through do.
+type faults struct {
 	noConsumer bool                             // pull requests get 503
 	silentLog  bool                             // log batches get no answer, but wait for answerLogs
 	event      func(h heard, n int) eventAnswer // for the nth time (from 1) that this id comes
 	claim      func(n int) claimAnswer          // for the nth time (from 1) that a claim comes
 	lags       int                              // so many reads of keys find nothing
-	tries      map[string]int
-	unanswered []*nats.Msg // log batches
 }
 
 // claimAnswer is what becomes of a claim.
