@@ -45,6 +45,8 @@ type Config struct {
 	// Local takes everybody on this machine for an administrator. It needs a loopback
 	// address, and no proxy. Defaults to false.
 	Local bool
+	// LocalUser is the name of whoever uses a Local server and sends none. Defaults to local.
+	LocalUser string
 	// MaxStreams bounds the live streams open at a time. Defaults to 1024.
 	MaxStreams int
 	// MaxUserStreams bounds those of one user, whatever sessions and tokens they have.

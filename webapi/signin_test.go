@@ -201,6 +201,10 @@ func TestOnlyThisMachineIsLocal(t *testing.T) {
 	if me.User != "ann" || me.How != rights.ByLocal || me.Can.Admin[0] != "*" {
 		t.Errorf("%+v", me)
 	}
+	named := startWorld(t, func(c *Config, _ *world) { c.LocalUser = "lin" })
+	if me, _ := want[Me](named, http.StatusOK, "GET", "/api/v1/me", nil); me.User != "lin" {
+		t.Errorf("who sends no name is %q, want the account of the server", me.User)
+	}
 	for _, h := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"} {
 		w.problemWith([]header{{h, "10.1.2.3"}}, 401, "unauthenticated", "GET", "/api/v1/me", nil)
 	}

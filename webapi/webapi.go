@@ -113,7 +113,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	}
 	s.handlers = h
 	s.guard = guard.New(s.users, guard.Config{
-		TLS: cfg.TLS != nil, BehindProxy: cfg.BehindProxy, Local: cfg.Local, Hosts: cfg.Hosts,
+		TLS: cfg.TLS != nil, BehindProxy: cfg.BehindProxy, Local: cfg.Local, LocalUser: cfg.LocalUser, Hosts: cfg.Hosts,
 		GroupOfRun: h.groupOfRun, GroupOfIncident: h.groupOfIncident, Observe: s.metrics.observe,
 	}, cfg.Logger)
 	h.signInHandlers = &signInHandlers{

@@ -358,7 +358,7 @@ type DeleteChannelParams struct {
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -370,19 +370,19 @@ type PutChannelParams struct {
 	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteChannelSecretParams defines parameters for DeleteChannelSecret.
 type DeleteChannelSecretParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutChannelSecretParams defines parameters for PutChannelSecret.
 type PutChannelSecretParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -418,19 +418,19 @@ type ListIncidentsParams struct {
 
 // AcknowledgeIncidentParams defines parameters for AcknowledgeIncident.
 type AcknowledgeIncidentParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // ResolveIncidentParams defines parameters for ResolveIncident.
 type ResolveIncidentParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // SnoozeIncidentParams defines parameters for SnoozeIncident.
 type SnoozeIncidentParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -439,7 +439,7 @@ type DeleteAlertParams struct {
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -451,19 +451,19 @@ type PutAlertParams struct {
 	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // AddSilenceParams defines parameters for AddSilence.
 type AddSilenceParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // EndSilenceParams defines parameters for EndSilence.
 type EndSilenceParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -498,7 +498,7 @@ type DeleteCalendarParams struct {
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -510,7 +510,7 @@ type PutCalendarParams struct {
 	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -599,43 +599,43 @@ type SuggestOffsetsParams struct {
 
 // PutGroupParams defines parameters for PutGroup.
 type PutGroupParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // CreateCredentialParams defines parameters for CreateCredential.
 type CreateCredentialParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RevokeCredentialParams defines parameters for RevokeCredential.
 type RevokeCredentialParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RotateCredentialParams defines parameters for RotateCredential.
 type RotateCredentialParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PauseGroupParams defines parameters for PauseGroup.
 type PauseGroupParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteSecretParams defines parameters for DeleteSecret.
 type DeleteSecretParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // PutSecretParams defines parameters for PutSecret.
 type PutSecretParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -692,7 +692,7 @@ type ListJobsParams struct {
 
 // ChangeJobsParams defines parameters for ChangeJobs.
 type ChangeJobsParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
 	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
@@ -728,7 +728,7 @@ type DeleteJobParams struct {
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -755,19 +755,19 @@ type PutJobParams struct {
 	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // BackfillJobParams defines parameters for BackfillJob.
 type BackfillJobParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // CancelBackfillParams defines parameters for CancelBackfill.
 type CancelBackfillParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -803,7 +803,7 @@ type PauseJobParams struct {
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -819,13 +819,13 @@ type ResumeJobParams struct {
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
 	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
@@ -834,19 +834,19 @@ type RunJobParams struct {
 
 // RunFireEarlyParams defines parameters for RunFireEarly.
 type RunFireEarlyParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // SkipFireParams defines parameters for SkipFire.
 type SkipFireParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // UnskipFireParams defines parameters for UnskipFire.
 type UnskipFireParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -955,7 +955,7 @@ type GetOverviewParams struct {
 
 // SetPauseParams defines parameters for SetPause.
 type SetPauseParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -1031,7 +1031,7 @@ type PutRetentionParams struct {
 	// IfNoneMatch `*`: the object must not exist
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -1086,7 +1086,7 @@ type ListRunsParamsSort = api.ListRunsParamsSort
 
 // ChangeRunsParams defines parameters for ChangeRuns.
 type ChangeRunsParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
 	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
@@ -1158,7 +1158,7 @@ type FacetRunsParams struct {
 
 // CancelRunParams defines parameters for CancelRun.
 type CancelRunParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -1204,7 +1204,7 @@ type FindInLogsParams struct {
 
 // MarkRunParams defines parameters for MarkRun.
 type MarkRunParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
@@ -1222,7 +1222,7 @@ type ListPiecesParams struct {
 
 // RerunRunParams defines parameters for RerunRun.
 type RerunRunParams struct {
-	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
 	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ

@@ -25,6 +25,7 @@ import (
 	"github.com/carillon-scheduler/carillon/executor/hostload"
 	"github.com/carillon-scheduler/carillon/executor/schema"
 	"github.com/carillon-scheduler/carillon/internal/build"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/manifest"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -84,7 +85,7 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err := checkLoopback("nats", o.nats); err != nil {
 		return err
 	}
-	o.web.Local = true
+	o.web.Local, o.web.LocalUser = true, cli.UserName()
 	listener, err := listen(ctx, o.http, o.web)
 	if err != nil {
 		return err

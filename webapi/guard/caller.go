@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"strings"
@@ -40,7 +41,7 @@ func (g *Guard) identify(c *fiber.Ctx) (*access.Caller, error) {
 		}
 	}
 	if g.isLocal(c) {
-		by.Who = auth.Local(c.Get("Carillon-User"))
+		by.Who = auth.Local(cmp.Or(c.Get("Carillon-User"), g.cfg.LocalUser))
 	}
 	return by, nil
 }

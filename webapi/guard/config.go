@@ -15,6 +15,8 @@ type Config struct {
 	TLS, BehindProxy bool
 	// Local takes everybody on this machine for an administrator.
 	Local bool
+	// LocalUser is the name of whoever is on this machine and sends none. Defaults to local.
+	LocalUser string
 	// Hosts are names by which clients may call the server besides those of loopback.
 	Hosts []string
 	// GroupOfRun and GroupOfIncident return the group of what a path names.

@@ -5575,7 +5575,7 @@ export interface components {
         IfNoneMatch: string;
         /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
         IdempotencyKey: string;
-        /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+        /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
         User: string;
     };
     requestBodies: never;
@@ -6580,7 +6580,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
                 /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6657,7 +6657,7 @@ export interface operations {
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6706,7 +6706,7 @@ export interface operations {
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6795,7 +6795,7 @@ export interface operations {
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6834,7 +6834,7 @@ export interface operations {
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6868,7 +6868,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
                 /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6903,7 +6903,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6937,7 +6937,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -6971,7 +6971,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7097,7 +7097,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7130,7 +7130,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7351,7 +7351,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -7554,7 +7554,7 @@ export interface operations {
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -7663,7 +7663,7 @@ export interface operations {
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7699,7 +7699,7 @@ export interface operations {
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -7801,7 +7801,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
                 /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8257,7 +8257,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8288,7 +8288,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
                 /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -8321,7 +8321,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8651,7 +8651,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8682,7 +8682,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8792,7 +8792,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8828,7 +8828,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8882,7 +8882,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8913,7 +8913,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -8949,7 +8949,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9172,7 +9172,7 @@ export interface operations {
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9209,7 +9209,7 @@ export interface operations {
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9290,7 +9290,7 @@ export interface operations {
                  * @example *
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9327,7 +9327,7 @@ export interface operations {
                  * @example "17"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9352,7 +9352,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9385,7 +9385,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9494,7 +9494,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9525,7 +9525,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9556,7 +9556,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {
@@ -9634,7 +9634,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path?: never;
@@ -9662,7 +9662,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Other servers take the user from the sign-in */
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
             };
             path: {

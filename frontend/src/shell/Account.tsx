@@ -15,7 +15,7 @@ export function Account() {
   const client = useQueryClient();
   const me = useQuery(meQuery).data;
   if (!me) return null;
-  const name = me.how === "local" ? t.signIn.local : me.display_name || me.user;
+  const name = me.display_name || me.user;
   const role = me.access.map((a) => a.role).sort((a, b) => ranks.indexOf(b) - ranks.indexOf(a))[0];
   const leave = () =>
     void signOut().finally(() => {

@@ -198,6 +198,5 @@ export const signIn = {
     string,
     string
   >,
-  local: "This machine",
   needs: "You do not have permission to do this here",
 };

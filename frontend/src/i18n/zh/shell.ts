@@ -192,6 +192,5 @@ export const signIn: Messages["signIn"] = {
   toSignIn: "前往登录",
   account: "账户",
   roles: { viewer: "只读", operator: "运维", editor: "编辑", admin: "管理员" },
-  local: "本机",
   needs: "您在此处没有权限",
 };

@@ -78,7 +78,7 @@ export function AuditTable({ entries, withObject }: AuditTableProps) {
                     <span className="mut row" {...tip(t.audit.how[e.how])}>
                       <How size={14} aria-label={t.audit.how[e.how]} />
                     </span>
-                    {e.how === "local" ? t.signIn.local : e.user}
+                    {e.user}
                   </span>
                 </td>
                 <td>

@@ -12,11 +12,7 @@ export function useMarkText(): (mark: Mark) => string {
     if (version) return t.job.savedBy(version.version, version.author || t.job.versions.nobody);
     if (!entry) return "";
     const name = entry.operation.endsWith("Calendar") ? entry.object.replace(/^calendar /, "") : "";
-    return t.job.changedBy(
-      t.audit.operations[entry.operation] ?? entry.operation,
-      name,
-      entry.how === "local" ? t.signIn.local : entry.user,
-    );
+    return t.job.changedBy(t.audit.operations[entry.operation] ?? entry.operation, name, entry.user);
   };
 }
 

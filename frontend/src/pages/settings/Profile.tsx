@@ -28,7 +28,7 @@ export default function Profile() {
         <Card title={t.settings.you}>
           <dl className="dl b">
             <dt>{t.settings.user}</dt>
-            <dd>{me.data.how === "local" ? t.signIn.local : me.data.user}</dd>
+            <dd>{me.data.user}</dd>
             {me.data.display_name && (
               <>
                 <dt>{t.settings.name}</dt>
