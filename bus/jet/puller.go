@@ -109,12 +109,16 @@ func (p *Puller) Ask(free int) {
 	now := time.Now()
 	for _, s := range p.idle(now) {
 		if n > 0 {
-			p.request(1, s, now)
+			p.request(1, s, now, pullTurn)
 			n--
 		}
 	}
 	if s := p.busiest; n > 0 && n >= s.ordered && s.requests < maxPulls && !now.Before(s.notBefore) {
-		p.request(n, s, now)
+		turn := pullFor
+		if len(p.sources) > 1 {
+			turn = pullTurn
+		}
+		p.request(n, s, now, turn)
 	}
 }
 
@@ -124,7 +128,7 @@ func (p *Puller) AskFrom(consumer, free int) {
 	s, now := p.sources[consumer], time.Now()
 	n := min(free, cap(p.inbox)/(2*len(p.sources))) - s.ordered
 	if n > 0 && n >= s.ordered && s.requests < maxPulls && !now.Before(s.notBefore) && p.nc.IsConnected() {
-		p.request(n, s, now)
+		p.request(n, s, now, pullFor)
 	}
 }
 
@@ -143,12 +147,9 @@ func (p *Puller) idle(now time.Time) (idle []*source) {
 	return idle
 }
 
-// request asks a consumer for n triggers.
-func (p *Puller) request(n int, from *source, now time.Time) {
-	r := PullRequest{Batch: n, Expires: pullFor, Heartbeat: pullBeat}
-	if len(p.sources) > 1 {
-		r.Expires, r.Heartbeat = pullTurn, pullTurn/2
-	}
+// request asks a consumer for n triggers, for so long.
+func (p *Puller) request(n int, from *source, now time.Time, expires time.Duration) {
+	r := PullRequest{Batch: n, Expires: expires, Heartbeat: min(pullBeat, expires/2)}
 	inbox := p.nc.NewInbox()
 	sub, err := p.nc.ChanSubscribe(inbox, p.inbox)
 	if err != nil {

@@ -30,40 +30,46 @@ const (
 	backWait = 250 * time.Millisecond
 )
 
+// deathRecord is which executors have died while they had an attempt, and the revision of that.
+type deathRecord struct {
+	known    *bus.Deaths
+	revision uint64
+}
+
 // countDeath notes that the executor died which had the delivery before this one, if one did. The
 // attempt is lost once that has happened as often as its job allows. Nobody has the attempt, and no
 // end of it is stored. It returns an error if that is not known, or another server is doing the same.
 //
 // One that must not be done twice nobody has begun: its claim says so. One that was cancelled ends.
-func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
-	deaths, revision, err := o.g.d.conn.Attempts().Deaths(ctx, o.t)
+func (s *suspect) countDeath(ctx context.Context) (settled bool, err error) {
+	deaths, revision, err := s.g.d.conn.Attempts().Deaths(ctx, s.t)
 	switch {
 	case err != nil:
 		return false, err
 	case deaths.Cancelled != "":
-		o.fail(ctx, job.StatusCancelled, deaths.Cancelled)
+		s.fail(ctx, job.StatusCancelled, deaths.Cancelled)
 		return true, nil
-	case o.t.Delivery == job.AtMostOnce:
+	case s.t.Delivery == job.AtMostOnce:
 		return false, nil
 	}
-	death, died := o.deathBefore(deaths)
+	death, died := s.deathBefore(deaths)
 	if died { // unless NATS tells of a give-back only now
 		if err := pause.For(ctx, backWait); err != nil {
 			return false, err
 		}
-		death, died = o.deathBefore(deaths)
+		death, died = s.deathBefore(deaths)
 	}
 	if died {
 		deaths.Deaths, deaths.Handed = append(deaths.Deaths, death), nil
-		if revision, err = o.g.d.conn.Attempts().PutDeaths(ctx, o.t, deaths, revision); err != nil {
+		if revision, err = s.g.d.conn.Attempts().PutDeaths(ctx, s.t, deaths, revision); err != nil {
 			return false, err
 		}
-		o.reportDeath(ctx, &death)
+		s.reportDeath(ctx, &death)
 	}
-	o.deaths, o.deathsAt = deaths, revision
-	if n := len(deaths.Deaths); n >= o.t.MostDeliveries() {
-		o.g.d.log.WarnContext(ctx, "run lost, as its executors died", "executor_group", o.g.name, "job", o.t.Job, "run_id", o.t.RunID, "attempt", o.t.Attempt, "deaths", n)
-		o.fail(ctx, job.StatusLost, reason.ExecutorsDied.With(n))
+	s.deaths = &deathRecord{deaths, revision}
+	if n := len(deaths.Deaths); n >= s.t.MostDeliveries() {
+		s.g.d.log.WarnContext(ctx, "run lost, as its executors died", "executor_group", s.g.name, "job", s.t.Job, "run_id", s.t.RunID, "attempt", s.t.Attempt, "deaths", n)
+		s.fail(ctx, job.StatusLost, reason.ExecutorsDied.With(n))
 		return true, nil
 	}
 	return false, nil
@@ -72,24 +78,24 @@ func (o *offer) countDeath(ctx context.Context) (settled bool, err error) {
 // deathBefore returns the death of the executor that had the attempt last, if one had it. Who has
 // given it back lives. After the first death servers note to whom they hand it. Before that, who
 // has pulled it is not known unless it has reported a start.
-func (o *offer) deathBefore(known *bus.Deaths) (bus.Death, bool) {
-	death := bus.Death{Delivery: o.delivery - 1, At: time.Now().UTC().Truncate(time.Millisecond)}
-	if h := known.Handed; h != nil && !o.g.naks.gaveBack(o.at, h.Delivery) {
+func (s *suspect) deathBefore(known *bus.Deaths) (bus.Death, bool) {
+	death := bus.Death{Delivery: s.delivery - 1, At: time.Now().UTC().Truncate(time.Millisecond)}
+	if h := known.Handed; h != nil && !s.g.naks.gaveBack(s.at, h.Delivery) {
 		death.Delivery, death.Instance, death.Alone = h.Delivery, h.Instance, h.Alone
 		return death, true
 	}
-	if o.g.naks.gaveBack(o.at, death.Delivery) {
+	if s.g.naks.gaveBack(s.at, death.Delivery) {
 		// Perhaps by one that had not begun it, after the death of one that had.
-		death.Delivery, death.Instance = o.begun.delivery, o.begun.instance
-		return death, death.Delivery > known.Counted() && !o.g.naks.gaveBack(o.at, death.Delivery)
+		death.Delivery, death.Instance = s.begun.delivery, s.begun.instance
+		return death, death.Delivery > known.Counted() && !s.g.naks.gaveBack(s.at, death.Delivery)
 	}
 	if len(known.Deaths) > 0 { // a server died that had it in hand
 		return death, false
 	}
-	if death.Instance = o.g.naks.holder(o.at, death.Delivery); death.Instance == "" {
-		death.Instance = o.begun.instance
+	if death.Instance = s.g.naks.holder(s.at, death.Delivery); death.Instance == "" {
+		death.Instance = s.begun.instance
 	}
-	return death, death.Instance != "" || o.pulled
+	return death, death.Instance != "" || s.consumer == bus.ConsumerAny(s.g.name)
 }
 
 // reportDeath stores in the history which delivery ended with its executor.
@@ -104,7 +110,7 @@ func (o *offer) reportDeath(ctx context.Context, d *bus.Death) {
 }
 
 // suspect reports whether an executor died that had the attempt.
-func (o *offer) suspect() bool { return o.deaths != nil && len(o.deaths.Deaths) > 0 }
+func (o *offer) suspect() bool { return o.deaths != nil && len(o.deaths.known.Deaths) > 0 }
 
 // alone reports whether the attempt is to be handed to an instance that runs nothing else: it may be
 // what its executor died of.
@@ -112,7 +118,7 @@ func (o *offer) alone(now time.Time) bool {
 	if !o.suspect() {
 		return false
 	}
-	all := o.deaths.Deaths
+	all := o.deaths.known.Deaths
 	last, wait := all[len(all)-1], firstWait
 	switch {
 	case last.Alone:
@@ -146,12 +152,12 @@ func (o *offer) noteHanded(ctx context.Context, instance string, alone bool) {
 	if o.deaths == nil {
 		return
 	}
-	o.deaths.Handed = &bus.Handed{Delivery: o.delivery, Instance: instance, Alone: alone}
+	o.deaths.known.Handed = &bus.Handed{Delivery: o.delivery, Instance: instance, Alone: alone}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWait)
 	defer cancel()
-	revision, err := o.g.d.conn.Attempts().PutDeaths(ctx, o.t, o.deaths, o.deathsAt)
+	revision, err := o.g.d.conn.Attempts().PutDeaths(ctx, o.t, o.deaths.known, o.deaths.revision)
 	if err != nil && !errors.Is(err, job.ErrConflict) {
 		o.g.d.log.WarnContext(ctx, "not noted who has an attempt whose executor died", "executor_group", o.g.name, "run_id", o.t.RunID, "instance", instance, "error", err)
 	}
-	o.deathsAt = max(o.deathsAt, revision)
+	o.deaths.revision = max(o.deaths.revision, revision)
 }

@@ -250,11 +250,8 @@ func (d *Dispatcher) settleLocked(ctx context.Context, g *group) {
 	if open > 0 && g.stop == nil {
 		serving, stop := context.WithCancel(ctx)
 		g.stop, g.served = stop, g.as
-		serve := g.serve
-		if limits := g.as.GroupLimits; g.as.Governed() {
-			serve = func(ctx context.Context) { g.govern(ctx, limits) }
-		}
-		d.serving.Go(func() { defer stop(); serve(serving) })
+		as := g.as
+		d.serving.Go(func() { defer stop(); g.serve(serving, as) })
 	}
 	if live := known > 0; live != g.live {
 		if g.live = live; live {

@@ -7,7 +7,7 @@
 //	TRIG route-<group> ── pulled ── asked in order ──▶ exec.<group>.<instance>.run
 //	                         │            accepted: the instance owns the acknowledgement
 //	                         │            busy, leaving, gone: the next one
-//	                         ├── all of the group are busy: parked until one is free
+//	                         ├── all of the group are busy: it waits here until one is free
 //	                         └── nobody: handed back with a delay, and the history told why
 //
 // What has been accepted looks as if the instance had pulled it: it says that the
@@ -31,28 +31,29 @@
 //   - A task that no instance can do waits for one that can, and the history is told why.
 //   - A group is served by goroutines and requests of its own, of which there is a
 //     bounded number: one whose executors are stuck delays no other. While all its
-//     instances are busy, what is in hand is kept alive and begun in its order, and no
-//     more is pulled: however long its queue on the stream is, it costs nothing. Pulled
-//     and handed back again and again, it would take from all others its share of the
-//     server and of the history.
+//     instances are busy, what has been pulled waits here and begins in its order, and no
+//     more than 512 triggers are pulled: however long its queue on the stream is, it costs
+//     nothing. Pulled and handed back again and again, it would take from all others its
+//     share of the server and of the history.
 //
 // A piece of a broadcast is meant for one instance. It waits for that one while it is
 // busy, and goes to another only when it is not there, or takes no work.
 //
 // # Governed groups
 //
-// Of a group that has limits, or jobs with priorities, all triggers come here, and one
-// dispatcher, which holds the lease for the group, decides when they begin:
+// Of a group that has limits, or jobs with priorities, all triggers come here. They are placed as
+// others are, by one dispatcher, which holds the lease for the group; and a governor permits each:
 //
-//	TRIG high-<group> ── some of each ──▶ in hand ── a place, a token, its turn ──▶ offered as above
+//	TRIG high-<group> ── some of each ──▶ queue ── room, a token, its turn ──▶ offered as above
 //	     route-<group>                      ▲  └── begun too late: missed
 //	     low-<group>                        └── nobody was free
 //
 // How many runs are alive is what JetStream has delivered and not had acknowledged, less
-// what is in hand. JetStream forgets a trigger that is taken off its stream, so one whose end
-// is heard leaves the hand. Nothing of this is stored elsewhere: the next dispatcher counts
+// what waits in the queue. JetStream forgets a trigger that is taken off its stream, so one whose end
+// is heard leaves the queue. Nothing of this is stored elsewhere: the next dispatcher counts
 // again. Those of a partition that does not answer stay as they were counted last, so the group
-// goes on in the others. A dispatcher that has not counted them yet begins none.
+// goes on in the others. A dispatcher that has not counted them yet begins none. No trigger of such a
+// group is given back while it waits: until it comes again, it would count as alive.
 //
 // Not promised: that the route's first choice gets the run. Busy instances are passed
 // over; a job that must not run elsewhere needs labels that only one instance has.

@@ -27,9 +27,9 @@ func TestAGovernorWhoseLeaseHasEndedGovernsNoMore(t *testing.T) {
 		}
 		governs := func() time.Duration {
 			began := time.Now()
-			v := newGovernor(newGroup(d, "g"), cluster.GroupLimits{Limit: 1})
+			p := newPlacer(newGroup(d, "g"), cluster.Group{Dispatched: true, GroupLimits: cluster.GroupLimits{Limit: 1}})
 			done := make(chan struct{})
-			go func() { defer close(done); v.run(t.Context(), lease) }()
+			go func() { defer close(done); p.run(t.Context(), lease) }()
 			select {
 			case <-done:
 			case <-time.After(time.Minute):

@@ -305,3 +305,23 @@ func TestAGroupWithALongQueueGoesOnWhenItsGovernorDies(t *testing.T) {
 		})
 	}
 }
+
+func TestAPieceThatWaitsForItsInstanceDelaysNoOtherRunOfALimitedGroup(t *testing.T) {
+	run(t, func(w *world) {
+		w.govern(cluster.GroupLimits{Limit: 10})
+		w.dispatcher("node")
+		w.executor("a", time.Hour, oneSlot)
+		w.executor("b", time.Millisecond)
+		time.Sleep(3 * time.Second)
+		forA := func(t *bus.Trigger) { t.Prefer = "a" }
+		w.trigger(job.RouteBroadcast, forA)
+		w.trigger(job.RouteBroadcast, forA, named("g/waits"))
+		time.Sleep(time.Second)
+		w.wantBegan("a job")
+		for range 20 {
+			w.trigger(job.RouteLast)
+			w.wantBegan("b job")
+			time.Sleep(70 * time.Millisecond)
+		}
+	})
+}

@@ -20,7 +20,7 @@ type group struct {
 	courts [bus.MaxPartitions]court
 	d      *Dispatcher
 	name   string
-	// Of the dispatcher's mutex: stop ends serve or govern, nil while nobody serves; as is
+	// Of the dispatcher's mutex: stop ends serve, nil while nobody serves; as is
 	// what is known of the group, and as which it is served.
 	stop   context.CancelFunc
 	as     cluster.Group

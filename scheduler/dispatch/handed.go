@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -74,7 +76,36 @@ func (g *group) offerHanded(ctx context.Context, at bus.Position, from string, m
 	if o.from = from; o.t.Prefer != "" {
 		o.from = "" // it is meant for somebody
 	}
-	if g.offer(ctx, o); o.result == parked {
-		o.handBack()
+	o.place(ctx)
+}
+
+// place offers a trigger that was handed over until an instance has it, for a moment at most. Then it
+// is given back.
+func (o *offer) place(ctx context.Context) {
+	for {
+		o.began = time.Now()
+		res := o.try(ctx)
+		now := time.Now()
+		wait := lookAgain
+		if o.alone(now) {
+			wait = aloneAgain
+		}
+		switch closed := now.Before(o.g.closedUntil()); {
+		case res == taken, res == unknown:
+			o.g.d.metrics.outcome(outcomeOf(res))
+			return
+		case res == settled:
+			return
+		case res != busy, closed, now.Sub(o.came) >= o.most(now):
+			o.postpone(ctx, o.why(res))
+			return
+		case now.Sub(o.came) >= patience:
+			o.tellOnce(ctx, o.why(res))
+		}
+		o.sign()
+		if pause.For(ctx, wait) != nil {
+			o.handBackFor(holdMin)
+			return
+		}
 	}
 }

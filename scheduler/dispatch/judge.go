@@ -47,7 +47,9 @@ type court struct {
 // suspect is an attempt that waits for its verdict.
 type suspect struct {
 	*offer
+	looked  bool         // its end has been looked for
 	claim   *bus.Claim   // of one that must not be done twice; nil: nobody has begun it
+	begun   begin        // the last that was reported
 	verdict chan verdict // has room for it
 }
 
@@ -57,15 +59,16 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 	again := time.NewTimer(0)
 	defer again.Stop()
 	<-again.C
+	s := &suspect{offer: o, verdict: make(chan verdict, 1)}
 	for {
 		o.sign()
 		if o.g.naks.allGivenBack(o.at, o.delivery) { // which may be heard after the trigger
 			o.clear = true
 			return false
 		}
-		switch v := o.g.judge(ctx, o); v {
+		switch o.g.judge(ctx, s) {
 		case free:
-			ended, err := o.countDeath(ctx)
+			ended, err := s.countDeath(ctx)
 			if err == nil {
 				o.clear = true
 				return ended
@@ -79,11 +82,11 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 			o.g.answer(o.m, "+ACK")
 			return true
 		case lost:
-			o.fail(ctx, job.StatusLost, reason.WentSilent.With(o.lostWith))
+			o.fail(ctx, job.StatusLost, reason.WentSilent.With(s.claim.Instance))
 			return true
 		case unclear:
 		}
-		if ctx.Err() != nil || time.Since(o.came) > keepFor {
+		if ctx.Err() != nil || time.Since(o.began) > keepFor {
 			o.handBack()
 			return true
 		}
@@ -104,9 +107,8 @@ func (o *offer) sign() {
 }
 
 // judge returns the verdict on an attempt, in a round with others of its group and partition.
-func (g *group) judge(ctx context.Context, o *offer) verdict {
-	s := &suspect{offer: o, verdict: make(chan verdict, 1)}
-	c := &g.courts[g.d.conn.Cluster().Partitions.Of(o.t.Shard)]
+func (g *group) judge(ctx context.Context, s *suspect) verdict {
+	c := &g.courts[g.d.conn.Cluster().Partitions.Of(s.t.Shard)]
 	c.mu.Lock()
 	c.waiting = append(c.waiting, s)
 	if !c.sitting {
@@ -185,7 +187,6 @@ func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
 			verdicts[index[k]] = over
 		case ends[k] == endUnknown || !complete:
 		case s.claim != nil:
-			s.lostWith = s.claim.Instance
 			verdicts[index[k]] = lost
 		default:
 			verdicts[index[k]] = free

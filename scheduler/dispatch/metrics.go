@@ -51,3 +51,11 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 }
 
 func (m *metrics) outcome(what string) { m.outcomes.WithLabelValues(what).Inc() }
+
+// outcomeOf returns the outcome of an offer that an instance has taken, or may have.
+func outcomeOf(res result) string {
+	if res == taken {
+		return outcomeTaken
+	}
+	return outcomeUnknown
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -24,8 +25,8 @@ const (
 	runWait = 2 * time.Second
 	askWait = time.Second
 
-	// patience is how long a trigger stays in hand while all instances are busy, and
-	// lookAgain how long they are left alone in between. Then it is handed back.
+	// patience is how long a trigger waits here for a slot while others could begin, and lookAgain
+	// how long busy instances are not asked. Then it is given back.
 	patience  = time.Second
 	lookAgain = busyFor
 	// holdMin is for how long a trigger is handed back that cannot begin now, for a
@@ -51,8 +52,7 @@ const (
 	busy                  // all that could have it are busy, or gone
 	nobody                // there is none that could have it
 	unable                // none of those there are able to do the task
-	settled               // its end has been recorded, or found
-	parked                // all instances of the group are busy: it waits here
+	settled               // it has been answered: its end has been recorded or found, or it was given back
 )
 
 // offer is one delivery of a trigger, until an instance has it or it is handed back.
@@ -63,43 +63,32 @@ type offer struct {
 	at       bus.Position // of the trigger
 	stored   time.Time
 	delivery int
+	consumer string
 	came     time.Time
 	began    time.Time // to be offered, this time
-	refusals []string  // of the latest round, at most maxRefusals
-	refused  int
-	told     bool // the history knows why it has not begun
-	result   result
+	refusals refusals  // of the latest round
+	tells    int       // how often the history was told why it has not begun
+	signed   time.Time // when its acknowledgement was last said to be in progress
 
 	// clear says that nobody has begun the attempt, as far as it can be known. One that is
 	// not is judged before it is offered.
-	clear    bool
-	looked   bool   // its end has been looked for
-	lostWith string // the instance that had begun one that is lost
-	from     string // the instance that has handed it over, and has a slot for it
-
-	// Of one that had to be judged: which executors have died while they had it, and the revision
-	// of that; nil before.
-	deaths   *bus.Deaths
-	deathsAt uint64
-	begun    begin // the last that was reported
-	pulled   bool  // by an executor, not by a server
-
-	// Of a trigger that waits: when JetStream was last told that it is in good hands, and
-	// whether it had been parked and is offered again.
-	signed  time.Time
-	resumed bool
+	clear  bool
+	from   string       // the instance that has handed it over, and has a slot for it
+	deaths *deathRecord // nil unless it had to be judged
 }
 
-// offer finds an instance for a trigger, and leaves in it what came of that.
-func (g *group) offer(ctx context.Context, o *offer) {
-	o.began, o.result = time.Now(), settled
-	switch {
-	case o.resumed && o.gone(ctx):
-	case !o.clear && o.judge(ctx):
-	case o.tooLate(ctx):
-	default:
-		o.result = o.place(ctx)
+// refusals are why instances do not take a trigger.
+type refusals struct {
+	first []string // at most maxRefusals
+	n     int
+}
+
+// try offers the trigger once to each instance that may have it, in the order of its route.
+func (o *offer) try(ctx context.Context) result {
+	if o.gone(ctx) || !o.clear && o.judge(ctx) || o.tooLate(ctx) {
+		return settled
 	}
+	return o.round(ctx)
 }
 
 // newOffer returns the trigger in m as an offer. It returns nil if it has rejected it, or
@@ -124,8 +113,7 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 		return nil
 	}
 	now := time.Now()
-	o := &offer{g: g, m: m, t: t, at: bus.Position{Stream: meta.Stream, Seq: meta.Sequence.Stream}, stored: meta.Timestamp, delivery: int(meta.NumDelivered), came: now, began: now, signed: now} //nolint:gosec // a small count
-	o.pulled = meta.Consumer == bus.ConsumerAny(g.name)
+	o := &offer{g: g, m: m, t: t, at: bus.Position{Stream: meta.Stream, Seq: meta.Sequence.Stream}, stored: meta.Timestamp, delivery: int(meta.NumDelivered), came: now, began: now, signed: now, consumer: meta.Consumer} //nolint:gosec // a small count
 	o.clear = o.delivery == 1 || g.backs.gaveBack(o) || g.naks.allGivenBack(o.at, o.delivery)
 	return o
 }
@@ -168,51 +156,32 @@ func late(t *bus.Trigger, now time.Time) bool {
 	return !t.StartBy.IsZero() && now.After(t.StartBy) || !t.EndBy.IsZero() && now.After(t.EndBy)
 }
 
-// place offers the trigger round after round. It returns what came of the last one.
-func (o *offer) place(ctx context.Context) result {
-	rest := time.NewTimer(0)
-	defer rest.Stop()
-	for {
-		res := o.round(ctx)
-		switch {
-		case res == taken:
-			o.g.d.metrics.outcome(outcomeTaken)
-			return res
-		case res == unknown:
-			o.g.d.metrics.outcome(outcomeUnknown)
-			return res // it comes again, unless who has it says that it lives
-		case ctx.Err() != nil:
-			o.handBackFor(holdMin)
-			return res
-		case res == busy && time.Now().Before(o.g.closedUntil()):
-			return parked
-		}
-		alone, most := o.alone(time.Now()), patience
-		if alone { // which has to meet the moment at which an instance has nothing
-			most = alonePatience
-		}
-		if res == nobody || res == unable || o.resumed || time.Since(o.came) >= most {
-			o.postpone(ctx, o.why(res))
-			return res
-		}
-		if rest.Reset(lookAgain); alone {
-			if time.Since(o.came) >= patience {
-				o.tell(ctx, o.why(res))
-			}
-			o.sign()
-			rest.Reset(aloneAgain)
-		}
-		select {
-		case <-rest.C:
-		case <-ctx.Done():
-		}
+// most returns how long the trigger waits for a slot while others could begin.
+func (o *offer) most(now time.Time) time.Duration {
+	if o.alone(now) {
+		return alonePatience // it has to meet the moment at which an instance has nothing
 	}
+	return patience
+}
+
+// gone reports whether the trigger has been taken off the stream while it waited: somebody has
+// called the run off. A server that was cut off may say so in error, for as long as it believes that it
+// leads the stream. So the trigger is given back, not ended: JetStream forgets one that is gone.
+func (o *offer) gone(ctx context.Context) bool {
+	if o.began.Sub(o.came) < patience {
+		return false // it had hardly come
+	}
+	if _, err := o.g.d.conn.At(ctx, o.at.Stream, o.at.Seq); errors.Is(err, jet.ErrNoMessage) {
+		o.handBackFor(holdMin)
+		return true
+	}
+	return false
 }
 
 // round offers the trigger to each instance in the order of its route.
 func (o *offer) round(ctx context.Context) result {
 	pool, order := o.g.rank(o)
-	o.refusals, o.refused = o.refusals[:0], 0
+	o.refusals = refusals{}
 	switch {
 	case pool.matched == 0:
 		return nobody
@@ -328,9 +297,9 @@ func (o *offer) shun(m *member, why string) {
 
 // refuse notes why an instance does not get the run.
 func (o *offer) refuse(why string) {
-	o.refused++
-	if len(o.refusals) < maxRefusals {
-		o.refusals = append(o.refusals, why)
+	o.refusals.n++
+	if len(o.refusals.first) < maxRefusals {
+		o.refusals.first = append(o.refusals.first, why)
 	}
 }
 
@@ -353,7 +322,7 @@ func refusal(instance string, r *fleet.InstanceReply) string {
 
 // chosen says why the run goes to m, when others came first.
 func (o *offer) chosen(m *member) string {
-	if o.refused == 0 {
+	if o.refusals.n == 0 {
 		return ""
 	}
 	by := o.t.Route
@@ -364,8 +333,8 @@ func (o *offer) chosen(m *member) string {
 }
 
 func (o *offer) listed() string {
-	text := reason.Join(o.refusals...)
-	if more := o.refused - len(o.refusals); more > 0 {
+	text := reason.Join(o.refusals.first...)
+	if more := o.refusals.n - len(o.refusals.first); more > 0 {
 		text = reason.Join(text, reason.MoreInstances.With(more))
 	}
 	return text

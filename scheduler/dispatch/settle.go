@@ -18,7 +18,7 @@ func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 	ev.Delivery, ev.FinishedAt, ev.Status, ev.Message = o.delivery, ev.At, status, message
 	ev.Retry = status == job.StatusLost && o.t.Retry.Again(o.t.Attempt, status, nil)
 	if o.suspect() { // the last that had it
-		last := o.deaths.Deaths[len(o.deaths.Deaths)-1]
+		last := o.deaths.known.Deaths[len(o.deaths.known.Deaths)-1]
 		ev.Instance, ev.Delivery = last.Instance, last.Delivery
 	}
 	if err := o.publish(ctx, ev); err != nil {
@@ -31,7 +31,7 @@ func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 
 // postpone hands the trigger back for a while, and tells the history why.
 func (o *offer) postpone(ctx context.Context, why string) {
-	o.tell(ctx, why)
+	o.tellOnce(ctx, why)
 	o.g.d.metrics.outcome(outcomeHeld)
 	if o.alone(time.Now()) {
 		o.handBackFor(holdMin)
@@ -40,16 +40,20 @@ func (o *offer) postpone(ctx context.Context, why string) {
 	o.handBack()
 }
 
-// tell has the history know why the run has not begun: the first time, and each time that
-// the number of deliveries has doubled. Nobody waits for it: the next one makes up for one
-// that is lost.
-func (o *offer) tell(ctx context.Context, why string) {
-	if o.told || bits.OnesCount(uint(o.delivery)) != 1 {
-		return
+// tellOnce is [offer.tell] if this delivery has not been told of: the first time, and each time that
+// the number of deliveries has doubled.
+func (o *offer) tellOnce(ctx context.Context, why string) {
+	if o.tells == 0 && bits.OnesCount(uint(o.delivery)) == 1 {
+		o.tell(ctx, why)
 	}
-	o.told = true
+}
+
+// tell stores in the history why the run has not begun. Nobody waits for it: the next one makes up for
+// one that is lost.
+func (o *offer) tell(ctx context.Context, why string) {
 	ev := bus.EventOf(o.t, bus.EventHeld, time.Now())
-	ev.Delivery, ev.Text = o.delivery, why
+	ev.Delivery, ev.Text = o.delivery+o.tells, why // which makes the event another one
+	o.tells++
 	m, err := o.g.d.conn.Events().Message(ev)
 	if err == nil {
 		err = o.g.d.conn.NC.PublishMsg(m)

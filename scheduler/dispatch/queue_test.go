@@ -6,18 +6,17 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
-	var h hand
-	anyway := func(*bus.Trigger) bool { return true }
+	h := newQueue(3, 1)
+	anyway := func(*waiting) bool { return true }
 	now := time.Date(2026, 1, 5, 2, 0, 0, 0, time.UTC)
 	seq := uint64(0)
 	fill := func(level, n int) {
 		for range n {
 			seq++
-			h.add(&held{offer: &offer{t: &bus.Trigger{}, at: bus.Position{Stream: bus.StreamTrig, Seq: seq}}, level: level})
+			h.add(&waiting{offer: &offer{t: &bus.Trigger{}, at: bus.Position{Stream: bus.StreamTrig, Seq: seq}}, source: level})
 		}
 	}
 	picked := func(n int) string {
@@ -29,11 +28,11 @@ func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
 				b.WriteByte('-')
 				continue
 			}
-			if w.at.Seq < last[w.level] {
-				t.Errorf("%d of level %d comes after %d", w.at.Seq, w.level, last[w.level])
+			if w.at.Seq < last[w.source] {
+				t.Errorf("%d of level %d comes after %d", w.at.Seq, w.source, last[w.source])
 			}
-			last[w.level] = w.at.Seq
-			b.WriteByte("hnl"[w.level])
+			last[w.source] = w.at.Seq
+			b.WriteByte("hnl"[w.source])
 		}
 		return b.String()
 	}
@@ -43,11 +42,11 @@ func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
 	if got, want := picked(16), "hhhnhhhnhhhnhhln"; got != want {
 		t.Errorf("picked %s, want %s", got, want)
 	}
-	h.takeIf(func(w *held) bool { return w.level == 0 })
+	h.takeIf(func(w *waiting) bool { return w.source == 0 })
 	if got := picked(16); strings.Count(got, "n") < 15 || !strings.Contains(got, "l") {
 		t.Errorf("without high ones: picked %s", got)
 	}
-	h.takeIf(func(*held) bool { return true })
+	h.takeIf(func(*waiting) bool { return true })
 	fill(2, 2)
 	if got := picked(3); got != "ll-" {
 		t.Errorf("with low ones only: picked %s", got)
@@ -62,10 +61,5 @@ func TestRunsOfAllPrioritiesBeginWhileAllOfThemWait(t *testing.T) {
 	}
 	if w := h.pick(now.Add(time.Second), anyway); w == nil || w.at.Seq != later {
 		t.Errorf("a second later: picked %+v", w)
-	}
-	for i, p := range job.Priorities {
-		if levelOf(p) != i {
-			t.Errorf("level of %s: %d", p, levelOf(p))
-		}
 	}
 }
