@@ -90,7 +90,7 @@ func (o *ownership) endOverdue(ctx context.Context, r bus.CancelRequest) (*bus.C
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(f storedTrigger) bool { return f.Attempt != r.Attempt })
+	found = slices.DeleteFunc(found, func(f cluster.StoredTrigger) bool { return f.Attempt != r.Attempt })
 	for _, f := range found {
 		if err := o.s.conn.Events().EndRun(ctx, f.Trigger, r.Status, r.Reason); err != nil {
 			return nil, err
@@ -102,10 +102,10 @@ func (o *ownership) endOverdue(ctx context.Context, r bus.CancelRequest) (*bus.C
 		}
 	}
 	for _, f := range found {
-		if f.seq == 0 {
+		if f.Seq == 0 {
 			continue
 		}
-		if err := o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), f.seq); err != nil {
+		if err := o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), f.Seq); err != nil {
 			return nil, err
 		}
 	}
@@ -117,11 +117,11 @@ var errOvertaken = fmt.Errorf("%w: ends of runs came in while one was cancelled;
 
 // condemn stores that the end of each attempt, if it is not a piece, counts as cancelled. No end of them is
 // stored up to sequence known of EVT. The error is errOvertaken if the machine may have passed over one.
-func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []storedTrigger, known uint64) error {
+func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []cluster.StoredTrigger, known uint64) error {
 	for _, f := range found {
 		done := make(chan struct{})
 		condemned, owned := askMachine(ctx, o, func() (condemned struct{ is, overtaken bool }) {
-			if condemned.overtaken = f.seq != 0 && o.machine.Events.Seq() > known; condemned.overtaken {
+			if condemned.overtaken = f.Seq != 0 && o.machine.Events.Seq() > known; condemned.overtaken {
 				return condemned
 			}
 			if condemned.is = o.machine.Cancels.Condemn(f.Trigger, r.Text()); condemned.is {
@@ -165,11 +165,11 @@ func (o *ownership) noteCancelled(ctx context.Context, t *bus.Trigger, why strin
 
 // withdraw records the end of a run, or a piece of one, that nobody has begun, and
 // takes its trigger off the bus.
-func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w storedTrigger) error {
-	if err := o.s.conn.Events().EndRun(ctx, w.Trigger, job.StatusCancelled, r.Text()); err != nil || w.seq == 0 {
+func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w cluster.StoredTrigger) error {
+	if err := o.s.conn.Events().EndRun(ctx, w.Trigger, job.StatusCancelled, r.Text()); err != nil || w.Seq == 0 {
 		return err
 	}
-	return o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), w.seq)
+	return o.s.conn.Remove(ctx, o.s.conn.TrigOf(o.shard), w.Seq)
 }
 
 // cancelWaiting ends a run that is queued or waits for its next attempt, and answers m
@@ -185,25 +185,13 @@ func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.Cancel
 	return found
 }
 
-// storedTrigger is a live run's trigger, or that of one of its pieces, on TRIG.
-type storedTrigger struct {
-	*bus.Trigger
-	seq uint64 // 0: it has gone, though the run counts as alive
-}
-
 // findTriggers returns the triggers of a live run: one, or those of its pieces that have no end on EVT up to
 // sequence known. They are those of a leader that has the shard's cursor: one that was deposed may lack
 // a trigger, and then an executor would begin what counts as cancelled.
-func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []storedTrigger, known uint64, err error) {
-	var bad error
-	err = o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectTriggers(o.shard, r.Job.Group()), Known: o.cursor.Load()}, func(m *jet.Stored) bool {
-		t, err := bus.DecodeTrigger(m.Header, m.Data)
-		if err != nil {
-			bad = err
-			return true
-		}
+func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []cluster.StoredTrigger, known uint64, err error) {
+	unread, err := o.s.conn.Bulk().Whereabouts().Triggers(ctx, o.shard, r.Job.Group(), jet.Reading{Known: o.cursor.Load()}, func(t cluster.StoredTrigger) bool {
 		if t.RunID == r.RunID {
-			found = append(found, storedTrigger{t, m.Seq})
+			found = append(found, t)
 		}
 		return len(found) == 0 || found[0].Total > 0
 	})
@@ -227,11 +215,11 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 		return nil, 0, fmt.Errorf("%w: shard %d did not answer whether run %s is alive; retry", job.ErrUnavailable, o.shard, r.RunID)
 	case run.alive:
 		for _, t := range run.out {
-			found = append(found, storedTrigger{Trigger: t})
+			found = append(found, cluster.StoredTrigger{Trigger: t}) // its trigger has gone
 		}
 		return found, known, nil
-	case bad != nil:
-		return nil, 0, bad
+	case unread != nil:
+		return nil, 0, unread
 	default:
 		return nil, 0, fmt.Errorf("%w: %s", job.ErrNotFound, reason.RunNotAlive.With(r.RunID, r.Job))
 	}
@@ -240,26 +228,17 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 // withoutEnds returns those of the triggers whose attempts, or pieces, have no end on EVT up to sequence
 // known. An executor stores an end before it acknowledges the trigger. Of a run that nobody watches, the
 // machine knows of none.
-func withoutEnds(ctx context.Context, conn *cluster.Conn, shard int, found []storedTrigger) (open []storedTrigger, known uint64, err error) {
+func withoutEnds(ctx context.Context, conn *cluster.Conn, shard int, found []cluster.StoredTrigger) (open []cluster.StoredTrigger, known uint64, err error) {
 	if len(found) == 0 {
 		return nil, 0, nil
 	}
-	if known, err = conn.Events().PutBarrier(ctx, shard); err != nil {
-		return nil, 0, err
-	}
-	ended, since := map[bus.AttemptRef]bool{}, time.Now().Add(-unacknowledgedFor)
-	err = conn.Bulk().Read(ctx, jet.Reading{Stream: conn.EvtOf(shard), Filter: bus.SubjectEvent(shard, found[0].Job.Group()), Since: since, Known: known}, func(m *jet.Stored) bool {
-		if e, err := conn.Events().Decode(m.Subject, m.Header, m.Data, m.At); err == nil && e.Kind == bus.EventFinished {
-			ended[e.Ref()] = true
-		}
-		return true
-	})
-	return slices.DeleteFunc(found, func(f storedTrigger) bool { return ended[f.Ref()] }), known, err
+	ends, err := conn.Bulk().Whereabouts().Ends(ctx, shard, found[0].Job.Group(), time.Now().Add(-unacknowledgedFor))
+	return slices.DeleteFunc(found, func(t cluster.StoredTrigger) bool { return ends.Ended[t.Ref()] }), ends.Known, err
 }
 
 // kill tells the group's instances that the run is to end, and returns those of its
 // triggers that none of them has begun.
-func (o *ownership) kill(ctx context.Context, r bus.CancelRequest, found []storedTrigger) (waiting []storedTrigger, err error) {
+func (o *ownership) kill(ctx context.Context, r bus.CancelRequest, found []cluster.StoredTrigger) (waiting []cluster.StoredTrigger, err error) {
 	waiting = found
 	request, err := json.Marshal(bus.KillRequest{RunID: r.RunID, By: r.By, Reason: r.Reason})
 	if err != nil {
@@ -267,7 +246,7 @@ func (o *ownership) kill(ctx context.Context, r bus.CancelRequest, found []store
 	}
 	err = o.s.conn.Instances().Ask(ctx, r.Job.Group(), bus.VerbKill, request, killWait, func(reply *fleet.InstanceReply) bool {
 		if reply.Answer == fleet.AnswerAccepted {
-			waiting = slices.DeleteFunc(slices.Clone(waiting), func(w storedTrigger) bool {
+			waiting = slices.DeleteFunc(slices.Clone(waiting), func(w cluster.StoredTrigger) bool {
 				return w.Total == 0 || slices.Contains(reply.Pieces, w.Index)
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -98,41 +99,34 @@ func askMachine[T any](ctx context.Context, o *ownership, f func() T) (answer T,
 // shard's cursor. While TRIG has a trigger of a later version, which may belong to any of them, it
 // returns none.
 func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
-	there, unknown := map[bus.AttemptRef]bool{}, false
-	note := func(m *jet.Stored) bool {
-		if bus.UnknownTrigger(m.Header) {
-			unknown = true
-			return false
-		}
-		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
+	there := map[bus.AttemptRef]bool{}
+	missing := slices.Clone(out)
+	read := func(group string, r jet.Reading) error {
+		unread, err := o.s.conn.Bulk().Whereabouts().Triggers(ctx, o.shard, group, r, func(t cluster.StoredTrigger) bool {
 			there[t.Ref()] = true
+			return true
+		})
+		if later := errors.Is(unread, cluster.ErrLaterTrigger); err == nil {
+			missing = slices.DeleteFunc(missing, func(t *bus.Trigger) bool { return later || there[t.Ref()] })
 		}
-		return true
-	}
-	missing := func() (left []*bus.Trigger) {
-		for _, t := range out {
-			if !unknown && !there[t.Ref()] {
-				left = append(left, t)
-			}
-		}
-		return left
+		return err
 	}
 	// Any replica will do to find those that are there, and it is read by pages. Mostly
 	// that is all of them.
-	if err := o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectTriggers(o.shard, "*"), AnyReplica: true}, note); err != nil {
+	if err := read("*", jet.Reading{AnyReplica: true}); err != nil {
 		return nil, err
 	}
 	groups := map[string]bool{}
+	for _, t := range missing {
+		groups[t.Job.Group()] = true
+	}
 	cursor := o.cursor.Load() // which was stored with the last of them
-	for _, t := range missing() {
-		if group := t.Job.Group(); !groups[group] {
-			groups[group] = true
-			if err := o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectTriggers(o.shard, group), Known: cursor}, note); err != nil {
-				return nil, err
-			}
+	for group := range groups {
+		if err := read(group, jet.Reading{Known: cursor}); err != nil {
+			return nil, err
 		}
 	}
-	return missing(), nil
+	return missing, nil
 }
 
 // withoutHolder returns those attempts that have been suspects for sureAfter, and that no instance
@@ -150,7 +144,7 @@ func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, susp
 		for i, t := range attempts {
 			refs[i] = t.Ref()
 		}
-		said, err := o.s.conn.Attempts().FindInGroup(ctx, group, refs, askWait)
+		said, err := o.s.conn.Whereabouts().HoldersInGroup(ctx, group, refs, askWait)
 		if err != nil {
 			return nil, err
 		}

@@ -2,97 +2,19 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// Whereabouts is what the instances of a group say of attempts.
-type Whereabouts struct {
-	// Held and Reported tell which instance said so.
-	Held, Reported map[bus.AttemptRef]string
-	// Silent are the instances that have not answered, though they may be alive: what
-	// nobody else has, one of them may.
-	Silent []string
-}
-
-// Attempts are the attempts of runs as instances know and claim them.
+// Attempts are what is kept of attempts: who has claimed one, and which executors died with it.
 type Attempts struct{ conn *Conn }
 
-// Attempts returns what instances know of attempts.
+// Attempts returns what is kept of attempts.
 func (c *Conn) Attempts() Attempts { return Attempts{c} }
-
-// Find asks instances of a group which of the attempts they have, all at once and
-// for no longer than timeout. Only they know: what has been delivered to whom is told by
-// nothing else. There may be any number of attempts.
-func (as Attempts) Find(ctx context.Context, instances []bus.Address, attempts []bus.AttemptRef, timeout time.Duration) Whereabouts {
-	found := Whereabouts{Held: map[bus.AttemptRef]string{}, Reported: map[bus.AttemptRef]string{}}
-	if len(attempts) == 0 {
-		return found
-	}
-	var mu sync.Mutex // guards found
-	var asking sync.WaitGroup
-	for _, instance := range instances {
-		asking.Go(func() {
-			for from := 0; from < len(attempts); from += bus.MaxAttemptsAsked {
-				batch := attempts[from:min(from+bus.MaxAttemptsAsked, len(attempts))]
-				said, err := as.ask(ctx, instance, batch, timeout)
-				mu.Lock()
-				if err != nil {
-					found.Silent = append(found.Silent, instance.Instance())
-				}
-				for i, custody := range said {
-					switch custody {
-					case fleet.CustodyHeld:
-						found.Held[batch[i]] = instance.Instance()
-					case fleet.CustodyReported:
-						found.Reported[batch[i]] = instance.Instance()
-					case fleet.CustodyNone:
-					}
-				}
-				mu.Unlock()
-				if err != nil {
-					return
-				}
-			}
-		})
-	}
-	asking.Wait()
-	return found
-}
-
-// FindInGroup is [Attempts.Find] of all instances of a group that have been heard of
-// lately, those included that may be gone.
-func (as Attempts) FindInGroup(ctx context.Context, group string, attempts []bus.AttemptRef, timeout time.Duration) (Whereabouts, error) {
-	instances, err := as.conn.Instances().addresses(ctx, group)
-	if err != nil {
-		return Whereabouts{}, err
-	}
-	return as.Find(ctx, instances, attempts, timeout), nil
-}
-
-// ask asks one instance.
-func (as Attempts) ask(ctx context.Context, instance bus.Address, attempts []bus.AttemptRef, timeout time.Duration) ([]fleet.Custody, error) {
-	body, err := json.Marshal(bus.AttemptsRequest{Attempts: attempts})
-	if err != nil {
-		return nil, fmt.Errorf("encode question about attempts: %w", err)
-	}
-	reply, err := as.conn.AskInstance(ctx, instance, bus.VerbAttempts, nil, body, timeout)
-	if err != nil {
-		return nil, err
-	}
-	if len(reply.Attempts) != len(attempts) {
-		return nil, fmt.Errorf("ask instance %s about attempts: it answered for %d of %d", instance, len(reply.Attempts), len(attempts))
-	}
-	return reply.Attempts, nil
-}
 
 // Claim returns the claim of t's attempt, nil if nobody has begun it.
 func (as Attempts) Claim(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) {

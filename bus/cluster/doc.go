@@ -6,6 +6,7 @@
 //
 //	[Conn.Jobs], [Conn.Calendars], [Conn.Scripts], [Conn.Secrets]   what should run, and since when
 //	[Conn.Groups], [Conn.Instances], [Conn.Attempts]                executors, and the runs that they have
+//	[Conn.Whereabouts]                                              what became of a run
 //	[Conn.Pauses], [Conn.Retention], [Conn.Overrides]               what people set
 //	[Conn.Events], [Conn.DeadLetters], [Conn.Refusals]              what executors report
 //	[Conn.Nodes], [Conn.Shards], [Conn.Streams], [Conn.Shares]      the servers, and the room that is left

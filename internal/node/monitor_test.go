@@ -28,8 +28,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
-	"github.com/carillon-scheduler/carillon/logstore/orphans"
 	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/scheduler/orphans"
 	"github.com/carillon-scheduler/carillon/webapi"
 )
 

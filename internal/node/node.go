@@ -21,9 +21,9 @@ import (
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
-	"github.com/carillon-scheduler/carillon/logstore/orphans"
 	"github.com/carillon-scheduler/carillon/logstore/targets"
 	"github.com/carillon-scheduler/carillon/scheduler"
+	"github.com/carillon-scheduler/carillon/scheduler/orphans"
 	"github.com/carillon-scheduler/carillon/webapi"
 )
 

@@ -86,14 +86,14 @@ func (s *suspect) deathBefore(known *bus.Deaths) (bus.Death, bool) {
 	}
 	if s.g.naks.gaveBack(s.at, death.Delivery) {
 		// Perhaps by one that had not begun it, after the death of one that had.
-		death.Delivery, death.Instance = s.begun.delivery, s.begun.instance
+		death.Delivery, death.Instance = s.begun.Delivery, s.begun.Instance
 		return death, death.Delivery > known.Counted() && !s.g.naks.gaveBack(s.at, death.Delivery)
 	}
 	if len(known.Deaths) > 0 { // a server died that had it in hand
 		return death, false
 	}
 	if death.Instance = s.g.naks.holder(s.at, death.Delivery); death.Instance == "" {
-		death.Instance = s.begun.instance
+		death.Instance = s.begun.Instance
 	}
 	return death, death.Instance != "" || s.consumer == bus.ConsumerAny(s.g.name)
 }

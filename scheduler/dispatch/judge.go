@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -47,10 +48,10 @@ type court struct {
 // suspect is an attempt that waits for its verdict.
 type suspect struct {
 	*offer
-	looked  bool         // its end has been looked for
-	claim   *bus.Claim   // of one that must not be done twice; nil: nobody has begun it
-	begun   begin        // the last that was reported
-	verdict chan verdict // has room for it
+	looked  bool          // its end has been looked for
+	claim   *bus.Claim    // of one that must not be done twice; nil: nobody has begun it
+	begun   cluster.Begin // the last that was reported
+	verdict chan verdict  // has room for it
 }
 
 // judge settles an attempt that somebody may have, or have ended. It returns false if the
@@ -158,7 +159,7 @@ func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
 	for i, s := range all {
 		refs[i] = s.t.Ref()
 	}
-	found := g.d.conn.Attempts().Find(ctx, g.addresses(), refs, askWait)
+	found := g.d.conn.Whereabouts().Holders(ctx, g.addresses(), refs, askWait)
 	// Asked before, so that one that appears meanwhile has been heard of.
 	complete := len(found.Silent) == 0 && g.d.presence.settled(time.Now())
 

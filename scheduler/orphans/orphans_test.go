@@ -19,8 +19,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
-	"github.com/carillon-scheduler/carillon/logstore/orphans"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
+	"github.com/carillon-scheduler/carillon/scheduler/orphans"
 )
 
 const name job.Name = "g/a"

@@ -139,17 +139,15 @@ func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunI
 // word of its leader. It removes all while there is a trigger of a later version, which may
 // belong to any of them.
 func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool, alive func(*bus.Trigger)) error {
-	triggers := func(m *jet.Stored) bool {
-		if bus.UnknownTrigger(m.Header) {
-			clear(runs)
-		}
-		if t, err := bus.DecodeTrigger(m.Header, m.Data); err == nil {
-			delete(runs, t.RunID)
-			alive(t)
-		}
+	unread, err := f.conn.Whereabouts().Triggers(ctx, shard, "*", jet.Reading{}, func(t cluster.StoredTrigger) bool {
+		delete(runs, t.RunID)
+		alive(t.Trigger)
 		return len(runs) > 0
+	})
+	if errors.Is(unread, cluster.ErrLaterTrigger) {
+		clear(runs)
 	}
-	if err := f.conn.Scan(ctx, f.conn.TrigOf(shard), bus.SubjectTriggers(shard, "*"), triggers); err != nil || len(runs) == 0 {
+	if err != nil || len(runs) == 0 {
 		return err
 	}
 	return f.conn.Scan(ctx, f.conn.TrigOf(shard), bus.SubjectDeferred(shard), func(m *jet.Stored) bool {
@@ -199,7 +197,7 @@ func (f *Finder) endSuspect(ctx context.Context, id job.RunID) error {
 		RunID: r.RunID, Job: r.Job, Version: r.Version, Shard: r.Job.Shard(f.conn.Cluster().Shards), Attempt: r.Attempt,
 		Cause: r.Cause, FireTime: r.FireTime, CommittedAt: r.CommittedAt, ParentRun: r.Parent,
 	}
-	said, err := f.conn.Attempts().FindInGroup(ctx, r.Job.Group(), []bus.AttemptRef{t.Ref()}, askWait)
+	said, err := f.conn.Whereabouts().HoldersInGroup(ctx, r.Job.Group(), []bus.AttemptRef{t.Ref()}, askWait)
 	if err != nil || said.Held[t.Ref()] != "" {
 		return err // who has it will report
 	}
