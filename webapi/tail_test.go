@@ -25,11 +25,16 @@ type listener struct {
 	body *bufio.Scanner
 }
 
+// patience is how long a stream may last: no test needs as long, however slow the machine is.
+const patience = 5 * time.Minute
+
 // listen opens a tail. It returns when the server has subscribed: the first comment
 // comes before, the first event after that.
 func (w *world) listen(path string, headers ...header) *listener {
 	w.Helper()
-	r, err := http.NewRequestWithContext(w.Context(), http.MethodGet, w.url+path, http.NoBody)
+	ctx, cancel := context.WithTimeout(w.Context(), patience)
+	w.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+path, http.NoBody)
 	w.check(err)
 	for _, h := range headers {
 		r.Header.Set(h.name, h.value)

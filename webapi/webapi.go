@@ -151,7 +151,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.catalog.Run(ctx) })
-	g.Go(func() error { return s.news.Run(ctx) })
+	g.Go(func() error { return s.news.Run(ctx, s.catalog.Ready()) })
 	g.Go(func() error { return s.users.Run(ctx) })
 	g.Go(func() error { return s.audit.Run(ctx) })
 	g.Go(func() error { s.welcome(ctx); return nil })

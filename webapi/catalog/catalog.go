@@ -46,6 +46,10 @@ func (c *Catalog) Run(ctx context.Context) error { return c.index.run(ctx) }
 // Len returns how many jobs there are.
 func (c *Catalog) Len() int { return c.index.len() }
 
+// Ready returns a channel that is closed when all jobs are in that there were when Run began. From
+// then on, every other version is told.
+func (c *Catalog) Ready() <-chan struct{} { return c.index.loaded }
+
 // Loaded reports whether all jobs are in that there were when Run began.
 func (c *Catalog) Loaded() bool {
 	select {

@@ -58,8 +58,15 @@ func NewNews(conn *cluster.Conn, log *slog.Logger) *News {
 	return &News{conn: conn, log: log, wanted: make(chan struct{}, 1), next: map[topic]*changed{}, readers: map[*reader]struct{}{}}
 }
 
-// Run gathers while there are readers, until ctx is done.
-func (n *News) Run(ctx context.Context) error {
+// Run gathers while there are readers, until ctx is done. It begins when jobs is closed: from
+// then on, JobChanged hears of each change of a job. A reader that loads everything earlier would
+// miss the changes in between.
+func (n *News) Run(ctx context.Context, jobs <-chan struct{}) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-jobs:
+	}
 	retry := time.NewTicker(regather)
 	defer retry.Stop()
 	for {

@@ -1,11 +1,16 @@
 package stream
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 )
 
 func TestEventsToldToASlowReaderAreBounded(t *testing.T) {
@@ -33,4 +38,29 @@ func TestEventsToldToASlowReaderAreBounded(t *testing.T) {
 	if len(n.next) != 0 {
 		t.Error("what nobody reads is kept")
 	}
+}
+
+// A change of a job is told once all jobs are known: whoever loads everything before that would miss it.
+func TestAReaderIsToldToLoadEverythingOnceChangesOfJobsAreHeardOf(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		n := NewNews(clustertest.Setup(t, bustest.NewBroker(t), "api", 1), slog.New(slog.DiscardHandler))
+		ctx, stop := context.WithCancel(t.Context())
+		jobs, ended := make(chan struct{}), make(chan error)
+		go func() { ended <- n.Run(ctx, jobs) }()
+		r := n.subscribe(topics, "")
+		time.Sleep(time.Minute)
+		if _, _, reload := n.rest(r); reload {
+			t.Error("the reader was told before")
+		}
+		close(jobs)
+		time.Sleep(time.Second)
+		if _, _, reload := n.rest(r); !reload {
+			t.Error("the reader was not told")
+		}
+		n.unsubscribe(r)
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
