@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// pollEvery is how often it is looked what has changed of the fleet.
+	// pollEvery is how often the fleet is polled.
 	pollEvery = 500 * time.Millisecond
 	// takeAtOnce bounds how many instances are taken over at the same time, and releaseAtOnce how
 	// many are given up at once: a bridge that comes shall not stop everything.
@@ -53,6 +53,13 @@ type Bridge struct {
 	blocks  *blocks
 	logs    chan struct{} // a place for each call for a log
 
+	members
+
+	work *errgroup.Group // what Run waits for
+}
+
+// members is what a bridge knows of the fleet, and which part of it is its own.
+type members struct {
 	mu      sync.Mutex
 	table   *table
 	serving map[string]*instance // by key
@@ -60,8 +67,13 @@ type Bridge struct {
 	groups  map[string]*group
 	beaten  map[string]time.Time // when a beat was stored last
 	named   map[string]bool      // groups whose AppName is checked
+}
 
-	work *errgroup.Group // what Run waits for
+func newMembers(me string) members {
+	return members{
+		table: newTable(me), serving: map[string]*instance{}, taking: map[string]bool{}, groups: map[string]*group{},
+		beaten: map[string]time.Time{}, named: map[string]bool{},
+	}
 }
 
 // New returns a bridge on conn, which stays the caller's. The error has an *InvalidError for each wrong
@@ -85,7 +97,7 @@ func New(conn *jet.Conn, cfg Config) (*Bridge, error) {
 		cfg: cfg, id: id, conn: conn, js: js, store: store, peers: peer.New(cfg.Dial, cfg.CallTimeout, cfg.Trust), log: doubling.Logger(cfg.Logger), metrics: m,
 		jobs: &numbers{conn: conn, store: store, least: cfg.FirstJobID, known: map[job.Name]int32{}, spare: map[string][]int32{}}, scripts: &scripts{conn: conn, known: map[string]string{}},
 		blocks: &blocks{store: store, known: map[string]state.Block{}}, logs: make(chan struct{}, logsAtOnce),
-		table: newTable(id), serving: map[string]*instance{}, taking: map[string]bool{}, groups: map[string]*group{}, beaten: map[string]time.Time{}, named: map[string]bool{},
+		members: newMembers(id),
 	}, nil
 }
 
@@ -198,7 +210,7 @@ func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
 		i.drop("another bridge serves it")
 	}
 	if err == nil { // else silence says nothing
-		b.tell(now)
+		b.notify(now)
 	}
 	b.fulfil(life, due)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, job.ErrUnavailable) {
@@ -207,10 +219,10 @@ func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
 }
 
 // lostLocked returns the instances that we serve and that are another bridge's by now.
-func (b *Bridge) lostLocked() []*instance {
+func (m *members) lostLocked() []*instance {
 	var lost []*instance
-	for key, i := range b.serving {
-		if k := b.table.instances[key]; k != nil && k.Holder != b.id && i.behind(k.revision) {
+	for key, i := range m.serving {
+		if k := m.table.instances[key]; k != nil && k.Holder != m.table.me && i.held.isBehind(k.revision) {
 			lost = append(lost, i)
 		}
 	}
@@ -218,37 +230,37 @@ func (b *Bridge) lostLocked() []*instance {
 }
 
 // wishesLocked returns the acts that are due, without those that are under way.
-func (b *Bridge) wishesLocked(now time.Time) []wish {
+func (m *members) wishesLocked(now time.Time) []wish {
 	var due []wish
 	released := 0
-	for _, w := range b.table.wishes(now) {
-		switch i := b.serving[w.key]; {
-		case b.taking[w.key], (i != nil) != (w.act == release):
+	for _, w := range m.table.wishes(now) {
+		switch i := m.serving[w.key]; {
+		case m.taking[w.key], (i != nil) != (w.act == release):
 			continue
 		case w.act == release:
 			if released++; released > releaseAtOnce || !i.idle() {
 				continue
 			}
 		default:
-			b.taking[w.key] = true
+			m.taking[w.key] = true
 		}
 		due = append(due, w)
 	}
-	for key, k := range b.table.instances { // which we took, and failed to begin to serve
-		if k.Holder == b.id && b.serving[key] == nil && !b.taking[key] {
-			b.taking[key] = true
+	for key, k := range m.table.instances { // which we took, and failed to begin to serve
+		if k.Holder == m.table.me && m.serving[key] == nil && !m.taking[key] {
+			m.taking[key] = true
 			due = append(due, wish{adopt, key})
 		}
 	}
 	return due
 }
 
-// tell passes on what was heard of the executors of our instances.
-func (b *Bridge) tell(now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, i := range b.serving {
-		i.heard(b.table.registered(key, now))
+// notify passes on what was heard of the executors of our instances.
+func (m *members) notify(now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key, i := range m.serving {
+		i.heard(m.table.registered(key, now))
 	}
 }
 
@@ -312,10 +324,10 @@ func (b *Bridge) do(life context.Context, w wish) {
 }
 
 // instance returns the one that we serve under a key, nil if we do not.
-func (b *Bridge) instance(key string) *instance {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.serving[key]
+func (m *members) instance(key string) *instance {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.serving[key]
 }
 
 // token returns what the executors of a group must show, and are shown.

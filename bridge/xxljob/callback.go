@@ -64,8 +64,8 @@ func (b *Bridge) Register(ctx context.Context, r wire.Registration, dialect wire
 const maxExecutors = 5000
 
 // removedLocked reports whether the last that was heard of an executor is that it left.
-func (b *Bridge) removedLocked(key string) bool {
-	beat := b.table.beats[key]
+func (m *members) removedLocked(key string) bool {
+	beat := m.table.beats[key]
 	return beat == nil || beat.Removed
 }
 
@@ -190,9 +190,11 @@ func (b *Bridge) strange(ctx context.Context, why string, logID int64, group str
 func (i *instance) called(ctx context.Context, c wire.Callback) (known bool, err error) {
 	i.mu.Lock()
 	r := i.byLog[c.LogID]
-	i.mu.Unlock()
 	if r == nil {
 		i.returned(c.LogID)
+	}
+	i.mu.Unlock()
+	if r == nil {
 		return false, nil
 	}
 	return true, r.report(ctx, c)

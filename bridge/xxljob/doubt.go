@@ -20,82 +20,82 @@ const minUnseen = 4
 // An executor refuses a number twice only while the first one is queued, so handing it over again
 // could do the run twice. But it says whether the job is busy, and only this run can be the reason,
 // as it never has two of a job. And it has the log of each run that it has begun.
-func (i *instance) clear(ctx context.Context, r *run) func() bool {
-	idle, sure, err := i.idleAt(ctx, r.kept.JobID)
-	if errors.Is(err, peer.ErrNotSent) || err != nil && i.evidence().saidIdle {
+func (a *attempt) clear(ctx context.Context) func() bool {
+	idle, sure, err := a.i.idleAt(ctx, a.kept.JobID)
+	if errors.Is(err, peer.ErrNotSent) || err != nil && a.i.evidence().saidIdle {
 		return carryOn // look finds out whether it is gone
 	}
 	if err == nil && !idle && sure {
-		return func() bool { r.doubt, r.busy = false, true; return false }
+		return func() bool { a.doubt, a.busy = false, true; return false }
 	}
-	log, err := i.b.peers.Log(ctx, i.target(), r.kept.LogID, r.kept.Started, 1)
+	log, err := a.i.b.peers.Log(ctx, a.i.target(), a.kept.LogID, a.kept.Started, 1)
 	if err != nil && idle {
 		return carryOn
 	}
 	if err != nil || !idle { // nothing that it says helps: it may have begun the run
-		return func() bool { r.doubt, r.unsure = false, true; return false }
+		return func() bool { a.doubt, a.unsure = false, true; return false }
 	}
-	last := r.unseen == minUnseen-1
-	if last && log.Missing && i.busyAnywhere(ctx, r.kept.JobID) {
-		return func() bool { r.doubt = false; return false }
+	last := a.unseen == minUnseen-1
+	if last && log.Missing && a.i.busyAnywhere(ctx, a.kept.JobID) {
+		return func() bool { a.doubt = false; return false }
 	}
 	return func() bool {
 		if !log.Missing { // it has run: its callback is to come
-			r.doubt = false
+			a.doubt = false
 			return false
 		}
-		if r.unseen++; r.unseen < minUnseen || r.kept.Ending != nil {
+		if a.unseen++; a.unseen < minUnseen || a.kept.Ending != nil {
 			return false
 		}
-		if r.kept.Trigger.Delivery == job.AtMostOnce {
-			i.conclude(ctx, r, end{status: job.StatusLost, message: reason.WentSilent.With(i.name), unheard: true})
+		if a.kept.Trigger.Delivery == job.AtMostOnce {
+			a.conclude(ctx, end{status: job.StatusLost, message: reason.WentSilent.With(a.i.name), unheard: true})
 			return true
 		}
-		i.log.InfoContext(ctx, "the executor knows nothing of the run, which is given back", "run_id", r.kept.Trigger.RunID)
-		i.giveBack(ctx, r)
+		a.i.log.InfoContext(ctx, "the executor knows nothing of the run, which is given back", "run_id", a.kept.Trigger.RunID)
+		a.giveBack(ctx)
 		return true
 	}
 }
 
 // listenFor asks an executor whether it still has a run, which it denies since an instant. One that has
 // not, and does not report it for long, has forgotten it, or cannot report.
-func (i *instance) listenFor(ctx context.Context, r *run, since time.Time) func() bool {
-	idle, sure, err := i.idleAt(ctx, r.kept.JobID)
+func (a *attempt) listenFor(ctx context.Context, since time.Time) func() bool {
+	idle, sure, err := a.i.idleAt(ctx, a.kept.JobID)
 	if errors.Is(err, peer.ErrNotSent) {
 		return carryOn
 	}
-	if idle && sure && !since.IsZero() && time.Since(since) >= i.b.cfg.Silence && i.busyAnywhere(ctx, r.kept.JobID) {
+	if idle && sure && !since.IsZero() && time.Since(since) >= a.i.b.cfg.Silence && a.i.busyAnywhere(ctx, a.kept.JobID) {
 		idle = false
 	}
 	now := time.Now()
 	return func() bool {
 		switch {
 		case err == nil && !idle && sure:
-			if r.busy && !r.idle.IsZero() { // one process would have it, or not
-				i.share(ctx)
+			if a.busy && !a.idle.IsZero() { // one process would have it, or not
+				a.i.share(ctx)
 			}
-			r.busy, r.unsure, r.idle = true, false, time.Time{}
+			a.busy, a.unsure, a.idle = true, false, time.Time{}
 		case err != nil || !idle:
-			r.idle = time.Time{}
-		case r.idle.IsZero():
-			r.idle = now
+			a.idle = time.Time{}
+		case a.idle.IsZero():
+			a.idle = now
 		}
-		g, over := i.overdue(r, now)
+		g, over := a.overdue(now)
 		if over {
-			i.giveUp(ctx, r, g)
+			a.giveUp(ctx, g)
 		}
 		return over
 	}
 }
 
 // overdue reports whether to give up a run whose end was not reported, and why.
-func (i *instance) overdue(r *run, now time.Time) (g giveUp, over bool) {
-	if line := r.log.at(); line != r.grewTo {
-		r.grewTo, r.grew = line, now
+func (a *attempt) overdue(now time.Time) (g giveUp, over bool) {
+	if line := a.log.at(); line != a.grewTo {
+		a.grewTo, a.grew = line, now
 	}
-	e := i.evidence()
+	e := a.i.evidence()
 	long := func(since time.Time, limit time.Duration) bool {
-		if heard := i.b.settled(); heard.After(since) { // it could not report before
+		if heard := a.i.b.settled(); heard.After(since) { // it could not report before
 			since = heard
 		}
 		return !since.IsZero() && now.Sub(since) >= limit
@@ -106,39 +106,39 @@ func (i *instance) overdue(r *run, now time.Time) (g giveUp, over bool) {
 		}
 		return b
 	}
-	silence := i.b.cfg.Silence
+	silence := a.i.b.cfg.Silence
 	switch {
 	case e.shared: // who answers may be another one
-	case !r.idle.IsZero() && e.saidBusy && long(r.idle, silence):
-		return giveUp{reason.ExecutorForgot.With(i.name, job.Duration(silence)), forgotten}, true
-	case !e.complete() && e.restarted.After(r.kept.Started) && long(later(e.restarted, r.grew), silence):
-		return giveUp{reason.ExecutorRestarted.With(i.name, job.Duration(silence)), forgotten}, true
-	case (r.unsure || !r.idle.IsZero() && !e.saidBusy) && long(later(later(r.idle, r.grew), r.kept.Started), disbelieved):
-		return giveUp{reason.ExecutorUnsure.With(i.name, job.Duration(disbelieved)), unsure}, true
+	case !a.idle.IsZero() && e.saidBusy && long(a.idle, silence):
+		return giveUp{reason.ExecutorForgot.With(a.i.name, job.Duration(silence)), forgotten}, true
+	case !e.complete() && e.restarted.After(a.kept.Started) && long(later(e.restarted, a.grew), silence):
+		return giveUp{reason.ExecutorRestarted.With(a.i.name, job.Duration(silence)), forgotten}, true
+	case (a.unsure || !a.idle.IsZero() && !e.saidBusy) && long(later(later(a.idle, a.grew), a.kept.Started), disbelieved):
+		return giveUp{reason.ExecutorUnsure.With(a.i.name, job.Duration(disbelieved)), unsure}, true
 	}
 	return g, false
 }
 
 // settled returns since when NATS has answered without a gap.
-func (b *Bridge) settled() time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.table.settled.IsZero() || time.Since(b.table.polled) > gap {
+func (m *members) settled() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.table.settled.IsZero() || time.Since(m.table.polled) > gap {
 		return time.Now()
 	}
-	return b.table.settled
+	return m.table.settled
 }
 
 // lookBack finds out whether another bridge has taken the callback of a run, which it may while it
 // does not reach us. Ours is the acknowledgement then.
-func (i *instance) lookBack(ctx context.Context, r *run) func() bool {
-	kept, _, err := i.b.store.Run(ctx, i.group.name, i.name, r.kept.LogID)
+func (a *attempt) lookBack(ctx context.Context) func() bool {
+	kept, _, err := a.i.b.store.Run(ctx, a.i.group.name, a.i.name, a.kept.LogID)
 	if err != nil || !kept.Ended {
 		return carryOn
 	}
 	return func() bool {
-		i.lastLines(ctx, r)
-		i.settleEnd(r)
+		a.lastLines(ctx)
+		a.settleEnd()
 		return true
 	}
 }

@@ -95,14 +95,12 @@ func (e end) finished(r *state.Run, instance string, lines int) *bus.Event {
 }
 
 // reported ends a run as its executor has reported. It returns nil once that is stored.
-func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error {
+func (a *attempt) reported(ctx context.Context, c wire.Callback) error {
 	if c.Old {
-		i.mu.Lock()
-		i.is.Old = true
-		i.mu.Unlock()
+		a.i.held.learn(func(is *state.Instance) { is.Old = true })
 	}
-	i.conclude(ctx, r, endOf(&r.kept, c, time.Now()))
-	if !r.stored {
+	a.conclude(ctx, endOf(&a.kept, c, time.Now()))
+	if !a.stored {
 		return errNotStored
 	}
 	return nil
@@ -110,106 +108,133 @@ func (i *instance) reported(ctx context.Context, r *run, c wire.Callback) error 
 
 // conclude stores how a run ended, and then acknowledges its trigger. It gives up only when ctx is done,
 // or the instance is another bridge's: that one goes on with the run then.
-func (i *instance) conclude(ctx context.Context, r *run, e end) {
-	m, err := e.finished(&r.kept, i.name, r.log.lines()).MsgWithin(r.kept.Token, i.b.conn.NC.MaxPayload())
+func (a *attempt) conclude(ctx context.Context, e end) {
+	m, err := e.finished(&a.kept, a.i.name, a.log.lines()).MsgWithin(a.kept.Token, a.i.b.conn.NC.MaxPayload())
 	if err != nil {
-		i.log.ErrorContext(ctx, "end of run not reported", "run_id", r.kept.Trigger.RunID, "error", err)
+		a.i.log.ErrorContext(ctx, "end of run not reported", "run_id", a.kept.Trigger.RunID, "error", err)
 		return
 	}
-	if i.untilStored(ctx, func() error { return i.publish(ctx, m) }) != nil {
+	if a.untilStored(ctx, func() error { return a.publish(ctx, m) }) != nil {
 		return
 	}
-	if r.kept.LogID != 0 {
-		r.kept.Ended, r.kept.Unheard = true, e.unheard
-		if i.untilStored(ctx, func() error { return i.store(ctx, r) }) != nil {
+	if a.kept.LogID != 0 {
+		a.kept.Ended, a.kept.Unheard = true, e.unheard
+		if a.untilStored(ctx, func() error { return a.store(ctx) }) != nil {
 			return
 		}
 	}
-	i.b.metrics.runs.WithLabelValues(string(e.status)).Inc()
-	i.settleEnd(r)
+	a.i.b.metrics.runs.WithLabelValues(string(e.status)).Inc()
+	a.settleEnd()
 }
 
 // settleEnd acknowledges the trigger of a run whose end is stored.
-func (i *instance) settleEnd(r *run) {
-	r.stored = true
-	if c := r.kept.Claim; c != nil {
-		m, err := c.OverMsg(r.kept.Trigger)
+func (a *attempt) settleEnd() {
+	a.stored = true
+	if c := a.kept.Claim; c != nil {
+		m, err := c.OverMsg(a.kept.Trigger)
 		if err == nil {
-			err = i.b.conn.NC.PublishMsg(m)
+			err = a.i.b.conn.NC.PublishMsg(m)
 		}
 		if err != nil {
-			i.log.Debug("claim not let go", "run_id", r.kept.Trigger.RunID, "error", err)
+			a.i.log.Debug("claim not released", "run_id", a.kept.Trigger.RunID, "error", err)
 		}
 	}
-	i.b.answer(i.ack(r), "+ACK")
+	a.i.b.answer(a.i.ack(a.run), "+ACK")
 }
 
 // giveUp ends a run whose executor is gone, or has forgotten it, or has drained for long enough.
-func (i *instance) giveUp(ctx context.Context, r *run, g giveUp) {
-	i.lastLines(ctx, r)
+func (a *attempt) giveUp(ctx context.Context, g giveUp) {
+	a.lastLines(ctx)
 	select {
-	case said := <-r.callbacks: // it may have succeeded, and must not run again
-		said.done <- i.reported(ctx, r, said.Callback)
+	case said := <-a.callbacks: // it may have succeeded, and must not run again
+		said.done <- a.reported(ctx, said.Callback)
 		return
 	default:
 	}
 	switch g.kind {
 	case drained:
-		i.cutOff(ctx, r, g.why)
+		a.cutOff(ctx, g.why)
 	case gone, forgotten, unsure:
-		i.endByPolicy(ctx, r, g)
+		a.endByPolicy(ctx, g)
 	}
+}
+
+// cutOff ends a run by the policy of its job, and then at its executor. In that order, and Unheard:
+// else the run would fail because we killed it, and would not run again elsewhere. A drain keeps its
+// limit also while NATS stores nothing.
+func (a *attempt) cutOff(ctx context.Context, why string) {
+	a.kept.Unheard = true
+	over := make(chan bool, 1)
+	t, jobID := a.kept.Trigger, a.kept.JobID
+	a.i.b.work.Go(func() error {
+		late := time.NewTimer(killAnyway)
+		defer late.Stop()
+		select {
+		case ours := <-over:
+			if !ours {
+				return nil
+			}
+		case <-late.C:
+		}
+		// The instance may go with its last run. The call has a limit of its own.
+		if err := a.i.b.peers.Kill(context.WithoutCancel(ctx), a.i.target(), jobID); err != nil {
+			a.i.log.WarnContext(ctx, "run not ended at its executor", "run_id", t.RunID, "error", err)
+		}
+		return nil
+	})
+	a.stray = a.endByPolicy(ctx, giveUp{why: why, kind: drained}) // no other run of the job may be killed in its place
+	over <- a.stray
 }
 
 // endByPolicy ends a run whose executor says nothing, by the policy of its job. It returns false if another
 // bridge has the run.
-func (i *instance) endByPolicy(ctx context.Context, r *run, g giveUp) bool {
-	switch e := r.kept.Ending; {
+func (a *attempt) endByPolicy(ctx context.Context, g giveUp) bool {
+	switch e := a.kept.Ending; {
 	case e != nil:
-		i.conclude(ctx, r, end{status: e.Status, message: e.Message, unheard: true})
-		return r.stored
-	case r.kept.Trigger.Delivery == job.AtMostOnce && g.kind != unsure:
-		i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(i.name), g.why), unheard: true})
-		return r.stored
+		a.conclude(ctx, end{status: e.Status, message: e.Message, unheard: true})
+		return a.stored
+	case a.kept.Trigger.Delivery == job.AtMostOnce && g.kind != unsure:
+		a.conclude(ctx, end{status: job.StatusLost, message: reason.Join(reason.WentSilent.With(a.i.name), g.why), unheard: true})
+		return a.stored
 	case g.kind == unsure:
-		i.conclude(ctx, r, end{status: job.StatusLost, message: g.why, unheard: true})
-		return r.stored
-	case g.kind == forgotten && r.kept.Forgotten >= maxForgotten:
-		i.conclude(ctx, r, end{status: job.StatusLost, message: reason.Join(g.why, reason.ForgottenBefore.With(r.kept.Forgotten)), unheard: true})
-		return r.stored
+		a.conclude(ctx, end{status: job.StatusLost, message: g.why, unheard: true})
+		return a.stored
+	case g.kind == forgotten && a.kept.Forgotten >= maxForgotten:
+		a.conclude(ctx, end{status: job.StatusLost, message: reason.Join(g.why, reason.ForgottenBefore.With(a.kept.Forgotten)), unheard: true})
+		return a.stored
 	}
-	i.log.WarnContext(ctx, "run given back", "run_id", r.kept.Trigger.RunID, "reason", g.why)
+	a.i.log.WarnContext(ctx, "run given back", "run_id", a.kept.Trigger.RunID, "reason", g.why)
 	switch g.kind {
 	case forgotten:
-		f := state.Forgotten{Times: r.kept.Forgotten + 1, Why: g.why}
-		if i.untilStored(ctx, func() error { return i.b.store.PutForgotten(ctx, r.kept.Trigger, f) }) != nil {
+		f := state.Forgotten{Times: a.kept.Forgotten + 1, Why: g.why}
+		if a.untilStored(ctx, func() error { return a.i.b.store.PutForgotten(ctx, a.kept.Trigger, f) }) != nil {
 			return false
 		}
 	case gone:
-		return i.leave(ctx, r)
+		return a.leave(ctx)
 	case drained, unsure:
 	}
-	return i.giveBack(ctx, r)
+	return a.giveBack(ctx)
 }
 
 // maxForgotten bounds the new starts of an attempt that a live executor has lost, or whose end it
 // cannot report.
 const maxForgotten = 1
 
-func (i *instance) publish(ctx context.Context, m *nats.Msg) error {
-	_, err := i.b.js.PublishMsg(ctx, m)
+func (a *attempt) publish(ctx context.Context, m *nats.Msg) error {
+	_, err := a.i.b.js.PublishMsg(ctx, m)
 	return err
 }
 
 // untilStored calls store until it has worked, or ctx is done, or the instance is another bridge's.
-func (i *instance) untilStored(ctx context.Context, store func() error) error {
+func (a *attempt) untilStored(ctx context.Context, store func() error) error {
 	again := pause.Backoff{Least: storeWaitMin, Most: storeWaitMax}
 	for try := uint(1); ; try++ {
 		err := store()
 		if err == nil || ctx.Err() != nil || errors.Is(err, job.ErrConflict) {
 			return err
 		}
-		i.log.WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
+		a.i.log.WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
 		if err := again.Wait(ctx); err != nil {
 			return err
 		}

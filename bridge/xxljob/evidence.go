@@ -63,7 +63,7 @@ func (i *instance) idleAt(ctx context.Context, jobID int32) (idle, sure bool, er
 	i.mu.Unlock()
 	if news { // the bridge that takes the executor over must believe it, too
 		i.b.work.Go(func() error {
-			if err := i.change(ctx, func(is *state.Instance) { is.SaysBusy = true }); err != nil && ctx.Err() == nil {
+			if err := i.held.change(ctx, func(is *state.Instance) { is.SaysBusy = true }); err != nil && ctx.Err() == nil {
 				i.log.DebugContext(ctx, "instance not stored", "error", err)
 			}
 			return nil
@@ -93,19 +93,18 @@ func (i *instance) share(ctx context.Context) {
 	i.mu.Lock()
 	known := i.shown.shared
 	i.shown.shared = true
-	address := i.is.Address
 	i.mu.Unlock()
 	if !known {
-		i.log.WarnContext(ctx, "several executors answer at one address: kills and logs may reach the wrong one, and lost runs end by their timeout only; have each register an address of its own", "address", address)
+		i.log.WarnContext(ctx, "several executors answer at one address: kills and logs may reach the wrong one, and lost runs end by their timeout only; have each register an address of its own", "address", i.target().Address)
 	}
 }
 
-// listened notes whether somebody listened at a call.
-func (i *instance) listenedLocked(err error, now time.Time) {
+// called records whether somebody listened at a call.
+func (e *evidence) called(err error, now time.Time) {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		i.shown.refused = true
-	case err == nil && i.shown.refused:
-		i.shown.refused, i.shown.restarted = false, now
+		e.refused = true
+	case err == nil && e.refused:
+		e.refused, e.restarted = false, now
 	}
 }

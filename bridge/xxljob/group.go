@@ -84,8 +84,8 @@ func (g *group) hold(ref bus.AttemptRef, i *instance) {
 	g.holders[ref] = i
 }
 
-// letGo notes that it has it no more.
-func (g *group) letGo(ref bus.AttemptRef, i *instance) {
+// release notes that it has it no more.
+func (g *group) release(ref bus.AttemptRef, i *instance) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.holders[ref] == i {
@@ -110,7 +110,7 @@ func (g *group) choose() *instance {
 	}
 	a, b := g.members[rand.IntN(n)], g.members[rand.IntN(n)] //nolint:gosec // no secret
 	g.mu.Unlock()
-	if b.free() > a.free() {
+	if b.room() > a.room() {
 		return b
 	}
 	return a
@@ -157,7 +157,7 @@ func (g *group) pull(life context.Context) {
 		case <-recount.C:
 			counted, free, waiting = time.Now(), 0, false
 			for _, i := range g.all() {
-				free += i.free()
+				free += i.room()
 			}
 		case <-g.changed:
 			if !waiting {

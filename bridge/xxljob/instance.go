@@ -50,29 +50,20 @@ type instance struct {
 	ended  chan struct{} // closed when no more are begun
 
 	dropped sync.Once
-	// numbering has a value while a run gets its log id, so that log ids rise. numbers are ours to give,
-	// since the instant numbered.
-	numbering chan struct{}
-	numbers   []int64
-	numbered  time.Time
-	// storing is held while the instance itself is written.
-	storing sync.Mutex
+	numbers logIDs
+	held    *tenure
 
-	mu       sync.Mutex
-	is       state.Instance
-	revision uint64 // the fence
-	live     map[bus.AttemptRef]*run
-	byLog    map[int64]*run
-	busy     map[job.Name]bool  // jobs with a run here, or whose executor may still do one that has ended
-	stray    map[job.Name]stray // of these, the latter
-	gone     bool               // it takes nothing
-	leaving  bool               // drains
-	removed  bool               // its executor has said that it leaves
-	absent   bool               // its executor has not registered for too long
-	drainBy  time.Time
-	refused  int            // messages of ours, by servers
-	refusal  *fleet.Refusal // of the last of them
-	lastBeat time.Time
+	mu    sync.Mutex // guards what follows
+	live  map[bus.AttemptRef]*run
+	byLog map[int64]*run
+	occupied
+	standing
+	contact
+	beats
+}
+
+// contact is what the calls to an executor have shown.
+type contact struct {
 	asked    time.Time
 	asking   bool
 	silent   int
@@ -80,17 +71,26 @@ type instance struct {
 	shown    evidence
 }
 
+// beats is what heartbeats of an instance say of its messages, and when the last one was sent.
+type beats struct {
+	refused  int            // messages of ours, by servers
+	refusal  *fleet.Refusal // of the last of them
+	lastBeat time.Time
+}
+
 func newInstance(b *Bridge, g *group, is state.Instance, revision uint64, cancel context.CancelCauseFunc) *instance {
 	return &instance{
-		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, is: is, revision: revision, start: make(chan *run, 64), ended: make(chan struct{}), numbering: make(chan struct{}, 1),
-		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, busy: map[job.Name]bool{}, stray: map[job.Name]stray{}, leaving: is.Drained,
-		shown: evidence{saidBusy: is.SaysBusy},
+		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, start: make(chan *run, 64), ended: make(chan struct{}),
+		numbers: logIDs{giving: make(chan struct{}, 1)}, held: &tenure{store: b.store, bridge: b.id, is: is, revision: revision},
+		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, occupied: occupied{busy: map[job.Name]bool{}, stray: map[job.Name]stray{}},
+		standing: standing{leaving: is.Drained}, contact: contact{shown: evidence{saidBusy: is.SaysBusy}},
 	}
 }
 
 // listen begins to take requests, and makes the instance known.
 func (i *instance) listen(ctx context.Context) (err error) {
-	control := i.is.Control()
+	is := i.held.current()
+	control := is.Control()
 	if i.sub, err = i.b.conn.NC.Subscribe(control.Subject("*"), func(m *nats.Msg) { i.request(ctx, control, m) }); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (i *instance) run(ctx context.Context) {
 	i.mu.Lock()
 	for _, r := range i.live {
 		if r.resumed { // others are accepted already, and come by the channel
-			runs.Go(func() { i.carry(ctx, r) })
+			runs.Go(func() { i.attempt(r).carry(ctx) })
 		}
 	}
 	i.mu.Unlock()
@@ -121,7 +121,7 @@ func (i *instance) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case r := <-i.start:
-			runs.Go(func() { i.carry(ctx, r) })
+			runs.Go(func() { i.attempt(r).carry(ctx) })
 		case <-tick.C:
 		}
 	}
@@ -150,72 +150,9 @@ func (i *instance) release(ctx context.Context) error {
 	}
 	i.gone = true
 	i.mu.Unlock()
-	err := i.change(ctx, func(is *state.Instance) { is.Holder = "" })
+	err := i.held.change(ctx, func(is *state.Instance) { is.Holder = "" })
 	i.drop("another bridge is to serve it")
 	return err
-}
-
-// change changes what is stored of the instance. The error is job.ErrConflict if it is another's.
-func (i *instance) change(ctx context.Context, to func(*state.Instance)) error {
-	i.storing.Lock()
-	defer i.storing.Unlock()
-	i.mu.Lock()
-	is, revision := i.is, i.revision
-	i.mu.Unlock()
-	to(&is)
-	next, err := i.b.store.PutInstance(ctx, &is, revision)
-	if err != nil {
-		return err
-	}
-	i.mu.Lock()
-	i.is, i.revision = is, next
-	i.mu.Unlock()
-	return nil
-}
-
-// put stores a run of the instance. The error is job.ErrConflict once another bridge serves it.
-func (i *instance) put(ctx context.Context, r *state.Run) error {
-	for {
-		f := i.fence()
-		err := i.b.store.PutRun(ctx, r, f)
-		if !errors.Is(err, job.ErrConflict) {
-			return err
-		}
-		i.storing.Lock() // a change of ours may be under way
-		same := i.fence() == f
-		i.storing.Unlock()
-		if same && !i.refence(ctx, f.Revision) {
-			// Another bridge has it, or we cannot know. If it is still ours, we take it over again.
-			i.drop("it was changed by another bridge")
-			return err
-		}
-	}
-}
-
-// refence finds out whether the instance is still ours, at a later revision: the answer to a change of ours
-// may have been lost.
-func (i *instance) refence(ctx context.Context, was uint64) bool {
-	is, revision, err := i.b.store.Instance(ctx, i.group.name, i.name)
-	if err != nil || is.Holder != i.b.id || revision <= was {
-		return false
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.is, i.revision = *is, revision
-	return true
-}
-
-func (i *instance) fence() state.Fence {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return state.Fence{Group: i.is.Group, Instance: i.is.Instance, Revision: i.revision}
-}
-
-// behind reports whether a revision is later than ours.
-func (i *instance) behind(revision uint64) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return revision > i.revision
 }
 
 func (i *instance) idle() bool {
@@ -226,9 +163,8 @@ func (i *instance) idle() bool {
 
 // target returns how the executor is called.
 func (i *instance) target() peer.Target {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return peer.Target{Address: i.is.Address, AppName: i.is.AppName, Token: i.b.token(i.is.Group), Dialect: i.is.Dialect}
+	is := i.held.current()
+	return peer.Target{Address: is.Address, AppName: is.AppName, Token: i.b.token(is.Group), Dialect: is.Dialect}
 }
 
 // ack returns where the trigger of a run is answered.
@@ -263,7 +199,7 @@ func (i *instance) look(ctx context.Context, now time.Time) {
 	}
 	dead := i.silent >= maxSilent
 	leave := (i.removed || i.leaving || i.absent) && len(i.live) == 0
-	overdue := i.leaving && !i.drainBy.IsZero() && now.After(i.drainBy)
+	overdue := i.isOverdue(now)
 	beat := now.Sub(i.lastBeat) >= fleet.HeartbeatEvery
 	i.mu.Unlock()
 	for _, ack := range sign {
@@ -292,7 +228,7 @@ func (i *instance) ask(ctx context.Context) {
 	i.asking = false
 	strays := map[job.Name]stray{}
 	now := time.Now()
-	i.listenedLocked(err, now)
+	i.shown.called(err, now)
 	if err == nil {
 		i.silent = 0
 		maps.Copy(strays, i.stray)
@@ -314,8 +250,7 @@ func (i *instance) ask(ctx context.Context) {
 		// Whoever always says that it is busy must not keep the job from running.
 		if idle, sure, err := i.idleAt(ctx, s.jobID); !errors.Is(err, peer.ErrNotSent) && (idle || !sure) {
 			i.mu.Lock()
-			delete(i.stray, name)
-			delete(i.busy, name)
+			i.free(name)
 			i.mu.Unlock()
 		}
 	}
@@ -330,14 +265,23 @@ type stray struct {
 	until time.Time
 }
 
+// occupied is the jobs of which an instance takes no run.
+type occupied struct {
+	busy  map[job.Name]bool  // jobs with a run here, or whose executor may still do one that has ended
+	stray map[job.Name]stray // of these, the latter
+}
+
+// free ends that a job is busy.
+func (o *occupied) free(name job.Name) {
+	delete(o.stray, name)
+	delete(o.busy, name)
+}
+
 // returned handles an executor's report of a run that the bridge ended before.
-func (i *instance) returned(logID int64) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for name, s := range i.stray {
+func (o *occupied) returned(logID int64) {
+	for name, s := range o.stray {
 		if s.logID == logID {
-			delete(i.stray, name)
-			delete(i.busy, name)
+			o.free(name)
 		}
 	}
 }
@@ -368,7 +312,7 @@ func (i *instance) offline(ctx context.Context, why string) {
 				return nil
 			}
 		}
-		err := i.change(ctx, func(is *state.Instance) { is.Holder, is.Offline, is.Drained = "", true, drained })
+		err := i.held.change(ctx, func(is *state.Instance) { is.Holder, is.Offline, is.Drained = "", true, drained })
 		i.beatGone()
 		if err != nil && ctx.Err() == nil {
 			i.log.WarnContext(ctx, "instance not given up", "error", err)
@@ -387,33 +331,6 @@ func (i *instance) cutOffAll() {
 	}
 }
 
-// cutOff ends a run by the policy of its job, and then at its executor. In that order, and Unheard:
-// else the run would fail because we killed it, and would not run again elsewhere. A drain keeps its
-// limit also while NATS stores nothing.
-func (i *instance) cutOff(ctx context.Context, r *run, why string) {
-	r.kept.Unheard = true
-	over := make(chan bool, 1)
-	t, jobID := r.kept.Trigger, r.kept.JobID
-	i.b.work.Go(func() error {
-		late := time.NewTimer(killAnyway)
-		defer late.Stop()
-		select {
-		case ours := <-over:
-			if !ours {
-				return nil
-			}
-		case <-late.C:
-		}
-		// The instance may go with its last run. The call has a limit of its own.
-		if err := i.b.peers.Kill(context.WithoutCancel(ctx), i.target(), jobID); err != nil {
-			i.log.WarnContext(ctx, "run not ended at its executor", "run_id", t.RunID, "error", err)
-		}
-		return nil
-	})
-	r.stray = i.endByPolicy(ctx, r, giveUp{why: why, kind: drained}) // no other run of the job may be killed in its place
-	over <- r.stray
-}
-
 // all returns the live runs. The caller holds the lock.
 func (i *instance) all() []*run {
 	runs := make([]*run, 0, len(i.live))
@@ -423,32 +340,23 @@ func (i *instance) all() []*run {
 	return runs
 }
 
-// state is what the instance says of itself. The caller holds the lock.
-func (i *instance) state() fleet.InstanceState {
-	switch {
-	case i.gone, i.leaving, i.removed, i.absent:
-		return fleet.InstanceDraining
-	case i.is.Cordoned:
-		return fleet.InstanceCordoned
-	}
-	return fleet.InstanceOnline
-}
-
-func (i *instance) slots() int {
-	if i.is.Slots > 0 {
-		return min(i.is.Slots, maxSlots)
+// slots returns how many runs the instance may have.
+func (i *instance) slots(is *state.Instance) int {
+	if is.Slots > 0 {
+		return min(is.Slots, maxSlots)
 	}
 	return i.b.cfg.Slots
 }
 
-// free returns how many more runs the instance takes.
-func (i *instance) free() int {
+// room returns how many more runs the instance takes.
+func (i *instance) room() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.state() != fleet.InstanceOnline || i.silent > 0 {
+	is := i.held.current()
+	if i.state(is.Cordoned) != fleet.InstanceOnline || i.silent > 0 {
 		return 0
 	}
-	return max(i.slots()-len(i.live), 0)
+	return max(i.slots(&is)-len(i.live), 0)
 }
 
 // kinds are those of tasks that executors of XXL-JOB do.
@@ -458,18 +366,19 @@ var kinds = []string{job.KindHandler, job.KindScript}
 func (i *instance) heartbeat(now time.Time) (*nats.Msg, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	is := i.held.current()
 	host := ""
-	if u, err := url.Parse(i.is.Address); err == nil {
+	if u, err := url.Parse(is.Address); err == nil {
 		host = u.Host
 	}
-	version := i.is.Dialect.Versions()
-	if i.is.Old {
+	version := is.Dialect.Versions()
+	if is.Old {
 		version = "2.2"
 	}
-	beat := bus.Heartbeat{ControlSecret: i.is.Secret, Bridge: i.b.id, Instance: fleet.Instance{
-		Group: i.is.Group, Instance: i.is.Instance, State: i.state(), Kinds: kinds, Handlers: []string{fleet.AnyHandler},
-		Slots: i.slots(), Running: len(i.live), DrainBy: i.drainBy, Labels: i.is.Labels, Zone: i.is.Labels["zone"],
-		Protocol: fleet.Protocol, Version: version, SDK: i.is.Dialect.SDK(), Host: host, StartedAt: i.is.Since, At: now.UTC().Truncate(time.Millisecond),
+	beat := bus.Heartbeat{ControlSecret: is.Secret, Bridge: i.b.id, Instance: fleet.Instance{
+		Group: is.Group, Instance: is.Instance, State: i.state(is.Cordoned), Kinds: kinds, Handlers: []string{fleet.AnyHandler},
+		Slots: i.slots(&is), Running: len(i.live), DrainBy: i.drainBy, Labels: is.Labels, Zone: is.Labels["zone"],
+		Protocol: fleet.Protocol, Version: version, SDK: is.Dialect.SDK(), Host: host, StartedAt: is.Since, At: now.UTC().Truncate(time.Millisecond),
 		Refused: i.refused, Refusal: i.refusal,
 	}}
 	i.lastBeat = now
@@ -477,7 +386,7 @@ func (i *instance) heartbeat(now time.Time) (*nats.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode heartbeat: %w", err)
 	}
-	return &nats.Msg{Subject: bus.SubjectHeartbeat(i.is.Group, i.is.Instance), Data: data}, nil
+	return &nats.Msg{Subject: bus.SubjectHeartbeat(is.Group, is.Instance), Data: data}, nil
 }
 
 // beat says that the instance is there. The next one makes up for one that is lost.

@@ -71,7 +71,7 @@ func TestRunsThatBeginTogetherHaveRisingLogIDsAndPlacesOfTheirOwn(t *testing.T) 
 			var g errgroup.Group
 			for k := range runs {
 				runs[k] = newRun(state.Run{})
-				g.Go(func() error { return i.number(t.Context(), runs[k]) })
+				g.Go(func() error { return i.attempt(runs[k]).number(t.Context()) })
 			}
 			check(t, g.Wait())
 			for _, r := range runs {
@@ -105,15 +105,15 @@ func TestALogIDIsGivenOnlyWhileItIsKnownLongEnoughWhoseItIs(t *testing.T) {
 		next := func() int64 {
 			t.Helper()
 			r := newRun(state.Run{})
-			check(t, i.number(t.Context(), r))
+			check(t, i.attempt(r).number(t.Context()))
 			return r.kept.LogID
 		}
 		first := next()
-		i.numbered = i.numbered.Add(-state.BlockFor)
+		i.numbers.taken = i.numbers.taken.Add(-state.BlockFor)
 		if id := next(); id != first+1 {
 			t.Errorf("within its time the block goes on with %d, after %d", id, first)
 		}
-		i.numbered = i.numbered.Add(-time.Second)
+		i.numbers.taken = i.numbers.taken.Add(-time.Second)
 		if id := next(); id/state.BlockSize != first/state.BlockSize+1 {
 			t.Errorf("the block that was taken with %d is too old, and %d is given", first, id)
 		}
@@ -131,7 +131,7 @@ func TestAReportThatIsInHandWhenADrainsTimeIsOverEndsTheRun(t *testing.T) {
 			var all sync.WaitGroup
 			carry := func() {
 				for _, r := range runs {
-					all.Go(func() { i.carry(t.Context(), r) })
+					all.Go(func() { i.attempt(r).carry(t.Context()) })
 				}
 			}
 			if after > 0 {
@@ -164,7 +164,7 @@ func TestARunThatIsCutOffIsGivenBackWithoutAWordFromItsExecutor(t *testing.T) {
 	bustest.Run(t, now, func(t *testing.T) {
 		i, runs, answers := cutOff(t, 1)
 		r, begun := runs[0], time.Now()
-		i.carry(t.Context(), r)
+		i.attempt(r).carry(t.Context())
 		if took := time.Since(begun); took > lastLogWait+500*time.Millisecond || !i.idle() || !r.kept.GivenUp {
 			t.Errorf("after %s the run is %+v, and the instance idle: %t", took, r.kept, i.idle())
 		}

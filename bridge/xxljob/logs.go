@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
 )
@@ -91,71 +92,69 @@ func (g *runLog) note(delivery int) int64 {
 
 // readLog moves what is new in the executor's log to the run's, at most so many answers of it. It
 // reports whether that is all there is for now.
-func (i *instance) readLog(ctx context.Context, r *run, pages int) (all bool) {
-	if r.kept.LogID == 0 {
+func (a *attempt) readLog(ctx context.Context, pages int) (all bool) {
+	if a.kept.LogID == 0 {
 		return true
 	}
 	select { // one after the other, and some for all runs
-	case r.log.reading <- struct{}{}:
-		defer func() { <-r.log.reading }()
+	case a.log.reading <- struct{}{}:
+		defer func() { <-a.log.reading }()
 	case <-ctx.Done():
 		return false
 	}
 	select {
-	case i.b.logs <- struct{}{}:
-		defer func() { <-i.b.logs }()
+	case a.i.b.logs <- struct{}{}:
+		defer func() { <-a.i.b.logs }()
 	case <-ctx.Done():
 		return false
 	}
 	var err error
 	for range pages {
-		if all, err = i.readPage(ctx, r); all || err != nil {
+		if all, err = a.readPage(ctx); all || err != nil {
 			break
 		}
 	}
-	r.log.mu.Lock()
-	defer r.log.mu.Unlock()
-	if err == nil || ctx.Err() == nil || r.log.failed == nil { // else that our time is over is not why
-		r.log.failed = err
+	a.log.mu.Lock()
+	defer a.log.mu.Unlock()
+	if err == nil || ctx.Err() == nil || a.log.failed == nil { // else that our time is over is not why
+		a.log.failed = err
 	}
 	return all
 }
 
 // readPage moves the lines of one answer. It reports whether there are no more for now: the executor says
 // so, or had no new ones. Few say so.
-func (i *instance) readPage(ctx context.Context, r *run) (last bool, err error) {
-	if full, first := r.log.full(); full {
+func (a *attempt) readPage(ctx context.Context) (last bool, err error) {
+	if full, first := a.log.full(); full {
 		if first {
-			i.note(ctx, r, fmt.Sprintf("the log has more than %d lines or %d MiB; what follows is left out", maxLogLines, maxLogBytes>>20))
+			a.note(ctx, fmt.Sprintf("the log has more than %d lines or %d MiB; what follows is left out", maxLogLines, maxLogBytes>>20))
 		}
 		return true, nil
 	}
-	l, err := i.b.peers.Log(ctx, i.target(), r.kept.LogID, r.kept.Started, r.log.at())
+	l, err := a.i.b.peers.Log(ctx, a.i.target(), a.kept.LogID, a.kept.Started, a.log.at())
 	if err != nil {
 		return false, err
 	}
-	if l.Dialect != "" && i.target().Dialect != wire.DialectC {
-		i.mu.Lock()
-		news := i.is.Dialect != l.Dialect
-		i.is.Dialect = l.Dialect
-		i.mu.Unlock()
+	if l.Dialect != "" && a.i.target().Dialect != wire.DialectC {
+		news := false
+		a.i.held.learn(func(is *state.Instance) { news, is.Dialect = is.Dialect != l.Dialect, l.Dialect })
 		if news {
-			i.beat(time.Now())
+			a.i.beat(time.Now())
 		}
 	}
 	var batch []bus.LogLine
 	size := 0
 	for k, text := range l.Lines {
 		number := l.Next - len(l.Lines) + k
-		batch = append(batch, piecesOf(r.kept.Delivery, number, text)...)
+		batch = append(batch, piecesOf(a.kept.Delivery, number, text)...)
 		size += len(text)
 		if len(batch) < batchLines && size < batchBytes && k < len(l.Lines)-1 {
 			continue
 		}
-		if err := i.publishLines(ctx, r, batch); err != nil {
+		if err := a.publishLines(ctx, batch); err != nil {
 			return false, err
 		}
-		if !r.log.moved(number+1, size) {
+		if !a.log.moved(number+1, size) {
 			break
 		}
 		batch, size = batch[:0], 0
@@ -184,24 +183,24 @@ func piecesOf(delivery, number int, text string) []bus.LogLine {
 }
 
 // note says something of our own after the last line of a run's log.
-func (i *instance) note(ctx context.Context, r *run, text string) {
-	seq := r.log.note(r.kept.Delivery)
+func (a *attempt) note(ctx context.Context, text string) {
+	seq := a.log.note(a.kept.Delivery)
 	if seq == 0 {
 		return
 	}
-	err := i.publishLines(ctx, r, []bus.LogLine{{Seq: seq, At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem, Text: text}})
+	err := a.publishLines(ctx, []bus.LogLine{{Seq: seq, At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem, Text: text}})
 	if err != nil {
-		i.log.DebugContext(ctx, "log line not stored", "run_id", r.kept.Trigger.RunID, "error", err)
+		a.i.log.DebugContext(ctx, "log line not stored", "run_id", a.kept.Trigger.RunID, "error", err)
 	}
 }
 
-func (i *instance) publishLines(ctx context.Context, r *run, lines []bus.LogLine) error {
-	t := r.kept.Trigger
-	l := &bus.Log{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Piece: t.Piece, Instance: i.name, Lines: lines}
-	all, err := l.MsgsWithin(r.kept.Token, i.b.conn.NC.MaxPayload())
+func (a *attempt) publishLines(ctx context.Context, lines []bus.LogLine) error {
+	t := a.kept.Trigger
+	l := &bus.Log{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Piece: t.Piece, Instance: a.i.name, Lines: lines}
+	all, err := l.MsgsWithin(a.kept.Token, a.i.b.conn.NC.MaxPayload())
 	for _, m := range all {
 		if err == nil {
-			err = i.publish(ctx, m)
+			err = a.publish(ctx, m)
 		}
 	}
 	return err
@@ -209,16 +208,16 @@ func (i *instance) publishLines(ctx context.Context, r *run, lines []bus.LogLine
 
 // lastLines reads what is left of the log of a run that has ended. The end does not wait for an executor
 // that is slow: then the lines come after it, or a line that says that they do not.
-func (i *instance) lastLines(ctx context.Context, r *run) {
+func (a *attempt) lastLines(ctx context.Context) {
 	soon, cancel := context.WithTimeout(ctx, lastLogWait)
 	defer cancel()
-	if i.readLog(soon, r, maxLogLines) || ctx.Err() != nil {
+	if a.readLog(soon, maxLogLines) || ctx.Err() != nil {
 		return
 	}
-	i.b.work.Go(func() error { i.lateLines(ctx, r); return nil })
+	a.i.b.work.Go(func() error { a.lateLines(ctx); return nil })
 }
 
-func (i *instance) lateLines(ctx context.Context, r *run) {
+func (a *attempt) lateLines(ctx context.Context) {
 	// The instance may go while its lines are read.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateMost)
 	defer cancel()
@@ -226,14 +225,14 @@ func (i *instance) lateLines(ctx context.Context, r *run) {
 	defer rest.Stop()
 	for at, since := 0, time.Now(); time.Since(since) < lateLogs; {
 		limited, cancel := context.WithTimeout(ctx, lateLogs)
-		all := i.readLog(limited, r, pagesAtOnce)
+		all := a.readLog(limited, pagesAtOnce)
 		cancel()
 		if all {
 			return
 		}
-		if r.log.at() > at { // there may be more
-			at, since = r.log.at(), time.Now()
-			if r.log.failure() == nil && ctx.Err() == nil {
+		if a.log.at() > at { // there may be more
+			at, since = a.log.at(), time.Now()
+			if a.log.failure() == nil && ctx.Err() == nil {
 				continue
 			}
 		}
@@ -245,10 +244,10 @@ func (i *instance) lateLines(ctx context.Context, r *run) {
 		break
 	}
 	why := "it has more lines than could be read in time"
-	if failed := r.log.failure(); failed != nil {
+	if failed := a.log.failure(); failed != nil {
 		why = failed.Error()
 	}
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), lastLogWait)
 	defer end()
-	i.note(last, r, fmt.Sprintf("the executor does not hand out the log from line %d on: %s", r.log.at(), why))
+	a.note(last, fmt.Sprintf("the executor does not hand out the log from line %d on: %s", a.log.at(), why))
 }

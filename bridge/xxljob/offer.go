@@ -72,16 +72,17 @@ func (i *instance) accept(o *offer) (answer fleet.Answer, detail string) {
 	}
 	t := o.trigger
 	i.mu.Lock()
+	is := i.held.current()
 	switch {
 	case o.resume:
 		answer = fleet.AnswerGone
-	case i.willing() != fleet.AnswerAccepted:
-		answer = i.willing()
+	case i.answer(is.Cordoned) != fleet.AnswerAccepted:
+		answer = i.answer(is.Cordoned)
 	case !can(&t.Task):
 		answer, detail = fleet.AnswerUnknownKind, "executors of XXL-JOB do handlers and scripts"
 	case i.busy[t.Job]:
 		answer, detail = fleet.AnswerBusy, "it runs the job already"
-	case len(i.live) >= i.slots() || i.silent > 0:
+	case len(i.live) >= i.slots(&is) || i.silent > 0:
 		answer = fleet.AnswerBusy
 	}
 	if answer != "" {
@@ -111,25 +112,13 @@ func (i *instance) resume(kept *state.Run) {
 	i.group.hold(kept.Trigger.Ref(), i)
 }
 
-// willing says whether the instance takes new work. The caller holds the lock.
-func (i *instance) willing() fleet.Answer {
-	switch i.state() {
-	case fleet.InstanceDraining:
-		return fleet.AnswerDraining
-	case fleet.InstanceCordoned:
-		return fleet.AnswerCordoned
-	case fleet.InstanceOnline, fleet.InstanceLost, fleet.InstanceIncompatible:
-	}
-	return fleet.AnswerAccepted
-}
-
 // forget ends what is known of a run. One whose executor may still do it keeps its job busy.
 func (i *instance) forget(r *run) {
 	t := r.kept.Trigger
 	if r.stored {
 		i.group.done.Add(t.Ref())
 	}
-	i.group.letGo(t.Ref(), i)
+	i.group.release(t.Ref(), i)
 	i.mu.Lock()
 	delete(i.live, t.Ref())
 	delete(i.byLog, r.kept.LogID)

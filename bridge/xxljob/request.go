@@ -50,7 +50,8 @@ func (i *instance) reply(ctx context.Context, verb string, m *nats.Msg) {
 	r := fleet.InstanceReply{Instance: i.name, Answer: fleet.AnswerAccepted}
 	err := i.obey(ctx, verb, m, &r)
 	i.mu.Lock()
-	r.State, r.Running, r.Slots, r.DrainBy = i.state(), len(i.live), i.slots(), i.drainBy
+	is := i.held.current()
+	r.State, r.Running, r.Slots, r.DrainBy = i.state(is.Cordoned), len(i.live), i.slots(&is), i.drainBy
 	i.mu.Unlock()
 	if err == nil {
 		err = bus.RespondInstance(m, &r)
@@ -127,7 +128,8 @@ func (i *instance) obey(ctx context.Context, verb string, m *nats.Msg, r *fleet.
 // probe asks the executor whether it lives, or, of a job, whether it is idle.
 func (i *instance) probe(ctx context.Context, name job.Name) (fleet.Answer, string) {
 	i.mu.Lock()
-	answer, busy := i.willing(), i.busy[name] || len(i.live) >= i.slots()
+	is := i.held.current()
+	answer, busy := i.answer(is.Cordoned), i.busy[name] || len(i.live) >= i.slots(&is)
 	i.mu.Unlock()
 	if answer != fleet.AnswerAccepted {
 		return answer, ""
@@ -259,7 +261,7 @@ func (i *instance) settle(ctx context.Context, q fleet.SetRequest) error {
 
 // set changes what people have asked for, and says so.
 func (i *instance) set(ctx context.Context, to func(*state.Instance)) error {
-	if err := i.change(ctx, to); err != nil {
+	if err := i.held.change(ctx, to); err != nil {
 		return err
 	}
 	i.beat(time.Now())

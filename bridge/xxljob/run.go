@@ -2,6 +2,7 @@ package xxljob
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -131,28 +132,36 @@ func (r *run) report(ctx context.Context, c wire.Callback) error {
 	return errNotStored
 }
 
+// attempt is a run in the hands of the goroutine that carries it at its instance.
+type attempt struct {
+	i *instance
+	*run
+}
+
+func (i *instance) attempt(r *run) *attempt { return &attempt{i, r} }
+
 // carry goes on with a run until it has ended, or ctx is done. Then the next bridge goes on.
-func (i *instance) carry(ctx context.Context, r *run) {
+func (a *attempt) carry(ctx context.Context) {
 	defer func() {
-		close(r.over)
-		i.forget(r)
+		close(a.over)
+		a.i.forget(a.run)
 	}()
-	if r.resumed || i.begin(ctx, r) {
-		i.attend(ctx, r)
+	if a.resumed || a.begin(ctx) {
+		a.attend(ctx)
 	}
 }
 
 // attend looks after a run that its executor has, or may have.
-func (i *instance) attend(ctx context.Context, r *run) {
+func (a *attempt) attend(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	if !i.evidence().saidBusy { // at once: a run may be forgotten within a second
-		r.ask(func() func() bool {
-			_, _, _ = i.idleAt(ctx, r.kept.JobID) // if it fails, that says nothing
+	if !a.i.evidence().saidBusy { // at once: a run may be forgotten within a second
+		a.ask(func() func() bool {
+			_, _, _ = a.i.idleAt(ctx, a.kept.JobID) // if it fails, that says nothing
 			return carryOn
 		})
 	}
-	limit, cause := limitOf(&r.kept)
+	limit, cause := limitOf(&a.kept)
 	deadline := time.NewTimer(time.Until(limit))
 	defer deadline.Stop()
 	if limit.IsZero() {
@@ -162,24 +171,24 @@ func (i *instance) attend(ctx context.Context, r *run) {
 		select {
 		case <-ctx.Done():
 			return
-		case said := <-r.callbacks:
-			i.lastLines(ctx, r)
-			said.done <- i.reported(ctx, r, said.Callback)
+		case said := <-a.callbacks:
+			a.lastLines(ctx)
+			said.done <- a.reported(ctx, said.Callback)
 			return
-		case e := <-r.kills:
-			i.startEnding(ctx, r, e)
+		case e := <-a.kills:
+			a.startEnding(ctx, e)
 		case <-deadline.C:
-			i.startEnding(ctx, r, state.Ending{Status: job.StatusTimedOut, Message: cause})
-		case g := <-r.givenUp:
-			i.giveUp(ctx, r, g)
+			a.startEnding(ctx, state.Ending{Status: job.StatusTimedOut, Message: cause})
+		case g := <-a.givenUp:
+			a.giveUp(ctx, g)
 			return
-		case result := <-r.results:
-			r.asking = false
+		case result := <-a.results:
+			a.asking = false
 			if result() {
 				return
 			}
 		case now := <-tick.C:
-			if i.lookAfter(ctx, r, now) {
+			if a.lookAfter(ctx, now) {
 				return
 			}
 		}
@@ -200,41 +209,41 @@ func limitOf(r *state.Run) (at time.Time, cause string) {
 
 // lookAfter does what is due without a message, and reports whether the run has ended by it. Calls that
 // take a while are made beside it, one at a time.
-func (i *instance) lookAfter(ctx context.Context, r *run, now time.Time) (ended bool) {
-	if now.Sub(r.kept.Started) >= startedAfter && !r.doubt {
-		i.sayStarted(ctx, r, now)
+func (a *attempt) lookAfter(ctx context.Context, now time.Time) (ended bool) {
+	if now.Sub(a.kept.Started) >= startedAfter && !a.doubt {
+		a.sayStarted(ctx, now)
 	}
-	if e := r.kept.Ending; e != nil && now.Sub(e.At) > r.patience() {
-		r.stray = true
-		i.lastLines(ctx, r)
-		i.conclude(ctx, r, end{status: e.Status, message: reason.Join(e.Message, "its executor did not end it in time"), unheard: true})
+	if e := a.kept.Ending; e != nil && now.Sub(e.At) > a.patience() {
+		a.stray = true
+		a.lastLines(ctx)
+		a.conclude(ctx, end{status: e.Status, message: reason.Join(e.Message, "its executor did not end it in time"), unheard: true})
 		return true
 	}
-	if r.asking {
+	if a.asking {
 		return false
 	}
 	switch {
-	case r.kept.Ending != nil && now.Sub(r.killedAt) >= killEvery:
-		r.killedAt = now
-		r.ask(func() func() bool {
-			if err := i.b.peers.Kill(ctx, i.target(), r.kept.JobID); err != nil && ctx.Err() == nil {
-				i.log.WarnContext(ctx, "run not ended at its executor, tried again", "run_id", r.kept.Trigger.RunID, "error", err)
+	case a.kept.Ending != nil && now.Sub(a.killedAt) >= killEvery:
+		a.killedAt = now
+		a.ask(func() func() bool {
+			if err := a.i.b.peers.Kill(ctx, a.i.target(), a.kept.JobID); err != nil && ctx.Err() == nil {
+				a.i.log.WarnContext(ctx, "run not ended at its executor, tried again", "run_id", a.kept.Trigger.RunID, "error", err)
 			}
 			return carryOn
 		})
-	case r.doubt:
-		r.ask(func() func() bool { return i.clear(ctx, r) })
-	case now.Sub(r.lookedAt) >= lookBackEvery && now.Sub(r.kept.Started) >= lookBackEvery:
-		r.lookedAt = now
-		r.ask(func() func() bool { return i.lookBack(ctx, r) })
-	case now.Sub(r.askedAt) >= idleEvery && now.Sub(r.kept.Started) >= startedAfter:
-		r.askedAt = now
-		since := r.idle
-		r.ask(func() func() bool { return i.listenFor(ctx, r, since) })
-	case now.Sub(r.loggedAt) >= logEvery && now.Sub(r.kept.Started) >= startedAfter:
-		r.loggedAt = now
-		r.ask(func() func() bool {
-			i.readLog(ctx, r, pagesAtOnce)
+	case a.doubt:
+		a.ask(func() func() bool { return a.clear(ctx) })
+	case now.Sub(a.lookedAt) >= lookBackEvery && now.Sub(a.kept.Started) >= lookBackEvery:
+		a.lookedAt = now
+		a.ask(func() func() bool { return a.lookBack(ctx) })
+	case now.Sub(a.askedAt) >= idleEvery && now.Sub(a.kept.Started) >= startedAfter:
+		a.askedAt = now
+		since := a.idle
+		a.ask(func() func() bool { return a.listenFor(ctx, since) })
+	case now.Sub(a.loggedAt) >= logEvery && now.Sub(a.kept.Started) >= startedAfter:
+		a.loggedAt = now
+		a.ask(func() func() bool {
+			a.readLog(ctx, pagesAtOnce)
 			return carryOn
 		})
 	}
@@ -258,35 +267,35 @@ func (r *run) patience() time.Duration {
 }
 
 // sayStarted publishes the started event until it is stored. Nothing here waits.
-func (i *instance) sayStarted(ctx context.Context, r *run, now time.Time) {
-	if r.kept.Said {
+func (a *attempt) sayStarted(ctx context.Context, now time.Time) {
+	if a.kept.Said {
 		return
 	}
-	if r.started != nil {
+	if a.started != nil {
 		select {
-		case <-r.started.Ok():
-			r.kept.Said = true
-			r.started = nil
+		case <-a.started.Ok():
+			a.kept.Said = true
+			a.started = nil
 			return
-		case err := <-r.started.Err():
-			i.log.DebugContext(ctx, "started event not stored", "run_id", r.kept.Trigger.RunID, "error", err)
+		case err := <-a.started.Err():
+			a.i.log.DebugContext(ctx, "started event not stored", "run_id", a.kept.Trigger.RunID, "error", err)
 		default:
 			return
 		}
 	}
-	m, err := i.event(r, bus.EventStarted, now).Msg(r.kept.Token)
+	m, err := a.event(bus.EventStarted, now).Msg(a.kept.Token)
 	if err == nil {
-		r.started, err = i.b.js.PublishMsgAsync(m)
+		a.started, err = a.i.b.js.PublishMsgAsync(m)
 	}
 	if err != nil {
-		r.started = nil
-		i.log.DebugContext(ctx, "started event not sent", "run_id", r.kept.Trigger.RunID, "error", err)
+		a.started = nil
+		a.i.log.DebugContext(ctx, "started event not sent", "run_id", a.kept.Trigger.RunID, "error", err)
 	}
 }
 
 // event returns an event about the run.
-func (i *instance) event(r *run, kind bus.EventKind, at time.Time) *bus.Event {
-	return eventOf(&r.kept, i.name, kind, at)
+func (a *attempt) event(kind bus.EventKind, at time.Time) *bus.Event {
+	return eventOf(&a.kept, a.i.name, kind, at)
 }
 
 // eventOf returns an event about a run, in the name of the instance.
@@ -303,26 +312,30 @@ func eventOf(r *state.Run, instance string, kind bus.EventKind, at time.Time) *b
 }
 
 // startEnding asks the executor to end the run, and waits until it reports the end.
-func (i *instance) startEnding(ctx context.Context, r *run, e state.Ending) {
-	if r.kept.Ending != nil {
+func (a *attempt) startEnding(ctx context.Context, e state.Ending) {
+	if a.kept.Ending != nil {
 		return
 	}
 	e.At = time.Now().UTC()
-	r.kept.Ending = &e
+	a.kept.Ending = &e
 	// The bridge that takes the callback, or takes the run over, needs the reason.
-	if err := i.store(ctx, r); err != nil && ctx.Err() == nil {
-		i.log.DebugContext(ctx, "end of run not stored yet", "run_id", r.kept.Trigger.RunID, "error", err)
+	if err := a.store(ctx); err != nil && ctx.Err() == nil {
+		a.i.log.DebugContext(ctx, "end of run not stored yet", "run_id", a.kept.Trigger.RunID, "error", err)
 	}
-	r.killedAt = time.Time{}
-	i.lookAfter(ctx, r, time.Now())
+	a.killedAt = time.Time{}
+	a.lookAfter(ctx, time.Now())
 }
 
-// store stores the run as it is now.
-func (i *instance) store(ctx context.Context, r *run) error {
-	line := r.log.at()
-	i.mu.Lock()
-	kept := r.kept
+// store stores the run as it is now. The error is job.ErrConflict once another bridge serves the instance.
+func (a *attempt) store(ctx context.Context) error {
+	line := a.log.at()
+	a.i.mu.Lock()
+	kept := a.kept
 	kept.LogLine = line
-	i.mu.Unlock()
-	return i.put(ctx, &kept)
+	a.i.mu.Unlock()
+	err := a.i.held.put(ctx, &kept)
+	if errors.Is(err, job.ErrConflict) {
+		a.i.drop("it was changed by another bridge") // if it is still ours, we take it over again
+	}
+	return err
 }
