@@ -83,7 +83,7 @@ func (p *presence) introduced(err error) bool {
 	return false
 }
 
-// nameEvery is how often it is looked whether another instance of this name lives.
+// nameEvery is how often the heartbeat of another instance of this name is read.
 const nameEvery = time.Second
 
 // introduce stores the first heartbeat of a connection in the place of what is known to be

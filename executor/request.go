@@ -90,7 +90,7 @@ func (l *loop) obey(life context.Context, verb string, m *nats.Msg) (answer flee
 	return fleet.AnswerAccepted, "", nil
 }
 
-// depart has the instance leave when it has no runs, or when the time is over that the request
+// depart ends the instance when it has no runs, or when the time is over that the request
 // gives them. Each request sets that time again.
 func (l *loop) depart(life context.Context, m *nats.Msg) error {
 	var r fleet.DrainRequest
@@ -120,7 +120,7 @@ func (l *loop) depart(life context.Context, m *nats.Msg) error {
 	return nil
 }
 
-// adjust takes settings in that have changed.
+// adjust applies settings that have changed.
 func (l *loop) adjust(life context.Context) {
 	slots, labels := l.e.settings.current()
 	l.presence.labels = labels
@@ -218,7 +218,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 	return fleet.AnswerAccepted, "", nil
 }
 
-// pullFrom has the instance pull from other consumers.
+// pullFrom changes the consumers that the instance pulls from.
 func (l *loop) pullFrom(life context.Context, m *nats.Msg) error {
 	var r bus.ConsumersRequest
 	if err := json.Unmarshal(m.Data, &r); err != nil {
@@ -232,7 +232,7 @@ func (l *loop) pullFrom(life context.Context, m *nats.Msg) error {
 	return nil
 }
 
-// refusedBy takes in that servers have refused a message of this instance.
+// refusedBy records that servers have refused a message of this instance.
 func (l *loop) refusedBy(life context.Context, m *nats.Msg) error {
 	var r fleet.Refusal
 	if err := json.Unmarshal(m.Data, &r); err != nil {

@@ -41,7 +41,7 @@ func (a *attempt) begin(ctx context.Context) bool {
 	if t.Delivery == job.AtMostOnce && !a.claim(ctx) {
 		return false
 	}
-	if err := a.recallForgotten(ctx); err != nil {
+	if err := a.readForgotten(ctx); err != nil {
 		a.giveBack(ctx)
 		return false
 	}
@@ -59,7 +59,7 @@ func (a *attempt) begin(ctx context.Context) bool {
 		return false
 	}
 	if a.kept.Routed != "" {
-		a.sayStarted(ctx, time.Now()) // it says why the run is here
+		a.reportStarted(ctx, time.Now()) // it says why the run is here
 	}
 	return a.handOver(ctx, request)
 }
@@ -135,8 +135,8 @@ func (a *attempt) leave(ctx context.Context) bool {
 	return a.untilStored(ctx, func() error { return a.store(ctx) }) == nil
 }
 
-// recallForgotten finds out how often executors have forgotten the attempt, and why it is begun again.
-func (a *attempt) recallForgotten(ctx context.Context) error {
+// readForgotten finds out how often executors have forgotten the attempt, and why it is begun again.
+func (a *attempt) readForgotten(ctx context.Context) error {
 	if a.kept.Delivery < 2 || a.kept.Trigger.Delivery == job.AtMostOnce {
 		return nil
 	}

@@ -153,7 +153,7 @@ func (b *Bridge) follow(ctx, life context.Context) {
 	}
 }
 
-// renew says for each group that the bridge lives.
+// renew stores for each group that the bridge lives.
 func (b *Bridge) renew(ctx context.Context) (err error) {
 	for _, group := range b.heralded() {
 		err = errors.Join(err, b.store.PutBridge(ctx, state.Bridge{ID: b.id, Group: group}))
@@ -187,14 +187,14 @@ func (b *Bridge) served() []string {
 	return slices.Sorted(maps.Keys(groups))
 }
 
-// poll hears news, and does what follows from them.
+// poll reads news, and does what follows from them.
 func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
 	var news []state.Change
 	err := tail.Poll(ctx, func(c state.Change) { news = append(news, c) })
 	now := time.Now()
 	b.mu.Lock()
 	for _, c := range news {
-		b.table.hear(c, now)
+		b.table.apply(c, now)
 	}
 	if err == nil {
 		b.table.polledAt(now)
@@ -260,7 +260,7 @@ func (m *members) notify(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, i := range m.serving {
-		i.heard(m.table.registered(key, now))
+		i.registered(m.table.registered(key, now))
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 // beatEvery is how often the beat of an executor is stored at most: one that repeats it says nothing new.
 const beatEvery = 10 * time.Second
 
-// Register takes in that an executor is there. The error says what is wrong with it, or why it cannot be
+// Register records that an executor is there. The error says what is wrong with it, or why it cannot be
 // reached; it is registered all the same then, and told so the next time that it registers, too.
 func (b *Bridge) Register(ctx context.Context, r wire.Registration, dialect wire.Dialect) error {
 	group, beat, err := b.beatOf(r, dialect)
@@ -69,7 +69,7 @@ func (m *members) removedLocked(key string) bool {
 	return beat == nil || beat.Removed
 }
 
-// Remove takes in that an executor leaves.
+// Remove records that an executor leaves.
 func (b *Bridge) Remove(ctx context.Context, r wire.Registration) error {
 	_, beat, err := b.beatOf(r, "")
 	if err != nil {
@@ -117,7 +117,7 @@ func (t *table) count(group string) (n int) {
 	return n
 }
 
-// Callback takes in how a run ended, whichever bridge has it. may reports whether the caller may speak
+// Callback records how a run ended, whichever bridge has it. may reports whether the caller may speak
 // for a group. It returns nil once the end is stored, and also for an unknown run, because an executor
 // would repeat it for ever. The error is job.ErrUnavailable if the executor should repeat it later.
 func (b *Bridge) Callback(ctx context.Context, c wire.Callback, may func(group string) bool) error {

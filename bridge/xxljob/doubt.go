@@ -14,16 +14,16 @@ import (
 // counts as not begun: the call that begins it may still be on its way.
 const minUnseen = 4
 
-// clear finds out whether an executor has begun a run. That is not known when the bridge that handed
+// resolve finds out whether an executor has begun a run. That is not known when the bridge that handed
 // the run over has died, or when no answer came.
 //
 // An executor refuses a number twice only while the first one is queued, so handing it over again
 // could do the run twice. But it says whether the job is busy, and only this run can be the reason,
 // as it never has two of a job. And it has the log of each run that it has begun.
-func (a *attempt) clear(ctx context.Context) func() bool {
+func (a *attempt) resolve(ctx context.Context) func() bool {
 	idle, sure, err := a.i.idleAt(ctx, a.kept.JobID)
 	if errors.Is(err, peer.ErrNotSent) || err != nil && a.i.evidence().saidIdle {
-		return carryOn // look finds out whether it is gone
+		return carryOn // tick finds out whether it is gone
 	}
 	if err == nil && !idle && sure {
 		return func() bool { a.doubt, a.busy = false, true; return false }
@@ -129,9 +129,9 @@ func (m *members) settled() time.Time {
 	return m.table.settled
 }
 
-// lookBack finds out whether another bridge has taken the callback of a run, which it may while it
+// checkEnd finds out whether another bridge has taken the callback of a run, which it may while it
 // does not reach us. Ours is the acknowledgement then.
-func (a *attempt) lookBack(ctx context.Context) func() bool {
+func (a *attempt) checkEnd(ctx context.Context) func() bool {
 	kept, _, err := a.i.b.store.Run(ctx, a.i.group.name, a.i.name, a.kept.LogID)
 	if err != nil || !kept.Ended {
 		return carryOn

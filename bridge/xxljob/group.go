@@ -77,14 +77,14 @@ func (g *group) all() []*instance {
 	return slices.Clone(g.members)
 }
 
-// hold notes that an instance has an attempt.
+// hold records that an instance has an attempt.
 func (g *group) hold(ref bus.AttemptRef, i *instance) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holders[ref] = i
 }
 
-// release notes that it has it no more.
+// release records that it has it no more.
 func (g *group) release(ref bus.AttemptRef, i *instance) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -116,7 +116,7 @@ func (g *group) choose() *instance {
 	return a
 }
 
-// poke has the pull look for room.
+// poke asks the pull to count the room again.
 func (g *group) poke() {
 	select {
 	case g.changed <- struct{}{}:
@@ -127,7 +127,7 @@ func (g *group) poke() {
 // pull pulls triggers for as many runs as there is room for, until life is done.
 func (g *group) pull(life context.Context) {
 	p := g.b.conn.NewPuller(pullRoom, g.log, bus.ConsumersOf(g.name)...)
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	// To count the room is to look at each instance. In between, what comes is taken off.
 	recount := time.NewTimer(0)
@@ -220,11 +220,11 @@ func (g *group) handOver(life context.Context, m *nats.Msg, of *instance) {
 		g.b.answer(m.Reply, bus.NakAfter(handOverAgain))
 		return
 	}
-	g.b.work.Go(func() error { g.askToTake(life, m, of); return nil })
+	g.b.work.Go(func() error { g.transfer(life, m, of); return nil })
 }
 
-// askToTake hands a trigger to a server, whose it is once that has answered.
-func (g *group) askToTake(life context.Context, m *nats.Msg, of *instance) {
+// transfer transfers a trigger to a server; the server owns it after its reply.
+func (g *group) transfer(life context.Context, m *nats.Msg, of *instance) {
 	ctx, cancel := context.WithTimeout(life, handOverWait)
 	defer cancel()
 	answer, err := g.b.conn.NC.RequestMsgWithContext(ctx, bus.HandOverRequest(g.name, of.name, m, ""))

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	lookEvery = time.Second
+	tickEvery = time.Second
 	// signEvery is how often a run is said to live; the trigger comes again after bus.AckWait.
 	signEvery = bus.AckWait / 3
 	// An executor is asked whether it lives every askEvery, every askOften while it has runs, and
@@ -106,7 +106,7 @@ func (i *instance) listen(ctx context.Context) (err error) {
 
 // run looks after the instance until ctx is done, and waits for its runs.
 func (i *instance) run(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	var runs sync.WaitGroup
 	i.mu.Lock()
@@ -117,7 +117,7 @@ func (i *instance) run(ctx context.Context) {
 	}
 	i.mu.Unlock()
 	for ctx.Err() == nil {
-		i.look(ctx, time.Now())
+		i.tick(ctx, time.Now())
 		select {
 		case <-ctx.Done():
 		case r := <-i.start:
@@ -174,20 +174,20 @@ func (i *instance) ack(r *run) string {
 	return r.kept.Ack
 }
 
-// heard takes in what is known of the executor's registration; nil is that there is none.
-func (i *instance) heard(beat *heardBeat) {
+// registered records what is known of the executor's registration; nil is that there is none.
+func (i *instance) registered(beat *heardBeat) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.absent = beat == nil
 	i.removed = beat != nil && beat.Removed
 }
 
-// look does what is due without a message.
-func (i *instance) look(ctx context.Context, now time.Time) {
+// tick does what is due without a message.
+func (i *instance) tick(ctx context.Context, now time.Time) {
 	i.mu.Lock()
 	var sign []string
 	for _, r := range i.live {
-		if now.Sub(r.signed) >= signEvery-lookEvery {
+		if now.Sub(r.signed) >= signEvery-tickEvery {
 			r.signed = now
 			sign = append(sign, r.kept.Ack)
 		}
@@ -232,7 +232,7 @@ func (i *instance) ask(ctx context.Context) {
 	if err == nil {
 		i.silent = 0
 		maps.Copy(strays, i.stray)
-	} else if ctx.Err() == nil && (i.silent == 0 || now.Sub(i.silentAt) >= askOften-lookEvery) {
+	} else if ctx.Err() == nil && (i.silent == 0 || now.Sub(i.silentAt) >= askOften-tickEvery) {
 		i.silent, i.silentAt = i.silent+1, now
 	}
 	probe := err == nil && !i.shown.saidIdle && now.Sub(i.shown.probed) >= probeEvery

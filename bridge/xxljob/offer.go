@@ -104,7 +104,7 @@ func (i *instance) accept(o *offer) (answer fleet.Answer, detail string) {
 	return fleet.AnswerAccepted, ""
 }
 
-// resume takes in a run that the instance had before this bridge served it.
+// resume adds a run that the instance had before this bridge served it.
 func (i *instance) resume(kept *state.Run) {
 	r := newRun(*kept)
 	r.resumed, r.doubt = true, !kept.Said

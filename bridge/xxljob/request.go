@@ -269,7 +269,7 @@ func (i *instance) set(ctx context.Context, to func(*state.Instance)) error {
 	return nil
 }
 
-// pullFrom has the group pull from other consumers. Its instances share the pull, so one that is told tells
+// pullFrom tells the group to pull from other consumers. Its instances share the pull, so one that is told tells
 // all.
 func (i *instance) pullFrom(ctx context.Context, m *nats.Msg) error {
 	var q bus.ConsumersRequest
@@ -287,7 +287,7 @@ func (i *instance) pullFrom(ctx context.Context, m *nats.Msg) error {
 	}
 }
 
-// refusedBy takes in that servers have refused a message of the instance.
+// refusedBy records that servers have refused a message of the instance.
 func (i *instance) refusedBy(ctx context.Context, m *nats.Msg) error {
 	var r fleet.Refusal
 	if err := json.Unmarshal(m.Data, &r); err != nil {

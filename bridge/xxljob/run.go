@@ -23,10 +23,10 @@ const (
 	patience      = 10 * time.Second
 	extraPatience = 5 * time.Second
 	killEvery     = 3 * time.Second
-	// idleEvery is how often the executor of a run is asked whether it still has it, and lookBackEvery
-	// how often it is looked whether another bridge has taken its callback.
+	// idleEvery is how often the executor of a run is asked whether it still has it, and checkEndEvery
+	// how often its stored state is read, as another bridge may have taken its callback.
 	idleEvery     = 10 * time.Second
-	lookBackEvery = 5 * time.Second
+	checkEndEvery = 5 * time.Second
 )
 
 // run is a live attempt of an instance. What has no other owner belongs to the goroutine in carry.
@@ -51,16 +51,16 @@ type run struct {
 	// idle is since when it says that it has not.
 	idle time.Time
 
-	results  chan func() (ended bool) // of a question that is under way
-	asking   bool
-	askedAt  time.Time
-	killedAt time.Time
-	lookedAt time.Time
-	loggedAt time.Time
-	grew     time.Time // when its log last had a new line
-	grewTo   int
-	started  jetstream.PubAckFuture
-	log      runLog
+	results   chan func() (ended bool) // of a question that is under way
+	asking    bool
+	askedAt   time.Time
+	killedAt  time.Time
+	checkedAt time.Time
+	loggedAt  time.Time
+	grew      time.Time // when its log last had a new line
+	grewTo    int
+	started   jetstream.PubAckFuture
+	log       runLog
 }
 
 // runLog is how far the log of a run has been moved. Several goroutines may want to read it on, and
@@ -153,7 +153,7 @@ func (a *attempt) carry(ctx context.Context) {
 
 // attend looks after a run that its executor has, or may have.
 func (a *attempt) attend(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	if !a.i.evidence().saidBusy { // at once: a run may be forgotten within a second
 		a.ask(func() func() bool {
@@ -188,7 +188,7 @@ func (a *attempt) attend(ctx context.Context) {
 				return
 			}
 		case now := <-tick.C:
-			if a.lookAfter(ctx, now) {
+			if a.tick(ctx, now) {
 				return
 			}
 		}
@@ -207,11 +207,11 @@ func limitOf(r *state.Run) (at time.Time, cause string) {
 	return at, cause
 }
 
-// lookAfter does what is due without a message, and reports whether the run has ended by it. Calls that
+// tick does what is due without a message, and reports whether the run has ended by it. Calls that
 // take a while are made beside it, one at a time.
-func (a *attempt) lookAfter(ctx context.Context, now time.Time) (ended bool) {
+func (a *attempt) tick(ctx context.Context, now time.Time) (ended bool) {
 	if now.Sub(a.kept.Started) >= startedAfter && !a.doubt {
-		a.sayStarted(ctx, now)
+		a.reportStarted(ctx, now)
 	}
 	if e := a.kept.Ending; e != nil && now.Sub(e.At) > a.patience() {
 		a.stray = true
@@ -232,10 +232,10 @@ func (a *attempt) lookAfter(ctx context.Context, now time.Time) (ended bool) {
 			return carryOn
 		})
 	case a.doubt:
-		a.ask(func() func() bool { return a.clear(ctx) })
-	case now.Sub(a.lookedAt) >= lookBackEvery && now.Sub(a.kept.Started) >= lookBackEvery:
-		a.lookedAt = now
-		a.ask(func() func() bool { return a.lookBack(ctx) })
+		a.ask(func() func() bool { return a.resolve(ctx) })
+	case now.Sub(a.checkedAt) >= checkEndEvery && now.Sub(a.kept.Started) >= checkEndEvery:
+		a.checkedAt = now
+		a.ask(func() func() bool { return a.checkEnd(ctx) })
 	case now.Sub(a.askedAt) >= idleEvery && now.Sub(a.kept.Started) >= startedAfter:
 		a.askedAt = now
 		since := a.idle
@@ -253,7 +253,7 @@ func (a *attempt) lookAfter(ctx context.Context, now time.Time) (ended bool) {
 // carryOn is the result of a question that changes nothing.
 func carryOn() bool { return false }
 
-// ask has a question asked beside the run, which takes in the result when it is there.
+// ask asks a question beside the run, whose goroutine applies the result when it is there.
 func (r *run) ask(question func() (result func() bool)) {
 	r.asking = true
 	go func() { r.results <- question() }() // which has room; the calls in it end with their contexts
@@ -266,8 +266,8 @@ func (r *run) patience() time.Duration {
 	return patience
 }
 
-// sayStarted publishes the started event until it is stored. Nothing here waits.
-func (a *attempt) sayStarted(ctx context.Context, now time.Time) {
+// reportStarted publishes the started event until it is stored. Nothing here waits.
+func (a *attempt) reportStarted(ctx context.Context, now time.Time) {
 	if a.kept.Said {
 		return
 	}
@@ -323,7 +323,7 @@ func (a *attempt) startEnding(ctx context.Context, e state.Ending) {
 		a.i.log.DebugContext(ctx, "end of run not stored yet", "run_id", a.kept.Trigger.RunID, "error", err)
 	}
 	a.killedAt = time.Time{}
-	a.lookAfter(ctx, time.Now())
+	a.tick(ctx, time.Now())
 }
 
 // store stores the run as it is now. The error is job.ErrConflict once another bridge serves the instance.

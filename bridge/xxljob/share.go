@@ -46,7 +46,7 @@ func newTable(me string) *table {
 // gap is how long news may be missing. After a longer gap, silence counts from its end.
 const gap = 2 * time.Second
 
-// polledAt notes that all news up to now have been heard.
+// polledAt records that all news up to now have been heard.
 func (t *table) polledAt(now time.Time) {
 	if t.polled.IsZero() || now.Sub(t.polled) > gap {
 		t.settled = now
@@ -54,8 +54,8 @@ func (t *table) polledAt(now time.Time) {
 	t.polled = now
 }
 
-// hear takes news in.
-func (t *table) hear(c state.Change, now time.Time) {
+// apply applies news.
+func (t *table) apply(c state.Change, now time.Time) {
 	switch {
 	case c.Bridge != nil:
 		if t.bridges[c.Bridge.Group] == nil {

@@ -15,7 +15,7 @@ var now = time.Date(2026, time.January, 5, 2, 0, 0, 0, time.UTC)
 func shared(me string, ids ...string) *table {
 	t := newTable(me)
 	for _, id := range ids {
-		t.hear(state.Change{Bridge: &state.Bridge{ID: id, Group: "g"}}, now)
+		t.apply(state.Change{Bridge: &state.Bridge{ID: id, Group: "g"}}, now)
 	}
 	t.polledAt(now)
 	return t
@@ -23,7 +23,7 @@ func shared(me string, ids ...string) *table {
 
 func (t *table) know(key string, is state.Instance) {
 	is.Group, is.Instance = "g", key
-	t.hear(state.Change{Instance: &is, Revision: 1}, now)
+	t.apply(state.Change{Instance: &is, Revision: 1}, now)
 }
 
 func TestBridgesShareInstancesAndOneThatDiesIsInheritedByAll(t *testing.T) {
@@ -53,7 +53,7 @@ func TestAnInstanceIsTakenOverOnlyOnceItsBridgeIsDead(t *testing.T) {
 	tab := shared("one", "one", "two")
 	tab.know("i", state.Instance{Holder: "two"})
 	adopts := func(at time.Time) bool {
-		tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
+		tab.apply(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
 		tab.polledAt(at)
 		return slices.Contains(tab.wishes(at), wish{adopt, "g.i"})
 	}
@@ -74,7 +74,7 @@ func TestNobodyIsTakenForDeadWhileNothingIsHeard(t *testing.T) {
 	tab := shared("one", "one", "two")
 	tab.know("i", state.Instance{Holder: "two"})
 	back := now.Add(time.Minute) // NATS was away for a minute
-	tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, back)
+	tab.apply(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, back)
 	tab.polledAt(back)
 	if w := tab.wishes(back); len(w) != 0 {
 		t.Errorf("right after an outage: %v", w)
@@ -84,7 +84,7 @@ func TestNobodyIsTakenForDeadWhileNothingIsHeard(t *testing.T) {
 func TestAnExecutorIsAttachedByThePreferredBridgeAlone(t *testing.T) {
 	for _, me := range []string{"one", "two"} {
 		tab := shared(me, "one", "two")
-		tab.hear(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
+		tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
 		got := slices.Contains(tab.wishes(now), wish{attach, "g.i"})
 		if want := tab.preferred("g.i", "g", now) == me; got != want {
 			t.Errorf("%s attaches it: %v, want %v", me, got, want)
@@ -95,11 +95,11 @@ func TestAnExecutorIsAttachedByThePreferredBridgeAlone(t *testing.T) {
 func TestADrainedExecutorComesBackOnlyAfterItHasLeft(t *testing.T) {
 	tab := shared("one", "one")
 	tab.know("i", state.Instance{Offline: true, Drained: true})
-	tab.hear(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
+	tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
 	if w := tab.wishes(now); len(w) != 0 {
 		t.Errorf("while it is there: %v", w)
 	}
-	tab.hear(state.Change{Beat: &state.Beat{Group: "g", Instance: "i", Removed: true}}, now)
+	tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i", Removed: true}}, now)
 	if w := tab.wishes(now); !slices.Equal(w, []wish{{forget, "g.i"}}) {
 		t.Errorf("once it has left: %v", w)
 	}
@@ -107,9 +107,9 @@ func TestADrainedExecutorComesBackOnlyAfterItHasLeft(t *testing.T) {
 
 func TestABridgeServesItsGroupsOnly(t *testing.T) {
 	tab := newTable("one")
-	tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "other"}}, now)
+	tab.apply(state.Change{Bridge: &state.Bridge{ID: "one", Group: "other"}}, now)
 	tab.polledAt(now)
-	tab.hear(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
+	tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
 	tab.know("j", state.Instance{Holder: "gone"})
 	if w := tab.wishes(now.Add(waitForPreferred)); len(w) != 0 {
 		t.Errorf("of another group: %v", w)
@@ -141,7 +141,7 @@ func TestAnInstanceIsForgottenLongAfterItsExecutorIsGone(t *testing.T) {
 	tab.know("i", state.Instance{Offline: true, Why: "it cannot be reached"})
 	at := now
 	buried := func() bool {
-		tab.hear(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
+		tab.apply(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
 		tab.polledAt(at)
 		return slices.Contains(tab.wishes(at), wish{bury, "g.i"})
 	}
@@ -153,7 +153,7 @@ func TestAnInstanceIsForgottenLongAfterItsExecutorIsGone(t *testing.T) {
 	if !buried() {
 		t.Error("it is never forgotten")
 	}
-	tab.hear(state.Change{Removed: "g.i"}, at)
+	tab.apply(state.Change{Removed: "g.i"}, at)
 	if buried() {
 		t.Error("it is forgotten twice")
 	}
