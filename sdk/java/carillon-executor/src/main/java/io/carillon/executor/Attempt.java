@@ -30,7 +30,7 @@ final class Attempt {
   private final RunLog log;
   private final AtomicReference<LiveRun.Progress> progress = new AtomicReference<>();
   private final LiveRun run;
-  private final Instant came = NatsClock.now();
+  private final Instant came;
   private final long began = System.nanoTime();
   private String reply;
   private int delivered;
@@ -53,7 +53,8 @@ final class Attempt {
     this.reply = reply;
     this.routeReason = routeReason;
     this.delivered = trigger.delivery().count();
-    this.log = new RunLog(of.clock, delivered, this::sendLines, of.settings.maxLogLines(), of.settings.maxLogBytes());
+    this.came = of.time.now();
+    this.log = new RunLog(of.time, of.clock, delivered, this::sendLines, of.settings.maxLogLines(), of.settings.maxLogBytes());
     this.run = new LiveRun(trigger, log, progress::set);
   }
 
@@ -69,7 +70,7 @@ final class Attempt {
 
   /** Calls the handler, in a thread of its own. */
   void start() {
-    started = NatsClock.now();
+    started = of.time.now();
     startedAt = System.nanoTime();
     Duration timeout = trigger.duration("timeout");
     if (timeout != null) {
@@ -174,7 +175,7 @@ final class Attempt {
     } else if (!outcome.status().equals("succeeded")) {
       log.end(outcome.status(), Wire.cut(log.masked(outcome.message()), Wire.MAX_MESSAGE));
     }
-    Instant finished = NatsClock.now();
+    Instant finished = of.time.now();
     of.metrics.ended(trigger, outcome.status(), came, started, finished);
     ObjectNode about = about("finished");
     // The spool waits for the disk, as the loop may not.
@@ -239,7 +240,7 @@ final class Attempt {
     if (p != null) {
       lastProgress = now;
       ObjectNode e = about("progress").put("percent", p.percent()).put("text", p.text());
-      tell(e, headers("progress", ":" + Long.toString(NatsClock.now().toEpochMilli(), 36)));
+      tell(e, headers("progress", ":" + Long.toString(of.time.now().toEpochMilli(), 36)));
     }
   }
 
@@ -249,7 +250,7 @@ final class Attempt {
   }
 
   private ObjectNode about(String kind) {
-    ObjectNode e = trigger.event(kind, of.settings.instance(), delivered);
+    ObjectNode e = trigger.event(kind, of.settings.instance(), delivered, of.time.now());
     if (started != null) {
       e.put("delivered_at", Wire.instant(came)).put("started_at", Wire.instant(started));
     }

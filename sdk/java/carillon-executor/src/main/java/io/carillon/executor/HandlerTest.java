@@ -143,7 +143,7 @@ public final class HandlerTest {
     ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
     try {
       List<String> lines = new ArrayList<>();
-      RunLog log = new RunLog(clock, 1, batch -> {
+      RunLog log = new RunLog(new NatsClock(), clock, 1, batch -> {
         batch.forEach(line -> lines.add(line.get("text").asText()));
         return CompletableFuture.completedFuture(null);
       }, MAX_LOG_LINES, MAX_LOG_BYTES);

@@ -62,8 +62,8 @@ class Heartbeat {
       if (isSlow || stored.isEmpty() || !Json.parse(m.getData()).path("at").asText().equals(Wire.instant(sent))) {
         return;
       }
-      if (NatsClock.compare(sent, Instant.parse(stored))) {
-        Duration off = NatsClock.offset();
+      if (of.time.compare(sent, Instant.parse(stored))) {
+        Duration off = of.time.offset();
         LOG.warn("the clock of this machine is {} NATS' clock, by which times are corrected: check NTP", off.isZero() ? "in line again with"
             : String.format("%.1f s %s", Math.abs(off.toMillis()) / 1000.0, off.isNegative() ? "behind" : "ahead of"));
       }

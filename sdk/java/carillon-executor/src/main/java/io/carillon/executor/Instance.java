@@ -33,6 +33,7 @@ final class Instance {
   final Settings settings;
   final Handlers handlers;
   final Broker broker = new Broker();
+  final NatsClock time = new NatsClock();
   final Spool spool;
   final Metrics metrics;
   /** Only for the loop. */

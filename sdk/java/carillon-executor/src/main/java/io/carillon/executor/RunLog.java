@@ -30,6 +30,7 @@ final class RunLog {
   /** A line that waits. */
   private record Line(long seq, String at, String level, String output, String text, int bytes) {}
 
+  private final NatsClock time;
   private final ScheduledExecutorService clock;
   private final Function<ArrayNode, CompletableFuture<?>> send;
   private final long maxLines;
@@ -56,7 +57,9 @@ final class RunLog {
   private boolean closed;
 
   /** A log of at most so many lines and bytes, beside what the executor says. */
-  RunLog(ScheduledExecutorService clock, int delivered, Function<ArrayNode, CompletableFuture<?>> send, long maxLines, long maxBytes) {
+  RunLog(NatsClock time, ScheduledExecutorService clock, int delivered, Function<ArrayNode, CompletableFuture<?>> send,
+      long maxLines, long maxBytes) {
+    this.time = time;
     this.clock = clock;
     this.seq = (delivered - 1) * 1_000_000_000L;
     this.send = send;
@@ -83,7 +86,7 @@ final class RunLog {
   }
 
   private void add(String output, String level, String text, boolean waits) {
-    String at = Wire.instant(NatsClock.now());
+    String at = Wire.instant(time.now());
     for (String line : Lines.of(mask.apply(String.valueOf(text)))) {
       append(output, level, line, at, waits);
     }
@@ -234,7 +237,7 @@ final class RunLog {
     ArrayNode batch = JsonNodeFactory.instance.arrayNode();
     if (dropped > 0) {
       long last = waiting.isEmpty() ? seq : waiting.peek().seq() - 1;
-      add(batch, new Line(last, Wire.instant(NatsClock.now()), "warn", "system",
+      add(batch, new Line(last, Wire.instant(time.now()), "warn", "system",
           dropped == 1 ? "1 line was dropped here: the log stream did not take it in time"
               : dropped + " lines were dropped here: the log stream did not take them in time", 0));
       dropped = 0;
@@ -260,7 +263,7 @@ final class RunLog {
   CompletableFuture<Integer> close() {
     synchronized (this) {
       if (over > 0) {
-        append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(NatsClock.now()), false);
+        append("system", "warn", over + " lines were dropped here: the log was full", Wire.instant(time.now()), false);
       }
       closed = true;
       notifyAll();

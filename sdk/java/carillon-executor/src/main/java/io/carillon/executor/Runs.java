@@ -63,12 +63,12 @@ final class Runs {
 
   /** Whether the time is over that somebody gave the instance to drain. */
   private boolean isOverdue() {
-    return drainBy != null && !NatsClock.now().isBefore(drainBy);
+    return drainBy != null && !of.time.now().isBefore(drainBy);
   }
 
   /** As much of a time as is left until the instance has to be drained. */
   Duration within(Duration time) {
-    Duration left = drainBy == null ? time : Duration.between(NatsClock.now(), drainBy);
+    Duration left = drainBy == null ? time : Duration.between(of.time.now(), drainBy);
     return left.isNegative() ? Duration.ZERO : left.compareTo(time) < 0 ? left : time;
   }
 
@@ -188,9 +188,9 @@ final class Runs {
     Instant endBy = t.instant("end_by");
     if (killed.contains(t.runId())) {
       attempt.conclude("cancelled", "cancelled before it began here");
-    } else if (by != null && NatsClock.now().isAfter(by)) {
+    } else if (by != null && of.time.now().isAfter(by)) {
       attempt.conclude("missed", "no instance was free to begin it by " + Wire.instant(by));
-    } else if (endBy != null && NatsClock.now().isAfter(endBy)) {
+    } else if (endBy != null && of.time.now().isAfter(endBy)) {
       attempt.conclude("timed_out", "the run had to end by " + Wire.instant(endBy) + ", with all its attempts");
     } else {
       attempt.start();
@@ -220,7 +220,7 @@ final class Runs {
   /** Takes no more work, and leaves when there is none; after the time at the latest, if there is one. One that leaves has its own limit. */
   void drain(Duration within) {
     if (!closed) {
-      drainBy = within == null ? null : NatsClock.now().plus(within);
+      drainBy = within == null ? null : of.time.now().plus(within);
       become(State.DRAINING);
     }
   }

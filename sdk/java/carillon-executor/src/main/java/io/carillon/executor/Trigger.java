@@ -170,7 +170,7 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
   }
 
   /** The beginning of an event: what it copies from the trigger. */
-  ObjectNode event(String kind, String instance, int delivered) {
+  ObjectNode event(String kind, String instance, int delivered, Instant at) {
     ObjectNode e = Json.object().put("kind", kind);
     for (String name : COPIED) {
       if (raw.has(name)) {
@@ -178,7 +178,7 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
       }
     }
     addPiece(e);
-    return e.put("instance", instance).put("delivery", delivered).put("at", Wire.instant(NatsClock.now()));
+    return e.put("instance", instance).put("delivery", delivered).put("at", Wire.instant(at));
   }
 
   /** Adds the piece to an event or to log lines. */

@@ -27,7 +27,7 @@ class RunLogTest {
   }
 
   private RunLog log(int delivered, Function<ArrayNode, CompletableFuture<?>> send) {
-    return new RunLog(clock, delivered, send, 1_000_000, 64L << 20);
+    return new RunLog(new NatsClock(), clock, delivered, send, 1_000_000, 64L << 20);
   }
 
   private CompletableFuture<?> keep(ArrayNode batch) {
@@ -145,7 +145,7 @@ class RunLogTest {
 
   @Test
   void aFullLogCountsWhatFollows() {
-    RunLog log = new RunLog(clock, 1, this::keep, 2, 1000);
+    RunLog log = new RunLog(new NatsClock(), clock, 1, this::keep, 2, 1000);
     for (int i = 0; i < 5; i++) {
       log.add("stdout", "info", String.valueOf(i));
     }

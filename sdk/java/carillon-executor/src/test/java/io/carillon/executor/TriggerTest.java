@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,7 +37,7 @@ class TriggerTest {
     byte[] data = Files.readAllBytes(GOLDEN.resolve(name));
     var raw = Json.parse(data);
     Trigger t = Trigger.decode(data, null, Triggers.REPLY, raw.get("job").asText().split("/")[0]);
-    assertEquals(raw.get("committed_at"), t.event("started", "w1", 1).get("committed_at"));
+    assertEquals(raw.get("committed_at"), t.event("started", "w1", 1, Instant.now()).get("committed_at"));
   }
 
   @Test
