@@ -118,31 +118,37 @@ type bench struct {
 	run         func(context.Context, benchOptions) (*benchResult, error)
 }
 
+// benches are those of the program, with which users measure their machines.
 var benches = []bench{
 	{"fire", "measure how many triggers are committed per second, and how late they are", true, benchOptions{jobs: 100_000, runFor: 20 * time.Second, replicas: 1}, benchFire},
+	{"run", "measure complete runs per second: trigger, handler, callback, stored", true, benchOptions{jobs: 200_000, instances: 1, runFor: 20 * time.Second, replicas: 1}, benchRun},
+	{"ingest", "measure how many log lines and ends of runs ClickHouse stores per second, with ten lines per run", false, benchOptions{jobs: 100_000}, benchIngest},
+}
+
+// more are those with which the project measures itself.
+var more = []bench{
 	{"herd", "measure jobs that are all due in the same second", false, benchOptions{jobs: 100_000, replicas: 1}, benchHerd},
 	{"takeover", "measure how long the jobs of a killed node do not fire", false, benchOptions{jobs: 1_000_000}, benchTakeover},
-	{"run", "measure complete runs per second: trigger, handler, callback, stored", true, benchOptions{jobs: 200_000, instances: 1, runFor: 20 * time.Second, replicas: 1}, benchRun},
 	{"bridge", "measure complete runs per second on XXL-JOB executors that answer at once: trigger, call, callback, log, stored", true, benchOptions{jobs: 20_000, instances: 4, runFor: 20 * time.Second}, benchBridge},
 	{"overlap", "measure runs per second of jobs that queue under constant load, and check their order", true, benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
 	{"isolation", "measure how late the runs of a group start, before and after the executors of another group hang", false, benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
 	{"backlog", "measure the cost of triggers that wait for a group whose executors all hang", false, benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
 	{"api", "measure the API: lists and gets over many jobs and runs, and the memory of open streams", true, benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
 	{"outage", "measure how late jobs fire while ClickHouse is down, and while it catches up afterwards", true, benchOptions{jobs: 20_000, rate: 1000, runFor: 20 * time.Second, runs: 500_000}, benchOutage},
-	{"ingest", "measure how many log lines and ends of runs ClickHouse stores per second, with ten lines per run", false, benchOptions{jobs: 100_000}, benchIngest},
 }
 
-func newBenchCommand() *cobra.Command {
+// newBenchCommand returns a command that has a command for each bench, and others.
+func newBenchCommand(use, example string, of []bench, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "bench NAME",
+		Use:   use,
 		Short: "Measure this machine against the raw limits of NATS",
 		Long: "Measure this machine. Each benchmark starts the servers that it needs in a temporary directory, and\n" +
 			"removes them afterwards. Benchmarks of ClickHouse create a database on the server of --store, and\n" +
 			"drop it. Each also measures the raw limit of NATS or ClickHouse: compare the ratios, not the\n" +
 			"machines.",
-		Example: "  carillon bench fire --jobs 1000000 --rate 20000 --for 30s\n  carillon bench herd -o json",
+		Example: example,
 	}
-	for _, b := range benches {
+	for _, b := range of {
 		opts := b.defaults
 		sub := &cobra.Command{
 			Use:   b.name,
@@ -206,7 +212,7 @@ func newBenchCommand() *cobra.Command {
 		sub.Flags().StringVar(&opts.profile, "cpuprofile", "", "write a CPU profile of the measurement to this `file`")
 		cmd.AddCommand(sub)
 	}
-	cmd.AddCommand(newQueryCommand(), newScaleCommand(), newSeedCommand())
+	cmd.AddCommand(others...)
 	return cmd
 }
 

@@ -79,7 +79,7 @@ func newScaleCommand() *cobra.Command {
 			"Lateness is the time from the fire time to the start of the handler; all fires of a second are due\n"+
 			"at once.",
 			standing.jobs, standing.groups, standing.instances, standing.rate, standing.nodes, standing.shards, standing.replicas),
-		Example: "  carillon bench scale --only groups,instances --most 100",
+		Example: "  benchtool scale --only groups,instances --most 100",
 		Args:    cobra.NoArgs,
 	}
 	cmd.Flags().StringSliceVar(&only, "only", names, "dimensions to measure")

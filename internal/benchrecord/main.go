@@ -1,7 +1,7 @@
 // Command benchrecord measures a build of Carillon, keeps the figures in a file, and names those that
 // have become worse.
 //
-//	benchrecord [-carillon PROGRAM] [-file FILE] [-rounds 3]
+//	benchrecord [-carillon PROGRAM] [-benchtool PROGRAM] [-file FILE] [-rounds 3]
 //
 // It runs each bench of its list so many times, in turns, and takes the medians. The file has a line of
 // JSON for each build that was measured. A figure is worse if it exceeds the median of the last five
@@ -32,17 +32,18 @@ import (
 
 // bench is one measurement, and those of its results that are kept. The lower each of them the better.
 type bench struct {
+	tool bool // it is one of internal/benchtool
 	args []string
 	keep []string
 }
 
 var benches = []bench{
-	{[]string{"fire", "--jobs", "150000", "--for", "10s"}, []string{"cpu_us_each"}},
-	{[]string{"fire", "--jobs", "20000", "--rate", "1000", "--for", "10s"}, []string{"p99_ms"}},
-	{[]string{"herd"}, []string{"cpu_us_each", "max_ms"}},
-	{[]string{"run", "--jobs", "150000"}, []string{"cpu_us_each", "rss_mb"}},
-	{[]string{"run", "--jobs", "20000", "--instances", "100", "--route", "consistent_hash"}, []string{"cpu_us_each"}},
-	{[]string{"takeover", "--jobs", "100000"}, []string{"seconds", "rss_mb"}},
+	{false, []string{"fire", "--jobs", "150000", "--for", "10s"}, []string{"cpu_us_each"}},
+	{false, []string{"fire", "--jobs", "20000", "--rate", "1000", "--for", "10s"}, []string{"p99_ms"}},
+	{true, []string{"herd"}, []string{"cpu_us_each", "max_ms"}},
+	{false, []string{"run", "--jobs", "150000"}, []string{"cpu_us_each", "rss_mb"}},
+	{false, []string{"run", "--jobs", "20000", "--instances", "100", "--route", "consistent_hash"}, []string{"cpu_us_each"}},
+	{true, []string{"takeover", "--jobs", "100000"}, []string{"seconds", "rss_mb"}},
 }
 
 // record is a line of the file.
@@ -55,11 +56,12 @@ type record struct {
 
 func main() {
 	program := flag.String("carillon", "carillon", "the program to measure")
+	tool := flag.String("benchtool", "benchtool", "the program of internal/benchtool, built from the same sources")
 	file := flag.String("file", ".cache/bench.jsonl", "where the figures are kept")
 	rounds := flag.Int("rounds", 3, "how often each bench is run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // main makes the root
-	err := run(ctx, *program, *file, *rounds)
+	err := run(ctx, *program, *tool, *file, *rounds)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchrecord:", err)
@@ -67,7 +69,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, program, file string, rounds int) error {
+func run(ctx context.Context, program, tool, file string, rounds int) error {
 	if rounds < 1 {
 		return fmt.Errorf("-rounds must be at least 1, not %d", rounds)
 	}
@@ -87,7 +89,11 @@ func run(ctx context.Context, program, file string, rounds int) error {
 	all := map[string][]float64{}
 	for range rounds {
 		for _, b := range benches {
-			if err := measure(ctx, program, b, all); err != nil {
+			command := []string{program, "bench"}
+			if b.tool {
+				command = []string{tool}
+			}
+			if err := measure(ctx, command, b, all); err != nil {
 				return err
 			}
 		}
@@ -114,8 +120,8 @@ func processor(ctx context.Context) (string, error) {
 }
 
 // measure runs a bench, and adds what is kept of it to the figures.
-func measure(ctx context.Context, program string, b bench, all map[string][]float64) error {
-	text, err := output(ctx, program, slices.Concat([]string{"bench"}, b.args, []string{"-o", "json"})...)
+func measure(ctx context.Context, command []string, b bench, all map[string][]float64) error {
+	text, err := output(ctx, command[0], slices.Concat(command[1:], b.args, []string{"-o", "json"})...)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func program(t *testing.T, text string) string {
 }
 
 func TestABenchThatLosesARunHasNoFigures(t *testing.T) {
-	b := bench{[]string{"run"}, []string{"cpu_us_each"}}
+	b := bench{false, []string{"run"}, []string{"cpu_us_each"}}
 	for text, want := range map[string]string{
 		`{"lost":1,"doubled":0,"cpu_us_each":80}`: "lost is 1",
 		`{"lost":0,"doubled":2,"cpu_us_each":80}`: "doubled is 2",
@@ -59,13 +59,13 @@ func TestABenchThatLosesARunHasNoFigures(t *testing.T) {
 		`none`:                                    "invalid character",
 	} {
 		all := map[string][]float64{}
-		if err := measure(t.Context(), program(t, text), b, all); err == nil || !strings.Contains(err.Error(), want) || len(all) != 0 {
+		if err := measure(t.Context(), []string{program(t, text), "bench"}, b, all); err == nil || !strings.Contains(err.Error(), want) || len(all) != 0 {
 			t.Errorf("%s: %v, %v; want %q", text, err, all, want)
 		}
 	}
 	all := map[string][]float64{}
 	for _, v := range []string{"80", "90", "70"} {
-		if err := measure(t.Context(), program(t, `{"lost":0,"doubled":0,"cpu_us_each":`+v+`}`), b, all); err != nil {
+		if err := measure(t.Context(), []string{program(t, `{"lost":0,"doubled":0,"cpu_us_each":`+v+`}`)}, b, all); err != nil {
 			t.Fatal(err)
 		}
 	}
