@@ -21,7 +21,7 @@ type alike struct {
 type tally struct {
 	query      query
 	conditions []jobConditions
-	places     []int // of each condition among the filters
+	filters    []int // which filter each condition is of
 }
 
 // Counts returns how many jobs match each filter; nil where only the store could tell, and is away.
@@ -44,7 +44,7 @@ func (s *Search) Counts(ctx context.Context, filters []Filter) ([]*int, error) {
 			t = &tally{query: q}
 			tallies[key] = t
 		}
-		t.conditions, t.places = append(t.conditions, conditions), append(t.places, i)
+		t.conditions, t.filters = append(t.conditions, conditions), append(t.filters, i)
 	}
 	totals := make([]*int, len(filters))
 	for _, t := range tallies {
@@ -71,8 +71,8 @@ func (t *tally) any() bool { return t.ask(jobFields...) }
 func (s *Search) count(ctx context.Context, t *tally, totals []*int) error {
 	if !t.any() {
 		_, total, _, err := s.index.find(ctx, t.query)
-		for _, place := range t.places {
-			totals[place] = &total
+		for _, filter := range t.filters {
+			totals[filter] = &total
 		}
 		return problem.Explain(err, reason.JobsNotLoaded.String())
 	}
@@ -104,7 +104,7 @@ func (s *Search) count(ctx context.Context, t *tally, totals []*int) error {
 				total++
 			}
 		}
-		totals[t.places[i]] = &total
+		totals[t.filters[i]] = &total
 	}
 	return nil
 }

@@ -188,11 +188,11 @@ func (s *Search) pick(ctx context.Context, q query, conditions jobConditions, or
 		return !holds
 	})
 	page.Total = len(all)
-	places, err := s.places(ctx, all, order)
+	keys, err := s.sortKeys(ctx, all, order)
 	if errors.Is(err, job.ErrUnavailable) && ctx.Err() == nil {
 		// Jobs must be seen, and can be paused, while the log store is away.
 		s.log.WarnContext(ctx, "jobs are listed by name", "error", err)
-		places, err = s.places(ctx, all, orderName)
+		keys, err = s.sortKeys(ctx, all, orderName)
 	}
 	if err != nil {
 		return page, err
@@ -201,13 +201,13 @@ func (s *Search) pick(ctx context.Context, q query, conditions jobConditions, or
 	for i := range inOrder {
 		inOrder[i] = i
 	}
-	slices.SortFunc(inOrder, func(a, b int) int { return places[a].compare(places[b]) })
+	slices.SortFunc(inOrder, func(a, b int) int { return keys[a].compare(keys[b]) })
 	if cursor != "" {
-		after, err := parsePlace(cursor)
+		after, err := parseSortKey(cursor)
 		if err != nil {
 			return page, err
 		}
-		from, found := slices.BinarySearchFunc(inOrder, after, func(i int, after jobPlace) int { return places[i].compare(after) })
+		from, found := slices.BinarySearchFunc(inOrder, after, func(i int, after sortKey) int { return keys[i].compare(after) })
 		if found {
 			from++
 		}
@@ -215,7 +215,7 @@ func (s *Search) pick(ctx context.Context, q query, conditions jobConditions, or
 	}
 	if len(inOrder) > limit {
 		inOrder = inOrder[:limit]
-		page.Next = places[inOrder[limit-1]].cursor()
+		page.Next = keys[inOrder[limit-1]].cursor()
 	}
 	for _, i := range inOrder {
 		entry, err := all[i].entry()

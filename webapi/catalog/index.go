@@ -282,7 +282,7 @@ func (x *index) put(name job.Name, next *indexed) {
 	at := len(x.list) // while loading: sorting once is cheaper
 	switch {
 	case x.ready:
-		at = x.place(name)
+		at = x.position(name)
 	case j.deleted:
 		at = slices.Index(x.list, j)
 	}
@@ -293,8 +293,8 @@ func (x *index) put(name job.Name, next *indexed) {
 	}
 }
 
-// place returns where a name is on the list, or would be. The caller holds mu.
-func (x *index) place(name job.Name) int {
+// position returns where a name is on the list, or would be. The caller holds mu.
+func (x *index) position(name job.Name) int {
 	at, _ := slices.BinarySearchFunc(x.list, name, func(j *indexed, name job.Name) int { return strings.Compare(string(j.name), string(name)) })
 	return at
 }

@@ -27,9 +27,9 @@ const (
 	orderName      = "name"
 )
 
-// jobPlace is where a job is in an order, and a cursor: the jobs after it are those whose
-// places are greater. Jobs without a figure or a text come last, either way.
-type jobPlace struct {
+// sortKey is where a job is in an order, and a cursor: the jobs after it are those whose
+// keys are greater. Jobs without a figure or a text come last, either way.
+type sortKey struct {
 	Figures [3]float64 `json:"f"`
 	Text    string     `json:"t,omitempty"`
 	Job     job.Name   `json:"j"`
@@ -39,7 +39,7 @@ type jobPlace struct {
 // noFigure is greater than all figures. JSON has no infinity.
 const noFigure = math.MaxFloat64
 
-func (p jobPlace) compare(o jobPlace) int {
+func (p sortKey) compare(o sortKey) int {
 	texts := strings.Compare(p.Text, o.Text)
 	if p.down {
 		texts = -texts
@@ -47,51 +47,51 @@ func (p jobPlace) compare(o jobPlace) int {
 	return cmp.Or(slices.Compare(p.Figures[:], o.Figures[:]), texts, strings.Compare(string(p.Job), string(o.Job)))
 }
 
-func (p jobPlace) cursor() string {
+func (p sortKey) cursor() string {
 	text, _ := json.Marshal(p) // never fails: all figures are finite
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-func parsePlace(cursor string) (place jobPlace, err error) {
+func parseSortKey(cursor string) (key sortKey, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err == nil {
-		err = json.Unmarshal(text, &place)
+		err = json.Unmarshal(text, &key)
 	}
 	if err != nil {
-		return place, job.Invalid("cursor", "must be the value of next from the previous page, in the same order")
+		return key, job.Invalid("cursor", "must be the value of next from the previous page, in the same order")
 	}
-	return place, nil
+	return key, nil
 }
 
-// places returns where jobs are in an order; a hyphen before it turns it round.
-func (s *Search) places(ctx context.Context, jobs []found, order string) ([]jobPlace, error) {
+// sortKeys returns where jobs are in an order; a hyphen before it turns it round.
+func (s *Search) sortKeys(ctx context.Context, jobs []found, order string) ([]sortKey, error) {
 	by, down := strings.CutPrefix(order, "-")
 	figures, err := s.figures(ctx, jobs, by)
 	if err != nil {
 		return nil, err
 	}
-	places := make([]jobPlace, len(jobs))
+	keys := make([]sortKey, len(jobs))
 	for i := range jobs {
-		places[i] = jobPlace{Figures: figures(&jobs[i]), Job: jobs[i].name, down: down}
+		keys[i] = sortKey{Figures: figures(&jobs[i]), Job: jobs[i].name, down: down}
 		switch by {
 		case orderOwner:
-			places[i].Text = strings.ToLower(jobs[i].owner)
+			keys[i].Text = strings.ToLower(jobs[i].owner)
 		case orderName:
-			places[i].Text = string(jobs[i].name)
+			keys[i].Text = string(jobs[i].name)
 		}
 		if !down {
 			continue
 		}
-		for k, figure := range places[i].Figures {
+		for k, figure := range keys[i].Figures {
 			if figure != noFigure {
-				places[i].Figures[k] = -figure
+				keys[i].Figures[k] = -figure
 			}
 		}
 	}
-	return places, nil
+	return keys, nil
 }
 
-// figures returns what tells the places of jobs in an order, the least first.
+// figures returns what tells the keys of jobs in an order, the least first.
 func (s *Search) figures(ctx context.Context, jobs []found, by string) (func(*found) [3]float64, error) {
 	one := func(figure float64) [3]float64 { return [3]float64{figure} }
 	or := func(figure float64, known bool) [3]float64 {
@@ -145,7 +145,7 @@ func (s *Search) figures(ctx context.Context, jobs []found, by string) (func(*fo
 	return func(*found) [3]float64 { return one(0) }, nil
 }
 
-// attention returns the places of jobs by whether they need somebody: first those that
+// attention returns the keys of jobs by whether they need somebody: first those that
 // have failed, by how often in a row; then those that run longer than they usually do;
 // then by when they fire next. It does not wait for what is usual.
 func (s *Search) attention(ctx context.Context, jobs []found) (func(*found) [3]float64, error) {
@@ -154,17 +154,17 @@ func (s *Search) attention(ctx context.Context, jobs []found) (func(*found) [3]f
 	}
 	week, now := s.week.known(ctx), time.Now()
 	return func(f *found) [3]float64 {
-		place := [3]float64{-float64(f.standing.Streak), 0, noFigure}
+		figures := [3]float64{-float64(f.standing.Streak), 0, noFigure}
 		if s := &f.standing; s.Status == job.StatusRunning && !s.StartedAt.IsZero() {
 			if usual := week[f.name].P95Ms; usual > 0 {
 				if over := float64(now.Sub(s.StartedAt).Milliseconds()) / float64(usual); over > 1 {
-					place[1] = -over
+					figures[1] = -over
 				}
 			}
 		}
 		if f.fires() {
-			place[2] = float64(f.due)
+			figures[2] = float64(f.due)
 		}
-		return place
+		return figures
 	}, nil
 }

@@ -153,7 +153,7 @@ func (x *index) within(group string) (from, to int) {
 		return 0, len(x.list)
 	}
 	// They lie together, from "group/" up to the byte after '/', which is '0'.
-	return x.place(job.Name(group + "/")), x.place(job.Name(group + "0"))
+	return x.position(job.Name(group + "/")), x.position(job.Name(group + "0"))
 }
 
 // each calls yield for the jobs that match, in order of name. The caller holds mu.
