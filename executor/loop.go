@@ -90,7 +90,7 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 
 // receive handles a message from a pull request.
 func (l *loop) receive(life context.Context, m *nats.Msg) {
-	if !l.puller.Take(m) {
+	if !l.puller.Receive(m) {
 		return
 	}
 	if bus.UnknownTrigger(m.Header) {
@@ -236,7 +236,7 @@ func (l *loop) tick(life context.Context, now time.Time) {
 	if l.presence.due(now) {
 		l.beat(now)
 	}
-	l.puller.Look(now)
+	l.puller.Expire(now)
 	l.handOvers.expire(now)
 	l.yield(life, now)
 }

@@ -147,7 +147,7 @@ func (g *group) pull(life context.Context) {
 			}
 			return
 		case m := <-p.Inbox():
-			if p.Take(m) {
+			if p.Receive(m) {
 				free = max(free-1, 0)
 				g.receive(life, m)
 			}
@@ -165,7 +165,7 @@ func (g *group) pull(life context.Context) {
 				recount.Reset(countEvery - time.Since(counted)) // at once, if that is over
 			}
 		case now := <-tick.C:
-			p.Look(now)
+			p.Expire(now)
 			g.poke() // an instance may take work again, or no more
 		}
 	}

@@ -239,7 +239,7 @@ var (
 // page yields what comes until the page is full or the server says that it has ended.
 func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
 	came, size := 0, 0
-	// The server ends a request without a word when it has handed out all messages, or exactly all bytes.
+	// The server ends a request without a message when it has handed out all messages, or exactly all bytes.
 	for came < followPage && size < followBytes {
 		select {
 		case <-ctx.Done():
@@ -249,7 +249,7 @@ func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
 		case <-r.broken:
 			return errBroken
 		case m := <-r.msgs:
-			switch word, why := wordOf(m); word {
+			switch status, why := pullStatusOf(m); status {
 			case delivered:
 			case waiting: // nobody asked to be told
 				continue
@@ -263,7 +263,7 @@ func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
 				return why
 			}
 			came, size = came+1, size+m.Size()
-			if err := r.take(m); err != nil {
+			if err := r.deliver(m); err != nil {
 				return err
 			}
 			if err := r.catchUp(ctx); err != nil {
@@ -278,8 +278,8 @@ func (r *reader) page(ctx context.Context, silence <-chan time.Time) error {
 	return nil
 }
 
-// take yields one message.
-func (r *reader) take(m *nats.Msg) error {
+// deliver yields one message.
+func (r *reader) deliver(m *nats.Msg) error {
 	meta, err := m.Metadata()
 	if err != nil {
 		return err

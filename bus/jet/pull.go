@@ -35,18 +35,18 @@ func (r PullRequest) send(nc *nats.Conn, stream, consumer, inbox string) error {
 	return nc.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+consumer, inbox, body)
 }
 
-// word is what a message means that a pull request has brought.
-type word int
+// pullStatus is what a message that a pull request has brought means.
+type pullStatus int
 
 const (
-	delivered word = iota // a message of the stream
-	waiting               // the server still has the request
-	over                  // no more; or the request has lasted its time
-	refused               // the consumer was deleted, moved, or has too many requests; JetStream is away
+	delivered pullStatus = iota // a message of the stream
+	waiting                     // the server still has the request
+	over                        // no more; or the request has lasted its time
+	refused                     // the consumer was deleted, moved, or has too many requests; JetStream is away
 )
 
-// wordOf returns what m means, and why a request was refused.
-func wordOf(m *nats.Msg) (word, error) {
+// pullStatusOf returns what m means, and why a request was refused.
+func pullStatusOf(m *nats.Msg) (pullStatus, error) {
 	status := m.Header.Get("Status")
 	if status == "" || len(m.Data) > 0 || m.Reply != "" {
 		return delivered, nil
@@ -92,11 +92,11 @@ func (c *Conn) Pull(ctx context.Context, stream, consumer string, r PullRequest)
 		if err != nil {
 			return nil, fmt.Errorf("%w: pull from %s on %s: %w", job.ErrUnavailable, consumer, stream, err)
 		}
-		switch word, why := wordOf(m); word {
+		switch status, why := pullStatusOf(m); status {
 		case delivered:
 			messages = append(messages, m)
 			if size += m.Size(); size == r.MaxBytes {
-				handedOut = len(messages) // the server ends such a request without a word
+				handedOut = len(messages) // the server ends such a request without a message
 			}
 		case waiting:
 		case over:

@@ -95,7 +95,7 @@ func (p *Puller) From(consumers []bus.Consumer) {
 }
 
 // Inbox returns the channel on which messages arrive, each to be given to
-// [Puller.Take].
+// [Puller.Receive].
 func (p *Puller) Inbox() <-chan *nats.Msg { return p.inbox }
 
 // Ask makes requests for the free slots that none has been made for: one slot of each consumer
@@ -168,12 +168,12 @@ func (p *Puller) request(n int, from *source, now time.Time, expires time.Durati
 	from.asked = now
 }
 
-// Take accounts for a message, and reports whether it is a trigger.
-func (p *Puller) Take(m *nats.Msg) bool {
+// Receive accounts for a message, and reports whether it is a trigger.
+func (p *Puller) Receive(m *nats.Msg) bool {
 	req := p.requests[m.Sub]
 	now := time.Now()
-	word, why := wordOf(m)
-	if word == delivered {
+	status, why := pullStatusOf(m)
+	if status == delivered {
 		if req != nil {
 			req.heard = now
 			req.left--
@@ -188,9 +188,9 @@ func (p *Puller) Take(m *nats.Msg) bool {
 		return true
 	}
 	if req == nil {
-		return false // the last word of a request that was given up
+		return false // the last message of a request that was given up
 	}
-	switch word {
+	switch status {
 	case delivered:
 	case waiting:
 		req.heard = now
@@ -246,8 +246,8 @@ func (s *source) accepted(log *slog.Logger) {
 	}
 }
 
-// Look gives up requests that have died unseen.
-func (p *Puller) Look(now time.Time) {
+// Expire gives up requests that have died unseen.
+func (p *Puller) Expire(now time.Time) {
 	if n := p.nc.Stats().Reconnects; n != p.reconnects {
 		p.reconnects = n
 		p.Release()

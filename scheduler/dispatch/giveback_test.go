@@ -118,7 +118,7 @@ func TestADeathCountsThoughAnotherHasGivenTheAttemptBackSince(t *testing.T) {
 		p := w.conn.NewPuller(1, slog.New(slog.DiscardHandler), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerAny("g")})
 		p.Ask(1)
 		for m := range p.Inbox() {
-			if p.Take(m) {
+			if p.Receive(m) {
 				_ = w.conn.NC.Publish(m.Reply, []byte(bus.NakAfter(time.Second)))
 				break
 			}

@@ -137,7 +137,7 @@ func (p *placer) pull() {
 
 // take adds a trigger to the queue.
 func (p *placer) take(ctx context.Context, m *nats.Msg) {
-	if !p.puller.Take(m) {
+	if !p.puller.Receive(m) {
 		return
 	}
 	o := p.g.newOffer(ctx, m)
@@ -260,7 +260,7 @@ func (p *placer) free(instance string) {
 
 // tick gives up questions without an answer, keeps what waits, and ends what may not begin any more.
 func (p *placer) tick(ctx context.Context, now time.Time) {
-	p.puller.Look(now)
+	p.puller.Expire(now)
 	p.governor.tick(now)
 	for _, w := range p.questions.expire(now) {
 		p.end(ctx, w, unknown) // it comes again, unless who has it says that it lives

@@ -292,7 +292,7 @@ func (w *world) takeFirst(group string) {
 	p := w.conn.NewPuller(1, slog.New(slog.DiscardHandler), bus.Consumer{Stream: bus.StreamTrig, Consumer: bus.ConsumerAny(group)})
 	p.Ask(1)
 	for m := range p.Inbox() {
-		if p.Take(m) {
+		if p.Receive(m) {
 			p.Release()
 			return
 		}
