@@ -54,10 +54,10 @@ func (p *poster) run(ctx context.Context) error {
 			due, next := p.due(time.Now())
 			for _, d := range due {
 				mu.Lock()
-				taken := busy[d.channel]
+				isBusy := busy[d.channel]
 				busy[d.channel] = true
 				mu.Unlock()
-				if taken {
+				if isBusy {
 					continue
 				}
 				free := func() {

@@ -42,7 +42,7 @@ func Try(r alerting.Rule, runs []Ran, labels func(job.Name) job.Labels) ([]*aler
 	t := trial{rule: &r, tallies: map[job.Name]*tally{}, newest: map[string]*alerting.Incident{}}
 	for i := range steps {
 		steps[i].source, steps[i].seq = fromEvents, uint64(i)+1
-		t.take(&steps[i])
+		t.apply(&steps[i])
 	}
 	return t.all, nil
 }
@@ -96,7 +96,7 @@ type trial struct {
 	all     []*alerting.Incident
 }
 
-func (t *trial) take(s *step) {
+func (t *trial) apply(s *step) {
 	v, summary := wrong, s.late
 	seen := t.tallyOf(s.Job)
 	if summary.Code == "" {

@@ -126,11 +126,11 @@ func (d *Directory) administratorInvitation(ctx context.Context, secret string) 
 	if at < 0 {
 		return nil, 0, ErrInvitation
 	}
-	taken, err := d.users.HasAdministrator(ctx)
+	exists, err := d.users.HasAdministrator(ctx)
 	switch {
 	case err != nil:
 		return nil, 0, err
-	case taken:
+	case exists:
 		return nil, 0, ErrInvitation
 	}
 	return &Invitation{ExpiresAt: list.Links[at].ExpiresAt}, revision, nil
@@ -148,7 +148,7 @@ func (u *User) invitedBy(i *Invitation, secret string) error {
 // Accept uses an invitation: it gives its user the password, and signs in. name is
 // that of the first administrator; for any other invitation it may be empty. Of
 // several uses at once, of one link or of several of a user, one succeeds. Errors:
-// [ErrInvitation], *job.InvalidError, job.ErrConflict when the name is taken,
+// [ErrInvitation], *job.InvalidError, job.ErrConflict when the name is exists,
 // job.ErrUnavailable.
 func (d *Directory) Accept(ctx context.Context, secret, name, password string, from Client) (*Identity, string, error) {
 	i, revision, err := d.invitation(ctx, secret)

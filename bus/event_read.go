@@ -16,17 +16,17 @@ func readEvent(data []byte, e *Event) bool {
 		return false
 	}
 	for {
-		key := s.word()
+		key := s.str()
 		if !s.skip(':') {
 			return false
 		}
 		switch key {
 		case "kind":
-			e.Kind = EventKind(s.word())
+			e.Kind = EventKind(s.str())
 		case "run_id":
-			e.RunID = job.RunID(s.word())
+			e.RunID = job.RunID(s.str())
 		case "job":
-			e.Job = job.Name(s.word())
+			e.Job = job.Name(s.str())
 		case "version":
 			e.Version = s.number()
 		case "shard":
@@ -34,7 +34,7 @@ func readEvent(data []byte, e *Event) bool {
 		case "attempt":
 			e.Attempt = s.number()
 		case "cause":
-			e.Cause = job.Cause(s.word())
+			e.Cause = job.Cause(s.str())
 		case "fire_time":
 			e.FireTime = s.instant()
 		case "committed_at":
@@ -44,7 +44,7 @@ func readEvent(data []byte, e *Event) bool {
 		case "broadcast_total":
 			e.Total = s.number()
 		case "instance":
-			e.Instance = s.word()
+			e.Instance = s.str()
 		case "delivery":
 			e.Delivery = s.number()
 		case "at":
@@ -56,12 +56,12 @@ func readEvent(data []byte, e *Event) bool {
 		case "finished_at":
 			e.FinishedAt = s.instant()
 		case "status":
-			e.Status = job.Status(s.word())
+			e.Status = job.Status(s.str())
 		case "exit_code":
 			code := s.number()
 			e.ExitCode = &code
 		case "message":
-			e.Message = s.word()
+			e.Message = s.str()
 		case "log_lines":
 			e.LogLines = s.number()
 		default:
@@ -95,8 +95,8 @@ func (s *scanner) skip(c byte) bool {
 	return false
 }
 
-// word reads a string of printable ASCII without escapes.
-func (s *scanner) word() string {
+// str reads a string of printable ASCII without escapes.
+func (s *scanner) str() string {
 	if !s.skip('"') {
 		s.unusual = true
 		return ""
@@ -136,7 +136,7 @@ func (s *scanner) number() int {
 
 // instant reads an instant in UTC, as RFC 3339 writes it.
 func (s *scanner) instant() time.Time {
-	text := s.word()
+	text := s.str()
 	const seconds = len("2026-01-05T00:00:00")
 	if len(text) < seconds+1 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' || text[len(text)-1] != 'Z' {
 		s.unusual = true

@@ -99,5 +99,5 @@ func Shares() []Share {
 	}
 }
 
-// ShareOfGiven bounds the overrides of a group's runs, which servers alone write: they keep no more.
-func ShareOfGiven() Share { return Share{Bucket: BucketGiven, Keys: 500_000, Bytes: 512 << 20} }
+// ShareOfOverrides bounds the overrides of a group's runs, which servers alone write: they keep no more.
+func ShareOfOverrides() Share { return Share{Bucket: BucketOverrides, Keys: 500_000, Bytes: 512 << 20} }

@@ -89,7 +89,7 @@ type AlertPosition struct {
 	Others map[string]uint64 `json:"other_events,omitempty"`
 }
 
-// Of returns up to which sequence of a stream the alerter has looked at events.
+// Of returns up to which sequence of a stream the alerter has read events.
 func (p *AlertPosition) Of(stream string) uint64 {
 	if stream == bus.StreamEvt {
 		return p.Events
@@ -109,8 +109,8 @@ func (p *AlertPosition) Set(stream string, seq uint64) {
 	p.Others[stream] = seq
 }
 
-// Alerted returns up to which sequence of a stream the alerter has looked at events. If
-// no alerter has looked at any yet, none counts: that is the greatest number. The error is
+// Alerted returns up to which sequence of a stream the alerter has read events. If
+// no alerter has read any yet, none counts: that is the greatest number. The error is
 // job.ErrUnavailable.
 func (es Events) Alerted(ctx context.Context, stream string) (upTo uint64, err error) {
 	e, err := es.conn.Entry(ctx, bus.BucketAlert, KeyAlertPosition)

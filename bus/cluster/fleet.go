@@ -57,8 +57,8 @@ func (r *fleetReader) fresh() (Fleet, bool) {
 	return r.known, time.Since(r.known.At) < fleetFor
 }
 
-// take takes the slot, unless ctx is done before.
-func (r *fleetReader) take(ctx context.Context) (free func(), err error) {
+// acquire takes the slot, unless ctx is done before.
+func (r *fleetReader) acquire(ctx context.Context) (free func(), err error) {
 	select {
 	case r.slot <- struct{}{}:
 		return func() { <-r.slot }, nil
@@ -105,7 +105,7 @@ func (is Instances) Fleet(ctx context.Context) (Fleet, error) {
 	if known, ok := r.fresh(); ok {
 		return known, nil
 	}
-	free, err := r.take(ctx)
+	free, err := r.acquire(ctx)
 	if err != nil {
 		return Fleet{}, err
 	}
@@ -127,7 +127,7 @@ func (is Instances) Fleet(ctx context.Context) (Fleet, error) {
 func (is Instances) FleetNow(ctx context.Context) (Fleet, error) {
 	r := is.conn.fleet
 	asked := r.begun.Load()
-	free, err := r.take(ctx)
+	free, err := r.acquire(ctx)
 	if err != nil {
 		return Fleet{}, err
 	}

@@ -84,11 +84,11 @@ func (in Ingest) LinesWaiting(ctx context.Context) (uint64, error) {
 	return info.NumPending + uint64(max(info.NumAckPending, 0)), nil
 }
 
-// IngestMark is what the streams of runs end with at one moment.
-type IngestMark []bus.Position
+// StreamEnds is what the streams of runs end with at one moment.
+type StreamEnds []bus.Position
 
-// Mark returns what the streams end with now. The error is job.ErrUnavailable.
-func (in Ingest) Mark(ctx context.Context) (m IngestMark, err error) {
+// Ends returns what the streams end with now. The error is job.ErrUnavailable.
+func (in Ingest) Ends(ctx context.Context) (m StreamEnds, err error) {
 	for _, stream := range append(in.conn.Trigs(), in.conn.Evts()...) {
 		last, err := in.conn.LastSeq(ctx, stream)
 		if err != nil {
@@ -99,9 +99,9 @@ func (in Ingest) Mark(ctx context.Context) (m IngestMark, err error) {
 	return m, nil
 }
 
-// Passed reports whether the log store has all that the streams had at a mark. The
+// Passed reports whether the log store has all that the streams had at those ends. The
 // error is job.ErrUnavailable.
-func (in Ingest) Passed(ctx context.Context, m IngestMark) (bool, error) {
+func (in Ingest) Passed(ctx context.Context, m StreamEnds) (bool, error) {
 	for _, mark := range m {
 		consumer := bus.ConsumerEvents
 		if kindOf(mark.Stream) == bus.StreamTrig {

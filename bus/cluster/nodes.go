@@ -72,7 +72,7 @@ func (ns Nodes) ShardsOwned(ctx context.Context) (int, error) {
 func (c *Conn) ServerTime(ctx context.Context) (time.Time, error) {
 	stream, err := c.JS.Stream(ctx, bus.StreamTrig)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("look at the clock of NATS: %w", jet.Unavailable(err))
+		return time.Time{}, fmt.Errorf("read the clock of NATS: %w", jet.Unavailable(err))
 	}
 	return stream.CachedInfo().TimeStamp.UTC(), nil
 }

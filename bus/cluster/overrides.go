@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// GivenFor is how long it is known what a run was given.
-const GivenFor = 90 * 24 * time.Hour
+// OverridesFor is how long the overrides of a run are kept.
+const OverridesFor = 90 * 24 * time.Hour
 
 // Overrides is what somebody gave a run in the place of its job's own, or of a run's that it
 // does again. The history does not have it, and who does the run again wants the same.
@@ -29,34 +29,34 @@ type Overrides struct {
 // Nothing reports whether the run has all of it from its job.
 func (g *Overrides) Nothing() bool { return len(g.Params) == 0 && len(g.Labels) == 0 && g.States == "" }
 
-var kindOverrides = jet.Kind[Overrides]{Bucket: bus.BucketGiven, Name: func(key string) string {
+var kindOverrides = jet.Kind[Overrides]{Bucket: bus.BucketOverrides, Name: func(key string) string {
 	_, id, _ := strings.Cut(key, ".")
 	return "the overrides of run " + id
 }}
 
 func overridesKey(group string, id job.RunID) string { return group + "." + string(id) }
 
-// givenFor is for how long it counts that a group has room for overrides, or none.
-const givenFor = 5 * time.Second
+// overridesAnswerFor is for how long it counts that a group has room for overrides, or none.
+const overridesAnswerFor = 5 * time.Second
 
-// givenRoom is which groups have room for overrides of further runs.
-type givenRoom struct {
+// overridesRoom is which groups have room for overrides of further runs.
+type overridesRoom struct {
 	mu sync.Mutex
-	of map[string]givenLook
+	of map[string]overridesAnswer
 }
 
-type givenLook struct {
+type overridesAnswer struct {
 	at  time.Time
 	err error // an *InvalidError, if there is none
 }
 
 // check returns an *InvalidError when a group keeps as many overrides as it may. The answer may be 5 s
 // old. A group whose overrides cannot be counted has room.
-func (r *givenRoom) check(ctx context.Context, c *Conn, share bus.Share, group string) error {
+func (r *overridesRoom) check(ctx context.Context, c *Conn, share bus.Share, group string) error {
 	r.mu.Lock()
 	known, now := r.of[group], time.Now()
 	r.mu.Unlock()
-	if now.Sub(known.at) < givenFor {
+	if now.Sub(known.at) < overridesAnswerFor {
 		return known.err
 	}
 	last, err := c.LastSeq(ctx, bucketPrefix+share.Bucket)
@@ -67,17 +67,17 @@ func (r *givenRoom) check(ctx context.Context, c *Conn, share bus.Share, group s
 	if err != nil {
 		return nil // likewise
 	}
-	look := givenLook{at: now}
+	answer := overridesAnswer{at: now}
 	if kept.Used() >= 1 {
-		look.err = &job.InvalidError{Field: "params", Reason: reason.GroupKeepsOverrides.With(group, int(kept.Keys), int(kept.Bytes>>20))} //nolint:gosec // at most some 100,000
+		answer.err = &job.InvalidError{Field: "params", Reason: reason.GroupKeepsOverrides.With(group, int(kept.Keys), int(kept.Bytes>>20))} //nolint:gosec // at most some 100,000
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.of) >= 1000 || r.of == nil { // groups come and go
-		r.of = map[string]givenLook{}
+		r.of = map[string]overridesAnswer{}
 	}
-	r.of[group] = look
-	return look.err
+	r.of[group] = answer
+	return answer.err
 }
 
 // Overridden are the overrides that runs were given.
@@ -88,9 +88,9 @@ func (c *Conn) Overrides() Overridden { return Overridden{c} }
 
 // Put keeps what a run of a group is given, before it is asked for. What was kept
 // of the run before stays. The error is an *InvalidError when the group keeps as many overrides as it
-// may, see [bus.ShareOfGiven].
+// may, see [bus.ShareOfOverrides].
 func (os Overridden) Put(ctx context.Context, group string, id job.RunID, g Overrides) error {
-	if err := os.conn.given.check(ctx, os.conn, bus.ShareOfGiven(), group); err != nil {
+	if err := os.conn.overrides.check(ctx, os.conn, bus.ShareOfOverrides(), group); err != nil {
 		return err
 	}
 	_, err := kindOverrides.On(os.conn.Conn).Write(ctx, overridesKey(group, id), g, 0)

@@ -39,7 +39,7 @@ func (w *world) keeps(group, bucket string) fleet.Kept {
 }
 
 func TestBytesAreCountedWhereAGroupHasAShareOfThem(t *testing.T) {
-	for _, bucket := range []string{bus.BucketXXLJob, bus.BucketGiven} {
+	for _, bucket := range []string{bus.BucketXXLJob, bus.BucketOverrides} {
 		t.Run(bucket, func(t *testing.T) {
 			inCluster(t, func(w *world) {
 				want := func(keys uint64, size int64) {
@@ -100,7 +100,7 @@ func TestAGroupKeepsNoMoreOverridesThanItMay(t *testing.T) {
 		refused := func(share bus.Share, group string) {
 			t.Helper()
 			time.Sleep(5 * time.Second) // for as long an answer counts
-			err := w.conn.CheckGiven(w.t.Context(), share, group)
+			err := w.conn.CheckOverrides(w.t.Context(), share, group)
 			var invalid *job.InvalidError
 			if !errors.As(err, &invalid) || invalid.Field != "params" || !strings.Contains(err.Error(), "group alpha keeps overrides of 2 runs") {
 				t.Errorf("%v, want an error that names the share", err)
@@ -114,8 +114,8 @@ func TestAGroupKeepsNoMoreOverridesThanItMay(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		refused(bus.Share{Bucket: bus.BucketGiven, Keys: 2, Bytes: 1 << 20}, "alpha")
-		refused(bus.Share{Bucket: bus.BucketGiven, Keys: 1000, Bytes: 100}, "alpha")
+		refused(bus.Share{Bucket: bus.BucketOverrides, Keys: 2, Bytes: 1 << 20}, "alpha")
+		refused(bus.Share{Bucket: bus.BucketOverrides, Keys: 1000, Bytes: 100}, "alpha")
 		if err := w.conn.Overrides().Put(w.t.Context(), "beta", id, given); err != nil {
 			t.Errorf("another group: %v", err)
 		}

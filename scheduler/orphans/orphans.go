@@ -38,7 +38,7 @@ type Finder struct {
 
 	cursor   string                     // of the page of rows to look at next
 	suspects map[int]map[job.RunID]bool // by shard
-	mark     cluster.IngestMark         // of the moment at which nobody had the suspects
+	mark     cluster.StreamEnds         // of the moment at which nobody had the suspects
 
 	running map[bus.AttemptRef]sighting
 	cycle   int // how often all rows have been looked at
@@ -115,7 +115,7 @@ func (f *Finder) suspect(ctx context.Context) error {
 	if err != nil || len(shards) == 0 {
 		return err
 	}
-	mark, err := f.conn.Ingest().Mark(ctx)
+	mark, err := f.conn.Ingest().Ends(ctx)
 	if err == nil { // without a mark, the end of a suspect may be on its way to the history
 		f.suspects, f.mark = shards, mark
 	}
