@@ -19,22 +19,22 @@ const (
 	StreamAudit  = "AUDIT"
 	SubjectAudit = "audit"
 
-	BucketJobs      = "JOBS"     // <shard>.<group>.<name> -> job.Version
-	BucketCalendar  = "CALENDAR" // <calendar> -> job.CalendarVersion
-	BucketCluster   = "CLUSTER"  // config -> cluster.Config, hold and hold.<group> -> job.Pause, floor.<shard> -> Cursor, token-keys -> the keys of tokens, parked.<node>, refused.<group> -> Refusal, store-disk, missed-targets and what else servers measure
-	BucketGroups    = "GROUPS"   // <group> -> Group
-	BucketScript    = "SCRIPT"   // <group>.<digest> -> text of a script
-	BucketSecret    = "SECRET"   // <group>.<name> -> Secret
-	BucketHandler   = "HANDLER"  // <group>.<handler in base64url> -> Handler
-	BucketInst      = "INST"     // <group>.<instance> -> Heartbeat
-	BucketClaim     = "CLAIM"    // <group>.<attempt> -> Claim, <group>.<attempt>.deaths -> Deaths
-	BucketOverrides = "GIVEN"    // <group>.<run> -> Overrides
-	BucketLedger    = "LEDGER"   // audited -> Audited, finding.<group>.<name>.<run> -> Finding
-	BucketLease     = "LEASE"    // shard.<n>, node.<id>, role.ingest -> Lease
-	BucketAccess    = "ACCESS"   // what package auth keeps of users, tokens and invitations
-	BucketSession   = "SESSION"  // what package auth keeps of sessions, and of sign-ins that failed
-	BucketXXLJob    = "XXLJOB"   // what the bridges for executors of XXL-JOB keep, see package bridge/xxljob/state
-	BucketAlert     = "ALERT"    // what package alert keeps: rules, channels, silences, incidents
+	BucketJobs      = "JOBS"      // <shard>.<group>.<name> -> job.Version
+	BucketCalendar  = "CALENDAR"  // <calendar> -> job.CalendarVersion
+	BucketCluster   = "CLUSTER"   // config -> cluster.Config, hold and hold.<group> -> job.Pause, floor.<shard> -> Cursor, token-keys -> the keys of tokens, parked.<node>, refused.<group> -> Refusal, store-disk, missed-targets and what else servers measure
+	BucketGroups    = "GROUPS"    // <group> -> Group
+	BucketScript    = "SCRIPT"    // <group>.<digest> -> text of a script
+	BucketSecret    = "SECRET"    // <group>.<name> -> Secret
+	BucketHandler   = "HANDLER"   // <group>.<handler in base64url> -> Handler
+	BucketInst      = "INST"      // <group>.<instance> -> Heartbeat
+	BucketClaim     = "CLAIM"     // <group>.<attempt> -> Claim, <group>.<attempt>.deaths -> Deaths
+	BucketOverrides = "OVERRIDES" // <group>.<run> -> Overrides
+	BucketLedger    = "LEDGER"    // audited -> Audited, finding.<group>.<name>.<run> -> Finding
+	BucketLease     = "LEASE"     // shard.<n>, node.<id>, role.ingest -> Lease
+	BucketAccess    = "ACCESS"    // what package auth keeps of users, tokens and invitations
+	BucketSession   = "SESSION"   // what package auth keeps of sessions, and of sign-ins that failed
+	BucketXXLJob    = "XXLJOB"    // what the bridges for executors of XXL-JOB keep, see package bridge/xxljob/state
+	BucketAlert     = "ALERT"     // what package alert keeps: rules, channels, silences, incidents
 )
 
 // SubjectTrigger returns where triggers of a shard for a group go when whichever

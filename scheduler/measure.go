@@ -50,7 +50,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 		slots:      gauge("group_slots", "Runs that the instances of the executor group do at once."+one, "executor_group"),
 		slotsInUse: gauge("group_slots_in_use", "Runs that the instances of the executor group do now."+one, "executor_group"),
 		keys:       gauge("group_keys", "Keys that the executor group keeps in a bucket. Beyond its share, the group is refused."+one, "executor_group", "bucket"),
-		size:       gauge("group_kept_bytes", "Bytes that the executor group keeps in bucket XXLJOB or GIVEN. Beyond its share, the group is refused."+one, "executor_group", "bucket"),
+		size:       gauge("group_kept_bytes", "Bytes that the executor group keeps in bucket XXLJOB or OVERRIDES. Beyond its share, the group is refused."+one, "executor_group", "bucket"),
 		unreadable: gauge("group_unreadable_heartbeats", "Heartbeats of the executor group that no executor would write."+one, "executor_group"),
 		bytes:      gauge("stream_bytes", "Size of the stream."+one, "stream"),
 		limit:      gauge("stream_limit_bytes", "Size that the stream may have."+one, "stream"),

@@ -5142,20 +5142,20 @@ export interface components {
         };
         Kept: {
             executor_group: string;
-            /** @description INST (instances), HANDLER (announced handlers), CLAIM (claims of at_most_once attempts), XXLJOB (executors of XXL-JOB and their runs) or GIVEN (overrides of runs) */
+            /** @description INST (instances), HANDLER (announced handlers), CLAIM (claims of at_most_once attempts), XXLJOB (executors of XXL-JOB and their runs) or OVERRIDES (overrides of runs) */
             bucket: string;
             /** Format: uint64 */
             keys: number;
-            /** @description The group's share. Servers refuse a group that has more, and remove its oldest keys; of GIVEN they keep no more */
+            /** @description The group's share. Servers refuse a group that has more, and remove its oldest keys; of OVERRIDES they keep no more */
             max_keys: number;
             /**
              * Format: int64
-             * @description Bytes of the keys together, in XXLJOB and GIVEN. What was removed within the last hour may be among them
+             * @description Bytes of the keys together, in XXLJOB and OVERRIDES. What was removed within the last hour may be among them
              */
             bytes?: number;
             /**
              * Format: int64
-             * @description The group's share of bytes, in XXLJOB and GIVEN
+             * @description The group's share of bytes, in XXLJOB and OVERRIDES
              */
             max_bytes?: number;
             /** @description Heartbeats in INST that no executor would write */

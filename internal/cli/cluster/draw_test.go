@@ -22,7 +22,7 @@ func TestTheClusterIsDrawn(t *testing.T) {
 				{Stream: "INST", Bucket: true, Messages: 812, Bytes: 260_000, MaxBytes: 1 << 30, Refuses: true, OldestAt: drawtest.At("03:00:00.000"), Replicas: 3},
 				{Stream: "JOBS", Bucket: true, Bytes: 1000, Replicas: 3},
 			},
-			Kept:      []fleet.Kept{{Group: "ops", Bucket: "INST", Keys: 800, MaxKeys: 1000, Unreadable: 3}, {Group: "ops", Bucket: "GIVEN", Keys: 4000, MaxKeys: 500000, Bytes: 200 << 20, MaxBytes: 512 << 20}, {Group: "ops", Bucket: "CLAIM", Keys: 12000, MaxKeys: 250000}},
+			Kept:      []fleet.Kept{{Group: "ops", Bucket: "INST", Keys: 800, MaxKeys: 1000, Unreadable: 3}, {Group: "ops", Bucket: "OVERRIDES", Keys: 4000, MaxKeys: 500000, Bytes: 200 << 20, MaxBytes: 512 << 20}, {Group: "ops", Bucket: "CLAIM", Keys: 12000, MaxKeys: 250000}},
 			Consumers: []fleet.ConsumerState{{Stream: "TRIG", Consumer: "any-ops", Group: "ops", Waiting: 20000, Unacknowledged: 8, Redelivered: 1}, {Stream: "EVT", Consumer: "ingest"}},
 		})
 	})

@@ -53,7 +53,7 @@ export const bus = {
     HANDLER: "announced handlers",
     CLAIM: "claims of at_most_once attempts",
     XXLJOB: "executors of XXL-JOB and their runs",
-    GIVEN: "overrides of runs",
+    OVERRIDES: "overrides of runs",
   } as Record<string, string>,
   messages: "Messages",
   rate: "Per second",

@@ -45,7 +45,7 @@ export const bus: typeof en = {
     HANDLER: "已上报的处理器",
     CLAIM: "at_most_once 执行的占用记录",
     XXLJOB: "XXL-JOB 执行器及其运行",
-    GIVEN: "运行的覆盖参数",
+    OVERRIDES: "运行的覆盖参数",
   },
   messages: "消息数",
   rate: "每秒",
