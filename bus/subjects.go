@@ -165,10 +165,6 @@ func SubjectCommand(shard int, verb string) string {
 // got a run; group may be "*".
 func SubjectChosen(group string) string { return "sched.chosen." + group }
 
-// SubjectBack returns where dispatchers tell each other that they have handed a trigger of
-// a group back that nobody has begun; group may be "*".
-func SubjectBack(group string) string { return "sched.back." + group }
-
 // ConsumerAny returns the name of the durable consumer from which a group's
 // executors pull.
 func ConsumerAny(group string) string { return "any-" + group }

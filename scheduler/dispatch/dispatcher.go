@@ -74,12 +74,6 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	} else {
 		defer func() { _ = sub.Unsubscribe() }()
 	}
-	backs, err := d.conn.NC.Subscribe(bus.SubjectBack("*"), d.hearBack)
-	if err != nil {
-		d.log.WarnContext(ctx, "hand-backs of other nodes not heard", "error", err)
-	} else {
-		defer func() { _ = backs.Unsubscribe() }()
-	}
 	for _, stream := range d.conn.Trigs() {
 		sub, err := d.conn.NC.Subscribe(bus.NakAdvisories(stream), d.hearNak)
 		if err != nil {

@@ -15,7 +15,6 @@ import (
 // group is an executor group and its routed triggers.
 type group struct {
 	roster
-	backs  backs
 	naks   naks
 	courts [bus.MaxPartitions]court
 	d      *Dispatcher

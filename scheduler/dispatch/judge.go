@@ -71,7 +71,9 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 		case free:
 			ended, err := s.countDeath(ctx)
 			if err == nil {
-				o.clear = true
+				if o.clear = true; !o.suspect() { // whose deaths are to be known the next time
+					o.g.naks.noteFree(o.at, o.delivery)
+				}
 				return ended
 			}
 			o.g.d.log.DebugContext(ctx, "deaths of executors not counted", "run_id", o.t.RunID, "error", err)

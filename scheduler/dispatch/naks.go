@@ -27,7 +27,7 @@ type handing struct {
 
 // tally is which deliveries of a trigger were given back.
 type tally struct {
-	chain int // the last delivery up to which all were
+	chain int // the last delivery up to which all were, or were found to be with nobody
 	// The last delivery that was, and which of those before it: bit i is for delivery last-i.
 	last  int
 	given uint64
@@ -64,14 +64,27 @@ func (n *naks) handed(at bus.Position, delivery int, instance string) {
 func (n *naks) note(at bus.Position, delivery int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.tallyLocked(at).note(delivery)
+	delete(n.holders, handing{at, delivery})
+}
+
+// noteFree remembers that nobody has the attempt of a trigger, whatever became of the deliveries before
+// this one. If this one is given back, too, there is nothing to judge.
+func (n *naks) noteFree(at bus.Position, delivery int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	t := n.tallyLocked(at)
+	t.chain = max(t.chain, delivery-1)
+}
+
+func (n *naks) tallyLocked(at bus.Position) *tally {
 	if n.triggers == nil || len(n.triggers) >= maxTallies {
 		n.triggers = map[bus.Position]*tally{}
 	}
 	if n.triggers[at] == nil {
 		n.triggers[at] = &tally{}
 	}
-	n.triggers[at].note(delivery)
-	delete(n.holders, handing{at, delivery})
+	return n.triggers[at]
 }
 
 func (t *tally) note(delivery int) {

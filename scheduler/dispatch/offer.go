@@ -114,7 +114,7 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	}
 	now := time.Now()
 	o := &offer{g: g, m: m, t: t, at: bus.Position{Stream: meta.Stream, Seq: meta.Sequence.Stream}, stored: meta.Timestamp, delivery: int(meta.NumDelivered), came: now, began: now, signed: now, consumer: meta.Consumer} //nolint:gosec // a small count
-	o.clear = o.delivery == 1 || g.backs.gaveBack(o) || g.naks.allGivenBack(o.at, o.delivery)
+	o.clear = o.delivery == 1 || g.naks.allGivenBack(o.at, o.delivery)
 	return o
 }
 

@@ -67,9 +67,6 @@ func (o *offer) tell(ctx context.Context, why string) {
 func (o *offer) handBack() { o.handBackFor(bus.GiveBackAfter(o.delivery)) }
 
 func (o *offer) handBackFor(delay time.Duration) {
-	if o.clear && !o.suspect() { // whose deaths the next dispatcher has to know
-		o.tellBack()
-	}
 	o.g.answer(o.m, bus.NakAfter(delay))
 }
 
