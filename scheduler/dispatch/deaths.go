@@ -21,10 +21,10 @@ const (
 	firstWait   = 15 * time.Second
 	furtherWait = 2 * time.Minute
 	provenWait  = 10 * time.Minute
-	// aloneAgain is how often it is looked for one, and alonePatience how long at a time.
+	// aloneAgain is the interval of attempts to find one, and alonePatience how long they last.
 	aloneAgain    = time.Second
 	alonePatience = 10 * time.Second
-	// noteWait is how long it may take to note to whom such an attempt was handed.
+	// noteWait bounds how long it takes to store which instance has such an attempt.
 	noteWait = 5 * time.Second
 	// backWait is how much later than the next delivery NATS may tell that one was given back.
 	backWait = 250 * time.Millisecond
@@ -41,7 +41,7 @@ type deathRecord struct {
 // end of it is stored. It returns an error if that is not known, or another server is doing the same.
 //
 // One that must not be done twice nobody has begun: its claim says so. One that was cancelled ends.
-func (s *suspect) countDeath(ctx context.Context) (settled bool, err error) {
+func (s *redelivery) countDeath(ctx context.Context) (settled bool, err error) {
 	deaths, revision, err := s.g.d.conn.Attempts().Deaths(ctx, s.t)
 	switch {
 	case err != nil:
@@ -78,7 +78,7 @@ func (s *suspect) countDeath(ctx context.Context) (settled bool, err error) {
 // deathBefore returns the death of the executor that had the attempt last, if one had it. Who has
 // given it back lives. After the first death servers note to whom they hand it. Before that, who
 // has pulled it is not known unless it has reported a start.
-func (s *suspect) deathBefore(known *bus.Deaths) (bus.Death, bool) {
+func (s *redelivery) deathBefore(known *bus.Deaths) (bus.Death, bool) {
 	death := bus.Death{Delivery: s.delivery - 1, At: time.Now().UTC().Truncate(time.Millisecond)}
 	if h := known.Handed; h != nil && !s.g.naks.gaveBack(s.at, h.Delivery) {
 		death.Delivery, death.Instance, death.Alone = h.Delivery, h.Instance, h.Alone
@@ -109,13 +109,13 @@ func (o *offer) reportDeath(ctx context.Context, d *bus.Death) {
 	_ = o.publish(ctx, ev) // which has logged it
 }
 
-// suspect reports whether an executor died that had the attempt.
-func (o *offer) suspect() bool { return o.deaths != nil && len(o.deaths.known.Deaths) > 0 }
+// hasDeaths reports whether an executor died that had the attempt.
+func (o *offer) hasDeaths() bool { return o.deaths != nil && len(o.deaths.known.Deaths) > 0 }
 
-// alone reports whether the attempt is to be handed to an instance that runs nothing else: it may be
+// alone reports whether the attempt may only go to an instance that runs nothing else: it may be
 // what its executor died of.
 func (o *offer) alone(now time.Time) bool {
-	if !o.suspect() {
+	if !o.hasDeaths() {
 		return false
 	}
 	all := o.deaths.known.Deaths
@@ -146,9 +146,9 @@ func (o *offer) runsNothing(ctx context.Context, m *member) bool {
 	return false
 }
 
-// noteHanded notes that an instance has accepted an attempt that had to be judged. A server that
-// dies before it has done so lets one death go uncounted.
-func (o *offer) noteHanded(ctx context.Context, instance string, alone bool) {
+// recordHolder stores that an instance has accepted an attempt that had to be judged. If a server dies
+// before that, one death is not counted.
+func (o *offer) recordHolder(ctx context.Context, instance string, alone bool) {
 	if o.deaths == nil {
 		return
 	}

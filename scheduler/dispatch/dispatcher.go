@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// lookEvery is how often heartbeats that have ceased are looked for, and watchAgain
+	// expireEvery is the interval of checks for heartbeats that have ceased, and watchAgain
 	// how long a watch that could not begin rests.
-	lookEvery  = time.Second
-	watchAgain = time.Second
+	expireEvery = time.Second
+	watchAgain  = time.Second
 )
 
 // Config configures a dispatcher.
@@ -43,8 +43,8 @@ type Dispatcher struct {
 	metrics *metrics
 	serving sync.WaitGroup
 
-	presence presence
-	handing  atomic.Int32 // triggers that executors have handed over
+	presence  presence
+	transfers atomic.Int32 // triggers that executors have handed over
 
 	mu     sync.Mutex
 	groups map[string]*group        // that have a live instance, or had one that gave something back
@@ -64,18 +64,18 @@ func New(conn *cluster.Conn, cfg Config) (*Dispatcher, error) {
 	return &Dispatcher{conn: conn, node: cfg.Node, log: doubling.Logger(cfg.Logger).With("component", "dispatch"), metrics: m, groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
 }
 
-// Run hands triggers over until ctx is done; then it hands back what it has. Every
+// Run places triggers until ctx is done; then it gives back what it has. Every
 // goroutine that it started has returned by then. It may be called once.
 func (d *Dispatcher) Run(ctx context.Context) {
 	defer d.serving.Wait()
-	sub, err := d.conn.NC.Subscribe(bus.SubjectChosen("*"), d.hearChoice)
+	sub, err := d.conn.NC.Subscribe(bus.SubjectChosen("*"), d.noteChoice)
 	if err != nil {
 		d.log.WarnContext(ctx, "choices of other nodes not heard", "error", err)
 	} else {
 		defer func() { _ = sub.Unsubscribe() }()
 	}
 	for _, stream := range d.conn.Trigs() {
-		sub, err := d.conn.NC.Subscribe(bus.NakAdvisories(stream), d.hearNak)
+		sub, err := d.conn.NC.Subscribe(bus.NakAdvisories(stream), d.noteNak)
 		if err != nil {
 			d.log.WarnContext(ctx, "triggers that are given back not heard of", "stream", stream, "error", err)
 			continue
@@ -87,7 +87,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		return
 	}
 	defer func() { _ = groups.Stop() }()
-	if !d.hearAll(ctx, groups) { // no group may be served as what it is not
+	if !d.readGroups(ctx, groups) { // no group may be served as what it is not
 		return
 	}
 	watch := d.watch(ctx, d.conn.Bulk().Instances().Watch)
@@ -95,9 +95,9 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		return
 	}
 	defer func() { _ = watch.Stop() }()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(expireEvery)
 	defer tick.Stop()
-	handed := make(chan *nats.Msg, maxHanded)
+	handed := make(chan *nats.Msg, maxTransfers)
 	hands, err := d.conn.NC.ChanQueueSubscribe(bus.SubjectHand("*"), "dispatchers", handed)
 	if err != nil {
 		d.log.WarnContext(ctx, "triggers that executors hand over not heard of", "error", err)
@@ -109,20 +109,20 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case e := <-groups.Updates():
-			d.hearGroup(ctx, e)
+			d.applyGroup(ctx, e)
 		case e := <-watch.Updates():
 			if e == nil {
 				known = true
 				continue
 			}
-			d.presence.hear(e.Revision())
+			d.presence.noteRevision(e.Revision())
 			heard := time.Now()
 			if !known && e.Created().Before(heard) {
 				heard = e.Created() // by somebody else, perhaps long ago
 			}
-			d.hear(ctx, e, heard)
+			d.applyHeartbeat(ctx, e, heard)
 		case m := <-handed:
-			d.takeHanded(ctx, m)
+			d.answerTransfer(ctx, m)
 		case now := <-tick.C:
 			d.probe(ctx)
 			d.tick(ctx, now)
@@ -135,8 +135,8 @@ func (d *Dispatcher) consumers(name string) []bus.Consumer {
 	return d.conn.Cluster().Partitions.Consumers(name)
 }
 
-// hearAll takes in the groups that there are. It returns false when ctx is done.
-func (d *Dispatcher) hearAll(ctx context.Context, groups jetstream.KeyWatcher) bool {
+// readGroups reads the groups that there are. It returns false when ctx is done.
+func (d *Dispatcher) readGroups(ctx context.Context, groups jetstream.KeyWatcher) bool {
 	for {
 		select {
 		case <-ctx.Done():
@@ -145,13 +145,13 @@ func (d *Dispatcher) hearAll(ctx context.Context, groups jetstream.KeyWatcher) b
 			if e == nil {
 				return ctx.Err() == nil
 			}
-			d.hearGroup(ctx, e)
+			d.applyGroup(ctx, e)
 		}
 	}
 }
 
-// hearGroup takes in what is kept of a group.
-func (d *Dispatcher) hearGroup(ctx context.Context, e jetstream.KeyValueEntry) {
+// applyGroup applies an entry of the bucket of groups.
+func (d *Dispatcher) applyGroup(ctx context.Context, e jetstream.KeyValueEntry) {
 	if e == nil || e.Operation() != jetstream.KeyValuePut {
 		return
 	}
@@ -188,8 +188,8 @@ func (d *Dispatcher) watch(ctx context.Context, begin func(context.Context) (jet
 	}
 }
 
-// hear takes in a heartbeat, or that an instance has left.
-func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard time.Time) {
+// applyHeartbeat applies a heartbeat, or the deletion of one when an instance leaves.
+func (d *Dispatcher) applyHeartbeat(ctx context.Context, e jetstream.KeyValueEntry, heard time.Time) {
 	name, instance, ok := strings.Cut(e.Key(), ".")
 	if !ok {
 		return
@@ -213,7 +213,7 @@ func (d *Dispatcher) hear(ctx context.Context, e jetstream.KeyValueEntry, heard 
 		g.as = d.known[name]
 		d.groups[name] = g
 	}
-	g.hear(beat, heard)
+	g.applyHeartbeat(beat, heard)
 	g.direct(ctx, instance)
 	d.settleLocked(ctx, g)
 }
@@ -267,8 +267,8 @@ type choice struct {
 	Instance string   `json:"instance"`
 }
 
-// tell lets the dispatchers of other nodes know who got a run.
-func (d *Dispatcher) tell(group string, name job.Name, instance string) {
+// publishChoice informs the dispatchers of other nodes which instance got a run.
+func (d *Dispatcher) publishChoice(group string, name job.Name, instance string) {
 	data, err := json.Marshal(choice{Node: d.node, Job: name, Instance: instance})
 	if err == nil {
 		err = d.conn.NC.Publish(bus.SubjectChosen(group), data)
@@ -278,8 +278,8 @@ func (d *Dispatcher) tell(group string, name job.Name, instance string) {
 	}
 }
 
-// hearChoice takes in what another node has chosen.
-func (d *Dispatcher) hearChoice(m *nats.Msg) {
+// noteChoice notes which instance another node has chosen.
+func (d *Dispatcher) noteChoice(m *nats.Msg) {
 	var c choice
 	if json.Unmarshal(m.Data, &c) != nil || c.Node == d.node {
 		return

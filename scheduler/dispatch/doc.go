@@ -8,7 +8,7 @@
 //	                         │            accepted: the instance owns the acknowledgement
 //	                         │            busy, leaving, gone: the next one
 //	                         ├── all of the group are busy: it waits here until one is free
-//	                         └── nobody: handed back with a delay, and the history told why
+//	                         └── nobody: given back with a delay, and the history says why
 //
 // What has been accepted looks as if the instance had pulled it: it says that the
 // attempt lives, and acknowledges its end. When it dies, JetStream delivers the
@@ -33,7 +33,7 @@
 //     bounded number: one whose executors are stuck delays no other. While all its
 //     instances are busy, what has been pulled waits here and begins in its order, and no
 //     more than 512 triggers are pulled: however long its queue on the stream is, it costs
-//     nothing. Pulled and handed back again and again, it would take from all others its
+//     nothing. Pulled and given back again and again, it would take from all others its
 //     share of the server and of the history.
 //
 // A piece of a broadcast is meant for one instance. It waits for that one while it is

@@ -14,13 +14,13 @@ const (
 	endFound
 )
 
-// clockSlack is how far clocks of nodes and of NATS may be apart when it is looked for
-// what was stored since an instant.
+// clockSlack is how far the clocks of nodes and of NATS may be apart. Ends are read from that long
+// before the attempt was committed.
 const clockSlack = time.Minute
 
-// endsOf finds out which attempts' ends are stored, and who began them last. Attempts of a shard
-// are looked for together.
-func (g *group) endsOf(ctx context.Context, all []*suspect) []end {
+// endsOf returns which attempts' ends are stored, and notes who began each last. Attempts of a shard
+// share one read.
+func (g *group) endsOf(ctx context.Context, all []*redelivery) []end {
 	byShard := map[int][]int{}
 	for i, s := range all {
 		byShard[s.t.Shard] = append(byShard[s.t.Shard], i)

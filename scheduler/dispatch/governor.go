@@ -81,7 +81,7 @@ func (v *governor) listen(ctx context.Context) (finished <-chan string, stop fun
 	if v == nil {
 		return nil, func() {}
 	}
-	sub, err := v.g.d.conn.NC.Subscribe(bus.SubjectEvents(v.g.name), v.hear)
+	sub, err := v.g.d.conn.NC.Subscribe(bus.SubjectEvents(v.g.name), v.noteEnd)
 	if err != nil {
 		v.g.d.log.DebugContext(ctx, "ends of runs not heard", "error", err) // places are found some time later
 		return nil, func() {}
@@ -89,8 +89,8 @@ func (v *governor) listen(ctx context.Context) (finished <-chan string, stop fun
 	return v.finished, func() { _ = sub.Unsubscribe() }
 }
 
-// hear handles what executors say of runs. It must not wait.
-func (v *governor) hear(m *nats.Msg) {
+// noteEnd notes that a run has ended, as its executor reports. It must not wait.
+func (v *governor) noteEnd(m *nats.Msg) {
 	e, err := v.g.d.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
 	if err != nil || e.Kind != bus.EventFinished {
 		return // what is forged or damaged ingest counts
@@ -147,8 +147,8 @@ func (v *governor) noteNew(source int) {
 	}
 }
 
-// noteRedelivered takes in that a run may not be alive that was: in a partition that is silent no count
-// tells.
+// noteRedelivered notes that a run that counted as alive may not be. Only a silent partition needs it:
+// others are counted again.
 func (v *governor) noteRedelivered(partition int, now time.Time) {
 	if v != nil && now.Before(v.live[partition].again) {
 		v.occupy(partition, -1)
@@ -213,7 +213,7 @@ func (v *governor) count(ctx context.Context, q *queue) {
 	}
 }
 
-// occupy takes in that so many more runs of a partition are alive.
+// occupy adds to the runs of a partition that are alive.
 func (v *governor) occupy(partition, runs int) {
 	if v != nil {
 		v.live[partition].runs += runs

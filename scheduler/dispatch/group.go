@@ -16,7 +16,7 @@ import (
 type group struct {
 	roster
 	naks   naks
-	courts [bus.MaxPartitions]court
+	judges [bus.MaxPartitions]judge
 	d      *Dispatcher
 	name   string
 	// Of the dispatcher's mutex: stop ends serve, nil while nobody serves; as is

@@ -17,7 +17,7 @@ import (
 
 const (
 	// judgeAtOnce is how many attempts are judged in one round, and judgeAgain after how
-	// long those without a verdict are judged again.
+	// long those without a conclusion are judged again.
 	judgeAtOnce = bus.MaxAttemptsAsked
 	judgeAgain  = time.Second
 	// judgeWait bounds a round.
@@ -26,32 +26,32 @@ const (
 	judgeParallel = 16
 )
 
-// verdict is what is known of an attempt whose trigger has come again.
-type verdict int
+// conclusion is what became of an attempt whose trigger was delivered again.
+type conclusion int
 
 const (
-	unclear   verdict = iota // somebody may have it who does not answer, or what is stored is not known
-	free                     // nobody has it and no end is stored: it may begin
-	elsewhere                // an instance has it, and has got this delivery of its trigger
-	over                     // its end is stored
-	lost                     // it was begun, must not be begun again, and nobody has it
+	unclear   conclusion = iota // somebody may have it who does not answer, or what is stored is not known
+	free                        // nobody has it and no end is stored: it may begin
+	elsewhere                   // an instance has it, and has got this delivery of its trigger
+	over                        // its end is stored
+	lost                        // it was begun, must not be begun again, and nobody has it
 )
 
-// court judges the attempts of a group whose triggers have come again, of one partition: what does
-// not answer there holds up no other one. It is safe for concurrent use.
-type court struct {
+// judge decides in rounds what became of redelivered attempts of a group, in one partition: a partition
+// that does not answer delays no other. It is safe for concurrent use.
+type judge struct {
 	mu      sync.Mutex
-	waiting []*suspect
-	sitting bool
+	waiting []*redelivery
+	judging bool
 }
 
-// suspect is an attempt that waits for its verdict.
-type suspect struct {
+// redelivery is an attempt whose trigger was delivered again.
+type redelivery struct {
 	*offer
-	looked  bool          // its end has been looked for
-	claim   *bus.Claim    // of one that must not be done twice; nil: nobody has begun it
-	begun   cluster.Begin // the last that was reported
-	verdict chan verdict  // has room for it
+	endsRead  bool            // whether its end is stored was checked
+	claim     *bus.Claim      // of one that must not be done twice; nil: nobody has begun it
+	begun     cluster.Begin   // the last that was reported
+	concluded chan conclusion // has room for it
 }
 
 // judge settles an attempt that somebody may have, or have ended. It returns false if the
@@ -60,7 +60,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 	again := time.NewTimer(0)
 	defer again.Stop()
 	<-again.C
-	s := &suspect{offer: o, verdict: make(chan verdict, 1)}
+	s := &redelivery{offer: o, concluded: make(chan conclusion, 1)}
 	for {
 		o.sign()
 		if o.g.naks.allGivenBack(o.at, o.delivery) { // which may be heard after the trigger
@@ -71,7 +71,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 		case free:
 			ended, err := s.countDeath(ctx)
 			if err == nil {
-				if o.clear = true; !o.suspect() { // whose deaths are to be known the next time
+				if o.clear = true; !o.hasDeaths() { // whose deaths are to be known the next time
 					o.g.naks.noteFree(o.at, o.delivery)
 				}
 				return ended
@@ -90,7 +90,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 		case unclear:
 		}
 		if ctx.Err() != nil || time.Since(o.began) > keepFor {
-			o.handBack()
+			o.giveBack()
 			return true
 		}
 		again.Reset(judgeAgain)
@@ -101,7 +101,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 	}
 }
 
-// sign tells JetStream that the trigger is in good hands, if it has not been for a while.
+// sign sends an in-progress acknowledgement of the trigger, once in signEvery.
 func (o *offer) sign() {
 	if now := time.Now(); now.Sub(o.signed) >= signEvery {
 		o.signed = now
@@ -109,53 +109,53 @@ func (o *offer) sign() {
 	}
 }
 
-// judge returns the verdict on an attempt, in a round with others of its group and partition.
-func (g *group) judge(ctx context.Context, s *suspect) verdict {
-	c := &g.courts[g.d.conn.Cluster().Partitions.Of(s.t.Shard)]
+// judge returns what became of an attempt. It is judged in a round with others of its group and partition.
+func (g *group) judge(ctx context.Context, s *redelivery) conclusion {
+	c := &g.judges[g.d.conn.Cluster().Partitions.Of(s.t.Shard)]
 	c.mu.Lock()
 	c.waiting = append(c.waiting, s)
-	if !c.sitting {
-		c.sitting = true
-		g.d.serving.Go(func() { g.sit(context.WithoutCancel(ctx), c) })
+	if !c.judging {
+		c.judging = true
+		g.d.serving.Go(func() { g.runJudge(context.WithoutCancel(ctx), c) })
 	}
 	c.mu.Unlock()
 	select {
-	case v := <-s.verdict:
+	case v := <-s.concluded:
 		return v
 	case <-ctx.Done():
 		return unclear
 	}
 }
 
-// sit judges round after round until nobody waits.
-func (g *group) sit(ctx context.Context, c *court) {
+// runJudge judges round after round until no attempt waits.
+func (g *group) runJudge(ctx context.Context, c *judge) {
 	for {
 		c.mu.Lock()
 		n := min(len(c.waiting), judgeAtOnce)
 		round := slices.Clone(c.waiting[:n])
 		c.waiting = slices.Delete(c.waiting, 0, n)
-		c.sitting = n > 0
+		c.judging = n > 0
 		c.mu.Unlock()
 		if n == 0 {
 			return
 		}
 		limited, cancel := context.WithTimeout(ctx, judgeWait)
-		verdicts := g.deliberate(limited, round)
+		conclusions := g.judgeRound(limited, round)
 		cancel()
 		for i, s := range round {
-			s.verdict <- verdicts[i]
+			s.concluded <- conclusions[i]
 		}
 	}
 }
 
-// deliberate finds the verdicts on attempts. The order of its steps matters: who has
+// judgeRound returns what became of attempts. The order of its steps matters: who has
 // claimed an attempt has it already, so claims are read before the instances are asked;
 // and an instance that has an attempt when asked stores its end only after that, so ends
 // are read last.
-func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
-	verdicts := make([]verdict, len(all)) // unclear, all of them
-	known := make([]bool, len(all))       // their claims are
-	each(all, func(i int, s *suspect) { known[i] = s.readClaim(ctx) })
+func (g *group) judgeRound(ctx context.Context, all []*redelivery) []conclusion {
+	conclusions := make([]conclusion, len(all)) // unclear, all of them
+	known := make([]bool, len(all))             // their claims are
+	each(all, func(i int, s *redelivery) { known[i] = s.readClaim(ctx) })
 
 	refs := make([]bus.AttemptRef, len(all))
 	for i, s := range all {
@@ -165,11 +165,11 @@ func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
 	// Asked before, so that one that appears meanwhile has been heard of.
 	complete := len(found.Silent) == 0 && g.d.presence.settled(time.Now())
 
-	var open []*suspect
+	var open []*redelivery
 	var index []int
-	each(all, func(i int, s *suspect) {
-		if holder, held := found.Held[refs[i]]; held && s.handTo(ctx, holder) {
-			verdicts[i] = elsewhere
+	each(all, func(i int, s *redelivery) {
+		if holder, held := found.Held[refs[i]]; held && s.deliverTo(ctx, holder) {
+			conclusions[i] = elsewhere
 		}
 	})
 	for i, s := range all {
@@ -177,9 +177,9 @@ func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
 		switch _, reported := found.Reported[refs[i]]; {
 		case held:
 		case reported, known[i] && s.claim != nil && s.claim.Ended:
-			verdicts[i] = over
-		case known[i] && (complete || !s.looked):
-			s.looked = true // once is enough while it cannot be free
+			conclusions[i] = over
+		case known[i] && (complete || !s.endsRead):
+			s.endsRead = true // once is enough while it cannot be free
 			open, index = append(open, s), append(index, i)
 		}
 	}
@@ -187,19 +187,19 @@ func (g *group) deliberate(ctx context.Context, all []*suspect) []verdict {
 	for k, s := range open {
 		switch {
 		case ends[k] == endFound:
-			verdicts[index[k]] = over
+			conclusions[index[k]] = over
 		case ends[k] == endUnknown || !complete:
 		case s.claim != nil:
-			verdicts[index[k]] = lost
+			conclusions[index[k]] = lost
 		default:
-			verdicts[index[k]] = free
+			conclusions[index[k]] = free
 		}
 	}
-	return verdicts
+	return conclusions
 }
 
-// each calls do for all suspects, some at a time.
-func each(all []*suspect, do func(i int, s *suspect)) {
+// each calls do for all attempts, some at a time.
+func each(all []*redelivery, do func(i int, s *redelivery)) {
 	var work errgroup.Group
 	work.SetLimit(judgeParallel)
 	for i, s := range all {
@@ -210,7 +210,7 @@ func each(all []*suspect, do func(i int, s *suspect)) {
 
 // readClaim finds out who has begun an attempt that must not be done twice. It returns
 // false when that is not known.
-func (s *suspect) readClaim(ctx context.Context) bool {
+func (s *redelivery) readClaim(ctx context.Context) bool {
 	if s.t.Delivery != job.AtMostOnce {
 		return true
 	}
@@ -223,8 +223,8 @@ func (s *suspect) readClaim(ctx context.Context) bool {
 	return true
 }
 
-// handTo hands this delivery of the trigger to the instance that has the attempt.
-func (s *suspect) handTo(ctx context.Context, instance string) bool {
+// deliverTo transfers this delivery of the trigger to the instance that has the attempt.
+func (s *redelivery) deliverTo(ctx context.Context, instance string) bool {
 	m := s.g.find(instance)
 	if m == nil {
 		return false

@@ -17,16 +17,16 @@ type metrics struct {
 
 // What became of a delivery.
 const (
-	outcomeTaken    = "taken"
-	outcomeHeld     = "held"
-	outcomeUnknown  = "unknown"
-	outcomeOver     = "over"
-	outcomeRejected = "rejected"
-	outcomeUnread   = "unread"
+	outcomeTaken      = "taken"
+	outcomeHeld       = "held"
+	outcomeUnknown    = "unknown"
+	outcomeOver       = "over"
+	outcomeRejected   = "rejected"
+	outcomeUnreadable = "unreadable"
 )
 
 // outcomes are these, and the statuses of runs that are ended without an instance.
-var outcomes = []string{outcomeTaken, outcomeHeld, outcomeUnknown, outcomeOver, outcomeRejected, outcomeUnread, string(job.StatusLost), string(job.StatusMissed), string(job.StatusTimedOut), string(job.StatusCancelled)}
+var outcomes = []string{outcomeTaken, outcomeHeld, outcomeUnknown, outcomeOver, outcomeRejected, outcomeUnreadable, string(job.StatusLost), string(job.StatusMissed), string(job.StatusTimedOut), string(job.StatusCancelled)}
 
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{

@@ -11,16 +11,16 @@ import (
 // maxTallies bounds how many triggers are remembered.
 const maxTallies = 16384
 
-// naks is what JetStream tells of the triggers of a group that were given back, and to whom this node
-// has handed what. It is safe for concurrent use.
+// naks remembers which triggers of a group were given back, as JetStream reports, and which instances
+// got them from this node. It is safe for concurrent use.
 type naks struct {
 	mu       sync.Mutex
 	triggers map[bus.Position]*tally
-	holders  map[handing]string // which instance was handed what
+	holders  map[deliveryID]string // which instance got which delivery
 }
 
-// handing is a delivery of a trigger.
-type handing struct {
+// deliveryID identifies a delivery of a trigger.
+type deliveryID struct {
 	at       bus.Position
 	delivery int
 }
@@ -33,8 +33,8 @@ type tally struct {
 	given uint64
 }
 
-// hearNak notes that a trigger was given back.
-func (d *Dispatcher) hearNak(m *nats.Msg) {
+// noteNak notes that a trigger was given back.
+func (d *Dispatcher) noteNak(m *nats.Msg) {
 	name, at, delivery := bus.ParseNakAdvisory(m.Subject, m.Data)
 	if name == "" {
 		return
@@ -50,14 +50,14 @@ func (d *Dispatcher) hearNak(m *nats.Msg) {
 	g.naks.note(at, delivery)
 }
 
-// handed remembers which instance was handed a delivery of a trigger.
-func (n *naks) handed(at bus.Position, delivery int, instance string) {
+// noteHolder remembers which instance got a delivery of a trigger.
+func (n *naks) noteHolder(at bus.Position, delivery int, instance string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.holders == nil || len(n.holders) >= maxTallies {
-		n.holders = map[handing]string{}
+		n.holders = map[deliveryID]string{}
 	}
-	n.holders[handing{at, delivery}] = instance
+	n.holders[deliveryID{at, delivery}] = instance
 }
 
 // note remembers that a delivery of a trigger was given back.
@@ -65,7 +65,7 @@ func (n *naks) note(at bus.Position, delivery int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tallyLocked(at).note(delivery)
-	delete(n.holders, handing{at, delivery})
+	delete(n.holders, deliveryID{at, delivery})
 }
 
 // noteFree remembers that nobody has the attempt of a trigger, whatever became of the deliveries before
@@ -122,10 +122,10 @@ func (n *naks) any() bool {
 	return len(n.triggers) > 0
 }
 
-// holder returns which instance was handed a delivery of a trigger by this node and has not given it
+// holder returns which instance got a delivery of a trigger from this node and has not given it
 // back; "" if none is known.
 func (n *naks) holder(at bus.Position, delivery int) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.holders[handing{at, delivery}]
+	return n.holders[deliveryID{at, delivery}]
 }

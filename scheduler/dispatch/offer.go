@@ -28,12 +28,12 @@ const (
 	// patience is how long a trigger waits here for a slot while others could begin, and lookAgain
 	// how long busy instances are not asked. Then it is given back.
 	patience  = time.Second
-	lookAgain = busyFor
-	// holdMin is for how long a trigger is handed back that cannot begin now, for a
+	busyRetry = busyFor
+	// holdMin is for how long a trigger is given back that cannot begin now, for a
 	// reason that is not known.
 	holdMin = time.Second
-	// unreadFor is for how long one is handed back that a newer program has to read.
-	unreadFor = 5 * time.Second
+	// unreadableFor is for how long one is given back that only a newer program can read.
+	unreadableFor = 5 * time.Second
 
 	// longest is the time after which no further instance is asked: JetStream delivers
 	// the trigger again after bus.AckWait.
@@ -55,7 +55,7 @@ const (
 	settled               // it has been answered: its end has been recorded or found, or it was given back
 )
 
-// offer is one delivery of a trigger, until an instance has it or it is handed back.
+// offer is one delivery of a trigger, until an instance has it or it is given back.
 type offer struct {
 	g        *group
 	m        *nats.Msg
@@ -92,13 +92,13 @@ func (o *offer) try(ctx context.Context) result {
 }
 
 // newOffer returns the trigger in m as an offer. It returns nil if it has rejected it, or
-// handed it back as it is of a later version.
+// given it back as it is of a later version.
 func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 	if bus.UnknownTrigger(m.Header) {
-		g.d.metrics.outcome(outcomeUnread)
+		g.d.metrics.outcome(outcomeUnreadable)
 		// It comes again until somebody knows it.
 		g.d.log.WarnContext(ctx, "trigger of a later version left for newer servers and executors", "executor_group", g.name, "subject", m.Subject, "message", m.Header.Get(bus.HeaderMessage))
-		g.answer(m, bus.NakAfter(unreadFor))
+		g.answer(m, bus.NakAfter(unreadableFor))
 		return nil
 	}
 	t, err := bus.DecodeTrigger(m.Header, m.Data)
@@ -172,7 +172,7 @@ func (o *offer) gone(ctx context.Context) bool {
 		return false // it had hardly come
 	}
 	if _, err := o.g.d.conn.At(ctx, o.at.Stream, o.at.Seq); errors.Is(err, jet.ErrNoMessage) {
-		o.handBackFor(holdMin)
+		o.giveBackAfter(holdMin)
 		return true
 	}
 	return false
@@ -218,12 +218,12 @@ func (o *offer) round(ctx context.Context) result {
 		reply, err := o.ask(ctx, m, bus.VerbRun, header, o.m.Data, runWait)
 		switch {
 		case errors.Is(err, job.ErrUnavailable) && !errors.Is(err, bus.ErrNobodyThere):
-			o.noteHanded(ctx, m.name, alone) // it may have it, or have died of it
+			o.recordHolder(ctx, m.name, alone) // it may have it, or have died of it
 			return unknown
 		case err != nil: // ask has said why
 		case reply.Answer == fleet.AnswerAccepted:
 			o.remember(m)
-			o.noteHanded(ctx, m.name, alone)
+			o.recordHolder(ctx, m.name, alone)
 			return taken
 		default:
 			o.refuse(refusal(m.name, reply))
@@ -266,8 +266,7 @@ func (o *offer) sound(ctx context.Context, m *member) bool {
 	return reply.Answer == fleet.AnswerAccepted
 }
 
-// ask sends a request and takes in what its answer, or the lack of one, tells of the
-// instance.
+// ask sends a request to an instance, and notes what its answer, or the lack of one, says of it.
 func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Header, body []byte, timeout time.Duration) (*fleet.InstanceReply, error) {
 	// A dispatcher that is told to end must still hear who has accepted.
 	reply, err := o.g.d.conn.AskInstance(context.WithoutCancel(ctx), o.g.address(m), verb, header, body, timeout)
@@ -275,7 +274,7 @@ func (o *offer) ask(ctx context.Context, m *member, verb string, header nats.Hea
 	return reply, err
 }
 
-// learn takes in an instance's answer, or that there was none.
+// learn notes an instance's answer, or that there was none.
 func (o *offer) learn(m *member, reply *fleet.InstanceReply, err error) {
 	switch {
 	case errors.Is(err, bus.ErrNobodyThere):
@@ -367,9 +366,9 @@ func (o *offer) why(r result) string {
 
 // remember notes who has the trigger, and the choice where routes look back at it.
 func (o *offer) remember(m *member) {
-	o.g.naks.handed(o.at, o.delivery, m.name)
+	o.g.naks.noteHolder(o.at, o.delivery, m.name)
 	if o.remembers() {
 		o.g.note(o.t.Job, m.name)
-		o.g.d.tell(o.g.name, o.t.Job, m.name)
+		o.g.d.publishChoice(o.g.name, o.t.Job, m.name)
 	}
 }

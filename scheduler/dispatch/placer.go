@@ -236,7 +236,7 @@ func (p *placer) end(ctx context.Context, w *waiting, res result) {
 	closed := now.Before(p.g.closedUntil())
 	switch {
 	case ctx.Err() != nil:
-		w.handBackFor(holdMin)
+		w.giveBackAfter(holdMin)
 		return
 	case p.governor == nil && (res != busy || !closed && now.Sub(w.came) >= w.most(now)):
 		w.postpone(ctx, w.reason)
@@ -244,9 +244,9 @@ func (p *placer) end(ctx context.Context, w *waiting, res result) {
 	case res != busy, w.alone(now): // others need no instance of their own
 		w.after = now.Add(holdMin)
 	case p.governor == nil && !closed, w.t.Prefer != "": // others may find a slot
-		w.after = now.Add(lookAgain)
+		w.after = now.Add(busyRetry)
 	default:
-		p.queue.full[w.pool] = full{until: now.Add(lookAgain), reason: w.reason}
+		p.queue.full[w.pool] = full{until: now.Add(busyRetry), reason: w.reason}
 	}
 	p.queue.add(w)
 }
@@ -317,7 +317,7 @@ func (p *placer) stop(ctx context.Context) {
 	for _, m := range p.puller.Drain(last) {
 		p.take(ctx, m)
 	}
-	p.giveBack()
+	p.giveBackAll()
 	patience := time.NewTimer(runWait)
 	defer patience.Stop()
 	for p.offers > 0 {
@@ -334,7 +334,7 @@ func (p *placer) stop(ctx context.Context) {
 			}
 		}
 	}
-	p.giveBack()
+	p.giveBackAll()
 	p.working.Wait()
 }
 
@@ -346,8 +346,8 @@ func giveBackToken(token *rate.Reservation, now time.Time) {
 }
 
 // giveBack gives back all that waits.
-func (p *placer) giveBack() {
+func (p *placer) giveBackAll() {
 	for _, w := range p.queue.takeIf(func(*waiting) bool { return true }) {
-		w.handBackFor(holdMin)
+		w.giveBackAfter(holdMin)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// probeEvery is how often it is looked whether heartbeats are stored and heard of, and
+	// probeEvery is the interval of checks whether heartbeats are stored and heard of, and
 	// probeWait how long JetStream has to say so.
 	probeEvery = time.Second
 	probeWait  = 2 * time.Second
@@ -26,13 +26,13 @@ type presence struct {
 	mu         sync.Mutex
 	since      time.Time // zero: it would not
 	heard      uint64    // the last revision that the watch has brought
-	stored     uint64    // the last that there was when it was looked for last
+	stored     uint64    // the last that there was at the last check
 	reconnects uint64    // of the connection by then
 	probing    bool
 }
 
-// hear takes in that the watch has brought a revision.
-func (p *presence) hear(revision uint64) {
+// noteRevision notes that the watch has brought a revision.
+func (p *presence) noteRevision(revision uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.heard = max(p.heard, revision)
@@ -69,12 +69,12 @@ func (d *Dispatcher) probe(ctx context.Context) {
 		if errors.Is(err, jet.ErrNoMessage) {
 			last, err = &jet.Stored{}, nil
 		}
-		p.take(last, err, conn.NC.Stats().Reconnects, time.Now())
+		p.noteProbe(last, err, conn.NC.Stats().Reconnects, time.Now())
 	})
 }
 
-// take takes in what a probe has found.
-func (p *presence) take(last *jet.Stored, err error, reconnects uint64, now time.Time) {
+// noteProbe applies the result of a probe.
+func (p *presence) noteProbe(last *jet.Stored, err error, reconnects uint64, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.probing = false

@@ -47,7 +47,7 @@ func (q *questions) close() {
 // ask asks the instance that comes first to take the trigger. It returns false if more
 // than that is needed.
 func (q *questions) ask(w *waiting) bool {
-	if q.asker == nil || !w.clear || w.suspect() || w.probes() || late(w.t, w.began) || w.began.Sub(w.came) >= patience {
+	if q.asker == nil || !w.clear || w.hasDeaths() || w.probes() || late(w.t, w.began) || w.began.Sub(w.came) >= patience {
 		return false
 	}
 	m := w.g.first(w.offer, w.began)

@@ -67,8 +67,8 @@ func poolOf(t *bus.Trigger) poolKey {
 	return poolKey{kind: t.Task.Kind(), handler: t.Task.Handler, labels: t.Labels.String()}
 }
 
-// hear takes in a heartbeat.
-func (r *roster) hear(beat *bus.Heartbeat, heard time.Time) {
+// applyHeartbeat applies a heartbeat.
+func (r *roster) applyHeartbeat(beat *bus.Heartbeat, heard time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i := &beat.Instance
@@ -296,7 +296,7 @@ func (r *roster) avoid(m *member, why string) {
 	m.shun, m.shunUntil = why, time.Time{}
 }
 
-// learn takes in what an instance says of itself in an answer.
+// learn applies what an instance says of itself in an answer.
 func (r *roster) learn(m *member, reply *fleet.InstanceReply, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,27 +17,27 @@ func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 	ev := bus.EventOf(o.t, bus.EventFinished, time.Now())
 	ev.Delivery, ev.FinishedAt, ev.Status, ev.Message = o.delivery, ev.At, status, message
 	ev.Retry = status == job.StatusLost && o.t.Retry.Again(o.t.Attempt, status, nil)
-	if o.suspect() { // the last that had it
+	if o.hasDeaths() { // the last that had it
 		last := o.deaths.known.Deaths[len(o.deaths.known.Deaths)-1]
 		ev.Instance, ev.Delivery = last.Instance, last.Delivery
 	}
 	if err := o.publish(ctx, ev); err != nil {
-		o.handBack()
+		o.giveBack()
 		return
 	}
 	o.g.d.metrics.outcome(string(status))
 	o.g.answer(o.m, "+ACK")
 }
 
-// postpone hands the trigger back for a while, and tells the history why.
+// postpone gives the trigger back for a while, and stores in the history why.
 func (o *offer) postpone(ctx context.Context, why string) {
 	o.tellOnce(ctx, why)
 	o.g.d.metrics.outcome(outcomeHeld)
 	if o.alone(time.Now()) {
-		o.handBackFor(holdMin)
+		o.giveBackAfter(holdMin)
 		return
 	}
-	o.handBack()
+	o.giveBack()
 }
 
 // tellOnce is [offer.tell] if this delivery has not been told of: the first time, and each time that
@@ -63,10 +63,10 @@ func (o *offer) tell(ctx context.Context, why string) {
 	}
 }
 
-// handBack has JetStream deliver the trigger again, later each time.
-func (o *offer) handBack() { o.handBackFor(bus.GiveBackAfter(o.delivery)) }
+// giveBack makes JetStream deliver the trigger again, later each time.
+func (o *offer) giveBack() { o.giveBackAfter(bus.GiveBackAfter(o.delivery)) }
 
-func (o *offer) handBackFor(delay time.Duration) {
+func (o *offer) giveBackAfter(delay time.Duration) {
 	o.g.answer(o.m, bus.NakAfter(delay))
 }
 

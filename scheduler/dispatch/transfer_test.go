@@ -18,9 +18,9 @@ func TestMessagesThatHandOverNothingAreLoggedInDoublings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3000 {
-		d.takeHanded(t.Context(), &nats.Msg{Subject: bus.SubjectHand("alpha"), Data: []byte("x")})
+		d.answerTransfer(t.Context(), &nats.Msg{Subject: bus.SubjectHand("alpha"), Data: []byte("x")})
 	}
-	d.takeHanded(t.Context(), &nats.Msg{Subject: bus.SubjectHand("beta")})
+	d.answerTransfer(t.Context(), &nats.Msg{Subject: bus.SubjectHand("beta")})
 	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 	if len(lines) != 13 || !strings.Contains(lines[11], "executor_group=alpha") || !strings.Contains(lines[11], "times=2048") || !strings.Contains(lines[12], "executor_group=beta") {
 		t.Errorf("%d lines, the last of them:\n%s", len(lines), strings.Join(lines[max(0, len(lines)-3):], "\n"))

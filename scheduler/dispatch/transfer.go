@@ -14,14 +14,14 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// maxHanded is how many triggers that executors have handed over a dispatcher has at once.
-// What is beyond is refused, and comes again.
-const maxHanded = 4096
+// maxTransfers bounds the triggers that executors have handed over and a dispatcher is placing. It
+// refuses more, and they come again.
+const maxTransfers = 4096
 
-// takeHanded takes a trigger from an executor that has pulled it: it was delivered before,
-// or the executor cannot do it. From the answer on it is ours to acknowledge.
-func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
-	err := d.hand(ctx, m)
+// answerTransfer answers an executor that hands over a trigger that it has pulled: the trigger was
+// delivered before, or the executor cannot do it. The dispatcher owns it after its answer.
+func (d *Dispatcher) answerTransfer(ctx context.Context, m *nats.Msg) {
+	err := d.acceptTransfer(ctx, m)
 	if errors.Is(err, job.ErrInvalid) {
 		d.metrics.outcome(outcomeRejected)
 		group := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
@@ -32,9 +32,9 @@ func (d *Dispatcher) takeHanded(ctx context.Context, m *nats.Msg) {
 	}
 }
 
-// hand begins to look after a trigger that was handed over. All that is believed of the
-// request is which trigger it is about, which is of the group's own consumer.
-func (d *Dispatcher) hand(ctx context.Context, m *nats.Msg) error {
+// acceptTransfer begins to place a trigger that an executor hands over. It trusts the request only to
+// name the trigger, which must be of the group's own consumer.
+func (d *Dispatcher) acceptTransfer(ctx context.Context, m *nats.Msg) error {
 	name := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
 	ack := m.Header.Get(bus.HeaderAck)
 	at, _, err := bus.ParseAck(ack, name)
@@ -47,21 +47,20 @@ func (d *Dispatcher) hand(ctx context.Context, m *nats.Msg) error {
 	switch {
 	case g == nil:
 		return fmt.Errorf("%w: no instance of group %s has been heard of yet", job.ErrUnavailable, name)
-	case d.handing.Load() >= maxHanded:
+	case d.transfers.Load() >= maxTransfers:
 		return fmt.Errorf("%w: too many triggers have been handed over", job.ErrUnavailable)
 	}
-	d.handing.Add(1)
+	d.transfers.Add(1)
 	from := m.Header.Get(bus.HeaderInstance)
 	d.serving.Go(func() {
-		defer d.handing.Add(-1)
-		g.offerHanded(ctx, at, from, &nats.Msg{Reply: ack, Sub: m.Sub})
+		defer d.transfers.Add(-1)
+		g.placeTransferred(ctx, at, from, &nats.Msg{Reply: ack, Sub: m.Sub})
 	})
 	return nil
 }
 
-// offerHanded finds out what becomes of a trigger that was handed over; m has the subject
-// on which it is answered.
-func (g *group) offerHanded(ctx context.Context, at bus.Position, from string, m *nats.Msg) {
+// placeTransferred places a trigger that was handed over. m has the subject of its acknowledgement.
+func (g *group) placeTransferred(ctx context.Context, at bus.Position, from string, m *nats.Msg) {
 	stored, err := g.d.conn.At(ctx, at.Stream, at.Seq)
 	if err != nil {
 		g.d.log.DebugContext(ctx, "trigger handed over not read", "executor_group", g.name, "error", err)
@@ -86,7 +85,7 @@ func (o *offer) place(ctx context.Context) {
 		o.began = time.Now()
 		res := o.try(ctx)
 		now := time.Now()
-		wait := lookAgain
+		wait := busyRetry
 		if o.alone(now) {
 			wait = aloneAgain
 		}
@@ -104,7 +103,7 @@ func (o *offer) place(ctx context.Context) {
 		}
 		o.sign()
 		if pause.For(ctx, wait) != nil {
-			o.handBackFor(holdMin)
+			o.giveBackAfter(holdMin)
 			return
 		}
 	}
