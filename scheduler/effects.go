@@ -41,39 +41,30 @@ func (o *ownership) afterCommit(ctx context.Context, b *shard.Batch) {
 // sendOut hands over the side effects that have come up, unless some are being run.
 func (o *ownership) sendOut() {
 	e := sideEffects{kills: o.kills, pauses: o.machine.Failures.Pauses()}
-	if o.out || len(e.kills)+len(e.pauses) == 0 {
+	if o.effects.busy || len(e.kills)+len(e.pauses) == 0 {
 		return
 	}
-	o.out, o.kills = true, nil
-	o.effects <- e // there is room for one, and one at a time
+	o.kills = nil
+	o.effects.submit(o, e)
 }
 
-// runSideEffects does so until ctx is done.
-func (o *ownership) runSideEffects(ctx context.Context) error {
-	for {
-		var e sideEffects
-		select {
-		case <-ctx.Done():
-			return nil
-		case e = <-o.effects:
+// runSideEffects ends runs and pauses jobs.
+func runSideEffects(ctx context.Context, o *ownership, e sideEffects) (done func()) {
+	var kills errgroup.Group
+	kills.SetLimit(maxCancels)
+	for _, k := range e.kills {
+		kills.Go(func() error { o.replace(ctx, k); return nil })
+	}
+	paused := o.pauseJobs(ctx, e.pauses)
+	_ = kills.Wait()
+	if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(paused) < len(e.pauses) && wait.Wait(ctx) != nil {
+		return nil
+	}
+	return func() {
+		for _, p := range paused {
+			o.machine.Failures.Paused(p)
 		}
-		var kills errgroup.Group
-		kills.SetLimit(maxCancels)
-		for _, k := range e.kills {
-			kills.Go(func() error { o.replace(ctx, k); return nil })
-		}
-		paused := o.pauseJobs(ctx, e.pauses)
-		_ = kills.Wait()
-		if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(paused) < len(e.pauses) && wait.Wait(ctx) != nil {
-			return nil //nolint:nilerr // its owner wants no more
-		}
-		o.lane.post(ctx, func() {
-			for _, p := range paused {
-				o.machine.Failures.Paused(p)
-			}
-			o.out = false
-			o.sendOut()
-		})
+		o.sendOut()
 	}
 }
 

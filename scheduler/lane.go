@@ -214,9 +214,8 @@ func (o *ownership) watchNeeds() {
 
 // tidy has deferred items deleted that have had their effect.
 func (o *ownership) tidy() {
-	if seqs := o.machine.Released(); len(seqs) > 0 && !o.deleting {
-		o.deleting = true
-		o.released <- slices.Clone(seqs) // there is room for one, and one at a time
+	if seqs := o.machine.Released(); len(seqs) > 0 && !o.deletions.busy {
+		o.deletions.submit(o, slices.Clone(seqs))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,13 +37,13 @@ type ownership struct {
 	ahead   <-chan struct{} // closed when there is no pass to wait for
 	whyLate string          // why the owner before decided nothing in the end; "": it did, or that is not known
 
+	// background runs work until the shard's context is done. The lease is given back after it.
+	background func(work func(context.Context))
+
 	needEvents chan struct{} // closed when the machine needs events
-	released   chan []uint64 // items to delete
 	heard      atomic.Uint64 // greatest revision of JOBS of which the machine in the lane has heard
 	news       chan struct{} // has something when heard has grown
-	effects    chan sideEffects
-	passed     chan uint64 // has the newest barrier that the machine has passed
-	relays     chan relayed
+	passed     chan uint64   // has the newest barrier that the machine has passed
 
 	// Of the goroutine that takes over, then of the lane's:
 	machine    *shard.Machine
@@ -52,18 +53,21 @@ type ownership struct {
 	condemning map[job.RunID][]chan struct{} // closed once the end of a run counts as cancelled
 	filling    map[shard.BackfillID]waiter
 	following  bool         // needEvents is closed
-	deleting   bool         // deferred items are being deleted
 	kills      []shard.Kill // not handed over yet
-	out        bool         // side effects are being run
-	relaying   map[int]bool // partitions for which words are on their way
-	words      int          // that wait to be relayed, as the metrics have it
+	deletions  outbox[[]uint64]
+	effects    outbox[sideEffects]
+	relays     []outbox[relayed] // by partition
+	words      int               // that wait to be relayed, as the metrics have it
 }
 
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
-		needEvents: make(chan struct{}), released: make(chan []uint64, 1), news: make(chan struct{}, 1), effects: make(chan sideEffects, 1), passed: make(chan uint64, 1), waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{}, condemning: map[job.RunID][]chan struct{}{},
-		filling: map[shard.BackfillID]waiter{}, relays: make(chan relayed, bus.MaxPartitions), relaying: map[int]bool{},
+		needEvents: make(chan struct{}), news: make(chan struct{}, 1), passed: make(chan uint64, 1),
+		waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{}, condemning: map[job.RunID][]chan struct{}{}, filling: map[shard.BackfillID]waiter{},
+		deletions: outbox[[]uint64]{work: deleteReleased},
+		effects:   outbox[sideEffects]{work: runSideEffects},
+		relays:    slices.Repeat([]outbox[relayed]{{work: relay}}, bus.MaxPartitions),
 	}
 }
 
@@ -120,6 +124,9 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 		}
 		return !o.failed.Load()
 	}
+	var work sync.WaitGroup
+	defer work.Wait()
+	o.background = func(do func(context.Context)) { work.Go(func() { do(ctx) }) }
 	defer o.lane.abandon(ctx, o)
 	if o.s.cluster.await(ctx) && o.lane.adopt(ctx, o) {
 		free()
@@ -150,12 +157,7 @@ func (o *ownership) release(ctx context.Context) {
 func (o *ownership) serve(ctx context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.feedEvents(ctx) })
-	g.Go(func() error { return o.deleteReleased(ctx) })
-	g.Go(func() error { return o.runSideEffects(ctx) })
 	g.Go(func() error { return o.endOrphans(ctx) })
-	if o.s.conn.Cluster().Partitions.Count() > 1 {
-		g.Go(func() error { return o.relay(ctx) })
-	}
 	g.Go(func() error { return o.serveRequests(ctx) })
 	if err := g.Wait(); err != nil && ctx.Err() == nil {
 		o.lose("it cannot be served", err)
@@ -207,25 +209,15 @@ func (o *ownership) deleteItems(ctx context.Context, seqs []uint64) map[uint64]b
 
 // deleteReleased deletes deferred items that have had their effect. Those for which
 // that does not work out stay listed in the cursor, and are tried again a second later.
-func (o *ownership) deleteReleased(ctx context.Context) error {
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case seqs := <-o.released:
-			deleted := o.deleteItems(ctx, seqs)
-			if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(deleted) < len(seqs) && wait.Wait(ctx) != nil {
-				return nil //nolint:nilerr // its owner wants no more
-			}
-			o.lane.post(ctx, func() {
-				o.deleting = false
-				o.machine.Deleted(deleted)
-				o.tidy()
-				if o.ready.Load() {
-					o.relayWords() // which may have waited for this
-				}
-			})
-		}
+func deleteReleased(ctx context.Context, o *ownership, seqs []uint64) (done func()) {
+	deleted := o.deleteItems(ctx, seqs)
+	if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(deleted) < len(seqs) && wait.Wait(ctx) != nil {
+		return nil
+	}
+	return func() {
+		o.machine.Deleted(deleted)
+		o.tidy()
+		o.relayWords() // which may have waited for this
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/internal/pause"
@@ -31,7 +30,7 @@ func (o *ownership) relayWords() {
 	}
 	for p := range o.s.conn.Cluster().Partitions.Count() {
 		words := o.machine.Relay.Next(p, mostRelayed)
-		if o.relaying[p] || len(words) == 0 {
+		if o.relays[p].busy || len(words) == 0 {
 			continue
 		}
 		r := relayed{partition: p}
@@ -42,28 +41,13 @@ func (o *ownership) relayWords() {
 			}
 			r.shards, r.messages = append(r.shards, w.Shard), append(r.messages, m)
 		}
-		o.relaying[p] = true
-		o.relays <- r // there is room for one of each partition
+		o.relays[p].submit(o, r)
 	}
 }
 
-// relay stores words in other partitions until ctx is done. A partition that is away holds up
-// no other one.
-func (o *ownership) relay(ctx context.Context) error {
-	var partitions errgroup.Group
-	for {
-		select {
-		case <-ctx.Done():
-			return partitions.Wait()
-		case r := <-o.relays:
-			partitions.Go(func() error { o.relayTo(ctx, r); return nil })
-		}
-	}
-}
-
-// relayTo stores words in their partition, or the first ones of them, and tells the machine. It
+// relay stores words in their partition, or the first ones of them, and tells the machine. It
 // tries for as long as it takes. What may be stored is sent again: the child's owner passes over it.
-func (o *ownership) relayTo(ctx context.Context, r relayed) {
+func relay(ctx context.Context, o *ownership, r relayed) (done func()) {
 	wait := pause.Backoff{Least: 100 * time.Millisecond, Most: 2 * time.Second, Jitter: true}
 	n := len(r.messages)
 	for attempt := 1; ; attempt++ {
@@ -75,7 +59,7 @@ func (o *ownership) relayTo(ctx context.Context, r relayed) {
 			o.s.log.WarnContext(ctx, "word for children in another partition not stored yet", "shard", o.shard, "partition", r.partition, "attempt", attempt, "error", err)
 		}
 		if wait.Wait(ctx) != nil {
-			return
+			return nil
 		}
 		n = max(1, n/2) // there may be too many, too large, or too little time for them
 	}
@@ -86,14 +70,10 @@ func (o *ownership) relayTo(ctx context.Context, r relayed) {
 			nudged[shard] = true
 		}
 	}
-	o.lane.post(ctx, func() {
-		if !o.ready.Load() {
-			return // the shard was lost meanwhile
-		}
-		o.relaying[r.partition] = false
+	return func() {
 		o.machine.Relay.Sent(r.partition, n)
 		o.relayWords()
-	})
+	}
 }
 
 // nudge tells a shard's owner that there is a deferred item for it.
