@@ -120,12 +120,12 @@ var errOvertaken = fmt.Errorf("%w: ends of runs came in while one was cancelled;
 func (o *ownership) condemn(ctx context.Context, r bus.CancelRequest, found []cluster.StoredTrigger, known uint64) error {
 	for _, f := range found {
 		done := make(chan struct{})
-		condemned, owned := askMachine(ctx, o, func() (condemned struct{ is, overtaken bool }) {
-			if condemned.overtaken = f.Seq != 0 && o.machine.Events.Seq() > known; condemned.overtaken {
+		condemned, owned := askShard(ctx, o, func(sh *laneShard) (condemned struct{ is, overtaken bool }) {
+			if condemned.overtaken = f.Seq != 0 && sh.machine.Events.Seq() > known; condemned.overtaken {
 				return condemned
 			}
-			if condemned.is = o.machine.Cancels.Condemn(f.Trigger, r.Text()); condemned.is {
-				o.condemning[r.RunID] = append(o.condemning[r.RunID], done)
+			if condemned.is = sh.machine.Cancels.Condemn(f.Trigger, r.Text()); condemned.is {
+				sh.condemning[r.RunID] = append(sh.condemning[r.RunID], done)
 			}
 			return condemned
 		})
@@ -175,10 +175,10 @@ func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w cluster
 // cancelWaiting ends a run that is queued or waits for its next attempt, and answers m
 // once that is committed. It returns false when the run does not wait.
 func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) bool {
-	found, _ := askMachine(ctx, o, func() bool {
-		found := o.machine.Cancels.Add(r.RunID, r.Text())
+	found, _ := askShard(ctx, o, func(sh *laneShard) bool {
+		found := sh.machine.Cancels.Add(r.RunID, r.Text())
 		if found {
-			o.cancelling[r.RunID] = append(o.cancelling[r.RunID], m)
+			sh.cancelling[r.RunID] = append(sh.cancelling[r.RunID], m)
 		}
 		return found
 	})
@@ -206,8 +206,8 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 		out   []*bus.Trigger
 		alive bool
 	}
-	run, owned := askMachine(ctx, o, func() aliveRun {
-		out, alive := o.machine.Alive(r.RunID, r.Job)
+	run, owned := askShard(ctx, o, func(sh *laneShard) aliveRun {
+		out, alive := sh.machine.Alive(r.RunID, r.Job)
 		return aliveRun{out, alive}
 	})
 	switch {

@@ -155,8 +155,8 @@ func (t *clusterState) routed(group string) bool {
 func (t *clusterState) tell(ctx context.Context, put func(*shard.Machine)) {
 	for _, l := range t.s.lanes {
 		l.post(ctx, func() {
-			for _, o := range l.shards {
-				put(o.machine)
+			for _, sh := range l.shards {
+				put(sh.machine)
 			}
 		})
 	}

@@ -16,7 +16,8 @@ import (
 // pending is a shard's batch that is to be stored.
 type pending struct {
 	*ownership
-	batch *shard.Batch
+	machine *shard.Machine
+	batch   *shard.Batch
 }
 
 // errAbandoned means that the outcome of a commit no longer matters to this node.

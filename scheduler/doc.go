@@ -22,6 +22,10 @@
 // it puts as many of its due shards as fit, because a batch costs much more than a
 // message.
 //
+// Three types share a shard of the node, so that no goroutine reaches what is another's: an
+// ownership is the lease, which all may use; a takeover makes the machine, and a laneShard has it
+// from then on. What a lane must not wait for goes through an outbox.
+//
 // # Guarantees
 //
 // What package shard promises holds whatever this package does wrong: a batch is

@@ -28,28 +28,28 @@ type sideEffects struct {
 }
 
 // afterCommit does what a stored batch asks for beyond the stream.
-func (o *ownership) afterCommit(ctx context.Context, b *shard.Batch) {
+func (sh *laneShard) afterCommit(ctx context.Context, b *shard.Batch) {
 	for _, n := range b.Nudges {
-		o.nudge(ctx, n)
+		sh.nudge(ctx, n)
 	}
-	o.s.noteRouted(b.Routed)
-	o.kills = append(o.kills, b.Kills...)
-	o.sendOut()
-	o.relayWords()
+	sh.s.noteRouted(b.Routed)
+	sh.kills = append(sh.kills, b.Kills...)
+	sh.sendOut()
+	sh.relayWords()
 }
 
 // sendOut hands over the side effects that have come up, unless some are being run.
-func (o *ownership) sendOut() {
-	e := sideEffects{kills: o.kills, pauses: o.machine.Failures.Pauses()}
-	if o.effects.busy || len(e.kills)+len(e.pauses) == 0 {
+func (sh *laneShard) sendOut() {
+	e := sideEffects{kills: sh.kills, pauses: sh.machine.Failures.Pauses()}
+	if sh.effects.busy || len(e.kills)+len(e.pauses) == 0 {
 		return
 	}
-	o.kills = nil
-	o.effects.submit(o, e)
+	sh.kills = nil
+	sh.effects.submit(sh, e)
 }
 
 // runSideEffects ends runs and pauses jobs.
-func runSideEffects(ctx context.Context, o *ownership, e sideEffects) (done func()) {
+func (o *ownership) runSideEffects(ctx context.Context, e sideEffects) (done func(*laneShard)) {
 	var kills errgroup.Group
 	kills.SetLimit(maxCancels)
 	for _, k := range e.kills {
@@ -60,11 +60,11 @@ func runSideEffects(ctx context.Context, o *ownership, e sideEffects) (done func
 	if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(paused) < len(e.pauses) && wait.Wait(ctx) != nil {
 		return nil
 	}
-	return func() {
+	return func(sh *laneShard) {
 		for _, p := range paused {
-			o.machine.Failures.Paused(p)
+			sh.machine.Failures.Paused(p)
 		}
-		o.sendOut()
+		sh.sendOut()
 	}
 }
 
@@ -131,7 +131,7 @@ func (s *Scheduler) watchDeferred(ctx context.Context) {
 // scanDeferred tells the machine of deferred items that others have left for the shard, and reports
 // whether it knows of all.
 func (o *ownership) scanDeferred(ctx context.Context) bool {
-	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.LastItem() + 1 })
+	from, ok := askShard(ctx, o, func(sh *laneShard) uint64 { return sh.machine.LastItem() + 1 })
 	if !ok {
 		return false
 	}
@@ -146,12 +146,9 @@ func (o *ownership) scanDeferred(ctx context.Context) bool {
 	if len(found) == 0 {
 		return err == nil
 	}
-	return o.lane.post(ctx, func() {
-		if !o.ready.Load() {
-			return // the shard was lost meanwhile, maybe with a batch under way
-		}
+	return o.post(ctx, func(sh *laneShard) {
 		for _, m := range found {
-			if err := o.putDeferred(m); err != nil {
+			if err := putDeferred(sh.machine, m); err != nil {
 				o.s.log.ErrorContext(ctx, "deferred item unusable", "shard", o.shard, "error", err)
 				o.s.metrics.unusable.Inc()
 			}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -23,12 +22,12 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 		}
 		now := time.Now().UTC()
 		o := newOwnership(s, 0, func() {})
-		o.machine = shard.New(shard.Config{Tokens: conn.Tokens(), Shards: 1, Epoch: 1, Node: "a", Planner: s.planner}, &bus.Cursor{Done: now}, 1)
+		machine := shard.New(shard.Config{Tokens: conn.Tokens(), Shards: 1, Epoch: 1, Node: "a", Planner: s.planner}, &bus.Cursor{Done: now}, 1)
 		v := &job.Version{
 			Job:     job.Job{Job: "g/a", Schedule: job.Schedule{FixedRate: job.Duration(time.Second)}, Task: job.Task{Handler: "h"}}.WithDefaults(),
 			Version: 1, EffectiveFrom: now,
 		}
-		if err := o.machine.PutVersion(v, 1); err != nil {
+		if err := machine.PutVersion(v, 1); err != nil {
 			t.Fatal(err)
 		}
 		word := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/a", Parent: &bus.ParentEnd{
@@ -42,18 +41,16 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		if o.machine.Step(now.Add(2*time.Second).UnixMilli(), bus.MaxBatch) == nil {
+		o.lane.add(newLaneShard(o, machine, nil))
+		if machine.Step(now.Add(2*time.Second).UnixMilli(), bus.MaxBatch) == nil {
 			t.Fatal("there is no batch under way")
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		go o.lane.run(ctx)
-		o.scanDeferred(ctx) // the shard is not in the lane: it has been lost
-		if !o.lane.call(ctx, func() {}) {
-			t.Fatal("the lane has stopped")
-		}
-		stop()
-		<-o.lane.stopped
-		if looked := o.machine.LastItem(); looked != 0 {
+		go o.scanDeferred(t.Context())
+		(<-o.lane.inbox)() // it asks from where on to read
+		put := <-o.lane.inbox
+		o.lane.remove(o)
+		put()
+		if looked := machine.LastItem(); looked != 0 {
 			t.Errorf("the machine of a lost shard was told of items up to %d", looked)
 		}
 	})

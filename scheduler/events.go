@@ -28,7 +28,7 @@ type events struct {
 
 // hearer is a shard that needs events.
 type hearer struct {
-	*ownership
+	shard    int
 	hear     func(*jet.Stored)
 	next     uint64 // sequence from which on it has not been told
 	followed bool   // the present consumer brings its events
@@ -40,7 +40,7 @@ func newEvents(s *Scheduler, stream string) *events {
 
 // tell tells a shard of all its events from a sequence on, until ctx is done.
 func (v *events) tell(ctx context.Context, o *ownership, from uint64) {
-	h := &hearer{ownership: o, hear: func(m *jet.Stored) { o.hearEvent(ctx, m) }, next: from}
+	h := &hearer{shard: o.shard, hear: func(m *jet.Stored) { o.hearEvent(ctx, m) }, next: from}
 	v.mu.Lock()
 	v.hearers[o.shard] = h
 	v.mu.Unlock()

@@ -16,7 +16,7 @@ func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
 	var told []string
 	join := func(number int, next uint64) {
 		v.hearers[number] = &hearer{
-			ownership: &ownership{shard: number}, next: next,
+			shard: number, next: next,
 			hear: func(m *jet.Stored) { told = append(told, fmt.Sprintf("%d: %s %d", number, m.Subject, m.Seq)) },
 		}
 	}

@@ -95,8 +95,8 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 	for _, l := range s.lanes {
 		of, ok := ask(ctx, l, func() map[*ownership]uint64 {
 			of := make(map[*ownership]uint64, len(l.shards))
-			for _, o := range l.shards {
-				of[o] = o.machine.Events.Seq()
+			for _, sh := range l.shards {
+				of[sh.ownership] = sh.machine.Events.Seq()
 			}
 			return of
 		})
@@ -113,23 +113,23 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 	}
 	for _, l := range s.lanes {
 		l.post(ctx, func() {
-			for _, o := range l.shards {
-				seq, known := positions[o]
-				events := ends[n.Of(o.shard)]
+			for _, sh := range l.shards {
+				seq, known := positions[sh.ownership]
+				events := ends[n.Of(sh.shard)]
 				if events == nil {
 					continue // it is away
 				}
 				made, last := events.Created.UTC(), events.State.LastSeq
 				switch {
-				case known && !o.machine.Events.Knows(seq, made, last):
-					o.lose("EVT was created again, or has lost its last messages", nil)
-				case !o.machine.NeedsEvents():
+				case known && !sh.machine.Events.Knows(seq, made, last):
+					sh.lose("EVT was created again, or has lost its last messages", nil)
+				case !sh.machine.NeedsEvents():
 					// Nobody waits for the end of a run now, so no event up to here concerns one.
-					o.machine.Events.Skip(last)
-				case last > o.machine.Events.Seq()+idleEvents:
+					sh.machine.Events.Skip(last)
+				case last > sh.machine.Events.Seq()+idleEvents:
 					// Events of other shards only, or it is behind. A barrier tells, once it is read.
 					// One that is lost is made up for by the next.
-					_ = o.s.conn.NC.Publish(bus.SubjectBarrier(o.shard), nil)
+					_ = s.conn.NC.Publish(bus.SubjectBarrier(sh.shard), nil)
 				}
 			}
 		})

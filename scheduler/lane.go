@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -35,12 +34,13 @@ type lane struct {
 	stopped chan struct{}
 
 	// Of the lane's goroutine:
-	shards []*ownership
-	next   int // index of the shard that steps first
+	shards []*laneShard
+	of     map[*ownership]*laneShard // the same
+	next   int                       // index of the shard that steps first
 }
 
 func newLane(s *Scheduler) *lane {
-	return &lane{s: s, inbox: make(chan func(), 1024), stopped: make(chan struct{})}
+	return &lane{s: s, inbox: make(chan func(), 1024), stopped: make(chan struct{}), of: map[*ownership]*laneShard{}}
 }
 
 // run serves the lane's shards until ctx is done.
@@ -98,8 +98,8 @@ func (l *lane) look(now time.Time) {
 		return
 	}
 	room := l.s.roomOf(l.shards[0].shard).get(time.Now()) // a lane's shards are of one partition
-	for _, o := range l.shards {
-		o.machine.PutRoom(room, now.UnixMilli())
+	for _, sh := range l.shards {
+		sh.machine.PutRoom(room, now.UnixMilli())
 	}
 }
 
@@ -108,9 +108,9 @@ func (l *lane) look(now time.Time) {
 func (l *lane) due(now time.Time) (at time.Time, ok bool) {
 	var first int64
 	clock, ms := time.Now(), now.UnixMilli()
-	for _, o := range l.shards {
-		next, waits := o.machine.NextAt(ms)
-		if waits && (!ok || next < first) && o.valid(clock) { // else its renewal, or its end, is under way
+	for _, sh := range l.shards {
+		next, waits := sh.machine.NextAt(ms)
+		if waits && (!ok || next < first) && sh.valid(clock) { // else its renewal, or its end, is under way
 			first, ok = next, true
 		}
 	}
@@ -145,11 +145,11 @@ func (l *lane) step(ctx context.Context) {
 		l.remove(p.ownership)
 	}
 	for _, p := range batches {
-		if !slices.ContainsFunc(lost, func(q pending) bool { return q.ownership == p.ownership }) {
+		if sh := l.of[p.ownership]; sh != nil {
 			l.s.unpark(p.shard)
-			p.answer(p.batch)
-			p.afterCommit(ctx, p.batch)
-			p.tidy()
+			sh.answer(p.batch)
+			sh.afterCommit(ctx, p.batch)
+			sh.tidy()
 		}
 	}
 }
@@ -162,28 +162,28 @@ func (l *lane) collect(due time.Time) []pending {
 	room := most
 	ms := due.UnixMilli()
 	first, hungry := l.next, -1
-	var stuck *ownership
+	var stuck *laneShard
 	standstills := l.s.clock.standstills()
 	for i := range l.shards {
 		at := (first + i) % len(l.shards)
-		o := l.shards[at]
-		if !o.due(ms) || !o.valid(time.Now()) {
+		sh := l.shards[at]
+		if !sh.due(ms) || !sh.valid(time.Now()) {
 			continue
 		}
 		for _, st := range standstills {
-			o.machine.StoodStill(st)
+			sh.machine.StoodStill(st)
 		}
-		if b := o.machine.Step(ms, room); b != nil {
-			batches = append(batches, pending{o, b})
+		if b := sh.machine.Step(ms, room); b != nil {
+			batches = append(batches, pending{sh.ownership, sh.machine, b})
 			room -= len(b.Messages)
 			l.next = at + 1
-		} else if hungry < 0 && o.due(ms) {
+		} else if hungry < 0 && sh.due(ms) {
 			hungry = at
 			if room == most && most < bus.MaxBatch {
-				stuck = o
+				stuck = sh
 			}
 		}
-		o.watchNeeds()
+		sh.watchNeeds()
 		if room < enoughRoom {
 			break
 		}
@@ -193,52 +193,41 @@ func (l *lane) collect(due time.Time) []pending {
 	}
 	if stuck != nil {
 		stuck.park(fmt.Errorf("NATS takes no more than %d messages in a batch, and the shard's next step needs more; set batch.max_msgs of NATS to %d", most, bus.MaxBatch))
-		l.remove(stuck)
+		l.remove(stuck.ownership)
 	}
 	return batches
 }
 
-// due reports whether the shard's machine has something to do at now.
-func (o *ownership) due(now int64) bool {
-	at, ok := o.machine.NextAt(now)
-	return ok && at <= now
-}
-
-// watchNeeds sets the shard's event feed going, once its machine needs one.
-func (o *ownership) watchNeeds() {
-	if !o.following && o.machine.NeedsEvents() {
-		o.following = true
-		close(o.needEvents)
-	}
-}
-
-// tidy has deferred items deleted that have had their effect.
-func (o *ownership) tidy() {
-	if seqs := o.machine.Released(); len(seqs) > 0 && !o.deletions.busy {
-		o.deletions.submit(o, slices.Clone(seqs))
-	}
-}
-
-// adopt gives a shard's machine to the lane. It returns false when ctx is done; the
-// lane may have the machine all the same, until abandon.
-func (l *lane) adopt(ctx context.Context, o *ownership) bool {
+// adopt gives a shard to the lane, and with it what its takeover has read. It returns false when ctx
+// is done; the lane may have the shard all the same, until abandon.
+func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 	return l.call(ctx, func() {
-		l.s.cluster.apply(o.machine)
-		if o.whyLate != "" {
-			o.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), o.whyLate)
+		l.s.cluster.apply(sh.machine)
+		if t.whyLate != "" {
+			sh.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), t.whyLate)
 		}
-		o.jobs.give(o.machine, func(p shard.Prepared) { o.put(ctx, p) })
-		o.tellHeard()
-		l.shards = append(l.shards, o)
-		o.ready.Store(true)
-		o.watchNeeds()
-		o.tidy() // what the predecessor has left
-		o.relayWords()
+		o := sh.ownership
+		t.jobs.give(sh.machine, func(p shard.Prepared) {
+			o.post(ctx, func(sh *laneShard) {
+				sh.machine.Put(&p)
+				sh.tellHeard()
+			})
+		})
+		sh.tellHeard()
+		l.add(sh)
+		sh.watchNeeds()
+		sh.tidy() // what the predecessor has left
+		sh.relayWords()
 	})
 }
 
-// abandon takes a shard's machine from the lane, if that has it, and waits until that
-// is done.
+func (l *lane) add(sh *laneShard) {
+	l.shards = append(l.shards, sh)
+	l.of[sh.ownership] = sh
+	sh.ready.Store(true)
+}
+
+// abandon takes a shard from the lane, if that has it, and waits until that is done.
 func (l *lane) abandon(ctx context.Context, o *ownership) {
 	// The shard's context is done; the lane has an end of its own.
 	l.call(context.WithoutCancel(ctx), func() { l.remove(o) })
@@ -246,25 +235,19 @@ func (l *lane) abandon(ctx context.Context, o *ownership) {
 
 // remove forgets a shard. Askers for runs that were not committed hear so.
 func (l *lane) remove(o *ownership) {
-	l.shards = slices.DeleteFunc(l.shards, func(other *ownership) bool { return other == o })
+	sh := l.of[o]
+	if sh == nil {
+		return
+	}
+	delete(l.of, o)
+	l.shards = slices.DeleteFunc(l.shards, func(other *laneShard) bool { return other == sh })
 	o.ready.Store(false)
-	if o.words > 0 {
-		l.s.metrics.words.Sub(float64(o.words))
-		o.words = 0
-	}
-	for _, waiting := range []map[job.RunID]waiter{o.waiting, o.cancelling} {
-		for id, w := range waiting {
-			w.reply(o.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for run %s is unknown; retry with the same run id", job.ErrUnavailable, o.shard, id))
-		}
-		clear(waiting)
-	}
-	clear(o.condemning) // who waits gives up
-	o.leaveBackfills()
+	sh.leave()
 }
 
 func (l *lane) removeAll() {
-	for _, o := range slices.Clone(l.shards) {
-		l.remove(o)
+	for _, sh := range slices.Clone(l.shards) {
+		l.remove(sh.ownership)
 	}
 }
 

@@ -18,8 +18,8 @@ func TestALaneSharesNothingWithWhoHasStoppedWaiting(t *testing.T) {
 	s := &Scheduler{lanes: []*lane{newLane(nil), newLane(nil)}}
 	for i, l := range s.lanes {
 		o := newOwnership(s, i, nil)
-		o.machine = shard.New(shard.Config{Tokens: bus.NewTokens(), Shard: i, Shards: 2, Planner: &job.Planner{}}, &bus.Cursor{Done: time.Unix(0, 0)}, 1)
-		l.shards = append(l.shards, o)
+		m := shard.New(shard.Config{Tokens: bus.NewTokens(), Shard: i, Shards: 2, Planner: &job.Planner{}}, &bus.Cursor{Done: time.Unix(0, 0)}, 1)
+		l.add(newLaneShard(o, m, nil))
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

@@ -16,18 +16,13 @@ func TestALaneThatStopsDuringACommitTellsItsMachinesNothingMore(t *testing.T) {
 	l := newLane(nil)
 	o := newOwnership(&Scheduler{lanes: []*lane{l}}, 0, nil)
 	begin := time.Date(2026, time.January, 5, 0, 0, 30, 0, time.UTC)
-	o.machine = shard.New(shard.Config{Tokens: bus.NewTokens(), Shards: 1, Planner: &job.Planner{}}, &bus.Cursor{Done: begin}, 1)
-	o.ready.Store(true)
-	l.shards = append(l.shards, o)
-	if o.machine.Step(begin.Add(time.Hour).UnixMilli(), bus.MaxBatch) == nil {
+	m := shard.New(shard.Config{Tokens: bus.NewTokens(), Shards: 1, Planner: &job.Planner{}}, &bus.Cursor{Done: begin}, 1)
+	l.add(newLaneShard(o, m, nil))
+	if m.Step(begin.Add(time.Hour).UnixMilli(), bus.MaxBatch) == nil {
 		t.Fatal("the machine has nothing to commit")
 	}
 	child := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/child", Parent: &bus.ParentEnd{Job: "g/parent", Status: job.StatusSucceeded}}
-	l.post(t.Context(), func() {
-		if o.ready.Load() {
-			_ = o.machine.PutDeferred(child, 7)
-		}
-	})
+	o.post(t.Context(), func(sh *laneShard) { _ = sh.machine.PutDeferred(child, 7) })
 	working, stop := context.WithCancel(t.Context())
 	stop()
 	l.run(working)

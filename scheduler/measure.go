@@ -95,8 +95,8 @@ func (s *Scheduler) measure(ctx context.Context) error {
 	jobs := 0
 	for _, l := range s.lanes {
 		of, ok := ask(ctx, l, func() (jobs int) {
-			for _, o := range l.shards {
-				jobs += o.machine.Jobs()
+			for _, sh := range l.shards {
+				jobs += sh.machine.Jobs()
 			}
 			return jobs
 		})

@@ -320,19 +320,19 @@ func (m *members) begin(ctx context.Context, pass *readAhead) *readAhead {
 func (m *members) own(ctx context.Context, shard int) {
 	owning, cancel := context.WithCancel(ctx)
 	o := newOwnership(m.s, shard, cancel)
-	o.whyLate = m.gaveUp[shard]
 	m.dropVoid(shard)
-	if o.standby = m.standbys[shard]; o.standby != nil {
-		o.jobs, o.ahead = o.standby.jobs, closed // its owner is gone, so it cannot wait for a pass
+	t := &takeover{ownership: o, whyLate: m.gaveUp[shard], standby: m.standbys[shard]}
+	if t.standby != nil {
+		t.jobs, t.ahead = t.standby.jobs, closed // its owner is gone, so it cannot wait for a pass
 		delete(m.standbys, shard)
 	} else {
-		o.jobs, o.ahead = m.ahead.hear(shard)
+		t.jobs, t.ahead = m.ahead.hear(shard)
 	}
 	m.s.setOwnership(shard, o)
 	m.wg.Go(func() {
 		defer cancel()
 		defer m.s.setOwnership(shard, nil)
-		if o.run(owning, m.slots) {
+		if o.run(owning, t, m.slots) {
 			return
 		}
 		pause := time.NewTimer(o.pauseAfter())

@@ -32,46 +32,51 @@ const (
 	askWait = 2 * time.Second
 )
 
-// endOrphans ends attempts that can end in no other way, until ctx is done. A trigger
+// orphans finds attempts of a shard that can end in no other way. One goroutine uses it.
+type orphans struct {
+	*ownership
+	suspects map[bus.AttemptRef]time.Time // since when they have had neither a trigger nor a holder
+}
+
+// end ends attempts that can end in no other way, until ctx is done. A trigger
 // stays on TRIG for as long as its attempt lives, so an attempt without a trigger has
 // ended, and if no end of it is stored either, none will be: an executor has answered the
 // trigger and reported nothing, or nothing that could be read, or a stream has lost
 // messages.
-func (o *ownership) endOrphans(ctx context.Context) error {
+func (o *orphans) end(ctx context.Context) error {
 	tick := time.NewTicker(orphansEvery)
 	defer tick.Stop()
-	suspects := map[bus.AttemptRef]time.Time{} // since when
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
-		if err := o.endOrphansOnce(ctx, suspects); err != nil && ctx.Err() == nil {
+		if err := o.endOnce(ctx); err != nil && ctx.Err() == nil {
 			o.s.log.DebugContext(ctx, "orphans not looked for", "shard", o.shard, "error", err)
 		}
 	}
 }
 
-func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.AttemptRef]time.Time) error {
-	out, _ := askMachine(ctx, o, func() []*bus.Trigger { return o.machine.Out(time.Now().Add(-orphanAge).UnixMilli()) })
+func (o *orphans) endOnce(ctx context.Context) error {
+	out, _ := askShard(ctx, o.ownership, func(sh *laneShard) []*bus.Trigger { return sh.machine.Out(time.Now().Add(-orphanAge).UnixMilli()) })
 	if len(out) == 0 {
-		clear(suspects)
+		clear(o.suspects)
 		return nil
 	}
 	gone, err := o.withoutTrigger(ctx, out)
 	if err != nil {
 		return err
 	}
-	if gone, err = o.withoutHolder(ctx, gone, suspects); err != nil || len(gone) == 0 {
+	if gone, err = o.withoutHolder(ctx, gone); err != nil || len(gone) == 0 {
 		return err
 	}
 	if err := o.catchUp(ctx); err != nil {
 		return err
 	}
-	orphans, _ := askMachine(ctx, o, func() []*bus.Trigger { return o.machine.StillOut(gone) })
+	lost, _ := askShard(ctx, o.ownership, func(sh *laneShard) []*bus.Trigger { return sh.machine.StillOut(gone) })
 	var errs []error
-	for _, t := range orphans {
+	for _, t := range lost {
 		o.s.log.inSteps.WarnContext(ctx, "run lost", "executor_group", t.Job.Group(), "job", t.Job, "run_id", t.RunID, "attempt", t.Attempt, "reason", cluster.Orphaned)
 		o.s.metrics.orphans.Inc()
 		errs = append(errs, o.s.conn.Events().EndRun(ctx, t, job.StatusLost, cluster.Orphaned))
@@ -79,26 +84,10 @@ func (o *ownership) endOrphansOnce(ctx context.Context, suspects map[bus.Attempt
 	return errors.Join(errs...)
 }
 
-// askMachine is ask of the machine of a shard. It returns false also when the node does
-// not own the shard any more.
-func askMachine[T any](ctx context.Context, o *ownership, f func() T) (answer T, ok bool) {
-	type reply struct {
-		answer T
-		owned  bool
-	}
-	r, ok := ask(ctx, o.lane, func() (r reply) {
-		if r.owned = o.ready.Load(); r.owned {
-			r.answer = f()
-		}
-		return r
-	})
-	return r.answer, ok && r.owned
-}
-
 // withoutTrigger returns the attempts that have no trigger on TRIG. It asks a leader that has the
 // shard's cursor. While TRIG has a trigger of a later version, which may belong to any of them, it
 // returns none.
-func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
+func (o *orphans) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*bus.Trigger, error) {
 	there := map[bus.AttemptRef]bool{}
 	missing := slices.Clone(out)
 	read := func(group string, r jet.Reading) error {
@@ -130,15 +119,15 @@ func (o *ownership) withoutTrigger(ctx context.Context, out []*bus.Trigger) ([]*
 }
 
 // withoutHolder returns those attempts that have been suspects for sureAfter, and that no instance
-// of their group says to have. It notes in suspects since when they have had neither a trigger nor a holder.
-func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, suspects map[bus.AttemptRef]time.Time) (free []*bus.Trigger, err error) {
+// of their group says to have.
+func (o *orphans) withoutHolder(ctx context.Context, gone []*bus.Trigger) (free []*bus.Trigger, err error) {
 	byGroup := map[string][]*bus.Trigger{}
 	now, still := time.Now(), map[bus.AttemptRef]bool{}
 	for _, t := range gone {
 		byGroup[t.Job.Group()] = append(byGroup[t.Job.Group()], t)
 		still[t.Ref()] = true
 	}
-	maps.DeleteFunc(suspects, func(r bus.AttemptRef, _ time.Time) bool { return !still[r] })
+	maps.DeleteFunc(o.suspects, func(r bus.AttemptRef, _ time.Time) bool { return !still[r] })
 	for group, attempts := range byGroup {
 		refs := make([]bus.AttemptRef, len(attempts))
 		for i, t := range attempts {
@@ -149,11 +138,11 @@ func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, susp
 			return nil, err
 		}
 		for _, t := range attempts {
-			switch since, known := suspects[t.Ref()]; {
+			switch since, known := o.suspects[t.Ref()]; {
 			case said.Held[t.Ref()] != "":
-				delete(suspects, t.Ref()) // it will report
+				delete(o.suspects, t.Ref()) // it will report
 			case !known:
-				suspects[t.Ref()] = now
+				o.suspects[t.Ref()] = now
 			case now.Sub(since) >= sureAfter:
 				free = append(free, t)
 			}
@@ -163,7 +152,7 @@ func (o *ownership) withoutHolder(ctx context.Context, gone []*bus.Trigger, susp
 }
 
 // catchUp returns once the machine knows all events that were stored when it was called.
-func (o *ownership) catchUp(ctx context.Context) error {
+func (o *orphans) catchUp(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, barrierWait, fmt.Errorf("%w: the events of shard %d are not read yet", job.ErrUnavailable, o.shard))
 	defer cancel()
 	want, err := o.s.conn.Events().PutBarrier(ctx, o.shard)
@@ -180,13 +169,4 @@ func (o *ownership) catchUp(ctx context.Context) error {
 			}
 		}
 	}
-}
-
-// pass notes that the machine knows all events up to a barrier.
-func (o *ownership) pass(seq uint64) {
-	select {
-	case <-o.passed: // an older one that nobody waits for
-	default:
-	}
-	o.passed <- seq // there is room for one, and the lane alone sends
 }

@@ -7,22 +7,20 @@ import "context"
 type outbox[T any] struct {
 	// work runs on a goroutine of its own. The lane calls done afterwards if it still has the shard;
 	// nil: the shard's context has ended.
-	work func(ctx context.Context, o *ownership, what T) (done func())
+	work func(o *ownership, ctx context.Context, what T) (done func(*laneShard))
 	busy bool // work is under way
 }
 
 // submit starts work. The outbox must not be busy.
-func (b *outbox[T]) submit(o *ownership, what T) {
+func (b *outbox[T]) submit(sh *laneShard, what T) {
 	b.busy = true
-	o.background(func(ctx context.Context) {
-		done := b.work(ctx, o, what)
-		if done == nil {
-			return
+	o := sh.ownership
+	sh.background(func(ctx context.Context) {
+		if done := b.work(o, ctx, what); done != nil {
+			o.post(ctx, func(sh *laneShard) {
+				b.busy = false
+				done(sh)
+			})
 		}
-		o.lane.post(ctx, func() {
-			if b.busy = false; o.ready.Load() {
-				done()
-			}
-		})
 	})
 }

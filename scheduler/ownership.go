@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,11 +14,10 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
-// ownership is one shard's stay with this node, from the wish to own it until its
-// lease is given back.
+// ownership is one shard's stay with this node, from the wish to own it until its lease is given
+// back. Any goroutine may use it; the shard's machine is its [takeover]'s, then its [laneShard]'s.
 type ownership struct {
 	s      *Scheduler
 	shard  int
@@ -27,47 +25,22 @@ type ownership struct {
 	cancel context.CancelFunc
 
 	lease  atomic.Pointer[jet.Held] // nil unless held
-	ready  atomic.Bool              // its machine is in the lane
+	ready  atomic.Bool              // the lane has the shard
 	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
 	parked atomic.Bool              // the same, because NATS refuses what the shard is to store
 	cursor atomic.Uint64            // sequence of the shard's cursor: a leader of TRIG that lacks it was deposed
 
-	standby *standby // reads jobs ahead of time; nil: the node did not stand by
-	jobs    *shardJobs
-	ahead   <-chan struct{} // closed when there is no pass to wait for
-	whyLate string          // why the owner before decided nothing in the end; "": it did, or that is not known
-
-	// background runs work until the shard's context is done. The lease is given back after it.
-	background func(work func(context.Context))
-
+	// What the lane tells those who serve the shard:
 	needEvents chan struct{} // closed when the machine needs events
-	heard      atomic.Uint64 // greatest revision of JOBS of which the machine in the lane has heard
+	heard      atomic.Uint64 // greatest revision of JOBS of which the machine has heard
 	news       chan struct{} // has something when heard has grown
 	passed     chan uint64   // has the newest barrier that the machine has passed
-
-	// Of the goroutine that takes over, then of the lane's:
-	machine    *shard.Machine
-	waiting    map[job.RunID]waiter // askers for runs that are not committed yet
-	cancelling map[job.RunID]waiter // askers for the end of runs that wait
-
-	condemning map[job.RunID][]chan struct{} // closed once the end of a run counts as cancelled
-	filling    map[shard.BackfillID]waiter
-	following  bool         // needEvents is closed
-	kills      []shard.Kill // not handed over yet
-	deletions  outbox[[]uint64]
-	effects    outbox[sideEffects]
-	relays     []outbox[relayed] // by partition
-	words      int               // that wait to be relayed, as the metrics have it
 }
 
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
 		needEvents: make(chan struct{}), news: make(chan struct{}, 1), passed: make(chan uint64, 1),
-		waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{}, condemning: map[job.RunID][]chan struct{}{}, filling: map[shard.BackfillID]waiter{},
-		deletions: outbox[[]uint64]{work: deleteReleased},
-		effects:   outbox[sideEffects]{work: runSideEffects},
-		relays:    slices.Repeat([]outbox[relayed]{{work: relay}}, bus.MaxPartitions),
 	}
 }
 
@@ -91,14 +64,11 @@ func (o *ownership) lose(why string, err error) {
 	o.cancel()
 }
 
-// run acquires the shard, takes it over, serves it until ctx is done, and gives it
+// run acquires the shard, takes it over by t, serves it until ctx is done, and gives it
 // back. slots bounds how many are taken over at once. It returns false when something
 // went wrong with the shard.
-func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
-	defer o.jobs.close()
-	if o.standby != nil {
-		defer o.standby.stop()
-	}
+func (o *ownership) run(ctx context.Context, t *takeover, slots chan struct{}) bool {
+	defer t.close()
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():
@@ -117,7 +87,8 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 	o.lease.Store(held)
 	defer o.release(ctx)
 	began := time.Now()
-	if err := o.takeOver(ctx); err != nil {
+	machine, err := t.run(ctx)
+	if err != nil {
 		if ctx.Err() == nil {
 			o.s.log.WarnContext(ctx, "shard not taken over", "shard", o.shard, "error", err)
 			o.failed.Store(true)
@@ -126,9 +97,9 @@ func (o *ownership) run(ctx context.Context, slots chan struct{}) bool {
 	}
 	var work sync.WaitGroup
 	defer work.Wait()
-	o.background = func(do func(context.Context)) { work.Go(func() { do(ctx) }) }
+	background := func(do func(context.Context)) { work.Go(func() { do(ctx) }) }
 	defer o.lane.abandon(ctx, o)
-	if o.s.cluster.await(ctx) && o.lane.adopt(ctx, o) {
+	if o.s.cluster.await(ctx) && o.lane.adopt(ctx, newLaneShard(o, machine, background), t) {
 		free()
 		o.s.metrics.takeover.Observe(time.Since(began).Seconds())
 		o.s.log.DebugContext(ctx, "shard owned", "shard", o.shard, "epoch", held.Epoch)
@@ -157,28 +128,38 @@ func (o *ownership) release(ctx context.Context) {
 func (o *ownership) serve(ctx context.Context) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return o.feedEvents(ctx) })
-	g.Go(func() error { return o.endOrphans(ctx) })
-	g.Go(func() error { return o.serveRequests(ctx) })
+	g.Go(func() error { return (&orphans{o, map[bus.AttemptRef]time.Time{}}).end(ctx) })
+	g.Go(func() error { return newRequests(o).serve(ctx) })
 	if err := g.Wait(); err != nil && ctx.Err() == nil {
 		o.lose("it cannot be served", err)
 	}
 }
 
-// put tells the machine in the lane of a change of one of its jobs.
-func (o *ownership) put(ctx context.Context, p shard.Prepared) {
-	o.lane.post(ctx, func() {
-		o.machine.Put(&p)
-		o.tellHeard()
+// post lets the lane call f with the shard, later and if it still has it. It returns false when it
+// will not, because ctx is done or the lane has stopped.
+func (o *ownership) post(ctx context.Context, f func(*laneShard)) bool {
+	return o.lane.post(ctx, func() {
+		if sh := o.lane.of[o]; sh != nil {
+			f(sh)
+		}
 	})
 }
 
-// tellHeard has requests go on that waited for what the machine has heard by now.
-func (o *ownership) tellHeard() {
-	o.heard.Store(o.machine.Heard())
-	select {
-	case o.news <- struct{}{}:
-	default: // somebody is about to look
+// askShard is ask of the lane that has the shard. It returns false also when the node does not own
+// the shard any more.
+func askShard[T any](ctx context.Context, o *ownership, f func(*laneShard) T) (answer T, ok bool) {
+	type reply struct {
+		answer T
+		owned  bool
 	}
+	r, ok := ask(ctx, o.lane, func() (r reply) {
+		sh := o.lane.of[o]
+		if r.owned = sh != nil; r.owned {
+			r.answer = f(sh)
+		}
+		return r
+	})
+	return r.answer, ok && r.owned
 }
 
 // deletions is how many deferred items of a shard are deleted at once.
@@ -209,15 +190,15 @@ func (o *ownership) deleteItems(ctx context.Context, seqs []uint64) map[uint64]b
 
 // deleteReleased deletes deferred items that have had their effect. Those for which
 // that does not work out stay listed in the cursor, and are tried again a second later.
-func deleteReleased(ctx context.Context, o *ownership, seqs []uint64) (done func()) {
+func (o *ownership) deleteReleased(ctx context.Context, seqs []uint64) (done func(*laneShard)) {
 	deleted := o.deleteItems(ctx, seqs)
 	if wait := (pause.Backoff{Least: time.Second, Most: time.Second, Jitter: true}); len(deleted) < len(seqs) && wait.Wait(ctx) != nil {
 		return nil
 	}
-	return func() {
-		o.machine.Deleted(deleted)
-		o.tidy()
-		o.relayWords() // which may have waited for this
+	return func(sh *laneShard) {
+		sh.machine.Deleted(deleted)
+		sh.tidy()
+		sh.relayWords() // which may have waited for this
 	}
 }
 
@@ -228,7 +209,7 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 		return nil
 	case <-o.needEvents:
 	}
-	from, ok := ask(ctx, o.lane, func() uint64 { return o.machine.Events.Seq() + 1 })
+	from, ok := askShard(ctx, o, func(sh *laneShard) uint64 { return sh.machine.Events.Seq() + 1 })
 	if !ok {
 		return nil
 	}
@@ -239,9 +220,9 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 // hearEvent tells the machine of an event, or of a barrier.
 func (o *ownership) hearEvent(ctx context.Context, m *jet.Stored) {
 	if bus.IsBarrier(m.Subject) {
-		o.lane.post(ctx, func() {
-			o.machine.Events.Skip(m.Seq)
-			o.pass(m.Seq)
+		o.post(ctx, func(sh *laneShard) {
+			sh.machine.Events.Skip(m.Seq)
+			sh.pass(m.Seq)
 		})
 		return
 	}
@@ -249,5 +230,5 @@ func (o *ownership) hearEvent(ctx context.Context, m *jet.Stored) {
 	if err != nil {
 		return // ingest counts and logs it, once for the cluster
 	}
-	o.lane.post(ctx, func() { o.machine.Event(e, m.Seq, m.At.UnixMilli()) })
+	o.post(ctx, func(sh *laneShard) { sh.machine.Event(e, m.Seq, m.At.UnixMilli()) })
 }

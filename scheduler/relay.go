@@ -22,32 +22,32 @@ type relayed struct {
 
 // relayWords sends out the words that the machine has for other partitions: for each of them the
 // oldest ones, and no further ones until those are stored there. Only the lane calls it.
-func (o *ownership) relayWords() {
-	left := o.machine.Relay.Len()
-	o.s.metrics.words.Add(float64(left - o.words))
-	if o.words = left; left == 0 {
+func (sh *laneShard) relayWords() {
+	left := sh.machine.Relay.Len()
+	sh.s.metrics.words.Add(float64(left - sh.words))
+	if sh.words = left; left == 0 {
 		return
 	}
-	for p := range o.s.conn.Cluster().Partitions.Count() {
-		words := o.machine.Relay.Next(p, mostRelayed)
-		if o.relays[p].busy || len(words) == 0 {
+	for p := range sh.s.conn.Cluster().Partitions.Count() {
+		words := sh.machine.Relay.Next(p, mostRelayed)
+		if sh.relays[p].busy || len(words) == 0 {
 			continue
 		}
 		r := relayed{partition: p}
 		for _, w := range words {
-			m, err := o.machine.Relay.Item(w).Msg(w.Shard)
+			m, err := sh.machine.Relay.Item(w).Msg(w.Shard)
 			if err != nil {
 				panic("BUG: " + err.Error())
 			}
 			r.shards, r.messages = append(r.shards, w.Shard), append(r.messages, m)
 		}
-		o.relays[p].submit(o, r)
+		sh.relays[p].submit(sh, r)
 	}
 }
 
 // relay stores words in their partition, or the first ones of them, and tells the machine. It
 // tries for as long as it takes. What may be stored is sent again: the child's owner passes over it.
-func relay(ctx context.Context, o *ownership, r relayed) (done func()) {
+func (o *ownership) relay(ctx context.Context, r relayed) (done func(*laneShard)) {
 	wait := pause.Backoff{Least: 100 * time.Millisecond, Most: 2 * time.Second, Jitter: true}
 	n := len(r.messages)
 	for attempt := 1; ; attempt++ {
@@ -70,9 +70,9 @@ func relay(ctx context.Context, o *ownership, r relayed) (done func()) {
 			nudged[shard] = true
 		}
 	}
-	return func() {
-		o.machine.Relay.Sent(r.partition, n)
-		o.relayWords()
+	return func(sh *laneShard) {
+		sh.machine.Relay.Sent(r.partition, n)
+		sh.relayWords()
 	}
 }
 

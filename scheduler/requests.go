@@ -30,48 +30,58 @@ func (w waiter) reply(s *Scheduler, value any, err error) {
 	}
 }
 
-// serveRequests answers requests about the shard's jobs until ctx is done.
-func (o *ownership) serveRequests(ctx context.Context) error {
+// requests answers requests about a shard's jobs. One goroutine uses it.
+type requests struct {
+	*ownership
+	cancels errgroup.Group
+	tooSoon unheardVersions
+}
+
+func newRequests(o *ownership) *requests {
+	q := &requests{ownership: o, tooSoon: unheardVersions{o: o}}
+	q.cancels.SetLimit(maxCancels)
+	return q
+}
+
+// serve answers requests until ctx is done.
+func (q *requests) serve(ctx context.Context) error {
 	requests := make(chan *nats.Msg, 256)
-	sub, err := o.s.conn.NC.ChanSubscribe(bus.SubjectCommand(o.shard, "*"), requests)
+	sub, err := q.s.conn.NC.ChanSubscribe(bus.SubjectCommand(q.shard, "*"), requests)
 	if err != nil {
 		return fmt.Errorf("subscribe to requests: %w", jet.Unavailable(err))
 	}
-	var cancels errgroup.Group
-	cancels.SetLimit(maxCancels)
 	look := time.NewTicker(scanEvery)
 	defer look.Stop()
 	scanned := uint64(0) // what s.deferred was when the machine knew of all items
-	tooSoon := unheardVersions{o: o}
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-o.news:
+		case <-q.news:
 		case <-look.C:
-			if newest := o.s.deferredOf(o.shard).Load(); newest != scanned && o.scanDeferred(ctx) {
+			if newest := q.s.deferredOf(q.shard).Load(); newest != scanned && q.scanDeferred(ctx) {
 				scanned = newest
 			}
 		case m := <-requests:
 			switch {
-			case m.Subject == bus.SubjectCommand(o.shard, bus.VerbNudge):
-				o.scanDeferred(ctx)
-			case !tooSoon.keep(m):
-				o.serveRequest(ctx, m, &cancels)
+			case m.Subject == bus.SubjectCommand(q.shard, bus.VerbNudge):
+				q.scanDeferred(ctx)
+			case !q.tooSoon.keep(m):
+				q.answer(ctx, m)
 			}
 		}
-		for _, m := range tooSoon.release(time.Now()) {
-			o.serveRequest(ctx, m, &cancels)
+		for _, m := range q.tooSoon.release(time.Now()) {
+			q.answer(ctx, m)
 		}
 	}
 	_ = sub.Unsubscribe()
-	_ = cancels.Wait()
-	for _, r := range tooSoon.waiting {
-		o.refuse(r.m, o.gone())
+	_ = q.cancels.Wait()
+	for _, r := range q.tooSoon.waiting {
+		q.refuse(r.m, q.gone())
 	}
 	for { // what came meanwhile need not wait for an answer in vain
 		select {
 		case m := <-requests:
-			o.refuse(m, o.gone())
+			q.refuse(m, q.gone())
 		default:
 			return nil
 		}
@@ -83,46 +93,44 @@ func (o *ownership) gone() error {
 	return fmt.Errorf("%w: shard %d is changing hands", job.ErrUnavailable, o.shard)
 }
 
-func (o *ownership) serveRequest(ctx context.Context, m *nats.Msg, cancels *errgroup.Group) {
+func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 	switch m.Subject {
-	case bus.SubjectCommand(o.shard, "trigger"):
+	case bus.SubjectCommand(q.shard, "trigger"):
 		var r bus.TriggerRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
-			o.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no trigger request: %v", err)})
+			q.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no trigger request: %v", err)})
 			return
 		}
-		if !o.lane.post(ctx, func() { o.submit(m, r) }) {
-			o.refuse(m, o.gone())
-		}
-	case bus.SubjectCommand(o.shard, "cancel"):
+		q.onLane(ctx, m, func(sh *laneShard) { sh.submit(m, r) })
+	case bus.SubjectCommand(q.shard, "cancel"):
 		var r bus.CancelRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
-			o.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no cancel request: %v", err)})
+			q.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no cancel request: %v", err)})
 			return
 		}
-		if !cancels.TryGo(func() error {
+		if !q.cancels.TryGo(func() error {
 			if r.Status != "" {
-				reply, err := o.endOverdue(ctx, r)
-				o.respond(m, reply, err)
+				reply, err := q.endOverdue(ctx, r)
+				q.respond(m, reply, err)
 				return nil
 			}
-			if o.cancelWaiting(ctx, m, r) {
+			if q.cancelWaiting(ctx, m, r) {
 				return nil
 			}
-			reply, err := o.cancelRun(ctx, r)
-			o.respond(m, reply, err)
+			reply, err := q.cancelRun(ctx, r)
+			q.respond(m, reply, err)
 			return nil
 		}) {
-			o.refuse(m, fmt.Errorf("%w: shard %d is cancelling %d runs already", job.ErrUnavailable, o.shard, maxCancels))
+			q.refuse(m, fmt.Errorf("%w: shard %d is cancelling %d runs already", job.ErrUnavailable, q.shard, maxCancels))
 		}
-	case bus.SubjectCommand(o.shard, bus.VerbBackfill):
-		o.serveBackfill(ctx, m)
-	case bus.SubjectCommand(o.shard, bus.VerbBackfills):
-		o.listBackfills(ctx, m)
-	case bus.SubjectCommand(o.shard, bus.VerbCancelBackfill):
-		o.cancelBackfill(ctx, m)
+	case bus.SubjectCommand(q.shard, bus.VerbBackfill):
+		q.serveBackfill(ctx, m)
+	case bus.SubjectCommand(q.shard, bus.VerbBackfills):
+		q.listBackfills(ctx, m)
+	case bus.SubjectCommand(q.shard, bus.VerbCancelBackfill):
+		q.cancelBackfill(ctx, m)
 	default:
-		o.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, backfill, backfills or cancel-backfill", m.Subject)})
+		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, backfill, backfills or cancel-backfill", m.Subject)})
 	}
 }
 
@@ -135,19 +143,15 @@ func (o *ownership) respond(m *nats.Msg, value any, err error) {
 }
 
 // submit gives a request to the machine. The asker hears when the run is committed.
-func (o *ownership) submit(m *nats.Msg, r bus.TriggerRequest) {
-	if !o.ready.Load() {
-		o.refuse(m, o.gone()) // the shard was lost since the request came
-		return
-	}
-	done, err := o.machine.Requests.Submit(r)
+func (sh *laneShard) submit(m *nats.Msg, r bus.TriggerRequest) {
+	done, err := sh.machine.Requests.Submit(r)
 	switch {
 	case err != nil:
-		o.refuse(m, err)
+		sh.refuse(m, err)
 	case done != nil:
-		o.respond(m, replyOf(*done), nil)
+		sh.respond(m, replyOf(*done), nil)
 	default:
-		o.waiting[r.RunID] = append(o.waiting[r.RunID], m) // maybe asked again before the first was answered
+		sh.waiting[r.RunID] = append(sh.waiting[r.RunID], m) // maybe asked again before the first was answered
 	}
 }
 
@@ -156,20 +160,20 @@ func replyOf(a shard.Asked) bus.TriggerReply {
 }
 
 // answer tells askers what has been committed for them.
-func (o *ownership) answer(b *shard.Batch) {
+func (sh *laneShard) answer(b *shard.Batch) {
 	for _, a := range b.Asked {
-		o.waiting[a.RunID].reply(o.s, replyOf(a), nil)
-		delete(o.waiting, a.RunID)
+		sh.waiting[a.RunID].reply(sh.s, replyOf(a), nil)
+		delete(sh.waiting, a.RunID)
 	}
 	for _, c := range b.Cancelled {
-		o.cancelling[c.RunID].reply(o.s, bus.CancelReply{RunID: c.RunID, Found: c.Found}, nil)
-		delete(o.cancelling, c.RunID)
+		sh.cancelling[c.RunID].reply(sh.s, bus.CancelReply{RunID: c.RunID, Found: c.Found}, nil)
+		delete(sh.cancelling, c.RunID)
 	}
 	for _, id := range b.Condemned {
-		for _, done := range o.condemning[id] {
+		for _, done := range sh.condemning[id] {
 			close(done)
 		}
-		delete(o.condemning, id)
+		delete(sh.condemning, id)
 	}
-	o.answerBackfills(b)
+	sh.answerBackfills(b)
 }

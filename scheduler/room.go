@@ -246,9 +246,9 @@ func (s *Scheduler) waitingElsewhere(ctx context.Context, partition int) (map[st
 	for _, l := range s.lanes {
 		of, ok := ask(ctx, l, func() map[string]int64 {
 			of := map[string]int64{}
-			for _, o := range l.shards {
-				if s.conn.Cluster().Partitions.Of(o.shard) == partition {
-					o.machine.Waiting(of)
+			for _, sh := range l.shards {
+				if s.conn.Cluster().Partitions.Of(sh.shard) == partition {
+					sh.machine.Waiting(of)
 				}
 			}
 			return of

@@ -12,44 +12,62 @@ import (
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
-// takeOver makes the shard's machine from what is stored: its position, fenced
-// against earlier owners, its jobs, and its deferred items. ctx ends it, and so does
-// the lease.
-func (o *ownership) takeOver(ctx context.Context) error {
-	if err := o.claim(ctx); err != nil {
-		return err
+// takeover makes a shard's machine from what is stored: its position, fenced against earlier owners,
+// its jobs, and its deferred items. One goroutine uses it.
+type takeover struct {
+	*ownership
+	standby *standby // reads jobs ahead of time; nil: the node did not stand by
+	jobs    *shardJobs
+	ahead   <-chan struct{} // closed when there is no pass to wait for
+	whyLate string          // why the owner before decided nothing in the end; "": it did, or that is not known
+}
+
+// close ends the reading of jobs.
+func (t *takeover) close() {
+	t.jobs.close()
+	if t.standby != nil {
+		t.standby.stop()
 	}
-	return o.load(ctx)
+}
+
+// run returns the machine, which no batch of an earlier owner can contradict any more. ctx ends it,
+// and so does the lease.
+func (t *takeover) run(ctx context.Context) (*shard.Machine, error) {
+	m, err := t.claim(ctx)
+	if err == nil {
+		err = t.load(ctx, m)
+	}
+	return m, err
 }
 
 // claim reads the cursor and writes it back under our epoch. From then on an
 // earlier owner's batches are refused, so what is read next stays true.
-func (o *ownership) claim(ctx context.Context) error {
+func (t *takeover) claim(ctx context.Context) (*shard.Machine, error) {
 	for {
-		cursor, seq, err := o.s.readCursor(ctx, o.shard)
+		cursor, seq, err := t.s.readCursor(ctx, t.shard)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		o.machine = shard.New(shard.Config{
-			Tokens: o.s.conn.Tokens(), Traced: o.s.tracer != nil,
-			Shard: o.shard, Shards: o.s.conn.Cluster().Shards, Partitions: o.s.conn.Cluster().Partitions, Epoch: o.held().Epoch, Node: o.s.cfg.Node, Planner: o.s.planner,
+		m := shard.New(shard.Config{
+			Tokens: t.s.conn.Tokens(), Traced: t.s.tracer != nil,
+			Shard: t.shard, Shards: t.s.conn.Cluster().Shards, Partitions: t.s.conn.Cluster().Partitions, Epoch: t.held().Epoch, Node: t.s.cfg.Node, Planner: t.s.planner,
 		}, cursor, seq)
-		now := o.s.clock.wallOf(time.Now())
-		batch := o.machine.Claim(now.UnixMilli())
-		lost, err := o.s.commit(ctx, now, []pending{{o, batch}})
+		now := t.s.clock.wallOf(time.Now())
+		batch := m.Claim(now.UnixMilli())
+		lost, err := t.s.commit(ctx, now, []pending{{t.ownership, m, batch}})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(lost) == 0 {
-			return nil
+			return m, nil
 		}
 		// An earlier owner's last batch came in between. It is fenced out next time
 		// round, unless we are the ones who are late.
-		if o.failed.Load() {
-			return fmt.Errorf("%w: shard %d cannot store its cursor", job.ErrUnavailable, o.shard)
+		if t.failed.Load() {
+			return nil, fmt.Errorf("%w: shard %d cannot store its cursor", job.ErrUnavailable, t.shard)
 		}
-		if !o.valid(time.Now()) {
-			return fmt.Errorf("%w: the lease ended before shard %d was claimed", job.ErrStale, o.shard)
+		if !t.valid(time.Now()) {
+			return nil, fmt.Errorf("%w: the lease ended before shard %d was claimed", job.ErrStale, t.shard)
 		}
 	}
 }
@@ -81,34 +99,34 @@ func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64,
 }
 
 // load reads the shard's jobs and deferred items into the machine.
-func (o *ownership) load(ctx context.Context) error {
+func (t *takeover) load(ctx context.Context, m *shard.Machine) error {
 	// Read before anything that follows from it: events up to here concern no one
 	// unless a deferred item says so.
-	events, err := o.s.conn.Info(ctx, o.s.conn.EvtOf(o.shard))
+	events, err := t.s.conn.Info(ctx, t.s.conn.EvtOf(t.shard))
 	if err != nil {
 		return err
 	}
-	o.machine.Events.Begin(events.Created.UTC(), events.State.LastSeq)
-	if o.standby != nil {
-		o.standby.stop()
+	m.Events.Begin(events.Created.UTC(), events.State.LastSeq)
+	if t.standby != nil {
+		t.standby.stop()
 	}
 	select {
-	case <-o.ahead:
+	case <-t.ahead:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if err := o.jobs.await(ctx); err != nil {
+	if err := t.jobs.await(ctx); err != nil {
 		return err
 	}
-	if err := o.jobs.read(ctx, o.machine.BeginJobs(o.jobs.feed.made)); err != nil {
+	if err := t.jobs.read(ctx, m.BeginJobs(t.jobs.feed.made)); err != nil {
 		return err
 	}
-	o.jobs.give(o.machine, nil)
-	if err := o.loadDeferred(ctx); err != nil {
+	t.jobs.give(m, nil)
+	if err := t.loadDeferred(ctx, m); err != nil {
 		return err
 	}
-	if !o.machine.NeedsEvents() {
-		o.machine.Events.Skip(events.State.LastSeq)
+	if !m.NeedsEvents() {
+		m.Events.Skip(events.State.LastSeq)
 	}
 	return nil
 }
@@ -116,19 +134,19 @@ func (o *ownership) load(ctx context.Context) error {
 // loadDeferred tells the machine of the shard's deferred items, by the word of a leader that has our
 // cursor: what is missing now is never looked for again, and a run in an item that is gone would begin
 // once more.
-func (o *ownership) loadDeferred(ctx context.Context) error {
+func (t *takeover) loadDeferred(ctx context.Context, machine *shard.Machine) error {
 	var bad error
-	err := o.s.conn.Bulk().Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectDeferred(o.shard), Known: o.cursor.Load()}, func(m *jet.Stored) bool {
-		bad = o.putDeferred(m)
+	err := t.s.conn.Bulk().Read(ctx, jet.Reading{Stream: t.s.conn.TrigOf(t.shard), Filter: bus.SubjectDeferred(t.shard), Known: t.cursor.Load()}, func(m *jet.Stored) bool {
+		bad = putDeferred(machine, m)
 		return bad == nil
 	})
 	return errors.Join(err, bad)
 }
 
-func (o *ownership) putDeferred(m *jet.Stored) error {
+func putDeferred(machine *shard.Machine, m *jet.Stored) error {
 	d, err := bus.DecodeDeferred(m.Header, m.Data)
 	if err == nil {
-		err = o.machine.PutDeferred(d, m.Seq)
+		err = machine.PutDeferred(d, m.Seq)
 	}
 	if err != nil {
 		return fmt.Errorf("deferred item %d: %w", m.Seq, err)

@@ -1,0 +1,96 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
+)
+
+// laneShard is a shard that a lane fires for: its machine, and who waits for what that commits. Only
+// the lane's goroutine uses it.
+type laneShard struct {
+	*ownership
+	machine *shard.Machine
+	// background runs work until the shard's context is done. The lease is given back after it.
+	background func(work func(context.Context))
+
+	waiting    map[job.RunID]waiter          // askers for runs that are not committed yet
+	cancelling map[job.RunID]waiter          // askers for the end of runs that wait
+	condemning map[job.RunID][]chan struct{} // closed once the end of a run counts as cancelled
+	filling    map[shard.BackfillID]waiter
+	following  bool         // needEvents is closed
+	kills      []shard.Kill // not handed over yet
+	words      int          // that wait to be relayed, as the metrics have it
+
+	deletions outbox[[]uint64]
+	effects   outbox[sideEffects]
+	relays    []outbox[relayed] // by partition
+}
+
+func newLaneShard(o *ownership, m *shard.Machine, background func(func(context.Context))) *laneShard {
+	return &laneShard{
+		ownership: o, machine: m, background: background,
+		waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{}, condemning: map[job.RunID][]chan struct{}{}, filling: map[shard.BackfillID]waiter{},
+		deletions: outbox[[]uint64]{work: (*ownership).deleteReleased},
+		effects:   outbox[sideEffects]{work: (*ownership).runSideEffects},
+		relays:    slices.Repeat([]outbox[relayed]{{work: (*ownership).relay}}, bus.MaxPartitions),
+	}
+}
+
+// due reports whether the shard's machine has something to do at now.
+func (sh *laneShard) due(now int64) bool {
+	at, ok := sh.machine.NextAt(now)
+	return ok && at <= now
+}
+
+// watchNeeds sets the shard's event feed going, once its machine needs one.
+func (sh *laneShard) watchNeeds() {
+	if !sh.following && sh.machine.NeedsEvents() {
+		sh.following = true
+		close(sh.needEvents)
+	}
+}
+
+// tidy has deferred items deleted that have had their effect.
+func (sh *laneShard) tidy() {
+	if seqs := sh.machine.Released(); len(seqs) > 0 && !sh.deletions.busy {
+		sh.deletions.submit(sh, slices.Clone(seqs))
+	}
+}
+
+// tellHeard has requests go on that waited for what the machine has heard by now.
+func (sh *laneShard) tellHeard() {
+	sh.heard.Store(sh.machine.Heard())
+	select {
+	case sh.news <- struct{}{}:
+	default: // somebody is about to look
+	}
+}
+
+// pass notes that the machine knows all events up to a barrier.
+func (sh *laneShard) pass(seq uint64) {
+	select {
+	case <-sh.passed: // an older one that nobody waits for
+	default:
+	}
+	sh.passed <- seq // there is room for one, and the lane alone sends
+}
+
+// leave tells those who wait for the machine that the shard is lost.
+func (sh *laneShard) leave() {
+	if sh.words > 0 {
+		sh.s.metrics.words.Sub(float64(sh.words))
+	}
+	for _, waiting := range []map[job.RunID]waiter{sh.waiting, sh.cancelling} {
+		for id, w := range waiting {
+			w.reply(sh.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for run %s is unknown; retry with the same run id", job.ErrUnavailable, sh.shard, id))
+		}
+	}
+	for key, w := range sh.filling {
+		w.reply(sh.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for backfill %s is unknown; retry with the same id", job.ErrUnavailable, sh.shard, key.ID))
+	}
+}
