@@ -233,7 +233,7 @@ func (m *members) renewSelf(ctx context.Context) {
 // checkClock compares the node's clock with that of NATS and with the other nodes', and notes
 // what comes of it.
 func (m *members) checkClock(ctx context.Context) {
-	c, s := &m.s.clock, m.s
+	c, s := m.s.clock, m.s
 	var others []time.Duration
 	for name, n := range m.nodes {
 		if name != s.cfg.Node {

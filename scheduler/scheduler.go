@@ -83,20 +83,26 @@ type NodeInfo struct {
 	Yields string `json:"yields,omitempty"`
 }
 
+// node is what all parts of a node use. It does not change after New.
+type node struct {
+	conn    *cluster.Conn
+	cfg     Config
+	log     logs
+	metrics *metrics
+	tracer  trace.Tracer // nil: nobody traces
+	planner *job.Planner
+	clock   *clock
+}
+
 // Scheduler is one node.
 type Scheduler struct {
-	conn     *cluster.Conn
-	cfg      Config
-	log      logs
-	metrics  *metrics
+	*node
+
 	measures *measures
-	tracer   trace.Tracer // nil: nobody traces
-	planner  *job.Planner
 	cluster  *clusterState
 	feed     atomic.Pointer[feed]
 	events   []*events // by partition
 	lanes    []*lane   // each has shards of one partition only
-	clock    clock
 	routes   *dispatch.Dispatcher
 
 	rooms    []room          // by partition
@@ -132,19 +138,19 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scheduler{
-		clock: clock{node: cfg.Node}, conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, owned: map[int]*ownership{}, parked: map[int]string{},
-		routed: make(chan string, 64),
-		log:    newLogs(cfg.Logger.With("component", "scheduler", "node", cfg.Node)),
+	n := &node{
+		conn: conn, cfg: cfg, metrics: m, planner: &job.Planner{}, clock: &clock{node: cfg.Node},
+		log: newLogs(cfg.Logger.With("component", "scheduler", "node", cfg.Node)),
 	}
+	if cfg.Tracer != nil {
+		n.tracer = cfg.Tracer.Tracer(traceName)
+	}
+	s := &Scheduler{node: n, owned: map[int]*ownership{}, parked: map[int]string{}, routed: make(chan string, 64)}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
 		return nil, err
 	}
 	if s.measures, err = newMeasures(s, cfg.Registerer); err != nil {
 		return nil, err
-	}
-	if cfg.Tracer != nil {
-		s.tracer = cfg.Tracer.Tracer(traceName)
 	}
 	s.cluster = newClusterState(s)
 	s.feed.Store(newFeed(s))

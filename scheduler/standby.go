@@ -91,7 +91,7 @@ func (m *members) dropVoid(number int) {
 
 // prepare makes an entry of the JOBS bucket ready for a machine: a version, or that a
 // job's versions are gone. It returns false when it cannot be used.
-func (s *Scheduler) prepare(e jetstream.KeyValueEntry) (shard.Prepared, bool) {
+func (n *node) prepare(e jetstream.KeyValueEntry) (shard.Prepared, bool) {
 	if e.Operation() != jetstream.KeyValuePut {
 		name, ok := bus.JobOfKey(e.Key())
 		return shard.PrepareForget(name, e.Revision()), ok
@@ -99,20 +99,20 @@ func (s *Scheduler) prepare(e jetstream.KeyValueEntry) (shard.Prepared, bool) {
 	var p shard.Prepared
 	v, err := cluster.DecodeJobEntry(e)
 	if err == nil {
-		p, err = shard.Prepare(s.planner, &v.Version, v.Revision)
+		p, err = shard.Prepare(n.planner, &v.Version, v.Revision)
 	}
 	if name, ok := bus.JobOfKey(e.Key()); ok && err != nil {
 		if v, ok := cluster.DecodeEnvelope(e); ok {
-			s.log.Error("job held: this program cannot read its version; a newer server has saved it", "job", name, "version", v.Version, "error", err)
-			s.metrics.unusable.Inc()
-			return shard.PrepareUnreadable(s.planner, name, v, e.Revision()), true
+			n.log.Error("job held: this program cannot read its version; a newer server has saved it", "job", name, "version", v.Version, "error", err)
+			n.metrics.unusable.Inc()
+			return shard.PrepareUnreadable(n.planner, name, v, e.Revision()), true
 		}
 	}
 	if err != nil {
 		// Something wrote to the bucket that checked less than the API does. The other
 		// jobs go on.
-		s.log.Error("job version unusable", "key", e.Key(), "error", err)
-		s.metrics.unusable.Inc()
+		n.log.Error("job version unusable", "key", e.Key(), "error", err)
+		n.metrics.unusable.Inc()
 	}
 	return p, err == nil
 }

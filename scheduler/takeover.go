@@ -75,15 +75,15 @@ func (t *takeover) claim(ctx context.Context) (*shard.Machine, error) {
 // readCursor returns the shard's cursor and its sequence. A shard that never had one
 // begins where the cluster was made; one whose cursor is gone, because the stream
 // was, begins at its floor.
-func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64, error) {
-	m, err := s.conn.Last(ctx, s.conn.TrigOf(n), bus.SubjectCursor(n))
+func (n *node) readCursor(ctx context.Context, shard int) (*bus.Cursor, uint64, error) {
+	m, err := n.conn.Last(ctx, n.conn.TrigOf(shard), bus.SubjectCursor(shard))
 	if errors.Is(err, jet.ErrNoMessage) {
-		floor, err := s.conn.Shards().Floor(ctx, n)
+		floor, err := n.conn.Shards().Floor(ctx, shard)
 		if err != nil {
 			return nil, 0, err
 		}
 		if floor == nil {
-			floor = &bus.Cursor{Shard: n, Done: s.conn.Cluster().CreatedAt}
+			floor = &bus.Cursor{Shard: shard, Done: n.conn.Cluster().CreatedAt}
 		}
 		floor.Sweep, floor.Released = nil, nil
 		return floor, 0, nil
@@ -93,7 +93,7 @@ func (s *Scheduler) readCursor(ctx context.Context, n int) (*bus.Cursor, uint64,
 	}
 	cursor, err := bus.DecodeCursor(m.Header, m.Data)
 	if err != nil {
-		return nil, 0, fmt.Errorf("cursor of shard %d: %w", n, err)
+		return nil, 0, fmt.Errorf("cursor of shard %d: %w", shard, err)
 	}
 	return cursor, m.Seq, nil
 }

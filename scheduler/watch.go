@@ -17,7 +17,7 @@ const (
 
 // watch begins a watch, and tries for as long as it takes: JetStream may be away when
 // a node starts. It returns nil when ctx is done.
-func (s *Scheduler) watch(ctx context.Context, begin func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
+func (n *node) watch(ctx context.Context, begin func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
 	wait := pause.Backoff{Least: tryAgain, Most: longestPause, Jitter: true}
 	for attempt := 1; ; attempt++ {
 		w, err := begin(ctx)
@@ -25,7 +25,7 @@ func (s *Scheduler) watch(ctx context.Context, begin func(context.Context) (jets
 			return w
 		}
 		if ctx.Err() == nil && attempt&(attempt-1) == 0 {
-			s.log.WarnContext(ctx, "watch not begun yet", "attempt", attempt, "error", err)
+			n.log.WarnContext(ctx, "watch not begun yet", "attempt", attempt, "error", err)
 		}
 		if wait.Wait(ctx) != nil {
 			return nil
