@@ -134,7 +134,7 @@ func (s *Scheduler) checkJobs(ctx context.Context) error {
 	}
 	s.feed.Store(newFeed(s))
 	close(f.void)
-	for _, o := range s.ownerships() {
+	for _, o := range s.shards.all() {
 		o.lose("JOBS was created again, or has lost its last messages", nil)
 	}
 	return nil

@@ -95,7 +95,7 @@ func (s *Scheduler) noteRouted(groups []string) {
 // findRouted has a consumer made for each group that has routed triggers on a stream and is not
 // known as such: the node that stored them has died since.
 func (s *Scheduler) findRouted(ctx context.Context) error {
-	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		return nil // another node does it; if two did, it would do no harm
 	}
 	var errs []error

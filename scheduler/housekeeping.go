@@ -74,7 +74,7 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 // writeFloors keeps copies of the node's cursors outside of the stream.
 func (s *Scheduler) writeFloors(ctx context.Context) error {
 	var errs []error
-	for _, o := range s.ownerships() {
+	for _, o := range s.shards.all() {
 		if !o.ready.Load() {
 			continue
 		}
@@ -139,7 +139,7 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 
 // removeDeleted removes the versions of jobs that were deleted long ago.
 func (s *Scheduler) removeDeleted(ctx context.Context) error {
-	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		return nil // another node does it; if two did, it would do no harm
 	}
 	return s.conn.Jobs().RemoveDeleted(ctx, time.Now().Add(-tombstoneAge))
@@ -147,7 +147,7 @@ func (s *Scheduler) removeDeleted(ctx context.Context) error {
 
 // removeScripts removes the texts of scripts that no version uses any more.
 func (s *Scheduler) removeScripts(ctx context.Context) error {
-	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		return nil // as above
 	}
 	removed, err := s.conn.Scripts().RemoveUnused(ctx)

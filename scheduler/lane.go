@@ -146,7 +146,7 @@ func (l *lane) step(ctx context.Context) {
 	}
 	for _, p := range batches {
 		if sh := l.of[p.ownership]; sh != nil {
-			l.s.unpark(p.shard)
+			l.s.shards.unpark(p.shard)
 			sh.answer(p.batch)
 			sh.afterCommit(ctx, p.batch)
 			sh.tidy()

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,30 +23,6 @@ func (l *losses) note(shard int, reason string, err error) {
 	}
 	if l.err == nil {
 		l.err = err
-	}
-}
-
-// noteLoss remembers to tell that a shard was lost.
-func (s *Scheduler) noteLoss(shard int, reason string, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.losses.note(shard, reason, err)
-}
-
-// tellLosses says which shards were lost, once no more have been since the last look, or
-// at once if now.
-func (s *Scheduler) tellLosses(ctx context.Context, now bool) {
-	s.mu.Lock()
-	l := s.losses
-	if len(l.shards) > l.seen && !now {
-		s.losses.seen = len(l.shards)
-		s.mu.Unlock()
-		return
-	}
-	s.losses = losses{}
-	s.mu.Unlock()
-	if len(l.shards) > 0 {
-		s.log.WarnContext(ctx, "shards lost", "count", len(l.shards), "shards", ranges(l.shards), "reason", strings.Join(l.reasons, "; "), "error", l.err)
 	}
 }
 

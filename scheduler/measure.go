@@ -80,7 +80,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 // leaseRemaining returns for how long the node may believe in all of its leases.
 func (s *Scheduler) leaseRemaining(now time.Time) time.Duration {
 	least := time.Duration(-1)
-	for _, o := range s.ownerships() {
+	for _, o := range s.shards.all() {
 		if h := o.held(); h != nil {
 			if left := max(h.Until().Sub(now), 0); least < 0 || left < least {
 				least = left
@@ -109,7 +109,7 @@ func (s *Scheduler) measure(ctx context.Context) error {
 	if err := s.tellParked(ctx); err != nil {
 		return err
 	}
-	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		s.measures.forget()
 		return nil
 	}

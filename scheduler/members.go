@@ -116,8 +116,8 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 // tell says which shards the node fires for, and which it has lost, once that has settled:
 // a start, or another node that comes or goes, moves many of them at about the same time.
 func (m *members) tell(ctx context.Context) {
-	m.s.tellLosses(ctx, false)
-	owned := m.s.ownedShards()
+	m.logLosses(ctx, false)
+	owned := m.s.shards.firing()
 	now := len(owned)
 	if now == m.seen && now != m.told {
 		m.s.log.InfoContext(ctx, "shards owned", "count", now, "before", m.told, "of", m.s.conn.Cluster().Shards, "shards", ranges(owned))
@@ -126,16 +126,23 @@ func (m *members) tell(ctx context.Context) {
 	m.seen = now
 }
 
+// logLosses logs which shards the node has lost, at once if now.
+func (m *members) logLosses(ctx context.Context, now bool) {
+	if l := m.s.shards.takeLosses(now); len(l.shards) > 0 {
+		m.s.log.WarnContext(ctx, "shards lost", "count", len(l.shards), "shards", ranges(l.shards), "reason", strings.Join(l.reasons, "; "), "error", l.err)
+	}
+}
+
 // count notes for how many shards live nodes other than this one hold the lease.
 func (m *members) count() {
 	n := 0
 	for shard, o := range m.owners {
 		if _, alive := m.nodes[o.node]; alive && o.node != m.s.cfg.Node {
 			n++
-			m.s.unpark(shard)
+			m.s.shards.unpark(shard)
 		}
 	}
-	m.s.others.Store(int32(n))
+	m.s.shards.others.Store(int32(n))
 }
 
 // note takes in a change of the LEASE bucket. It reports whether that was news, and
@@ -193,7 +200,7 @@ func (m *members) renew(ctx context.Context) {
 	m.renewSelf(ctx)
 	var g errgroup.Group
 	g.SetLimit(16)
-	for _, o := range m.s.ownerships() {
+	for _, o := range m.s.shards.all() {
 		held := o.held()
 		if held == nil {
 			continue
@@ -277,7 +284,7 @@ func (m *members) assign(ctx context.Context) {
 		return // the others do not count on this node yet
 	}
 	if m.info.Yields != "" {
-		for _, o := range m.s.ownerships() {
+		for _, o := range m.s.shards.all() {
 			o.cancel()
 		}
 	}
@@ -293,7 +300,7 @@ func (m *members) assign(ctx context.Context) {
 	slices.Sort(nodes)
 	for shard := range m.s.conn.Cluster().Shards {
 		mine := preferred(shard, nodes) == m.s.cfg.Node
-		o := m.s.ownership(shard)
+		o := m.s.shards.get(shard)
 		switch {
 		case mine && o == nil && m.owners[shard].node == "":
 			m.own(ctx, shard)
@@ -328,10 +335,10 @@ func (m *members) own(ctx context.Context, shard int) {
 	} else {
 		t.jobs, t.ahead = m.ahead.hear(shard)
 	}
-	m.s.setOwnership(shard, o)
+	m.s.shards.add(o)
 	m.wg.Go(func() {
 		defer cancel()
-		defer m.s.setOwnership(shard, nil)
+		defer m.s.shards.remove(shard)
 		if o.run(owning, t, m.slots) {
 			return
 		}
@@ -351,7 +358,7 @@ func (m *members) leave(ctx context.Context, stopLanes func()) {
 	patience := time.AfterFunc(leaveWait, stopLanes)
 	defer patience.Stop()
 	m.wg.Wait()
-	m.s.tellLosses(ctx, true)
+	m.logLosses(ctx, true)
 	m.s.log.InfoContext(ctx, "shards released", "count", m.told)
 	if m.self == nil {
 		return
@@ -361,31 +368,5 @@ func (m *members) leave(ctx context.Context, stopLanes func()) {
 	defer cancel()
 	if err := m.self.Release(ctx); err != nil {
 		m.s.log.WarnContext(ctx, "node lease not released", "error", err)
-	}
-}
-
-func (s *Scheduler) ownerships() []*ownership {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := make([]*ownership, 0, len(s.owned))
-	for _, o := range s.owned {
-		all = append(all, o)
-	}
-	return all
-}
-
-func (s *Scheduler) ownership(shard int) *ownership {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.owned[shard]
-}
-
-func (s *Scheduler) setOwnership(shard int, o *ownership) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if o == nil {
-		delete(s.owned, shard)
-	} else {
-		s.owned[shard] = o
 	}
 }

@@ -59,7 +59,7 @@ func (o *ownership) lose(why string, err error) {
 	if o.held() == nil || o.failed.Swap(true) {
 		return
 	}
-	o.s.noteLoss(o.shard, why, err)
+	o.s.shards.lose(o.shard, why, err)
 	o.s.metrics.lost.Inc()
 	o.cancel()
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
@@ -74,29 +73,15 @@ func (o *ownership) park(err error) {
 		return
 	}
 	o.parked.Store(true)
-	o.s.mu.Lock()
-	o.s.parked[o.shard] = err.Error()
-	o.s.mu.Unlock()
+	o.s.shards.park(o.shard, err.Error())
 	o.s.log.Error("shard parked: NATS refuses what it is to store, and its jobs do not fire", "shard", o.shard, "again_in", parkFor, "error", err)
 	o.cancel()
-}
-
-// unpark notes that a shard that was parked stores again, or is another node's.
-func (s *Scheduler) unpark(shard int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.parked, shard)
 }
 
 // tellParked stores which shards the node has parked, so that the alerter can open an
 // incident. Only one goroutine calls it.
 func (s *Scheduler) tellParked(ctx context.Context) error {
-	s.mu.Lock()
-	var parked []cluster.ParkedShard
-	for shard, reason := range s.parked {
-		parked = append(parked, cluster.ParkedShard{Shard: shard, Reason: reason})
-	}
-	s.mu.Unlock()
+	parked := s.shards.parkedShards()
 	if len(parked) == 0 && !s.parkedTold {
 		return nil
 	}

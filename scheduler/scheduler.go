@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -98,6 +97,7 @@ type node struct {
 type Scheduler struct {
 	*node
 
+	shards   *shards
 	measures *measures
 	cluster  *clusterState
 	feed     atomic.Pointer[feed]
@@ -110,16 +110,11 @@ type Scheduler struct {
 
 	routed chan string // groups with routed triggers whose consumer may not have been made
 
-	others atomic.Int32 // shards that other nodes hold
-	cut    atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
-	trim   []trimmer    // by partition; of the housekeeper's
+	cut  atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
+	trim []trimmer    // by partition; of the housekeeper's
 
 	parkedTold bool // the cluster has been told of parked shards; of the goroutine that measures
 
-	mu     sync.Mutex
-	owned  map[int]*ownership // by shard; being taken over, or in a lane
-	losses losses
-	parked map[int]string // shards for which NATS refuses what they are to store, and why
 }
 
 // New returns a node. conn.Setup must have returned.
@@ -145,7 +140,7 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Tracer != nil {
 		n.tracer = cfg.Tracer.Tracer(traceName)
 	}
-	s := &Scheduler{node: n, owned: map[int]*ownership{}, parked: map[int]string{}, routed: make(chan string, 64)}
+	s := &Scheduler{node: n, shards: newShards(), routed: make(chan string, 64)}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
 		return nil, err
 	}
@@ -179,32 +174,15 @@ func (s *Scheduler) deferredOf(shard int) *atomic.Uint64 {
 }
 
 // Owned returns how many shards the node fires for.
-func (s *Scheduler) Owned() int { return len(s.ownedShards()) }
-
-// ownedShards returns the shards that the node fires for.
-func (s *Scheduler) ownedShards() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owned := make([]int, 0, len(s.owned))
-	for shard, o := range s.owned {
-		if o.ready.Load() {
-			owned = append(owned, shard)
-		}
-	}
-	return owned
-}
+func (s *Scheduler) Owned() int { return len(s.shards.firing()) }
 
 // Parked returns how many shards of the node do not fire because NATS refuses what they are
 // to store.
-func (s *Scheduler) Parked() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.parked)
-}
+func (s *Scheduler) Parked() int { return len(s.shards.parkedShards()) }
 
 // Served returns how many of the cluster's shards have a node: this one, which fires for
 // them, or another, which holds their leases.
-func (s *Scheduler) Served() int { return s.Owned() + int(s.others.Load()) }
+func (s *Scheduler) Served() int { return s.Owned() + int(s.shards.others.Load()) }
 
 // Run schedules until ctx is done, then releases its shards, so that other nodes go
 // on at once. It returns nil after an orderly stop; every goroutine that it started

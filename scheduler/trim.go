@@ -45,7 +45,7 @@ type mark struct {
 // half of EVT: a reader that is stuck, or not there at all, stops nobody else. For the same
 // reason a shard that does not move holds back its own events only, once half is full.
 func (s *Scheduler) trimEvents(ctx context.Context) error {
-	if o := s.ownership(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
+	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
 		clear(s.trim) // another node does it; if two did, it would do no harm
 		return nil
 	}
