@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -18,6 +19,13 @@ type pending struct {
 	*ownership
 	machine *shard.Machine
 	batch   *shard.Batch
+}
+
+// committer stores batches. Several goroutines may use it.
+type committer struct {
+	*node
+	rooms *rooms
+	cut   atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
 }
 
 // errAbandoned means that the outcome of a commit no longer matters to this node.
@@ -36,40 +44,40 @@ var errAbandoned = errors.New("commit abandoned")
 // shard by shard; a shard for whose batch there is no room is given up, and its next owner, who knows
 // that no run may begin, decides anew. Batches that are refused for good are sent shard
 // by shard, and the shard of the one that is refused alone is parked.
-func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending) (lost []pending, err error) {
+func (c *committer) commit(ctx context.Context, at time.Time, batches []pending) (lost []pending, err error) {
 	wait := pause.Backoff{Least: 5 * time.Millisecond, Most: 250 * time.Millisecond, Jitter: true}
 	incomplete := 0 // refusals in a row
 	for attempt := 1; len(batches) > 0; attempt++ {
-		first, err := s.publish(ctx, at, messages(batches))
+		first, err := c.publish(ctx, at, messages(batches))
 		if err == nil {
-			s.committed(ctx, batches, first)
+			c.committed(ctx, batches, first)
 			return lost, nil
 		}
 		refusal, refused := errors.AsType[*jet.BatchError](err)
-		s.complain(attempt, batches, err)
+		c.complain(attempt, batches, err)
 		if incomplete++; !refused || !refusal.Incomplete() {
 			incomplete = 0
 		}
 		switch {
 		case refused && refusal.StreamFull():
-			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
-			s.roomOf(batches[0].shard).refuse(time.Now())
-			gone, err := s.split(ctx, at, batches, refusal)
+			c.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
+			c.rooms.of(batches[0].shard).refuse(time.Now())
+			gone, err := c.split(ctx, at, batches, refusal)
 			return append(lost, gone...), err
 		case refused && refusal.Permanent() || incomplete == maxIncomplete:
-			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
-			gone, err := s.split(ctx, at, batches, refusal)
+			c.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
+			gone, err := c.split(ctx, at, batches, refusal)
 			return append(lost, gone...), err
 		case refused && !refusal.Stale():
 			if !refusal.Busy() {
 				wait.Most = 2 * time.Second // a stream without room has none for a while
 			}
-			s.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
+			c.metrics.refused.WithLabelValues(refusal.Kind()).Inc()
 		default:
-			s.metrics.refused.WithLabelValues(unknownOrStale).Inc()
+			c.metrics.refused.WithLabelValues(unknownOrStale).Inc()
 			var gone []pending
-			if batches, gone, err = s.resolve(ctx, batches); err != nil {
-				s.complain(attempt, batches, err)
+			if batches, gone, err = c.resolve(ctx, batches); err != nil {
+				c.complain(attempt, batches, err)
 			}
 			lost = append(lost, gone...)
 		}
@@ -84,12 +92,12 @@ func (s *Scheduler) commit(ctx context.Context, at time.Time, batches []pending)
 }
 
 // publish stores a batch at an instant, which may be past.
-func (s *Scheduler) publish(ctx context.Context, at time.Time, messages []*nats.Msg) (first uint64, err error) {
-	staged, err := s.conn.StageBatch(messages)
+func (c *committer) publish(ctx context.Context, at time.Time, messages []*nats.Msg) (first uint64, err error) {
+	staged, err := c.conn.StageBatch(messages)
 	if err != nil {
 		return 0, err
 	}
-	if wait := at.Sub(s.clock.wallOf(time.Now())); wait > 0 {
+	if wait := at.Sub(c.clock.wallOf(time.Now())); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {
@@ -119,16 +127,16 @@ func messages(batches []pending) []*nats.Msg {
 
 // committed tells the machines that their batches are stored, the first message at
 // sequence first and the others right behind it.
-func (s *Scheduler) committed(ctx context.Context, batches []pending, first uint64) {
+func (c *committer) committed(ctx context.Context, batches []pending, first uint64) {
 	for _, p := range batches {
-		s.roomOf(p.shard).wrote(p.batch.Messages)
+		c.rooms.of(p.shard).wrote(p.batch.Messages)
 		p.machine.Committed(first)
 		p.cursor.Store(first)
 		first += uint64(len(p.batch.Messages))
 		now := time.Now()
-		s.metrics.observe(p.batch, now)
-		if s.tracer != nil {
-			traceFires(ctx, s.tracer, p.batch, s.cfg.Node, now)
+		c.metrics.observe(p.batch, now)
+		if c.tracer != nil {
+			traceFires(ctx, c.tracer, p.batch, c.cfg.Node, now)
 		}
 	}
 }
@@ -136,14 +144,14 @@ func (s *Scheduler) committed(ctx context.Context, batches []pending, first uint
 // resolve reads the cursors of batches whose outcome is not known. Those that are
 // stored are told so; it returns those that are not, to be sent again, and those
 // whose shard somebody else has. On an error the rest is as it was.
-func (s *Scheduler) resolve(ctx context.Context, batches []pending) (again, lost []pending, err error) {
+func (c *committer) resolve(ctx context.Context, batches []pending) (again, lost []pending, err error) {
 	for i, p := range batches {
-		cursor, seq, err := s.readCursor(ctx, p.shard)
+		cursor, seq, err := c.readCursor(ctx, p.shard)
 		switch {
 		case err != nil:
 			return append(again, batches[i:]...), lost, err
-		case seq != 0 && cursor.Commit == p.batch.Commit && cursor.Node == s.cfg.Node:
-			s.committed(ctx, []pending{p}, seq)
+		case seq != 0 && cursor.Commit == p.batch.Commit && cursor.Node == c.cfg.Node:
+			c.committed(ctx, []pending{p}, seq)
 		case seq == p.machine.CursorSeq():
 			again = append(again, p)
 		default:
@@ -167,8 +175,8 @@ func stillOwned(batches []pending) (owned, late []pending) {
 }
 
 // complain logs the first failure of a commit, and then each doubling.
-func (s *Scheduler) complain(attempt int, batches []pending, err error) {
+func (c *committer) complain(attempt int, batches []pending, err error) {
 	if attempt&(attempt-1) == 0 && len(batches) > 0 {
-		s.log.Warn("batch not stored yet", "shard", batches[0].shard, "shards", len(batches), "attempt", attempt, "error", err)
+		c.log.Warn("batch not stored yet", "shard", batches[0].shard, "shards", len(batches), "attempt", attempt, "error", err)
 	}
 }

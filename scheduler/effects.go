@@ -9,16 +9,10 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
-
-// scanEvery is how often a node asks whether there are new deferred items, and its owners look for those
-// that others have left for their shards if so. Mostly they are nudged to; this is for nudges that were
-// lost.
-const scanEvery = time.Second
 
 // sideEffects is what an owner has to do for its machine beyond the stream. All of it is
 // found again by the next owner, should this one die before it is done.
@@ -32,7 +26,7 @@ func (sh *laneShard) afterCommit(ctx context.Context, b *shard.Batch) {
 	for _, n := range b.Nudges {
 		sh.nudge(ctx, n)
 	}
-	sh.s.noteRouted(b.Routed)
+	sh.s.groups.noteRouted(b.Routed)
 	sh.kills = append(sh.kills, b.Kills...)
 	sh.sendOut()
 	sh.relayWords()
@@ -102,56 +96,4 @@ func (o *ownership) pauseJobs(ctx context.Context, pauses []*shard.Pause) (done 
 		done = append(done, p)
 	}
 	return done
-}
-
-// watchDeferred keeps s.deferred, until ctx is done: one question for all shards of the node and
-// of a partition.
-func (s *Scheduler) watchDeferred(ctx context.Context) {
-	look := time.NewTicker(scanEvery)
-	defer look.Stop()
-	for {
-		for p, stream := range s.conn.Trigs() {
-			switch m, err := s.conn.Last(ctx, stream, bus.SubjectAllDeferred); {
-			case err == nil:
-				s.deferred[p].Store(m.Seq)
-			case errors.Is(err, jet.ErrNoMessage):
-				s.deferred[p].Store(0)
-			case ctx.Err() == nil:
-				s.log.DebugContext(ctx, "newest deferred item not read", "stream", stream, "error", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
-		}
-	}
-}
-
-// scanDeferred tells the machine of deferred items that others have left for the shard, and reports
-// whether it knows of all.
-func (o *ownership) scanDeferred(ctx context.Context) bool {
-	from, ok := askShard(ctx, o, func(sh *laneShard) uint64 { return sh.machine.LastItem() + 1 })
-	if !ok {
-		return false
-	}
-	var found []*jet.Stored
-	err := o.s.conn.Read(ctx, jet.Reading{Stream: o.s.conn.TrigOf(o.shard), Filter: bus.SubjectDeferred(o.shard), From: from}, func(m *jet.Stored) bool {
-		found = append(found, m)
-		return true
-	})
-	if err != nil && ctx.Err() == nil {
-		o.s.log.DebugContext(ctx, "deferred items not read", "shard", o.shard, "error", err)
-	}
-	if len(found) == 0 {
-		return err == nil
-	}
-	return o.post(ctx, func(sh *laneShard) {
-		for _, m := range found {
-			if err := putDeferred(sh.machine, m); err != nil {
-				o.s.log.ErrorContext(ctx, "deferred item unusable", "shard", o.shard, "error", err)
-				o.s.metrics.unusable.Inc()
-			}
-		}
-	}) && err == nil
 }

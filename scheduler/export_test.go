@@ -13,6 +13,6 @@ func (s *Scheduler) SkewClock(skew func() time.Duration) { s.clock.skew = skew }
 // Resolve looks up what has become of a batch of a machine, as after an answer that was lost: it is
 // stored when it is neither to be sent again nor lost.
 func (s *Scheduler) Resolve(ctx context.Context, m *shard.Machine, b *shard.Batch) (again, lost bool, err error) {
-	toSend, gone, err := s.resolve(ctx, []pending{{&ownership{s: s, shard: m.Shard()}, m, b}})
+	toSend, gone, err := s.commits.resolve(ctx, []pending{{&ownership{s: s, shard: m.Shard()}, m, b}})
 	return len(toSend) > 0, len(gone) > 0, err
 }

@@ -117,25 +117,3 @@ func (f *feed) leave(jobs *shardJobs) {
 		delete(f.shards, jobs.shard)
 	}
 }
-
-// checkJobs notices that JOBS was made anew, or has lost its end: then nothing holds of what
-// the node has heard of it, and its shards are taken over anew.
-func (s *Scheduler) checkJobs(ctx context.Context) error {
-	f := s.feed.Load()
-	select {
-	case <-f.begun:
-	default:
-		return nil
-	}
-	heard := f.known() // before the bucket is looked at, which is not behind it
-	bucket, err := s.conn.Jobs().Info(ctx)
-	if err != nil || bucket.Created.Equal(f.made) && bucket.State.LastSeq >= heard {
-		return err
-	}
-	s.feed.Store(newFeed(s))
-	close(f.void)
-	for _, o := range s.shards.all() {
-		o.lose("JOBS was created again, or has lost its last messages", nil)
-	}
-	return nil
-}

@@ -25,9 +25,24 @@ const (
 	stopWait     = 2 * time.Second
 )
 
-// keepHouse does what need not be done in time, until ctx is done. What the cluster
+// housekeeper does what need not be done in time.
+type housekeeper struct {
+	*Scheduler
+	measures   *measures
+	trim       []trimmer // by partition
+	toldParked bool      // the cluster has been told of parked shards; of the goroutine that measures
+}
+
+// leads reports whether the node does what one node of the cluster has to do: it owns the first shard.
+// If two did it, it would do no harm.
+func (h *housekeeper) leads() bool {
+	o := h.shards.get(0)
+	return o != nil && o.ready.Load() && o.valid(time.Now())
+}
+
+// run does what need not be done in time, until ctx is done. What the cluster
 // needs done once, the owner of the first shard does: its lease elects it.
-func (s *Scheduler) keepHouse(ctx context.Context) error {
+func (h *housekeeper) run(ctx context.Context) error {
 	cron, err := gocron.NewScheduler(
 		gocron.WithLocation(time.UTC),
 		gocron.WithStopTimeout(stopWait),
@@ -40,20 +55,20 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 		every time.Duration
 		do    func(context.Context) error
 	}{
-		{"write floors", floorEvery, s.writeFloors},
-		{"check events", floorEvery, s.checkEvents},
-		{"check jobs", floorEvery, s.checkJobs},
-		{"trim events", trimEvery, s.trimEvents},
-		{"find routed triggers", findRoutedEvery, s.findRouted},
-		{"remove deleted jobs", tombstoneEvery, s.removeDeleted},
-		{"measure", measureEvery, s.measure},
-		{"remove unused scripts", scriptsEvery, s.removeScripts},
+		{"write floors", floorEvery, h.writeFloors},
+		{"check events", floorEvery, h.checkEvents},
+		{"check jobs", floorEvery, h.checkJobs},
+		{"trim events", trimEvery, h.trimEvents},
+		{"find routed triggers", findRoutedEvery, h.findRouted},
+		{"remove deleted jobs", tombstoneEvery, h.removeDeleted},
+		{"measure", measureEvery, h.measure},
+		{"remove unused scripts", scriptsEvery, h.removeScripts},
 	} {
 		_, err := cron.NewJob(
 			gocron.DurationJob(chore.every),
 			gocron.NewTask(func() {
 				if err := chore.do(ctx); err != nil && ctx.Err() == nil {
-					s.log.WarnContext(ctx, "housekeeping", "chore", chore.name, "error", err)
+					h.log.WarnContext(ctx, "housekeeping", "chore", chore.name, "error", err)
 				}
 			}),
 			gocron.WithName(chore.name),
@@ -72,15 +87,15 @@ func (s *Scheduler) keepHouse(ctx context.Context) error {
 }
 
 // writeFloors keeps copies of the node's cursors outside of the stream.
-func (s *Scheduler) writeFloors(ctx context.Context) error {
+func (h *housekeeper) writeFloors(ctx context.Context) error {
 	var errs []error
-	for _, o := range s.shards.all() {
+	for _, o := range h.shards.all() {
 		if !o.ready.Load() {
 			continue
 		}
-		cursor, seq, err := s.readCursor(ctx, o.shard)
+		cursor, seq, err := h.readCursor(ctx, o.shard)
 		if err == nil && seq != 0 {
-			err = s.conn.Shards().PutFloor(ctx, cursor)
+			err = h.conn.Shards().PutFloor(ctx, cursor)
 		}
 		errs = append(errs, err)
 	}
@@ -90,9 +105,9 @@ func (s *Scheduler) writeFloors(ctx context.Context) error {
 // checkEvents tells the machines that need no events how far those have come, so that
 // they need not be read when the machines do. A shard whose position is in an EVT that is
 // no more is taken over anew.
-func (s *Scheduler) checkEvents(ctx context.Context) error {
+func (h *housekeeper) checkEvents(ctx context.Context) error {
 	positions := map[*ownership]uint64{}
-	for _, l := range s.lanes {
+	for _, l := range h.lanes {
 		of, ok := ask(ctx, l, func() map[*ownership]uint64 {
 			of := make(map[*ownership]uint64, len(l.shards))
 			for _, sh := range l.shards {
@@ -105,13 +120,13 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 		}
 		maps.Copy(positions, of)
 	}
-	n := s.conn.Cluster().Partitions
+	n := h.conn.Cluster().Partitions
 	ends := make([]*jetstream.StreamInfo, n.Count())
 	errs := make([]error, n.Count())
-	for p, stream := range s.conn.Evts() { // after the positions were read, which are not beyond it
-		ends[p], errs[p] = s.conn.Info(ctx, stream)
+	for p, stream := range h.conn.Evts() { // after the positions were read, which are not beyond it
+		ends[p], errs[p] = h.conn.Info(ctx, stream)
 	}
-	for _, l := range s.lanes {
+	for _, l := range h.lanes {
 		l.post(ctx, func() {
 			for _, sh := range l.shards {
 				seq, known := positions[sh.ownership]
@@ -129,7 +144,7 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 				case last > sh.machine.Events.Seq()+idleEvents:
 					// Events of other shards only, or it is behind. A barrier tells, once it is read.
 					// One that is lost is made up for by the next.
-					_ = s.conn.NC.Publish(bus.SubjectBarrier(sh.shard), nil)
+					_ = h.conn.NC.Publish(bus.SubjectBarrier(sh.shard), nil)
 				}
 			}
 		})
@@ -138,21 +153,60 @@ func (s *Scheduler) checkEvents(ctx context.Context) error {
 }
 
 // removeDeleted removes the versions of jobs that were deleted long ago.
-func (s *Scheduler) removeDeleted(ctx context.Context) error {
-	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
-		return nil // another node does it; if two did, it would do no harm
+func (h *housekeeper) removeDeleted(ctx context.Context) error {
+	if !h.leads() {
+		return nil
 	}
-	return s.conn.Jobs().RemoveDeleted(ctx, time.Now().Add(-tombstoneAge))
+	return h.conn.Jobs().RemoveDeleted(ctx, time.Now().Add(-tombstoneAge))
 }
 
 // removeScripts removes the texts of scripts that no version uses any more.
-func (s *Scheduler) removeScripts(ctx context.Context) error {
-	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
-		return nil // as above
+func (h *housekeeper) removeScripts(ctx context.Context) error {
+	if !h.leads() {
+		return nil
 	}
-	removed, err := s.conn.Scripts().RemoveUnused(ctx)
+	removed, err := h.conn.Scripts().RemoveUnused(ctx)
 	if removed > 0 {
-		s.log.InfoContext(ctx, "unused scripts removed", "scripts", removed)
+		h.log.InfoContext(ctx, "unused scripts removed", "scripts", removed)
 	}
 	return err
+}
+
+// checkJobs notices that JOBS was made anew, or has lost its end: then nothing holds of what
+// the node has heard of it, and its shards are taken over anew.
+func (h *housekeeper) checkJobs(ctx context.Context) error {
+	f := h.feed.Load()
+	select {
+	case <-f.begun:
+	default:
+		return nil
+	}
+	heard := f.known() // before the bucket is looked at, which is not behind it
+	bucket, err := h.conn.Jobs().Info(ctx)
+	if err != nil || bucket.Created.Equal(f.made) && bucket.State.LastSeq >= heard {
+		return err
+	}
+	h.feed.Store(newFeed(h.Scheduler))
+	close(f.void)
+	for _, o := range h.shards.all() {
+		o.lose("JOBS was created again, or has lost its last messages", nil)
+	}
+	return nil
+}
+
+// findRouted has a consumer made for each group that has routed triggers on a stream and is not
+// known as such: the node that stored them has died since.
+func (h *housekeeper) findRouted(ctx context.Context) error {
+	if !h.leads() {
+		return nil
+	}
+	var errs []error
+	for _, stream := range h.conn.Trigs() { // one that is away holds up no other one
+		groups, err := h.conn.Groups().Routed(ctx, stream)
+		errs = append(errs, err)
+		for _, group := range groups {
+			h.groups.route(ctx, group)
+		}
+	}
+	return errors.Join(errs...)
 }

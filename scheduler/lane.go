@@ -97,7 +97,7 @@ func (l *lane) look(now time.Time) {
 	if len(l.shards) == 0 {
 		return
 	}
-	room := l.s.roomOf(l.shards[0].shard).get(time.Now()) // a lane's shards are of one partition
+	room := l.s.rooms.of(l.shards[0].shard).get(time.Now()) // a lane's shards are of one partition
 	for _, sh := range l.shards {
 		sh.machine.PutRoom(room, now.UnixMilli())
 	}
@@ -136,7 +136,7 @@ func (l *lane) step(ctx context.Context) {
 		return
 	}
 	batches := l.collect(at)
-	lost, err := l.s.commit(ctx, at, batches)
+	lost, err := l.s.commits.commit(ctx, at, batches)
 	if err != nil {
 		return // the lane stops; successors find out what was stored
 	}
@@ -158,7 +158,7 @@ func (l *lane) step(ctx context.Context) {
 // that found too little room in it is the first to decide for the next one.
 func (l *lane) collect(due time.Time) []pending {
 	var batches []pending
-	most := l.s.room()
+	most := l.s.commits.room()
 	room := most
 	ms := due.UnixMilli()
 	first, hungry := l.next, -1

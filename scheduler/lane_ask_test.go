@@ -15,9 +15,9 @@ import (
 // A request whose time is over may still get into a lane's inbox. The race detector sees
 // whether the lane then writes what it shares with another lane, or with who asked.
 func TestALaneSharesNothingWithWhoHasStoppedWaiting(t *testing.T) {
-	s := &Scheduler{lanes: []*lane{newLane(nil), newLane(nil)}}
+	s := &housekeeper{Scheduler: &Scheduler{lanes: []*lane{newLane(nil), newLane(nil)}}}
 	for i, l := range s.lanes {
-		o := newOwnership(s, i, nil)
+		o := newOwnership(s.Scheduler, i, nil)
 		m := shard.New(shard.Config{Tokens: bus.NewTokens(), Shard: i, Shards: 2, Planner: &job.Planner{}}, &bus.Cursor{Done: time.Unix(0, 0)}, 1)
 		l.add(newLaneShard(o, m, nil))
 	}

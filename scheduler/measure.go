@@ -62,7 +62,7 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	parked := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_parked", Help: "Shards of this node that do not fire because NATS refuses what they are to store; the log has the reason."},
 		func() float64 { return float64(s.Parked()) })
 	remaining := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "lease_remaining_seconds", Help: "How long the shortest of this node's leases may still be believed in; 0 without leases."},
-		func() float64 { return s.leaseRemaining(time.Now()).Seconds() })
+		func() float64 { return s.shards.leaseRemaining(time.Now()).Seconds() })
 	clock := func(name, help string, value func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: name, Help: help}, value)
 	}
@@ -77,23 +77,10 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	return m, register(r, owned, parked, remaining, m.jobs, m.pending, m.running, m.full, m.instances, m.slots, m.slotsInUse, m.keys, m.size, m.unreadable, m.bytes, m.limit, m.messages, m.behind)
 }
 
-// leaseRemaining returns for how long the node may believe in all of its leases.
-func (s *Scheduler) leaseRemaining(now time.Time) time.Duration {
-	least := time.Duration(-1)
-	for _, o := range s.shards.all() {
-		if h := o.held(); h != nil {
-			if left := max(h.Until().Sub(now), 0); least < 0 || left < least {
-				least = left
-			}
-		}
-	}
-	return max(least, 0)
-}
-
 // measure measures the node, and the cluster if that falls to this node.
-func (s *Scheduler) measure(ctx context.Context) error {
+func (h *housekeeper) measure(ctx context.Context) error {
 	jobs := 0
-	for _, l := range s.lanes {
+	for _, l := range h.lanes {
 		of, ok := ask(ctx, l, func() (jobs int) {
 			for _, sh := range l.shards {
 				jobs += sh.machine.Jobs()
@@ -105,15 +92,29 @@ func (s *Scheduler) measure(ctx context.Context) error {
 		}
 		jobs += of
 	}
-	s.measures.jobs.Set(float64(jobs))
-	if err := s.tellParked(ctx); err != nil {
+	h.measures.jobs.Set(float64(jobs))
+	if err := h.tellParked(ctx); err != nil {
 		return err
 	}
-	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
-		s.measures.forget()
+	if !h.leads() {
+		h.measures.forget()
 		return nil
 	}
-	return errors.Join(s.measureStreams(ctx), s.measureGroups(ctx), s.noteFull(ctx))
+	return errors.Join(h.measureStreams(ctx), h.measureGroups(ctx), h.noteFull(ctx))
+}
+
+// tellParked stores which shards the node has parked, so that the alerter can open an
+// incident. Only one goroutine calls it.
+func (h *housekeeper) tellParked(ctx context.Context) error {
+	parked := h.shards.parkedShards()
+	if len(parked) == 0 && !h.toldParked {
+		return nil
+	}
+	if err := h.conn.Nodes().PutParked(ctx, h.cfg.Node, parked); err != nil {
+		return err
+	}
+	h.toldParked = len(parked) > 0
+	return nil
 }
 
 // forget takes back what another node shows from now on.
@@ -125,42 +126,42 @@ func (m *measures) forget() {
 }
 
 // measureStreams measures the streams that answer.
-func (s *Scheduler) measureStreams(ctx context.Context) error {
+func (h *housekeeper) measureStreams(ctx context.Context) error {
 	var away []error
-	for _, name := range slices.Concat(s.conn.Trigs(), s.conn.Evts(), []string{bus.StreamLog, bus.StreamAudit, bus.StreamDead}) {
-		info, err := s.conn.Bulk().Info(ctx, name)
+	for _, name := range slices.Concat(h.conn.Trigs(), h.conn.Evts(), []string{bus.StreamLog, bus.StreamAudit, bus.StreamDead}) {
+		info, err := h.conn.Bulk().Info(ctx, name)
 		if err != nil {
 			away = append(away, err)
 			continue
 		}
-		s.measures.bytes.WithLabelValues(name).Set(float64(info.State.Bytes))
-		s.measures.limit.WithLabelValues(name).Set(float64(info.Config.MaxBytes))
-		s.measures.messages.WithLabelValues(name).Set(float64(info.State.Msgs))
-		s.measures.behind.WithLabelValues(name).Set(float64(len(cluster.CopiesBehind(info))))
+		h.measures.bytes.WithLabelValues(name).Set(float64(info.State.Bytes))
+		h.measures.limit.WithLabelValues(name).Set(float64(info.Config.MaxBytes))
+		h.measures.messages.WithLabelValues(name).Set(float64(info.State.Msgs))
+		h.measures.behind.WithLabelValues(name).Set(float64(len(cluster.CopiesBehind(info))))
 	}
 	return errors.Join(away...)
 }
 
 // measureGroups measures the executor groups. Those that are gone are forgotten. A stream that does
 // not answer counts as it was last.
-func (s *Scheduler) measureGroups(ctx context.Context) error {
+func (h *housekeeper) measureGroups(ctx context.Context) error {
 	var away []error
 	pending, running := map[string]int{}, map[string]int{}
-	for _, stream := range s.conn.Trigs() {
-		switch now, err := s.consumersOf(ctx, stream); {
+	for _, stream := range h.conn.Trigs() {
+		switch now, err := h.consumersOf(ctx, stream); {
 		case err != nil:
 			away = append(away, err)
 		default:
-			s.measures.consumers[stream] = now
+			h.measures.consumers[stream] = now
 		}
-		for _, c := range s.measures.consumers[stream] {
+		for _, c := range h.measures.consumers[stream] {
 			if group := bus.GroupOfConsumer(stream, c.Name); group != "" {
 				pending[group] += int(c.NumPending) //nolint:gosec // a stream holds fewer
 				running[group] += c.NumAckPending
 			}
 		}
 	}
-	all, err := s.conn.Instances().Fleet(ctx)
+	all, err := h.conn.Instances().Fleet(ctx)
 	if err != nil {
 		return err
 	}
@@ -170,9 +171,9 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 		groups = append(groups, instances[i].Group)
 	}
 	slices.Sort(groups)
-	kept, err := s.conn.Bulk().Shares().Kept(ctx, slices.Compact(groups))
+	kept, err := h.conn.Bulk().Shares().Kept(ctx, slices.Compact(groups))
 	away = append(away, err)
-	m := s.measures
+	m := h.measures
 	for _, g := range []*prometheus.GaugeVec{m.keys, m.size, m.unreadable, m.pending, m.running, m.instances, m.slots, m.slotsInUse} {
 		g.Reset()
 	}
@@ -203,9 +204,23 @@ func (s *Scheduler) measureGroups(ctx context.Context) error {
 	return errors.Join(away...)
 }
 
+// noteFull tells the cluster which groups are full. Only one node does so: each measures the same.
+func (h *housekeeper) noteFull(ctx context.Context) error {
+	h.measures.full.Reset()
+	var failed []error
+	for i := range h.rooms.all {
+		for group, f := range h.rooms.all[i].fullGroups() {
+			h.measures.full.WithLabelValues(group).Set(1)
+			f.Until = time.Now().Add(3 * measureEvery).UTC().Truncate(time.Second)
+			failed = append(failed, h.conn.Refusals().PutFullGroup(ctx, f))
+		}
+	}
+	return errors.Join(failed...)
+}
+
 // consumersOf returns the consumers of a stream.
-func (s *Scheduler) consumersOf(ctx context.Context, name string) (all []*jetstream.ConsumerInfo, err error) {
-	stream, err := s.conn.Bulk().JS.Stream(ctx, name)
+func (h *housekeeper) consumersOf(ctx context.Context, name string) (all []*jetstream.ConsumerInfo, err error) {
+	stream, err := h.conn.Bulk().JS.Stream(ctx, name)
 	if err != nil {
 		return nil, jet.Unavailable(err)
 	}

@@ -24,14 +24,14 @@ const (
 // split commits batches that NATS has refused for good. Together with those of other shards
 // they may be too large, so each is sent alone; the shard of one that is refused even so
 // is parked, and the others go on. It returns as commit does.
-func (s *Scheduler) split(ctx context.Context, at time.Time, batches []pending, refusal *jet.BatchError) (lost []pending, err error) {
+func (c *committer) split(ctx context.Context, at time.Time, batches []pending, refusal *jet.BatchError) (lost []pending, err error) {
 	if refusal.TooMany() {
-		s.shrink(len(messages(batches)))
+		c.shrink(len(messages(batches)))
 	}
 	if len(batches) == 1 {
 		if p := batches[0]; refusal.StreamFull() {
 			p.lose("its stream has no room for what it decided", refusal)
-		} else if refusal.TooMany() && len(p.batch.Messages) > s.room() {
+		} else if refusal.TooMany() && len(p.batch.Messages) > c.room() {
 			p.lose("its batch has more messages than NATS takes; the next ones are smaller", refusal)
 		} else {
 			p.park(refusal)
@@ -39,7 +39,7 @@ func (s *Scheduler) split(ctx context.Context, at time.Time, batches []pending, 
 		return batches, nil
 	}
 	for _, p := range batches {
-		gone, err := s.commit(ctx, at, []pending{p})
+		gone, err := c.commit(ctx, at, []pending{p})
 		if lost = append(lost, gone...); err != nil {
 			return lost, err
 		}
@@ -48,8 +48,8 @@ func (s *Scheduler) split(ctx context.Context, at time.Time, batches []pending, 
 }
 
 // room returns how many messages a batch of this node may have.
-func (s *Scheduler) room() int {
-	if n := int(s.cut.Load()); n > 0 {
+func (c *committer) room() int {
+	if n := int(c.cut.Load()); n > 0 {
 		return max(n/2, leastRoom)
 	}
 	return bus.MaxBatch
@@ -57,10 +57,10 @@ func (s *Scheduler) room() int {
 
 // shrink notes that NATS has refused a batch of n messages because they are too many. It
 // says how many it takes only in words, so that is found by halving.
-func (s *Scheduler) shrink(n int) {
+func (c *committer) shrink(n int) {
 	for {
-		was := s.cut.Load()
-		if was != 0 && int(was) <= n || s.cut.CompareAndSwap(was, int32(n)) { //nolint:gosec // at most MaxBatch
+		was := c.cut.Load()
+		if was != 0 && int(was) <= n || c.cut.CompareAndSwap(was, int32(n)) { //nolint:gosec // at most MaxBatch
 			return
 		}
 	}
@@ -76,20 +76,6 @@ func (o *ownership) park(err error) {
 	o.s.shards.park(o.shard, err.Error())
 	o.s.log.Error("shard parked: NATS refuses what it is to store, and its jobs do not fire", "shard", o.shard, "again_in", parkFor, "error", err)
 	o.cancel()
-}
-
-// tellParked stores which shards the node has parked, so that the alerter can open an
-// incident. Only one goroutine calls it.
-func (s *Scheduler) tellParked(ctx context.Context) error {
-	parked := s.shards.parkedShards()
-	if len(parked) == 0 && !s.parkedTold {
-		return nil
-	}
-	if err := s.conn.Nodes().PutParked(ctx, s.cfg.Node, parked); err != nil {
-		return err
-	}
-	s.parkedTold = len(parked) > 0
-	return nil
 }
 
 // pauseAfter returns how long the node leaves the shard alone after a failure.

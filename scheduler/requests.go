@@ -52,13 +52,13 @@ func (q *requests) serve(ctx context.Context) error {
 	}
 	look := time.NewTicker(scanEvery)
 	defer look.Stop()
-	scanned := uint64(0) // what s.deferred was when the machine knew of all items
+	scanned := uint64(0) // what deferred.of returned when the machine knew of all items
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-q.news:
 		case <-look.C:
-			if newest := q.s.deferredOf(q.shard).Load(); newest != scanned && q.scanDeferred(ctx) {
+			if newest := q.s.deferred.of(q.shard); newest != scanned && q.scanDeferred(ctx) {
 				scanned = newest
 			}
 		case m := <-requests:

@@ -116,19 +116,26 @@ func (r *room) fullGroups() map[string]cluster.FullGroup {
 	return r.groups
 }
 
-// roomOf returns what is known of the room in the stream of a shard's triggers.
-func (s *Scheduler) roomOf(number int) *room {
-	return &s.rooms[s.conn.Cluster().Partitions.Of(number)]
+// rooms are the rooms of all partitions.
+type rooms struct {
+	*node
+	lanes []*lane
+	all   []room // by partition
 }
 
-// watchRoom measures the room in the streams of triggers until ctx is done.
-func (s *Scheduler) watchRoom(ctx context.Context) {
+// of returns what is known of the room in the stream of a shard's triggers.
+func (r *rooms) of(number int) *room {
+	return &r.all[r.conn.Cluster().Partitions.Of(number)]
+}
+
+// watch measures the room in the streams of triggers until ctx is done.
+func (r *rooms) watch(ctx context.Context) {
 	look := time.NewTicker(measureRoomEvery)
 	defer look.Stop()
 	for {
-		for partition, stream := range s.conn.Trigs() {
-			if err := s.measureRoom(ctx, partition, stream); err != nil && ctx.Err() == nil {
-				s.log.DebugContext(ctx, "room in stream not measured", "stream", stream, "error", err)
+		for partition, stream := range r.conn.Trigs() {
+			if err := r.measure(ctx, partition, stream); err != nil && ctx.Err() == nil {
+				r.log.DebugContext(ctx, "room in stream not measured", "stream", stream, "error", err)
 			}
 		}
 		select {
@@ -139,17 +146,17 @@ func (s *Scheduler) watchRoom(ctx context.Context) {
 	}
 }
 
-// measureRoom measures the room in the stream of one partition. The groups are looked at only when
+// measure measures the room in the stream of one partition. The groups are looked at only when
 // one of them may have more than its share.
-func (s *Scheduler) measureRoom(ctx context.Context, partition int, stream string) error {
-	r := &s.rooms[partition]
-	before := r.stored()
-	info, err := s.conn.Info(ctx, stream)
+func (r *rooms) measure(ctx context.Context, partition int, stream string) error {
+	of := &r.all[partition]
+	before := of.stored()
+	info, err := r.conn.Info(ctx, stream)
 	if err != nil {
 		return err
 	}
 	used, most := int64(info.State.Bytes), info.Config.MaxBytes //nolint:gosec // a stream has fewer
-	limit := cluster.FullGroup{MaxRuns: max(s.cfg.GroupWaiting/s.conn.Cluster().Partitions.Count(), 1)}
+	limit := cluster.FullGroup{MaxRuns: max(r.cfg.GroupWaiting/r.conn.Cluster().Partitions.Count(), 1)}
 	begun := int64(0)
 	if limit.MaxBytes = math.MaxInt64; most > 0 {
 		begun = most - most/reservedPart
@@ -157,50 +164,36 @@ func (s *Scheduler) measureRoom(ctx context.Context, partition int, stream strin
 	}
 	full := map[string]cluster.FullGroup{}
 	if used > limit.MaxBytes || info.State.Msgs > uint64(limit.MaxRuns) { //nolint:gosec // not negative
-		if full, err = s.measureShares(ctx, partition, stream, limit); err != nil {
+		if full, err = r.measureShares(ctx, partition, stream, limit); err != nil {
 			return err
 		}
 	}
-	s.tellFull(ctx, r.fullGroups(), full)
-	r.put(used, begun, before, full)
+	r.tellFull(ctx, of.fullGroups(), full)
+	of.put(used, begun, before, full)
 	return nil
 }
 
 // tellFull logs which groups have become full, and which have room again.
-func (s *Scheduler) tellFull(ctx context.Context, was, is map[string]cluster.FullGroup) {
+func (r *rooms) tellFull(ctx context.Context, was, is map[string]cluster.FullGroup) {
 	for group, f := range is {
 		if _, known := was[group]; !known {
-			s.log.inSteps.WarnContext(ctx, "too many runs wait: further ones of the group are missed", "executor_group", group, "runs", f.Runs, "bytes", f.Bytes, "max_bytes", f.MaxBytes, "max_runs", f.MaxRuns)
+			r.log.inSteps.WarnContext(ctx, "too many runs wait: further ones of the group are missed", "executor_group", group, "runs", f.Runs, "bytes", f.Bytes, "max_bytes", f.MaxBytes, "max_runs", f.MaxRuns)
 		}
 	}
 	for group := range was {
 		if _, still := is[group]; !still {
-			s.log.inSteps.InfoContext(ctx, "room for runs of the group again", "executor_group", group)
+			r.log.inSteps.InfoContext(ctx, "room for runs of the group again", "executor_group", group)
 		}
 	}
-}
-
-// noteFull tells the cluster which groups are full. Only one node does so: each measures the same.
-func (s *Scheduler) noteFull(ctx context.Context) error {
-	s.measures.full.Reset()
-	var failed []error
-	for i := range s.rooms {
-		for group, f := range s.rooms[i].fullGroups() {
-			s.measures.full.WithLabelValues(group).Set(1)
-			f.Until = time.Now().Add(3 * measureEvery).UTC().Truncate(time.Second)
-			failed = append(failed, s.conn.Refusals().PutFullGroup(ctx, f))
-		}
-	}
-	return errors.Join(failed...)
 }
 
 // measureShares returns the groups that have more waiting in a stream than they may.
-func (s *Scheduler) measureShares(ctx context.Context, partition int, stream string, limit cluster.FullGroup) (map[string]cluster.FullGroup, error) {
-	runs, err := s.waitingRuns(ctx, stream)
+func (r *rooms) measureShares(ctx context.Context, partition int, stream string, limit cluster.FullGroup) (map[string]cluster.FullGroup, error) {
+	runs, err := r.waitingRuns(ctx, stream)
 	if err != nil {
 		return nil, err
 	}
-	bytes, err := s.waitingElsewhere(ctx, partition)
+	bytes, err := r.waitingElsewhere(ctx, partition)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +201,7 @@ func (s *Scheduler) measureShares(ctx context.Context, partition int, stream str
 	for group, n := range runs {
 		size := int64(n) * largestTrigger
 		if bytes[group]+size > limit.MaxBytes {
-			mean, err := s.meanTrigger(ctx, stream, group)
+			mean, err := r.meanTrigger(ctx, stream, group)
 			if err != nil {
 				return nil, err
 			}
@@ -227,8 +220,8 @@ func (s *Scheduler) measureShares(ctx context.Context, partition int, stream str
 }
 
 // waitingRuns returns how many triggers of each group are on a stream.
-func (s *Scheduler) waitingRuns(ctx context.Context, stream string) (map[string]int, error) {
-	counts, err := s.conn.Bulk().CountBySubject(ctx, stream, bus.SubjectAllTriggers)
+func (r *rooms) waitingRuns(ctx context.Context, stream string) (map[string]int, error) {
+	counts, err := r.conn.Bulk().CountBySubject(ctx, stream, bus.SubjectAllTriggers)
 	if err != nil {
 		return nil, err
 	}
@@ -241,13 +234,13 @@ func (s *Scheduler) waitingRuns(ctx context.Context, stream string) (map[string]
 
 // waitingElsewhere returns how many bytes each group keeps on the stream of a partition beside
 // triggers, in the node's shards.
-func (s *Scheduler) waitingElsewhere(ctx context.Context, partition int) (map[string]int64, error) {
+func (r *rooms) waitingElsewhere(ctx context.Context, partition int) (map[string]int64, error) {
 	bytes := map[string]int64{}
-	for _, l := range s.lanes {
+	for _, l := range r.lanes {
 		of, ok := ask(ctx, l, func() map[string]int64 {
 			of := map[string]int64{}
 			for _, sh := range l.shards {
-				if s.conn.Cluster().Partitions.Of(sh.shard) == partition {
+				if r.conn.Cluster().Partitions.Of(sh.shard) == partition {
 					sh.machine.Waiting(of)
 				}
 			}
@@ -264,16 +257,16 @@ func (s *Scheduler) waitingElsewhere(ctx context.Context, partition int) (map[st
 }
 
 // meanTrigger estimates how many bytes a group's triggers on a stream have, by some of them.
-func (s *Scheduler) meanTrigger(ctx context.Context, stream, group string) (int64, error) {
+func (r *rooms) meanTrigger(ctx context.Context, stream, group string) (int64, error) {
 	subject := bus.SubjectTriggersOf(group)
-	last, err := s.conn.Last(ctx, stream, subject)
+	last, err := r.conn.Last(ctx, stream, subject)
 	if err == nil {
 		var first *jet.Stored
-		if first, err = s.conn.Next(ctx, stream, subject, 1); err == nil {
+		if first, err = r.conn.Next(ctx, stream, subject, 1); err == nil {
 			total, n := sizeOf(first)+sizeOf(last), int64(2)
 			for i := range uint64(samples) {
 				from := first.Seq + (last.Seq-first.Seq)*i/samples
-				m, err := s.conn.Next(ctx, stream, subject, from+rand.Uint64N((last.Seq-first.Seq)/samples+1)) //nolint:gosec // a sample
+				m, err := r.conn.Next(ctx, stream, subject, from+rand.Uint64N((last.Seq-first.Seq)/samples+1)) //nolint:gosec // a sample
 				if err == nil {
 					total, n = total+sizeOf(m), n+1
 				} else if !errors.Is(err, jet.ErrNoMessage) {

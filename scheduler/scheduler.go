@@ -98,23 +98,16 @@ type Scheduler struct {
 	*node
 
 	shards   *shards
-	measures *measures
 	cluster  *clusterState
 	feed     atomic.Pointer[feed]
 	events   []*events // by partition
 	lanes    []*lane   // each has shards of one partition only
+	commits  *committer
+	rooms    *rooms
+	deferred *deferredItems
+	groups   *groups
 	routes   *dispatch.Dispatcher
-
-	rooms    []room          // by partition
-	deferred []atomic.Uint64 // by partition, sequence of the newest deferred item of any shard; 0: there is none
-
-	routed chan string // groups with routed triggers whose consumer may not have been made
-
-	cut  atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
-	trim []trimmer    // by partition; of the housekeeper's
-
-	parkedTold bool // the cluster has been told of parked shards; of the goroutine that measures
-
+	house    *housekeeper
 }
 
 // New returns a node. conn.Setup must have returned.
@@ -140,11 +133,12 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	if cfg.Tracer != nil {
 		n.tracer = cfg.Tracer.Tracer(traceName)
 	}
-	s := &Scheduler{node: n, shards: newShards(), routed: make(chan string, 64)}
+	s := &Scheduler{node: n, shards: newShards()}
 	if s.routes, err = dispatch.New(conn, dispatch.Config{Node: cfg.Node, Logger: cfg.Logger.With("node", cfg.Node), Registerer: cfg.Registerer}); err != nil {
 		return nil, err
 	}
-	if s.measures, err = newMeasures(s, cfg.Registerer); err != nil {
+	measures, err := newMeasures(s, cfg.Registerer)
+	if err != nil {
 		return nil, err
 	}
 	s.cluster = newClusterState(s)
@@ -153,24 +147,22 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	for _, stream := range conn.Evts() {
 		s.events = append(s.events, newEvents(s, stream))
 	}
-	s.rooms = make([]room, partitions)
-	s.deferred, s.trim = make([]atomic.Uint64, partitions), make([]trimmer, partitions)
 	// A lane stores the batches of its shards as one, which cannot be on two streams. Shards take
 	// turns to belong to lanes, as to partitions, so that a multiple of these keeps them apart.
 	for range (cfg.Lanes + partitions - 1) / partitions * partitions {
 		s.lanes = append(s.lanes, newLane(s))
 	}
+	s.rooms = &rooms{node: n, lanes: s.lanes, all: make([]room, partitions)}
+	s.commits = &committer{node: n, rooms: s.rooms}
+	s.deferred = &deferredItems{node: n, newest: make([]atomic.Uint64, partitions)}
+	s.groups = &groups{node: n, cluster: s.cluster, first: make(chan string, 64)}
+	s.house = &housekeeper{Scheduler: s, measures: measures, trim: make([]trimmer, partitions)}
 	return s, nil
 }
 
 // eventsOf returns what tells a shard of its events.
 func (s *Scheduler) eventsOf(shard int) *events {
 	return s.events[s.conn.Cluster().Partitions.Of(shard)]
-}
-
-// deferredOf has the sequence of the newest deferred item of the shard's partition.
-func (s *Scheduler) deferredOf(shard int) *atomic.Uint64 {
-	return &s.deferred[s.conn.Cluster().Partitions.Of(shard)]
 }
 
 // Owned returns how many shards the node fires for.
@@ -205,12 +197,12 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	for _, v := range s.events {
 		g.Go(func() error { v.run(gctx); return nil })
 	}
-	g.Go(func() error { s.setupGroups(gctx); return nil })
+	g.Go(func() error { s.groups.setup(gctx); return nil })
 	g.Go(func() error { s.routes.Run(gctx); return nil })
-	g.Go(func() error { s.watchDeferred(gctx); return nil })
+	g.Go(func() error { s.deferred.watch(gctx); return nil })
 	g.Go(func() error { return s.conn.Bulk().Bridges().Serve(gctx) })
-	g.Go(func() error { s.watchRoom(gctx); return nil })
-	g.Go(func() error { return s.keepHouse(gctx) })
+	g.Go(func() error { s.rooms.watch(gctx); return nil })
+	g.Go(func() error { return s.house.run(gctx) })
 	g.Go(func() error {
 		defer stopLanes()
 		s.holdShards(gctx, stopLanes)

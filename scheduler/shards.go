@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus/cluster"
 )
@@ -61,6 +62,19 @@ func (s *shards) firing() []int {
 		}
 	}
 	return firing
+}
+
+// leaseRemaining returns for how long the node may believe in all of its leases.
+func (s *shards) leaseRemaining(now time.Time) time.Duration {
+	least := time.Duration(-1)
+	for _, o := range s.all() {
+		if h := o.held(); h != nil {
+			if left := max(h.Until().Sub(now), 0); least < 0 || left < least {
+				least = left
+			}
+		}
+	}
+	return max(least, 0)
 }
 
 // park notes that NATS refuses what a shard is to store, and why.

@@ -54,7 +54,7 @@ func (t *takeover) claim(ctx context.Context) (*shard.Machine, error) {
 		}, cursor, seq)
 		now := t.s.clock.wallOf(time.Now())
 		batch := m.Claim(now.UnixMilli())
-		lost, err := t.s.commit(ctx, now, []pending{{t.ownership, m, batch}})
+		lost, err := t.s.commits.commit(ctx, now, []pending{{t.ownership, m, batch}})
 		if err != nil {
 			return nil, err
 		}
@@ -75,15 +75,15 @@ func (t *takeover) claim(ctx context.Context) (*shard.Machine, error) {
 // readCursor returns the shard's cursor and its sequence. A shard that never had one
 // begins where the cluster was made; one whose cursor is gone, because the stream
 // was, begins at its floor.
-func (n *node) readCursor(ctx context.Context, shard int) (*bus.Cursor, uint64, error) {
-	m, err := n.conn.Last(ctx, n.conn.TrigOf(shard), bus.SubjectCursor(shard))
+func (n *node) readCursor(ctx context.Context, number int) (*bus.Cursor, uint64, error) {
+	m, err := n.conn.Last(ctx, n.conn.TrigOf(number), bus.SubjectCursor(number))
 	if errors.Is(err, jet.ErrNoMessage) {
-		floor, err := n.conn.Shards().Floor(ctx, shard)
+		floor, err := n.conn.Shards().Floor(ctx, number)
 		if err != nil {
 			return nil, 0, err
 		}
 		if floor == nil {
-			floor = &bus.Cursor{Shard: shard, Done: n.conn.Cluster().CreatedAt}
+			floor = &bus.Cursor{Shard: number, Done: n.conn.Cluster().CreatedAt}
 		}
 		floor.Sweep, floor.Released = nil, nil
 		return floor, 0, nil
@@ -93,7 +93,7 @@ func (n *node) readCursor(ctx context.Context, shard int) (*bus.Cursor, uint64, 
 	}
 	cursor, err := bus.DecodeCursor(m.Header, m.Data)
 	if err != nil {
-		return nil, 0, fmt.Errorf("cursor of shard %d: %w", shard, err)
+		return nil, 0, fmt.Errorf("cursor of shard %d: %w", number, err)
 	}
 	return cursor, m.Seq, nil
 }

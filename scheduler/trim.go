@@ -44,22 +44,22 @@ type mark struct {
 // The alerter should have, and an hour should have passed, but neither may fill more than
 // half of EVT: a reader that is stuck, or not there at all, stops nobody else. For the same
 // reason a shard that does not move holds back its own events only, once half is full.
-func (s *Scheduler) trimEvents(ctx context.Context) error {
-	if o := s.shards.get(0); o == nil || !o.ready.Load() || !o.valid(time.Now()) {
-		clear(s.trim) // another node does it; if two did, it would do no harm
+func (h *housekeeper) trimEvents(ctx context.Context) error {
+	if !h.leads() {
+		clear(h.trim) // another node does it
 		return nil
 	}
 	var errs []error
-	for p := range s.trim {
-		s.trim[p].of, s.trim[p].partition = s.conn.Cluster().Partitions, p
-		errs = append(errs, s.trimPartition(ctx, &s.trim[p]))
+	for p := range h.trim {
+		h.trim[p].of, h.trim[p].partition = h.conn.Cluster().Partitions, p
+		errs = append(errs, h.trimPartition(ctx, &h.trim[p]))
 	}
 	return errors.Join(errs...)
 }
 
-func (s *Scheduler) trimPartition(ctx context.Context, t *trimmer) error {
+func (h *housekeeper) trimPartition(ctx context.Context, t *trimmer) error {
 	stream := t.of.Evt(t.partition)
-	events, err := s.conn.Info(ctx, stream)
+	events, err := h.conn.Info(ctx, stream)
 	if err != nil {
 		return err
 	}
@@ -67,13 +67,13 @@ func (s *Scheduler) trimPartition(ctx context.Context, t *trimmer) error {
 	if events.State.Msgs == 0 {
 		return nil
 	}
-	if err := s.readers(ctx, t); err != nil {
+	if err := h.readers(ctx, t); err != nil {
 		return err
 	}
 	limit := uint64(max(events.Config.MaxBytes, 0))
 	var errs []error
 	for _, p := range t.plan(events.State.FirstSeq, limit > 0 && events.State.Bytes > limit/2) {
-		errs = append(errs, s.conn.Events().Purge(ctx, stream, p.filter, p.upTo))
+		errs = append(errs, h.conn.Events().Purge(ctx, stream, p.filter, p.upTo))
 	}
 	return errors.Join(errs...)
 }
@@ -105,18 +105,18 @@ func (t *trimmer) plan(first uint64, crowded bool) (purges []purge) {
 }
 
 // readers reads how far the readers of EVT have come.
-func (s *Scheduler) readers(ctx context.Context, t *trimmer) (err error) {
+func (h *housekeeper) readers(ctx context.Context, t *trimmer) (err error) {
 	stream := t.of.Evt(t.partition)
-	if t.ingest, err = s.conn.Ingest().EventsMoved(ctx, stream); err != nil {
+	if t.ingest, err = h.conn.Ingest().EventsMoved(ctx, stream); err != nil {
 		return err
 	}
-	if t.alerted, err = s.conn.Events().Alerted(ctx, stream); err != nil {
+	if t.alerted, err = h.conn.Events().Alerted(ctx, stream); err != nil {
 		return err
 	}
 	// A shard whose cursor is not found may need all: a leader that was deposed may not have it.
-	t.shards = make([]uint64, s.conn.Cluster().Shards)
+	t.shards = make([]uint64, h.conn.Cluster().Shards)
 	var bad error
-	err = s.conn.Scan(ctx, t.of.Trig(t.partition), "cur.*", func(m *jet.Stored) bool {
+	err = h.conn.Scan(ctx, t.of.Trig(t.partition), "cur.*", func(m *jet.Stored) bool {
 		var c *bus.Cursor
 		if c, bad = bus.DecodeCursor(m.Header, m.Data); bad != nil {
 			return false

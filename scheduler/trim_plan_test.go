@@ -49,7 +49,7 @@ func TestWhatEveryReaderHasReadIsTrimmed(t *testing.T) {
 func TestAShardWhoseCursorIsNotFoundNeedsAllEvents(t *testing.T) {
 	bustest.Run(t, time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC), func(t *testing.T) {
 		broker := bustest.NewBroker(t)
-		s := &Scheduler{node: &node{conn: clustertest.Setup(t, broker, "node", 2)}}
+		s := &housekeeper{Scheduler: &Scheduler{node: &node{conn: clustertest.Setup(t, broker, "node", 2)}}}
 		tr := &trimmer{of: s.conn.Cluster().Partitions, made: time.Now().UTC()}
 		f := func(want ...uint64) {
 			t.Helper()
