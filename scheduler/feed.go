@@ -10,44 +10,44 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 )
 
-// feed is what a node hears of JOBS. It has one watch, whichever shards the node owns or
-// stands by for: each consumer more is one that the NATS servers of a cluster have to agree
-// on, and all that a node has are made anew at once when it loses its connection.
+// feed delivers changes of the JOBS bucket to the shards of a node. One watch serves all shards that
+// the node owns or stands by for: the NATS servers of a cluster must agree on each consumer, and a node
+// that loses its connection creates all of its consumers again at once.
 //
-// The watch brings changes only. Older versions are read without a consumer.
+// The watch delivers changes only. Older versions are read without a consumer.
 type feed struct {
-	s     *Scheduler
-	begun chan struct{} // closed when heard is known
-	void  chan struct{} // closed when the bucket is another one now
+	s        *Scheduler
+	ready    chan struct{} // closed when revision and created are known
+	replaced chan struct{} // closed when the bucket was created again
 
-	made time.Time // when the bucket was; written before begun is closed
+	created time.Time // when the bucket was created; written before ready is closed
 
-	mu     sync.Mutex
-	heard  uint64             // revision up to which every change has been passed on
-	shards map[int]*shardJobs // who wants to hear of them
+	mu          sync.Mutex
+	revision    uint64             // up to which every change has been delivered
+	subscribers map[int]*shardJobs // by shard
 	// When takeovers began to fail to read what the owners before had known, and when the last did.
 	failed, failedLast time.Time
 }
 
 func newFeed(s *Scheduler) *feed {
-	return &feed{s: s, begun: make(chan struct{}), void: make(chan struct{}), shards: map[int]*shardJobs{}}
+	return &feed{s: s, ready: make(chan struct{}), replaced: make(chan struct{}), subscribers: map[int]*shardJobs{}}
 }
 
-// hearOfJobs feeds the shards until ctx is done.
-func (s *Scheduler) hearOfJobs(ctx context.Context) {
+// followJobs delivers changes of jobs until ctx is done.
+func (s *Scheduler) followJobs(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.feed.Load().run(ctx)
 	}
 }
 
-// run passes changes on until ctx is done or the feed is void.
+// run delivers changes until ctx is done or the bucket is replaced.
 func (f *feed) run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	watch := f.s.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
 		w, bucket, err := f.s.conn.Bulk().Jobs().WatchChanges(ctx)
 		if err == nil {
-			f.made, f.heard = bucket.Created, bucket.State.LastSeq
+			f.created, f.revision = bucket.Created, bucket.State.LastSeq
 		}
 		return w, err
 	})
@@ -55,43 +55,44 @@ func (f *feed) run(ctx context.Context) {
 		return
 	}
 	defer func() { _ = watch.Stop() }()
-	close(f.begun)
+	close(f.ready)
 	for {
 		select {
-		case <-f.void:
+		case <-f.replaced:
 			return
 		case e, open := <-watch.Updates():
 			if !open {
 				return // ctx is done
 			}
 			if e != nil {
-				f.pass(e)
+				f.deliver(e)
 			}
 		}
 	}
 }
 
-// pass tells whoever wants to hear of a change's shard.
-func (f *feed) pass(e jetstream.KeyValueEntry) {
+// deliver passes a change to the subscriber of its shard.
+func (f *feed) deliver(e jetstream.KeyValueEntry) {
 	n, ok := bus.ShardOfKey(e.Key())
 	f.mu.Lock()
-	f.heard = e.Revision()
-	jobs := f.shards[n]
+	f.revision = e.Revision()
+	jobs := f.subscribers[n]
 	f.mu.Unlock()
 	if ok && jobs != nil {
-		jobs.hear(e)
+		jobs.apply(e)
 	}
 }
 
-// known returns the revision up to which changes have been passed on.
-func (f *feed) known() uint64 {
+// current returns the revision up to which changes have been delivered.
+func (f *feed) current() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.heard
+	return f.revision
 }
 
-// failing notes that a takeover does not find what the owner before knew, and returns for how long that
-// has been so. The shards share it, because only a few are taken over at once: each would wait in its turn.
+// failing records that a takeover cannot read a revision that the previous owner knew, and returns for
+// how long takeovers have failed. All shards share the time: only a few are taken over at once, so each
+// would otherwise wait in turn.
 func (f *feed) failing(now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,18 +103,18 @@ func (f *feed) failing(now time.Time) time.Duration {
 	return now.Sub(f.failed)
 }
 
-// tell has a shard's changes told to jobs from now on, and to nobody else.
-func (f *feed) tell(jobs *shardJobs) {
+// subscribe delivers a shard's changes to jobs from now on, and to no other subscriber.
+func (f *feed) subscribe(jobs *shardJobs) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shards[jobs.shard] = jobs
+	f.subscribers[jobs.shard] = jobs
 }
 
-// leave ends what tell began.
-func (f *feed) leave(jobs *shardJobs) {
+// unsubscribe ends a subscription.
+func (f *feed) unsubscribe(jobs *shardJobs) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.shards[jobs.shard] == jobs {
-		delete(f.shards, jobs.shard)
+	if f.subscribers[jobs.shard] == jobs {
+		delete(f.subscribers, jobs.shard)
 	}
 }

@@ -172,22 +172,22 @@ func (h *housekeeper) removeScripts(ctx context.Context) error {
 	return err
 }
 
-// checkJobs notices that JOBS was made anew, or has lost its end: then nothing holds of what
-// the node has heard of it, and its shards are taken over anew.
+// checkJobs gives up all shards if JOBS was created again, or has lost its last messages: what the node
+// has read of it is no longer true.
 func (h *housekeeper) checkJobs(ctx context.Context) error {
 	f := h.feed.Load()
 	select {
-	case <-f.begun:
+	case <-f.ready:
 	default:
 		return nil
 	}
-	heard := f.known() // before the bucket is looked at, which is not behind it
+	delivered := f.current() // before the bucket is read, which is not behind it
 	bucket, err := h.conn.Jobs().Info(ctx)
-	if err != nil || bucket.Created.Equal(f.made) && bucket.State.LastSeq >= heard {
+	if err != nil || bucket.Created.Equal(f.created) && bucket.State.LastSeq >= delivered {
 		return err
 	}
 	h.feed.Store(newFeed(h.Scheduler))
-	close(f.void)
+	close(f.replaced)
 	for _, o := range h.shards.all() {
 		o.lose("JOBS was created again, or has lost its last messages", nil)
 	}

@@ -207,7 +207,7 @@ func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 			sh.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), t.whyLate)
 		}
 		o := sh.ownership
-		t.jobs.give(sh.machine, func(p shard.Prepared) {
+		t.jobs.passTo(sh.machine, func(p shard.Prepared) {
 			o.post(ctx, func(sh *laneShard) {
 				sh.machine.Put(&p)
 				sh.tellHeard()

@@ -327,13 +327,13 @@ func (m *members) begin(ctx context.Context, pass *readAhead) *readAhead {
 func (m *members) own(ctx context.Context, shard int) {
 	owning, cancel := context.WithCancel(ctx)
 	o := newOwnership(m.s, shard, cancel)
-	m.dropVoid(shard)
+	m.dropReplaced(shard)
 	t := &takeover{ownership: o, whyLate: m.gaveUp[shard], standby: m.standbys[shard]}
 	if t.standby != nil {
 		t.jobs, t.ahead = t.standby.jobs, closed // its owner is gone, so it cannot wait for a pass
 		delete(m.standbys, shard)
 	} else {
-		t.jobs, t.ahead = m.ahead.hear(shard)
+		t.jobs, t.ahead = m.ahead.join(shard)
 	}
 	m.s.shards.add(o)
 	m.wg.Go(func() {

@@ -27,9 +27,9 @@ func newReadAhead(s *Scheduler) *readAhead {
 	return &readAhead{s: s, shards: map[int]*shardJobs{}, done: make(chan struct{})}
 }
 
-// hear returns what knows nothing of a shard's jobs yet. It should not read before over is closed.
-func (a *readAhead) hear(shard int) (b *shardJobs, over <-chan struct{}) {
-	b = a.s.hearJobs(shard)
+// join adds a shard to the pass. The jobs it returns should not be read before over is closed.
+func (a *readAhead) join(shard int) (b *shardJobs, over <-chan struct{}) {
+	b = a.s.subscribeJobs(shard)
 	if len(a.shards) == 0 {
 		a.feed = b.feed
 	}
@@ -50,7 +50,7 @@ func (a *readAhead) run(ctx context.Context) {
 		return
 	}
 	select {
-	case <-a.feed.begun:
+	case <-a.feed.ready:
 	case <-ctx.Done():
 		return
 	}
@@ -70,7 +70,7 @@ func (a *readAhead) run(ctx context.Context) {
 		})
 	}
 	last := uint64(0)
-	err := a.s.conn.Bulk().Jobs().ReadAll(ctx, 0, a.feed.known(), func(e jetstream.KeyValueEntry) {
+	err := a.s.conn.Bulk().Jobs().ReadAll(ctx, 0, a.feed.current(), func(e jetstream.KeyValueEntry) {
 		last = e.Revision()
 		n, ok := bus.ShardOfKey(e.Key())
 		if jobs := a.shards[n]; ok && jobs != nil {
@@ -82,6 +82,6 @@ func (a *readAhead) run(ctx context.Context) {
 	}
 	decoding.Wait()
 	for _, jobs := range a.shards {
-		jobs.passed(last, err == nil)
+		jobs.readTo(last, err == nil)
 	}
 }

@@ -193,7 +193,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		g.Go(func() error { l.run(working); return nil })
 	}
 	g.Go(func() error { s.cluster.follow(gctx); return nil })
-	g.Go(func() error { s.hearOfJobs(gctx); return nil })
+	g.Go(func() error { s.followJobs(gctx); return nil })
 	for _, v := range s.events {
 		g.Go(func() error { v.run(gctx); return nil })
 	}

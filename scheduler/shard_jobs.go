@@ -15,61 +15,60 @@ import (
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
-// deposedFor is after how long a NATS server that was cut off has surely heard that another one leads.
+// deposedFor is the time after which a NATS server that was cut off knows that another one leads.
 const deposedFor = 30 * time.Second
 
-// shardJobs is what a node knows of one shard's jobs: it reads what there is, and hears of
-// each change after that once and in order, until it is closed. It keeps all of it until a
-// machine takes it.
+// shardJobs holds the job versions of one shard until a machine takes them: those that are stored, and
+// each later change once and in order, until it is closed.
 type shardJobs struct {
 	s     *Scheduler
 	feed  *feed
 	shard int
 
 	mu       sync.Mutex
-	revision uint64 // up to which it has had every change of the shard
-	reading  bool   // those after revision are being read, or have to be
-	missed   uint64 // revision of the last change that was heard of while reading
+	revision uint64 // up to which it has every change of the shard
+	reading  bool   // versions after revision are being read, or must be
+	skipped  uint64 // revision of the last change that was delivered while reading
 	changes  []shard.Prepared
-	compact  int                  // how many changes there were when some were dropped last
-	begun    bool                 // a machine has the first changes
-	put      func(shard.Prepared) // takes the changes from now on; nil: they are kept
+	compact  int                  // how many changes were left when some were last dropped
+	taken    bool                 // a machine has taken the first changes
+	put      func(shard.Prepared) // receives later changes; nil: they are kept
 }
 
-// hearJobs returns what knows nothing of a shard's jobs yet.
-func (s *Scheduler) hearJobs(number int) *shardJobs {
+// subscribeJobs returns the jobs of a shard, none of which are read yet.
+func (s *Scheduler) subscribeJobs(number int) *shardJobs {
 	b := &shardJobs{s: s, feed: s.feed.Load(), shard: number, reading: true}
-	b.feed.tell(b)
+	b.feed.subscribe(b)
 	return b
 }
 
-// close ends it.
-func (b *shardJobs) close() { b.feed.leave(b) }
+// close ends the subscription.
+func (b *shardJobs) close() { b.feed.unsubscribe(b) }
 
-// void reports whether it is about a bucket that is no more.
-func (b *shardJobs) void() bool {
+// replaced reports whether the bucket was created again since.
+func (b *shardJobs) replaced() bool {
 	select {
-	case <-b.feed.void:
+	case <-b.feed.replaced:
 		return true
 	default:
 		return false
 	}
 }
 
-// hear takes a change that has just been made.
-func (b *shardJobs) hear(e jetstream.KeyValueEntry) {
+// apply adds a change that the feed has delivered.
+func (b *shardJobs) apply(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.reading {
-		b.missed = e.Revision() // it is read, in its turn
+		b.skipped = e.Revision() // it is read in turn
 		return
 	}
 	b.keepLocked(e)
 }
 
-// read reads what it lacks of what the bucket's leader has, which must know of revision known. It tries
-// for as long as it takes, but lets go of known after a while: NATS may have lost the bucket's end. The
-// error is that ctx is done, or job.ErrStale when the bucket is no more.
+// read reads the missing versions from the bucket's leader, which must have revision known. It retries
+// until ctx is done, but ignores known after a while: NATS may have lost the bucket's last messages. The
+// error is that ctx is done, or job.ErrStale if the bucket was created again.
 func (b *shardJobs) read(ctx context.Context, known uint64) error {
 	if err := b.await(ctx); err != nil {
 		return err
@@ -77,7 +76,7 @@ func (b *shardJobs) read(ctx context.Context, known uint64) error {
 	wait := pause.Backoff{Least: tryAgain, Most: longestPause, Jitter: true}
 	for attempt := 1; ; attempt++ {
 		complete, err := b.readOn(ctx, known)
-		if b.void() {
+		if b.replaced() {
 			return fmt.Errorf("%w: JOBS was made anew", job.ErrStale)
 		}
 		if complete {
@@ -98,49 +97,48 @@ func (b *shardJobs) read(ctx context.Context, known uint64) error {
 	}
 }
 
-// await waits until it is known which bucket there is. The error is that ctx is done.
+// await waits until the feed is ready. The error is that ctx is done.
 func (b *shardJobs) await(ctx context.Context) error {
 	select {
-	case <-b.feed.begun:
+	case <-b.feed.ready:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// readOn reads once. It reports whether nothing is lacking now: what it has not read, the
-// feed will bring.
+// readOn reads once. It reports whether no version is missing: the feed delivers later ones.
 func (b *shardJobs) readOn(ctx context.Context, known uint64) (complete bool, err error) {
 	b.mu.Lock()
 	b.reading = true
 	after := b.revision
 	b.mu.Unlock()
-	err = b.s.conn.Bulk().Jobs().Read(ctx, b.shard, after, max(known, b.feed.known()), b.keep)
+	err = b.s.conn.Bulk().Jobs().Read(ctx, b.shard, after, max(known, b.feed.current()), b.keep)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.reading = err != nil || b.missed > b.revision
+	b.reading = err != nil || b.skipped > b.revision
 	return !b.reading, err
 }
 
-// keep keeps a change that was read.
+// keep adds a version that was read.
 func (b *shardJobs) keep(e jetstream.KeyValueEntry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.keepLocked(e)
 }
 
-// passed notes that all changes up to a revision have been given to keep, and whether these were all
-// that the bucket's leader had.
-func (b *shardJobs) passed(revision uint64, all bool) {
+// readTo records that keep has had all versions up to a revision, and whether the bucket's leader had
+// no others.
+func (b *shardJobs) readTo(revision uint64, all bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.revision = max(b.revision, revision)
 	if all { // else whoever needs the shard reads on, or has done so meanwhile
-		b.reading = b.missed > b.revision
+		b.reading = b.skipped > b.revision
 	}
 }
 
-// keepLocked keeps a change, unless it is known, or gives it to whoever takes them.
+// keepLocked keeps a new change, or passes it to the machine.
 func (b *shardJobs) keepLocked(e jetstream.KeyValueEntry) {
 	if e.Revision() <= b.revision {
 		return
@@ -153,14 +151,14 @@ func (b *shardJobs) keepLocked(e jetstream.KeyValueEntry) {
 		b.put(p)
 	default:
 		b.changes = append(b.changes, p)
-		if !b.begun && len(b.changes) > 2*b.compact+1024 {
+		if !b.taken && len(b.changes) > 2*b.compact+1024 {
 			b.dropLocked()
 		}
 	}
 }
 
-// dropLocked forgets the changes that the bucket has forgotten too: there are edits for
-// ever, and of each job so many versions are kept.
+// dropLocked drops the changes that the bucket no longer has: it keeps a bounded number of versions of
+// each job.
 func (b *shardJobs) dropLocked() {
 	kept := b.changes[:0]
 	versions := make(map[job.Name]int, len(b.changes))
@@ -179,13 +177,13 @@ func (b *shardJobs) dropLocked() {
 	b.changes, b.compact = kept, len(kept)
 }
 
-// give tells a machine of all changes that are kept, and put of those that come later. While
-// put is nil they are kept on.
-func (b *shardJobs) give(m *shard.Machine, put func(shard.Prepared)) {
+// passTo passes all kept changes to a machine, and later ones to put. If put is nil, later ones are
+// kept.
+func (b *shardJobs) passTo(m *shard.Machine, put func(shard.Prepared)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.changes {
 		m.Put(&b.changes[i])
 	}
-	b.changes, b.begun, b.put = nil, true, put
+	b.changes, b.taken, b.put = nil, true, put
 }

@@ -33,14 +33,14 @@ func TestAShardsJobsAreHeardOfOnceWhileTheyAreReadAndEdited(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var hearing, editing sync.WaitGroup
-		hearing.Go(func() { s.hearOfJobs(ctx) })
+		hearing.Go(func() { s.followJobs(ctx) })
 		edit(1)
 		editing.Go(func() {
 			for v := 2; v < versions; v++ {
 				edit(v)
 			}
 		})
-		b := s.hearJobs(0)
+		b := s.subscribeJobs(0)
 		for range 50 { // as one stands by, and as one takes over
 			if err := b.read(ctx, 0); err != nil {
 				t.Fatal(err)
@@ -52,7 +52,7 @@ func TestAShardsJobsAreHeardOfOnceWhileTheyAreReadAndEdited(t *testing.T) {
 		if len(b.changes) != jobs*versions || b.reading {
 			t.Errorf("%d changes were heard of, want %d; reading: %t", len(b.changes), jobs*versions, b.reading)
 		}
-		b.missed = b.revision + 1 // heard of when the leader had just said that there is no more
+		b.skipped = b.revision + 1 // heard of when the leader had just said that there is no more
 		b.mu.Unlock()
 		if complete, err := b.readOn(ctx, 0); complete || err != nil {
 			t.Errorf("a change that was heard of has not been read, and nothing is lacking: %t, %v", complete, err)
@@ -82,10 +82,10 @@ func TestAReaderWaitsForALeaderThatKnowsWhatTheOwnerBeforeDid(t *testing.T) {
 		broker.Outdate("node") // what it hears begins with a wrong end
 		ctx, stop := context.WithCancel(t.Context())
 		var hearing sync.WaitGroup
-		hearing.Go(func() { s.hearOfJobs(ctx) })
+		hearing.Go(func() { s.followJobs(ctx) })
 		read := func(known uint64, healed bool) (changes int, took time.Duration) {
 			t.Helper()
-			b := s.hearJobs(0)
+			b := s.subscribeJobs(0)
 			defer b.close()
 			began := time.Now()
 			if healed {

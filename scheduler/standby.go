@@ -51,7 +51,7 @@ func (b *standby) run(ctx context.Context, slots chan struct{}) {
 	<-ctx.Done()
 }
 
-// stop ends the standby. Its jobs go on hearing of changes.
+// stop ends the standby. Its jobs stay subscribed.
 func (b *standby) stop() {
 	b.cancel()
 	<-b.done
@@ -65,13 +65,13 @@ func (m *members) standBy(ctx context.Context, number int, nodes []string) {
 		owner = preferred(number, nodes) // it is about to be
 	}
 	self := m.s.cfg.Node
-	m.dropVoid(number)
+	m.dropReplaced(number)
 	heir := owner != self && preferred(number, slices.DeleteFunc(slices.Clone(nodes), func(n string) bool { return n == owner })) == self
 	switch b := m.standbys[number]; {
 	case heir && b == nil:
 		reading, cancel := context.WithCancel(ctx)
 		b = &standby{cancel: cancel, done: make(chan struct{})}
-		b.jobs, b.ahead = m.later.hear(number)
+		b.jobs, b.ahead = m.later.join(number)
 		m.standbys[number] = b
 		m.wg.Go(func() { b.run(reading, m.readings) })
 	case !heir && owner != self && b != nil: // if it is to be the node's own, that will want it
@@ -81,9 +81,9 @@ func (m *members) standBy(ctx context.Context, number int, nodes []string) {
 	}
 }
 
-// dropVoid ends a standby that has read a bucket that is no more.
-func (m *members) dropVoid(number int) {
-	if b := m.standbys[number]; b != nil && b.jobs.void() {
+// dropReplaced ends a standby that has read a bucket that was created again since.
+func (m *members) dropReplaced(number int) {
+	if b := m.standbys[number]; b != nil && b.jobs.replaced() {
 		b.cancel()
 		delete(m.standbys, number)
 	}

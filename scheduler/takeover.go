@@ -118,10 +118,10 @@ func (t *takeover) load(ctx context.Context, m *shard.Machine) error {
 	if err := t.jobs.await(ctx); err != nil {
 		return err
 	}
-	if err := t.jobs.read(ctx, m.BeginJobs(t.jobs.feed.made)); err != nil {
+	if err := t.jobs.read(ctx, m.BeginJobs(t.jobs.feed.created)); err != nil {
 		return err
 	}
-	t.jobs.give(m, nil)
+	t.jobs.passTo(m, nil)
 	if err := t.loadDeferred(ctx, m); err != nil {
 		return err
 	}
