@@ -210,10 +210,10 @@ func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 		t.jobs.passTo(sh.machine, func(p shard.Prepared) {
 			o.post(ctx, func(sh *laneShard) {
 				sh.machine.Put(&p)
-				sh.tellHeard()
+				sh.publishRevision()
 			})
 		})
-		sh.tellHeard()
+		sh.publishRevision()
 		l.add(sh)
 		sh.watchNeeds()
 		sh.tidy() // what the predecessor has left

@@ -18,10 +18,10 @@ type laneShard struct {
 	// background runs work until the shard's context is done. The lease is given back after it.
 	background func(work func(context.Context))
 
-	waiting    map[job.RunID]waiter          // askers for runs that are not committed yet
-	cancelling map[job.RunID]waiter          // askers for the end of runs that wait
+	waiting    map[job.RunID]askers          // askers for runs that are not committed yet
+	cancelling map[job.RunID]askers          // askers for the end of runs that wait
 	condemning map[job.RunID][]chan struct{} // closed once the end of a run counts as cancelled
-	filling    map[shard.BackfillID]waiter
+	filling    map[shard.BackfillID]askers
 	following  bool         // needEvents is closed
 	kills      []shard.Kill // not handed over yet
 	words      int          // that wait to be relayed, as the metrics have it
@@ -34,7 +34,7 @@ type laneShard struct {
 func newLaneShard(o *ownership, m *shard.Machine, background func(func(context.Context))) *laneShard {
 	return &laneShard{
 		ownership: o, machine: m, background: background,
-		waiting: map[job.RunID]waiter{}, cancelling: map[job.RunID]waiter{}, condemning: map[job.RunID][]chan struct{}{}, filling: map[shard.BackfillID]waiter{},
+		waiting: map[job.RunID]askers{}, cancelling: map[job.RunID]askers{}, condemning: map[job.RunID][]chan struct{}{}, filling: map[shard.BackfillID]askers{},
 		deletions: outbox[[]uint64]{work: (*ownership).deleteReleased},
 		effects:   outbox[sideEffects]{work: (*ownership).runSideEffects},
 		relays:    slices.Repeat([]outbox[relayed]{{work: (*ownership).relay}}, bus.MaxPartitions),
@@ -62,12 +62,12 @@ func (sh *laneShard) tidy() {
 	}
 }
 
-// tellHeard has requests go on that waited for what the machine has heard by now.
-func (sh *laneShard) tellHeard() {
-	sh.heard.Store(sh.machine.Heard())
+// publishRevision wakes requests that waited for the versions that the machine has now.
+func (sh *laneShard) publishRevision() {
+	sh.revision.Store(sh.machine.Heard())
 	select {
-	case sh.news <- struct{}{}:
-	default: // somebody is about to look
+	case sh.advanced <- struct{}{}:
+	default: // a wake-up is pending
 	}
 }
 
@@ -85,7 +85,7 @@ func (sh *laneShard) leave() {
 	if sh.words > 0 {
 		sh.s.metrics.words.Sub(float64(sh.words))
 	}
-	for _, waiting := range []map[job.RunID]waiter{sh.waiting, sh.cancelling} {
+	for _, waiting := range []map[job.RunID]askers{sh.waiting, sh.cancelling} {
 		for id, w := range waiting {
 			w.reply(sh.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for run %s is unknown; retry with the same run id", job.ErrUnavailable, sh.shard, id))
 		}

@@ -32,15 +32,15 @@ type ownership struct {
 
 	// What the lane tells those who serve the shard:
 	needEvents chan struct{} // closed when the machine needs events
-	heard      atomic.Uint64 // greatest revision of JOBS of which the machine has heard
-	news       chan struct{} // has something when heard has grown
+	revision   atomic.Uint64 // of JOBS up to which the machine has the versions
+	advanced   chan struct{} // has something when revision has grown
 	passed     chan uint64   // has the newest barrier that the machine has passed
 }
 
 func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownership {
 	return &ownership{
 		s: s, shard: number, lane: s.lanes[number%len(s.lanes)], cancel: cancel,
-		needEvents: make(chan struct{}), news: make(chan struct{}, 1), passed: make(chan uint64, 1),
+		needEvents: make(chan struct{}), advanced: make(chan struct{}, 1), passed: make(chan uint64, 1),
 	}
 }
 

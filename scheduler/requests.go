@@ -20,9 +20,9 @@ import (
 const maxCancels = 32
 
 // waiter is those who asked for one thing and wait for its commit.
-type waiter []*nats.Msg
+type askers []*nats.Msg
 
-func (w waiter) reply(s *Scheduler, value any, err error) {
+func (w askers) reply(s *Scheduler, value any, err error) {
 	for _, m := range w {
 		if err := bus.Respond(m, value, err); err != nil {
 			s.log.Debug("answer not sent", "subject", m.Subject, "error", err)
@@ -34,11 +34,11 @@ func (w waiter) reply(s *Scheduler, value any, err error) {
 type requests struct {
 	*ownership
 	cancels errgroup.Group
-	tooSoon unheardVersions
+	early   earlyRequests
 }
 
 func newRequests(o *ownership) *requests {
-	q := &requests{ownership: o, tooSoon: unheardVersions{o: o}}
+	q := &requests{ownership: o, early: earlyRequests{o: o}}
 	q.cancels.SetLimit(maxCancels)
 	return q
 }
@@ -56,7 +56,7 @@ func (q *requests) serve(ctx context.Context) error {
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
-		case <-q.news:
+		case <-q.advanced:
 		case <-look.C:
 			if newest := q.s.deferred.of(q.shard); newest != scanned && q.scanDeferred(ctx) {
 				scanned = newest
@@ -65,17 +65,17 @@ func (q *requests) serve(ctx context.Context) error {
 			switch {
 			case m.Subject == bus.SubjectCommand(q.shard, bus.VerbNudge):
 				q.scanDeferred(ctx)
-			case !q.tooSoon.keep(m):
+			case !q.early.keep(m):
 				q.answer(ctx, m)
 			}
 		}
-		for _, m := range q.tooSoon.release(time.Now()) {
+		for _, m := range q.early.release(time.Now()) {
 			q.answer(ctx, m)
 		}
 	}
 	_ = sub.Unsubscribe()
 	_ = q.cancels.Wait()
-	for _, r := range q.tooSoon.waiting {
+	for _, r := range q.early.waiting {
 		q.refuse(r.m, q.gone())
 	}
 	for { // what came meanwhile need not wait for an answer in vain
