@@ -11,7 +11,7 @@
 //	                                                          ▲   ▲
 //	            JOBS, CALENDAR, EVT ── feed.go, clusterstate.go, events.go   requests.go ◀── run now, cancel
 //
-// What a run's end says to children in another partition of the cluster, relay.go brings there.
+// When a run ends, letters.go stores letters to its children in other partitions of the cluster.
 //
 // Of the shards that it would inherit, a node reads the jobs ahead of time (standby.go,
 // shard_jobs.go), and those of many shards in one pass (readahead.go). Whatever the number of

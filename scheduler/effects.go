@@ -29,7 +29,7 @@ func (sh *laneShard) afterCommit(ctx context.Context, b *shard.Batch) {
 	sh.s.groups.noteRouted(b.Routed)
 	sh.kills = append(sh.kills, b.Kills...)
 	sh.sendOut()
-	sh.relayWords()
+	sh.sendLetters()
 }
 
 // sendOut hands over the side effects that have come up, unless some are being run.

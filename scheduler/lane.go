@@ -217,7 +217,7 @@ func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 		l.add(sh)
 		sh.watchNeeds()
 		sh.tidy() // what the predecessor has left
-		sh.relayWords()
+		sh.sendLetters()
 	})
 }
 

@@ -24,11 +24,11 @@ type laneShard struct {
 	filling    map[shard.BackfillID]askers
 	following  bool         // needEvents is closed
 	kills      []shard.Kill // not handed over yet
-	words      int          // that wait to be relayed, as the metrics have it
+	letters    int          // that wait to be sent, as the metrics count them
 
 	deletions outbox[[]uint64]
 	effects   outbox[sideEffects]
-	relays    []outbox[relayed] // by partition
+	relays    []outbox[letterBatch] // by partition
 }
 
 func newLaneShard(o *ownership, m *shard.Machine, background func(func(context.Context))) *laneShard {
@@ -37,7 +37,7 @@ func newLaneShard(o *ownership, m *shard.Machine, background func(func(context.C
 		waiting: map[job.RunID]askers{}, cancelling: map[job.RunID]askers{}, condemning: map[job.RunID][]chan struct{}{}, filling: map[shard.BackfillID]askers{},
 		deletions: outbox[[]uint64]{work: (*ownership).deleteReleased},
 		effects:   outbox[sideEffects]{work: (*ownership).runSideEffects},
-		relays:    slices.Repeat([]outbox[relayed]{{work: (*ownership).relay}}, bus.MaxPartitions),
+		relays:    slices.Repeat([]outbox[letterBatch]{{work: (*ownership).storeLetters}}, bus.MaxPartitions),
 	}
 }
 
@@ -82,8 +82,8 @@ func (sh *laneShard) pass(seq uint64) {
 
 // leave tells those who wait for the machine that the shard is lost.
 func (sh *laneShard) leave() {
-	if sh.words > 0 {
-		sh.s.metrics.words.Sub(float64(sh.words))
+	if sh.letters > 0 {
+		sh.s.metrics.letters.Sub(float64(sh.letters))
 	}
 	for _, waiting := range []map[job.RunID]askers{sh.waiting, sh.cancelling} {
 		for id, w := range waiting {

@@ -23,7 +23,7 @@ type metrics struct {
 	orphans  prometheus.Counter     // runs, or pieces, that were ended because their trigger had gone
 	unusable prometheus.Counter     // job versions in the bucket that cannot be used
 	misfires *prometheus.CounterVec // fires that were noticed too late, by the policy that ruled
-	words    prometheus.Gauge       // of parents, for children in other partitions, that are not stored there yet
+	letters  prometheus.Gauge       // of parents, for children in other partitions, that are not stored there yet
 }
 
 // unknownOrStale is the reason of a batch whose answer was lost.
@@ -52,7 +52,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Namespace: "carillon", Name: "standby_shards",
 			Help: "Shards of other nodes whose jobs this one keeps, to take over faster.",
 		}),
-		words: prometheus.NewGauge(prometheus.GaugeOpts{
+		letters: prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: "carillon", Name: "words_waiting",
 			Help: "Ends of runs that are not yet sent to children in other partitions.",
 		}),
@@ -69,7 +69,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	for _, p := range []job.MisfirePolicy{job.MisfireSkip, job.FireOnce, job.FireAll} {
 		m.misfires.WithLabelValues(string(p))
 	}
-	return m, register(r, m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.orphans, m.unusable, m.misfires, m.words)
+	return m, register(r, m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.orphans, m.unusable, m.misfires, m.letters)
 }
 
 func register(r prometheus.Registerer, collectors ...prometheus.Collector) error {

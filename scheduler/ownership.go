@@ -198,7 +198,7 @@ func (o *ownership) deleteReleased(ctx context.Context, seqs []uint64) (done fun
 	return func(sh *laneShard) {
 		sh.machine.Deleted(deleted)
 		sh.tidy()
-		sh.relayWords() // which may have waited for this
+		sh.sendLetters() // which may have waited for this
 	}
 }
 

@@ -10,44 +10,45 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/pause"
 )
 
-// mostRelayed is how many words of a shard are sent to another partition in one batch.
-const mostRelayed = 100
+// maxLetters is how many letters of a shard are stored in another partition in one batch.
+const maxLetters = 100
 
-// relayed is word for children in another partition, in the order in which it was left.
-type relayed struct {
+// letterBatch is letters to children in another partition, oldest first.
+type letterBatch struct {
 	partition int
 	shards    []int // of the children
 	messages  []*nats.Msg
 }
 
-// relayWords sends out the words that the machine has for other partitions: for each of them the
-// oldest ones, and no further ones until those are stored there. Only the lane calls it.
-func (sh *laneShard) relayWords() {
+// sendLetters sends the oldest letters to each other partition, and the next ones once those are stored
+// there.
+func (sh *laneShard) sendLetters() {
 	left := sh.machine.Relay.Len()
-	sh.s.metrics.words.Add(float64(left - sh.words))
-	if sh.words = left; left == 0 {
+	sh.s.metrics.letters.Add(float64(left - sh.letters))
+	if sh.letters = left; left == 0 {
 		return
 	}
 	for p := range sh.s.conn.Cluster().Partitions.Count() {
-		words := sh.machine.Relay.Next(p, mostRelayed)
-		if sh.relays[p].busy || len(words) == 0 {
+		letters := sh.machine.Relay.Next(p, maxLetters)
+		if sh.relays[p].busy || len(letters) == 0 {
 			continue
 		}
-		r := relayed{partition: p}
-		for _, w := range words {
-			m, err := sh.machine.Relay.Item(w).Msg(w.Shard)
+		r := letterBatch{partition: p}
+		for _, letter := range letters {
+			m, err := sh.machine.Relay.Item(letter).Msg(letter.Shard)
 			if err != nil {
 				panic("BUG: " + err.Error())
 			}
-			r.shards, r.messages = append(r.shards, w.Shard), append(r.messages, m)
+			r.shards, r.messages = append(r.shards, letter.Shard), append(r.messages, m)
 		}
 		sh.relays[p].submit(sh, r)
 	}
 }
 
-// relay stores words in their partition, or the first ones of them, and tells the machine. It
-// tries for as long as it takes. What may be stored is sent again: the child's owner passes over it.
-func (o *ownership) relay(ctx context.Context, r relayed) (done func(*laneShard)) {
+// storeLetters stores letters in their partition, or the first of them, and removes those from the
+// machine. It retries until ctx is done. A letter may be stored twice: the child's owner ignores the
+// second one.
+func (o *ownership) storeLetters(ctx context.Context, r letterBatch) (done func(*laneShard)) {
 	wait := pause.Backoff{Least: 100 * time.Millisecond, Most: 2 * time.Second, Jitter: true}
 	n := len(r.messages)
 	for attempt := 1; ; attempt++ {
@@ -56,7 +57,7 @@ func (o *ownership) relay(ctx context.Context, r relayed) (done func(*laneShard)
 			break
 		}
 		if attempt&(attempt-1) == 0 && ctx.Err() == nil {
-			o.s.log.WarnContext(ctx, "word for children in another partition not stored yet", "shard", o.shard, "partition", r.partition, "attempt", attempt, "error", err)
+			o.s.log.WarnContext(ctx, "letters to children in another partition not stored yet", "shard", o.shard, "partition", r.partition, "attempt", attempt, "error", err)
 		}
 		if wait.Wait(ctx) != nil {
 			return nil
@@ -72,7 +73,7 @@ func (o *ownership) relay(ctx context.Context, r relayed) (done func(*laneShard)
 	}
 	return func(sh *laneShard) {
 		sh.machine.Relay.Sent(r.partition, n)
-		sh.relayWords()
+		sh.sendLetters()
 	}
 }
 
