@@ -75,12 +75,12 @@ func (c *clock) measure(ctx context.Context, ask func(context.Context) (time.Tim
 	if err != nil || took > maxAsking {
 		return false
 	}
-	c.take(now, c.wallOf(now).Sub(theirs)-took/2, others)
+	c.apply(now, c.wallOf(now).Sub(theirs)-took/2, others)
 	return true
 }
 
-// take takes in a measured offset.
-func (c *clock) take(now time.Time, offset time.Duration, others []time.Duration) {
+// apply applies a measured offset.
+func (c *clock) apply(now time.Time, offset time.Duration, others []time.Duration) {
 	reference, most := consensus(append(slices.Clone(others), offset))
 	wall := c.wallOf(now)
 	c.mu.Lock()

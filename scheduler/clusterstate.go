@@ -22,16 +22,16 @@ type clusterState struct {
 
 	mu        sync.Mutex
 	calendars map[string][]*job.CalendarVersion // by name; as many of each as the bucket keeps
-	holds     map[string][]job.Pause            // by group, "" for everything; as many of each as the bucket keeps
+	pauses    map[string][]job.Pause            // by group, "" for everything; as many of each as the bucket keeps
 	rosters   map[string]*roster                // by group
 	groups    map[string]cluster.Group
 }
 
 func newClusterState(s *Scheduler) *clusterState {
-	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, holds: map[string][]job.Pause{}, rosters: map[string]*roster{}, groups: map[string]cluster.Group{}}
+	return &clusterState{s: s, ready: make(chan struct{}), calendars: map[string][]*job.CalendarVersion{}, pauses: map[string][]job.Pause{}, rosters: map[string]*roster{}, groups: map[string]cluster.Group{}}
 }
 
-// follow hears of changes and passes them on to all machines, until ctx is done.
+// follow passes changes to all machines until ctx is done.
 func (t *clusterState) follow(ctx context.Context) {
 	calendars := t.s.watch(ctx, t.s.conn.Calendars().Watch)
 	if calendars == nil {
@@ -57,16 +57,15 @@ func (t *clusterState) follow(ctx context.Context) {
 	started.Add(4)
 	watches.Go(func() { t.watch(ctx, groups, started.Done, t.putGroup) })
 	watches.Go(func() { t.watch(ctx, calendars, started.Done, t.putCalendar) })
-	watches.Go(func() { t.watch(ctx, holds, started.Done, t.putHold) })
+	watches.Go(func() { t.watch(ctx, holds, started.Done, t.putPause) })
 	watches.Go(func() { t.watchInstances(ctx, instances, started.Done) })
 	started.Wait()
 	close(t.ready)
 	watches.Wait()
 }
 
-// await waits until what was stored when the node started is known: a shard that
-// fires earlier would fire what a calendar excludes, or leave an instance out of a
-// broadcast. It returns false when ctx is done.
+// await waits until the state that was stored at the node's start is read: a shard that fired earlier
+// would ignore a calendar, or miss an instance of a broadcast. It returns false when ctx is done.
 func (t *clusterState) await(ctx context.Context) bool {
 	select {
 	case <-t.ready:
@@ -104,10 +103,10 @@ func (t *clusterState) putCalendar(ctx context.Context, e jetstream.KeyValueEntr
 	versions = append(versions, v)
 	t.calendars[e.Key()] = slices.Delete(versions, 0, max(len(versions)-bus.CalendarHistory, 0))
 	t.mu.Unlock()
-	t.tell(ctx, func(m *shard.Machine) { _ = m.Cluster.PutCalendar(v) }) // it compiled above
+	t.broadcast(ctx, func(m *shard.Machine) { _ = m.Cluster.PutCalendar(v) }) // it compiled above
 }
 
-func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
+func (t *clusterState) putPause(ctx context.Context, e jetstream.KeyValueEntry) {
 	h, err := cluster.DecodePause(e.Value())
 	if err != nil {
 		t.s.log.ErrorContext(ctx, "pause unusable", "key", e.Key(), "error", err)
@@ -115,11 +114,11 @@ func (t *clusterState) putHold(ctx context.Context, e jetstream.KeyValueEntry) {
 	}
 	group := cluster.GroupOfHold(e.Key())
 	t.mu.Lock()
-	holds := t.holds[group]
+	holds := t.pauses[group]
 	holds = append(holds, h)
-	t.holds[group] = slices.Delete(holds, 0, max(len(holds)-bus.HoldHistory, 0))
+	t.pauses[group] = slices.Delete(holds, 0, max(len(holds)-bus.HoldHistory, 0))
 	t.mu.Unlock()
-	t.tell(ctx, func(m *shard.Machine) { m.Cluster.PutHold(group, h) })
+	t.broadcast(ctx, func(m *shard.Machine) { m.Cluster.PutHold(group, h) })
 }
 
 func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) {
@@ -133,7 +132,7 @@ func (t *clusterState) putGroup(ctx context.Context, e jetstream.KeyValueEntry) 
 	t.groups[e.Key()] = g
 	t.mu.Unlock()
 	if was.Governed() != g.Governed() {
-		t.tell(ctx, func(m *shard.Machine) { m.Cluster.PutGroup(e.Key(), g.Governed()) })
+		t.broadcast(ctx, func(m *shard.Machine) { m.Cluster.PutGroup(e.Key(), g.Governed()) })
 	}
 }
 
@@ -151,8 +150,8 @@ func (t *clusterState) routed(group string) bool {
 	return known && g.Routed()
 }
 
-// tell lets every machine hear of a change.
-func (t *clusterState) tell(ctx context.Context, put func(*shard.Machine)) {
+// broadcast passes a change to every machine.
+func (t *clusterState) broadcast(ctx context.Context, put func(*shard.Machine)) {
 	for _, l := range t.s.lanes {
 		l.post(ctx, func() {
 			for _, sh := range l.shards {
@@ -162,7 +161,7 @@ func (t *clusterState) tell(ctx context.Context, put func(*shard.Machine)) {
 	}
 }
 
-// apply tells a machine all that is known. Machines pass over what they know.
+// apply passes all that is known to a machine. Machines ignore what they have.
 func (t *clusterState) apply(m *shard.Machine) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,7 +170,7 @@ func (t *clusterState) apply(m *shard.Machine) {
 			_ = m.Cluster.PutCalendar(v) // it compiled when it was heard of
 		}
 	}
-	for group, holds := range t.holds {
+	for group, holds := range t.pauses {
 		for _, h := range holds {
 			m.Cluster.PutHold(group, h)
 		}

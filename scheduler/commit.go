@@ -24,8 +24,8 @@ type pending struct {
 // committer stores batches. Several goroutines may use it.
 type committer struct {
 	*node
-	rooms *rooms
-	cut   atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
+	rooms       *rooms
+	refusedSize atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
 }
 
 // errAbandoned means that the outcome of a commit no longer matters to this node.
@@ -54,7 +54,7 @@ func (c *committer) commit(ctx context.Context, at time.Time, batches []pending)
 			return lost, nil
 		}
 		refusal, refused := errors.AsType[*jet.BatchError](err)
-		c.complain(attempt, batches, err)
+		c.logFailure(attempt, batches, err)
 		if incomplete++; !refused || !refusal.Incomplete() {
 			incomplete = 0
 		}
@@ -77,13 +77,13 @@ func (c *committer) commit(ctx context.Context, at time.Time, batches []pending)
 			c.metrics.refused.WithLabelValues(unknownOrStale).Inc()
 			var gone []pending
 			if batches, gone, err = c.resolve(ctx, batches); err != nil {
-				c.complain(attempt, batches, err)
+				c.logFailure(attempt, batches, err)
 			}
 			lost = append(lost, gone...)
 		}
-		var late []pending
-		batches, late = stillOwned(batches)
-		lost = append(lost, late...)
+		var expired []pending
+		batches, expired = splitExpired(batches)
+		lost = append(lost, expired...)
 		if len(batches) > 0 && wait.Wait(ctx) != nil {
 			return lost, fmt.Errorf("%w: %w", errAbandoned, context.Cause(ctx))
 		}
@@ -161,21 +161,21 @@ func (c *committer) resolve(ctx context.Context, batches []pending) (again, lost
 	return again, lost, nil
 }
 
-// stillOwned splits batches by whether their shard's lease is still to be believed.
-func stillOwned(batches []pending) (owned, late []pending) {
+// stillOwned splits batches by whether the lease of their shard has expired.
+func splitExpired(batches []pending) (owned, expired []pending) {
 	now := time.Now()
 	for _, p := range batches {
 		if p.valid(now) {
 			owned = append(owned, p)
 		} else {
-			late = append(late, p)
+			expired = append(expired, p)
 		}
 	}
-	return owned, late
+	return owned, expired
 }
 
-// complain logs the first failure of a commit, and then each doubling.
-func (c *committer) complain(attempt int, batches []pending, err error) {
+// logFailure logs the first failure of a commit, then those whose number is a power of two.
+func (c *committer) logFailure(attempt int, batches []pending, err error) {
 	if attempt&(attempt-1) == 0 && len(batches) > 0 {
 		c.log.Warn("batch not stored yet", "shard", batches[0].shard, "shards", len(batches), "attempt", attempt, "error", err)
 	}

@@ -10,9 +10,8 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 )
 
-// scanEvery is how often a node asks whether there are new deferred items, and its owners look for those
-// that others have left for their shards if so. Mostly they are nudged to; this is for nudges that were
-// lost.
+// scanEvery is the interval at which a node checks for new deferred items, which the owners of their
+// shards then read. Owners are nudged, too; this makes up for nudges that were lost.
 const scanEvery = time.Second
 
 // deferredItems is what the node knows of deferred items that others leave for its shards.
@@ -26,11 +25,10 @@ func (d *deferredItems) of(shard int) uint64 {
 	return d.newest[d.conn.Cluster().Partitions.Of(shard)].Load()
 }
 
-// watch keeps it true, until ctx is done: one question for all shards of the node and
-// of a partition.
+// watch reads the newest item of each partition until ctx is done.
 func (d *deferredItems) watch(ctx context.Context) {
-	look := time.NewTicker(scanEvery)
-	defer look.Stop()
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
 	for {
 		for p, stream := range d.conn.Trigs() {
 			switch m, err := d.conn.Last(ctx, stream, bus.SubjectAllDeferred); {
@@ -45,13 +43,13 @@ func (d *deferredItems) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-tick.C:
 		}
 	}
 }
 
-// scanDeferred tells the machine of deferred items that others have left for the shard, and reports
-// whether it knows of all.
+// scanDeferred passes to the machine the deferred items that others have stored for the shard. It
+// reports whether the machine has all of them.
 func (o *ownership) scanDeferred(ctx context.Context) bool {
 	from, ok := askShard(ctx, o, func(sh *laneShard) uint64 { return sh.machine.LastItem() + 1 })
 	if !ok {

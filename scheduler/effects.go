@@ -28,12 +28,12 @@ func (sh *laneShard) afterCommit(ctx context.Context, b *shard.Batch) {
 	}
 	sh.s.groups.noteRouted(b.Routed)
 	sh.kills = append(sh.kills, b.Kills...)
-	sh.sendOut()
+	sh.submitEffects()
 	sh.sendLetters()
 }
 
-// sendOut hands over the side effects that have come up, unless some are being run.
-func (sh *laneShard) sendOut() {
+// submitEffects starts the pending side effects, unless others are under way.
+func (sh *laneShard) submitEffects() {
 	e := sideEffects{kills: sh.kills, pauses: sh.machine.Failures.Pauses()}
 	if sh.effects.busy || len(e.kills)+len(e.pauses) == 0 {
 		return
@@ -58,7 +58,7 @@ func (o *ownership) runSideEffects(ctx context.Context, e sideEffects) (done fun
 		for _, p := range paused {
 			sh.machine.Failures.Paused(p)
 		}
-		sh.sendOut()
+		sh.submitEffects()
 	}
 }
 

@@ -15,46 +15,46 @@ import (
 // in crowds, and each change of the crowd is a new consumer.
 const gather = 50 * time.Millisecond
 
-// events tells the node's machines of the events of their runs. One consumer of a partition's
-// EVT serves all its shards that need them, for the reason that feed has one.
+// events delivers the events of runs to the node's machines. One consumer of a partition's EVT serves
+// all shards that need them, as one watch serves all shards in feed.
 type events struct {
 	s       *Scheduler
 	stream  string
-	changed chan struct{} // has something when other shards are to be told
+	changed chan struct{} // has something when the subscribers have changed
 
-	mu      sync.Mutex
-	hearers map[int]*hearer // by shard
+	mu          sync.Mutex
+	subscribers map[int]*subscriber // by shard
 }
 
-// hearer is a shard that needs events.
-type hearer struct {
+// subscriber is a shard that needs events.
+type subscriber struct {
 	shard    int
-	hear     func(*jet.Stored)
-	next     uint64 // sequence from which on it has not been told
-	followed bool   // the present consumer brings its events
+	deliver  func(*jet.Stored)
+	next     uint64 // sequence of the first event that was not delivered
+	consumed bool   // the present consumer includes its events
 }
 
 func newEvents(s *Scheduler, stream string) *events {
-	return &events{s: s, stream: stream, changed: make(chan struct{}, 1), hearers: map[int]*hearer{}}
+	return &events{s: s, stream: stream, changed: make(chan struct{}, 1), subscribers: map[int]*subscriber{}}
 }
 
-// tell tells a shard of all its events from a sequence on, until ctx is done.
-func (v *events) tell(ctx context.Context, o *ownership, from uint64) {
-	h := &hearer{shard: o.shard, hear: func(m *jet.Stored) { o.hearEvent(ctx, m) }, next: from}
+// subscribe delivers all events of a shard from a sequence on, until ctx is done.
+func (v *events) subscribe(ctx context.Context, o *ownership, from uint64) {
+	h := &subscriber{shard: o.shard, deliver: func(m *jet.Stored) { o.applyEvent(ctx, m) }, next: from}
 	v.mu.Lock()
-	v.hearers[o.shard] = h
+	v.subscribers[o.shard] = h
 	v.mu.Unlock()
-	v.change()
+	v.wake()
 	<-ctx.Done()
 	v.mu.Lock()
-	if v.hearers[o.shard] == h {
-		delete(v.hearers, o.shard)
+	if v.subscribers[o.shard] == h {
+		delete(v.subscribers, o.shard)
 	}
 	v.mu.Unlock()
-	v.change()
+	v.wake()
 }
 
-func (v *events) change() {
+func (v *events) wake() {
 	select {
 	case v.changed <- struct{}{}:
 	default: // somebody is about to look
@@ -64,14 +64,14 @@ func (v *events) change() {
 // run follows the stream until ctx is done.
 func (v *events) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		filters, from := v.begin()
+		filters, from := v.filters()
 		following, stop := context.WithCancel(ctx)
 		var follower sync.WaitGroup
 		last := uint64(0)
 		if len(filters) > 0 {
 			follower.Go(func() {
 				_ = v.s.conn.Bulk().Follow(following, v.stream, filters, from, func(m *jet.Stored) {
-					v.pass(m)
+					v.deliver(m)
 					last = m.Seq
 				})
 			})
@@ -83,18 +83,18 @@ func (v *events) run(ctx context.Context) {
 		}
 		stop()
 		follower.Wait()
-		v.end(last)
+		v.consumedTo(last)
 	}
 }
 
-// begin returns the subjects of the shards that need events, and from where on a consumer is
-// to follow them. Barriers are so few that it gets all.
-func (v *events) begin() (filters []string, from uint64) {
+// filters returns the subjects of the shards that need events, and the sequence at which a consumer of
+// them starts. It includes all barriers, which are few.
+func (v *events) filters() (filters []string, from uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	from = math.MaxUint64
-	for _, h := range v.hearers {
-		h.followed = true
+	for _, h := range v.subscribers {
+		h.consumed = true
 		filters = append(filters, bus.SubjectEventsOf(h.shard))
 		from = min(from, h.next)
 	}
@@ -104,26 +104,26 @@ func (v *events) begin() (filters []string, from uint64) {
 	return filters, from
 }
 
-// pass tells a shard of its message, unless it has been told before.
-func (v *events) pass(m *jet.Stored) {
+// deliver delivers a message to its shard, once.
+func (v *events) deliver(m *jet.Stored) {
 	n, ok := bus.ShardOfEvent(m.Subject)
 	v.mu.Lock()
-	h := v.hearers[n]
-	if !ok || h == nil || !h.followed || m.Seq < h.next {
+	h := v.subscribers[n]
+	if !ok || h == nil || !h.consumed || m.Seq < h.next {
 		v.mu.Unlock()
 		return
 	}
 	h.next = m.Seq + 1
 	v.mu.Unlock()
-	h.hear(m)
+	h.deliver(m)
 }
 
-// end notes that the consumer, which is no more, has brought all events up to a sequence.
-func (v *events) end(last uint64) {
+// consumedTo records that a consumer that has ended delivered all events up to a sequence.
+func (v *events) consumedTo(last uint64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, h := range v.hearers {
-		if h.followed {
+	for _, h := range v.subscribers {
+		if h.consumed {
 			h.next = max(h.next, last+1)
 		}
 	}

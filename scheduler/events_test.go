@@ -15,15 +15,15 @@ func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
 	v := newEvents(nil, bus.StreamEvt)
 	var told []string
 	join := func(number int, next uint64) {
-		v.hearers[number] = &hearer{
+		v.subscribers[number] = &subscriber{
 			shard: number, next: next,
-			hear: func(m *jet.Stored) { told = append(told, fmt.Sprintf("%d: %s %d", number, m.Subject, m.Seq)) },
+			deliver: func(m *jet.Stored) { told = append(told, fmt.Sprintf("%d: %s %d", number, m.Subject, m.Seq)) },
 		}
 	}
-	pass := func(subject string, seq uint64) { v.pass(&jet.Stored{Subject: subject, Seq: seq}) }
+	pass := func(subject string, seq uint64) { v.deliver(&jet.Stored{Subject: subject, Seq: seq}) }
 	begin := func(want uint64) {
 		t.Helper()
-		if filters, from := v.begin(); from != want || len(filters) != len(v.hearers)+1 {
+		if filters, from := v.filters(); from != want || len(filters) != len(v.subscribers)+1 {
 			t.Errorf("it follows %q from %d on, want %d", filters, from, want)
 		}
 	}
@@ -34,14 +34,14 @@ func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
 	join(2, 3)
 	pass("evt.1.g", 9)
 	pass("evt.2.g", 10)
-	v.end(10)
+	v.consumedTo(10)
 	begin(3)
 	for seq := range uint64(12) {
 		pass(fmt.Sprintf("evt.%d.g", 1+seq%2), seq)
 	}
 	pass("barrier.1", 12)
 	pass("evt.3.g", 13)
-	v.end(13)
+	v.consumedTo(13)
 	begin(14)
 	want := []string{"1: evt.1.g 7", "2: evt.2.g 3", "2: evt.2.g 5", "1: evt.1.g 6", "2: evt.2.g 7", "1: evt.1.g 8", "2: evt.2.g 9", "1: evt.1.g 10", "2: evt.2.g 11", "1: barrier.1 12"}
 	if diff := cmp.Diff(want, told); diff != "" {

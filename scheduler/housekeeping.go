@@ -28,9 +28,9 @@ const (
 // housekeeper does what need not be done in time.
 type housekeeper struct {
 	*Scheduler
-	measures   *measures
-	trim       []trimmer // by partition
-	toldParked bool      // the cluster has been told of parked shards; of the goroutine that measures
+	measures       *measures
+	trim           []trimmer // by partition
+	reportedParked bool      // the cluster knows of parked shards; of the goroutine that measures
 }
 
 // leads reports whether the node does what one node of the cluster has to do: it owns the first shard.

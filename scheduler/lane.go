@@ -92,8 +92,8 @@ func (l *lane) nap() time.Duration {
 	return min(max(at.Add(-lead).Sub(now), 0), longestNap)
 }
 
-// look tells the machines which room there is.
-func (l *lane) look(now time.Time) {
+// applyRoom passes the room in the stream to the machines.
+func (l *lane) applyRoom(now time.Time) {
 	if len(l.shards) == 0 {
 		return
 	}
@@ -130,7 +130,7 @@ func (l *lane) step(ctx context.Context) {
 	if !trusted {
 		return
 	}
-	l.look(now)
+	l.applyRoom(now)
 	at, ok := l.due(now)
 	if ctx.Err() != nil || !ok || at.Sub(now) > lead {
 		return
@@ -149,7 +149,7 @@ func (l *lane) step(ctx context.Context) {
 			l.s.shards.unpark(p.shard)
 			sh.answer(p.batch)
 			sh.afterCommit(ctx, p.batch)
-			sh.tidy()
+			sh.submitDeletions()
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (l *lane) collect(due time.Time) []pending {
 				stuck = sh
 			}
 		}
-		sh.watchNeeds()
+		sh.startEvents()
 		if room < enoughRoom {
 			break
 		}
@@ -203,8 +203,8 @@ func (l *lane) collect(due time.Time) []pending {
 func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 	return l.call(ctx, func() {
 		l.s.cluster.apply(sh.machine)
-		if t.whyLate != "" {
-			sh.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), t.whyLate)
+		if t.standstill != "" {
+			sh.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), t.standstill)
 		}
 		o := sh.ownership
 		t.jobs.passTo(sh.machine, func(p shard.Prepared) {
@@ -215,8 +215,8 @@ func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 		})
 		sh.publishRevision()
 		l.add(sh)
-		sh.watchNeeds()
-		sh.tidy() // what the predecessor has left
+		sh.startEvents()
+		sh.submitDeletions() // what the predecessor has left
 		sh.sendLetters()
 	})
 }
@@ -242,7 +242,7 @@ func (l *lane) remove(o *ownership) {
 	delete(l.of, o)
 	l.shards = slices.DeleteFunc(l.shards, func(other *laneShard) bool { return other == sh })
 	o.ready.Store(false)
-	sh.leave()
+	sh.refuseAskers()
 }
 
 func (l *lane) removeAll() {

@@ -47,16 +47,16 @@ func (sh *laneShard) due(now int64) bool {
 	return ok && at <= now
 }
 
-// watchNeeds sets the shard's event feed going, once its machine needs one.
-func (sh *laneShard) watchNeeds() {
+// startEvents starts the shard's event feed once its machine needs it.
+func (sh *laneShard) startEvents() {
 	if !sh.following && sh.machine.NeedsEvents() {
 		sh.following = true
 		close(sh.needEvents)
 	}
 }
 
-// tidy has deferred items deleted that have had their effect.
-func (sh *laneShard) tidy() {
+// submitDeletions deletes deferred items that have had their effect.
+func (sh *laneShard) submitDeletions() {
 	if seqs := sh.machine.Released(); len(seqs) > 0 && !sh.deletions.busy {
 		sh.deletions.submit(sh, slices.Clone(seqs))
 	}
@@ -71,17 +71,17 @@ func (sh *laneShard) publishRevision() {
 	}
 }
 
-// pass notes that the machine knows all events up to a barrier.
-func (sh *laneShard) pass(seq uint64) {
+// passBarrier records that the machine has all events up to a barrier.
+func (sh *laneShard) passBarrier(seq uint64) {
 	select {
-	case <-sh.passed: // an older one that nobody waits for
+	case <-sh.passed: // an older one, which nobody waits for
 	default:
 	}
 	sh.passed <- seq // there is room for one, and the lane alone sends
 }
 
-// leave tells those who wait for the machine that the shard is lost.
-func (sh *laneShard) leave() {
+// refuseAskers answers requests under way after the shard is lost.
+func (sh *laneShard) refuseAskers() {
 	if sh.letters > 0 {
 		sh.s.metrics.letters.Sub(float64(sh.letters))
 	}

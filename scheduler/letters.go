@@ -77,7 +77,7 @@ func (o *ownership) storeLetters(ctx context.Context, r letterBatch) (done func(
 	}
 }
 
-// nudge tells a shard's owner that there is a deferred item for it.
+// nudge asks a shard's owner to read new deferred items.
 func (o *ownership) nudge(ctx context.Context, shard int) {
 	if err := o.s.conn.NC.Publish(bus.SubjectCommand(shard, bus.VerbNudge), nil); err != nil {
 		o.s.log.DebugContext(ctx, "shard not nudged", "shard", shard, "error", err)

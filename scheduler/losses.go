@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// losses are shards that the node has lost since that was last told. Those that go together,
-// as when the node is cut off, are told in one line.
+// losses are shards that the node has lost and not logged yet. Those that are lost together, as when the
+// node is cut off, are logged in one line.
 type losses struct {
 	shards  []int
 	reasons []string
 	err     error // the first one
-	seen    int   // how many there were at the last look
+	noted   int   // how many there were at the last call of takeLosses
 }
 
-// note adds a shard.
-func (l *losses) note(shard int, reason string, err error) {
+// add adds a shard.
+func (l *losses) add(shard int, reason string, err error) {
 	l.shards = append(l.shards, shard)
 	if !slices.Contains(l.reasons, reason) {
 		l.reasons = append(l.reasons, reason)

@@ -93,27 +93,27 @@ func (h *housekeeper) measure(ctx context.Context) error {
 		jobs += of
 	}
 	h.measures.jobs.Set(float64(jobs))
-	if err := h.tellParked(ctx); err != nil {
+	if err := h.reportParked(ctx); err != nil {
 		return err
 	}
 	if !h.leads() {
 		h.measures.forget()
 		return nil
 	}
-	return errors.Join(h.measureStreams(ctx), h.measureGroups(ctx), h.noteFull(ctx))
+	return errors.Join(h.measureStreams(ctx), h.measureGroups(ctx), h.reportFull(ctx))
 }
 
-// tellParked stores which shards the node has parked, so that the alerter can open an
+// reportParked stores which shards the node has parked, so that the alerter can open an
 // incident. Only one goroutine calls it.
-func (h *housekeeper) tellParked(ctx context.Context) error {
+func (h *housekeeper) reportParked(ctx context.Context) error {
 	parked := h.shards.parkedShards()
-	if len(parked) == 0 && !h.toldParked {
+	if len(parked) == 0 && !h.reportedParked {
 		return nil
 	}
 	if err := h.conn.Nodes().PutParked(ctx, h.cfg.Node, parked); err != nil {
 		return err
 	}
-	h.toldParked = len(parked) > 0
+	h.reportedParked = len(parked) > 0
 	return nil
 }
 
@@ -204,8 +204,8 @@ func (h *housekeeper) measureGroups(ctx context.Context) error {
 	return errors.Join(away...)
 }
 
-// noteFull tells the cluster which groups are full. Only one node does so: each measures the same.
-func (h *housekeeper) noteFull(ctx context.Context) error {
+// reportFull stores which groups are full. One node does so: each measures the same.
+func (h *housekeeper) reportFull(ctx context.Context) error {
 	h.measures.full.Reset()
 	var failed []error
 	for i := range h.rooms.all {

@@ -39,7 +39,7 @@ type members struct {
 
 	nats bool // the clock of NATS is wrong
 
-	seen, told int // how many shards the node fired for at the last look, and when that was last told
+	lastCount, loggedCount int // how many shards the node fired for at the last renewal, and when that was last logged
 }
 
 // member is what a node says in its lease, and when that was heard of.
@@ -92,19 +92,19 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 		case <-ctx.Done():
 		case e := <-watch.Updates():
 			if e != nil {
-				news = m.note(e)
+				news = m.apply(e)
 			} else {
 				known = true
 			}
 		case <-renew.C:
 			m.checkClock(ctx)
 			m.renew(ctx)
-			m.forget(time.Now())
-			m.tell(ctx)
-			m.later = m.begin(ctx, m.later)
+			m.expire(time.Now())
+			m.logShards(ctx)
+			m.later = m.startPass(ctx, m.later)
 		}
 		if news {
-			m.count()
+			m.countOthers()
 		}
 		if known && news && ctx.Err() == nil {
 			m.assign(ctx)
@@ -113,17 +113,17 @@ func (s *Scheduler) holdShards(ctx context.Context, stopLanes func()) {
 	m.leave(ctx, stopLanes)
 }
 
-// tell says which shards the node fires for, and which it has lost, once that has settled:
-// a start, or another node that comes or goes, moves many of them at about the same time.
-func (m *members) tell(ctx context.Context) {
+// logShards logs which shards the node fires for, and which it has lost, once that has settled:
+// a start, or another node that joins or leaves, moves many of them at about the same time.
+func (m *members) logShards(ctx context.Context) {
 	m.logLosses(ctx, false)
 	owned := m.s.shards.firing()
 	now := len(owned)
-	if now == m.seen && now != m.told {
-		m.s.log.InfoContext(ctx, "shards owned", "count", now, "before", m.told, "of", m.s.conn.Cluster().Shards, "shards", ranges(owned))
-		m.told = now
+	if now == m.lastCount && now != m.loggedCount {
+		m.s.log.InfoContext(ctx, "shards owned", "count", now, "before", m.loggedCount, "of", m.s.conn.Cluster().Shards, "shards", ranges(owned))
+		m.loggedCount = now
 	}
-	m.seen = now
+	m.lastCount = now
 }
 
 // logLosses logs which shards the node has lost, at once if now.
@@ -133,8 +133,8 @@ func (m *members) logLosses(ctx context.Context, now bool) {
 	}
 }
 
-// count notes for how many shards live nodes other than this one hold the lease.
-func (m *members) count() {
+// countOthers counts the shards whose lease another live node holds.
+func (m *members) countOthers() {
 	n := 0
 	for shard, o := range m.owners {
 		if _, alive := m.nodes[o.node]; alive && o.node != m.s.cfg.Node {
@@ -145,9 +145,8 @@ func (m *members) count() {
 	m.s.shards.others.Store(int32(n))
 }
 
-// note takes in a change of the LEASE bucket. It reports whether that was news, and
-// no mere renewal.
-func (m *members) note(e jetstream.KeyValueEntry) bool {
+// apply applies a change of the LEASE bucket. It reports whether it was more than a renewal.
+func (m *members) apply(e jetstream.KeyValueEntry) bool {
 	holder := ""
 	var l jet.Lease
 	if e.Operation() == jetstream.KeyValuePut {
@@ -187,8 +186,8 @@ func (m *members) note(e jetstream.KeyValueEntry) bool {
 	return false
 }
 
-// forget drops holders that have not been heard of for too long.
-func (m *members) forget(now time.Time) {
+// expire drops holders whose lease has not been renewed for too long.
+func (m *members) expire(now time.Time) {
 	maps.DeleteFunc(m.nodes, func(_ string, n member) bool { return now.Sub(n.heard) > silence })
 	maps.DeleteFunc(m.owners, func(_ int, o owner) bool { return now.Sub(o.heard) > silence })
 }
@@ -310,12 +309,12 @@ func (m *members) assign(ctx context.Context) {
 			m.standBy(ctx, shard, nodes)
 		}
 	}
-	m.ahead = m.begin(ctx, m.ahead)
+	m.ahead = m.startPass(ctx, m.ahead)
 }
 
-// begin begins a pass, if a shard waits for it, and returns the one for those that come later.
-// Standbys have until the next renewal to join theirs, because shards move to another node one by one.
-func (m *members) begin(ctx context.Context, pass *readAhead) *readAhead {
+// startPass starts a pass if a shard waits for it, and returns the next one to join. Standbys can join
+// theirs until the next renewal, because shards move to another node one by one.
+func (m *members) startPass(ctx context.Context, pass *readAhead) *readAhead {
 	if len(pass.shards) == 0 {
 		return pass
 	}
@@ -328,7 +327,7 @@ func (m *members) own(ctx context.Context, shard int) {
 	owning, cancel := context.WithCancel(ctx)
 	o := newOwnership(m.s, shard, cancel)
 	m.dropReplaced(shard)
-	t := &takeover{ownership: o, whyLate: m.gaveUp[shard], standby: m.standbys[shard]}
+	t := &takeover{ownership: o, standstill: m.gaveUp[shard], standby: m.standbys[shard]}
 	if t.standby != nil {
 		t.jobs, t.ahead = t.standby.jobs, closed // its owner is gone, so it cannot wait for a pass
 		delete(m.standbys, shard)
@@ -359,7 +358,7 @@ func (m *members) leave(ctx context.Context, stopLanes func()) {
 	defer patience.Stop()
 	m.wg.Wait()
 	m.logLosses(ctx, true)
-	m.s.log.InfoContext(ctx, "shards released", "count", m.told)
+	m.s.log.InfoContext(ctx, "shards released", "count", m.loggedCount)
 	if m.self == nil {
 		return
 	}

@@ -133,13 +133,13 @@ func (o *orphans) withoutHolder(ctx context.Context, gone []*bus.Trigger) (free 
 		for i, t := range attempts {
 			refs[i] = t.Ref()
 		}
-		said, err := o.s.conn.Whereabouts().HoldersInGroup(ctx, group, refs, askWait)
+		found, err := o.s.conn.Whereabouts().HoldersInGroup(ctx, group, refs, askWait)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range attempts {
 			switch since, known := o.suspects[t.Ref()]; {
-			case said.Held[t.Ref()] != "":
+			case found.Held[t.Ref()] != "":
 				delete(o.suspects, t.Ref()) // it will report
 			case !known:
 				o.suspects[t.Ref()] = now

@@ -197,12 +197,12 @@ func (o *ownership) deleteReleased(ctx context.Context, seqs []uint64) (done fun
 	}
 	return func(sh *laneShard) {
 		sh.machine.Deleted(deleted)
-		sh.tidy()
+		sh.submitDeletions()
 		sh.sendLetters() // which may have waited for this
 	}
 }
 
-// feedEvents tells the machine of its runs' events, once it needs them.
+// feedEvents delivers the events of runs to the machine once it needs them.
 func (o *ownership) feedEvents(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -213,16 +213,16 @@ func (o *ownership) feedEvents(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	o.s.eventsOf(o.shard).tell(ctx, o, from)
+	o.s.eventsOf(o.shard).subscribe(ctx, o, from)
 	return nil
 }
 
-// hearEvent tells the machine of an event, or of a barrier.
-func (o *ownership) hearEvent(ctx context.Context, m *jet.Stored) {
+// applyEvent passes an event, or a barrier, to the machine.
+func (o *ownership) applyEvent(ctx context.Context, m *jet.Stored) {
 	if bus.IsBarrier(m.Subject) {
 		o.post(ctx, func(sh *laneShard) {
 			sh.machine.Events.Skip(m.Seq)
-			sh.pass(m.Seq)
+			sh.passBarrier(m.Seq)
 		})
 		return
 	}

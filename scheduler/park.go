@@ -49,7 +49,7 @@ func (c *committer) split(ctx context.Context, at time.Time, batches []pending, 
 
 // room returns how many messages a batch of this node may have.
 func (c *committer) room() int {
-	if n := int(c.cut.Load()); n > 0 {
+	if n := int(c.refusedSize.Load()); n > 0 {
 		return max(n/2, leastRoom)
 	}
 	return bus.MaxBatch
@@ -59,8 +59,8 @@ func (c *committer) room() int {
 // says how many it takes only in words, so that is found by halving.
 func (c *committer) shrink(n int) {
 	for {
-		was := c.cut.Load()
-		if was != 0 && int(was) <= n || c.cut.CompareAndSwap(was, int32(n)) { //nolint:gosec // at most MaxBatch
+		was := c.refusedSize.Load()
+		if was != 0 && int(was) <= n || c.refusedSize.CompareAndSwap(was, int32(n)) { //nolint:gosec // at most MaxBatch
 			return
 		}
 	}

@@ -50,14 +50,14 @@ func (q *requests) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("subscribe to requests: %w", jet.Unavailable(err))
 	}
-	look := time.NewTicker(scanEvery)
-	defer look.Stop()
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
 	scanned := uint64(0) // what deferred.of returned when the machine knew of all items
 	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 		case <-q.advanced:
-		case <-look.C:
+		case <-tick.C:
 			if newest := q.s.deferred.of(q.shard); newest != scanned && q.scanDeferred(ctx) {
 				scanned = newest
 			}

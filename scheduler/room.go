@@ -130,8 +130,8 @@ func (r *rooms) of(number int) *room {
 
 // watch measures the room in the streams of triggers until ctx is done.
 func (r *rooms) watch(ctx context.Context) {
-	look := time.NewTicker(measureRoomEvery)
-	defer look.Stop()
+	tick := time.NewTicker(measureRoomEvery)
+	defer tick.Stop()
 	for {
 		for partition, stream := range r.conn.Trigs() {
 			if err := r.measure(ctx, partition, stream); err != nil && ctx.Err() == nil {
@@ -141,7 +141,7 @@ func (r *rooms) watch(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-tick.C:
 		}
 	}
 }
@@ -168,13 +168,13 @@ func (r *rooms) measure(ctx context.Context, partition int, stream string) error
 			return err
 		}
 	}
-	r.tellFull(ctx, of.fullGroups(), full)
+	r.logFull(ctx, of.fullGroups(), full)
 	of.put(used, begun, before, full)
 	return nil
 }
 
-// tellFull logs which groups have become full, and which have room again.
-func (r *rooms) tellFull(ctx context.Context, was, is map[string]cluster.FullGroup) {
+// logFull logs which groups have become full, and which have room again.
+func (r *rooms) logFull(ctx context.Context, was, is map[string]cluster.FullGroup) {
 	for group, f := range is {
 		if _, known := was[group]; !known {
 			r.log.inSteps.WarnContext(ctx, "too many runs wait: further ones of the group are missed", "executor_group", group, "runs", f.Runs, "bytes", f.Bytes, "max_bytes", f.MaxBytes, "max_runs", f.MaxRuns)

@@ -82,7 +82,7 @@ func (t *clusterState) putInstance(ctx context.Context, e jetstream.KeyValueEntr
 	if e.Operation() != jetstream.KeyValuePut {
 		delete(r.members, name)
 		if was != nil {
-			t.muster(ctx, group, r)
+			t.publishOnline(ctx, group, r)
 		}
 		return
 	}
@@ -99,7 +99,7 @@ func (t *clusterState) putInstance(ctx context.Context, e jetstream.KeyValueEntr
 	}
 	r.members[name] = is
 	if was == nil || !was.SameUse(&is.Instance) {
-		t.muster(ctx, group, r)
+		t.publishOnline(ctx, group, r)
 	}
 }
 
@@ -117,13 +117,13 @@ func (t *clusterState) expireInstances(ctx context.Context, now time.Time) {
 			}
 		}
 		if lost {
-			t.muster(ctx, group, r)
+			t.publishOnline(ctx, group, r)
 		}
 	}
 }
 
-// muster tells every machine which instances of a group are online.
-func (t *clusterState) muster(ctx context.Context, group string, r *roster) {
+// publishOnline passes the online instances of a group to every machine.
+func (t *clusterState) publishOnline(ctx context.Context, group string, r *roster) {
 	online := []*fleet.Instance{}
 	for _, m := range r.members {
 		if m.Routable() {
@@ -134,5 +134,5 @@ func (t *clusterState) muster(ctx context.Context, group string, r *roster) {
 	t.mu.Lock()
 	r.online = online
 	t.mu.Unlock()
-	t.tell(ctx, func(m *shard.Machine) { m.PutInstances(group, online) })
+	t.broadcast(ctx, func(m *shard.Machine) { m.PutInstances(group, online) })
 }

@@ -105,7 +105,7 @@ func (s *shards) parkedShards() (parked []cluster.ParkedShard) {
 func (s *shards) lose(shard int, reason string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.losses.note(shard, reason, err)
+	s.losses.add(shard, reason, err)
 }
 
 // takeLosses returns the losses once no more have been noted since the last call, or at once if now.
@@ -113,8 +113,8 @@ func (s *shards) takeLosses(now bool) losses {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.losses
-	if len(l.shards) > l.seen && !now {
-		s.losses.seen = len(l.shards)
+	if len(l.shards) > l.noted && !now {
+		s.losses.noted = len(l.shards)
 		return losses{}
 	}
 	s.losses = losses{}

@@ -16,10 +16,10 @@ import (
 // its jobs, and its deferred items. One goroutine uses it.
 type takeover struct {
 	*ownership
-	standby *standby // reads jobs ahead of time; nil: the node did not stand by
-	jobs    *shardJobs
-	ahead   <-chan struct{} // closed when there is no pass to wait for
-	whyLate string          // why the owner before decided nothing in the end; "": it did, or that is not known
+	standby    *standby // reads jobs ahead of time; nil: the node did not stand by
+	jobs       *shardJobs
+	ahead      <-chan struct{} // closed when there is no pass to wait for
+	standstill string          // why the previous owner stopped deciding; "": it did not, or the reason is unknown
 }
 
 // close ends the reading of jobs.

@@ -24,15 +24,15 @@ type trimmer struct {
 	of        bus.Partitions
 	partition int
 
-	made    time.Time // of the EVT that past is about
-	past    []mark    // what EVT ended with, oldest first, for trimKeep
-	ingest  uint64    // up to which the log store has the events
-	alerted uint64    // up to which the alerter has looked at them
-	shards  []uint64  // up to which each shard needs them no more; those of other partitions do not count
+	created time.Time   // of the EVT that ends is about
+	ends    []streamEnd // oldest first, for trimKeep
+	ingest  uint64      // up to which the log store has the events
+	alerted uint64      // up to which the alerter has looked at them
+	shards  []uint64    // up to which each shard needs them no more; those of other partitions do not count
 }
 
-// mark is what EVT ended with at an instant.
-type mark struct {
+// streamEnd is the last sequence of EVT at an instant.
+type streamEnd struct {
 	at  time.Time
 	seq uint64
 }
@@ -63,7 +63,7 @@ func (h *housekeeper) trimPartition(ctx context.Context, t *trimmer) error {
 	if err != nil {
 		return err
 	}
-	t.note(events.Created, time.Now(), events.State.LastSeq)
+	t.addEnd(events.Created, time.Now(), events.State.LastSeq)
 	if events.State.Msgs == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ type purge struct {
 // plan returns what is to be removed from an EVT that begins with first. It is crowded when
 // more than half of it is full.
 func (t *trimmer) plan(first uint64, crowded bool) (purges []purge) {
-	must := t.must()
+	must := t.read()
 	upTo := must
 	if !crowded {
 		upTo = min(must, t.alerted, t.kept())
@@ -123,7 +123,7 @@ func (h *housekeeper) readers(ctx context.Context, t *trimmer) (err error) {
 		}
 		if c.Shard >= 0 && c.Shard < len(t.shards) {
 			t.shards[c.Shard] = c.EventSeq
-			if !c.EventsMade.Equal(t.made) {
+			if !c.EventsMade.Equal(t.created) {
 				t.shards[c.Shard] = 0
 			}
 		}
@@ -132,27 +132,27 @@ func (h *housekeeper) readers(ctx context.Context, t *trimmer) (err error) {
 	return errors.Join(err, bad)
 }
 
-// note remembers what EVT ends with at now.
-func (t *trimmer) note(made, now time.Time, last uint64) {
-	if !t.made.Equal(made) {
-		*t = trimmer{of: t.of, partition: t.partition, made: made}
+// addEnd records the last sequence of EVT at now.
+func (t *trimmer) addEnd(made, now time.Time, last uint64) {
+	if !t.created.Equal(made) {
+		*t = trimmer{of: t.of, partition: t.partition, created: made}
 	}
-	t.past = append(t.past, mark{now, last})
-	for len(t.past) > 1 && now.Sub(t.past[1].at) >= trimKeep {
-		t.past = t.past[1:]
+	t.ends = append(t.ends, streamEnd{now, last})
+	for len(t.ends) > 1 && now.Sub(t.ends[1].at) >= trimKeep {
+		t.ends = t.ends[1:]
 	}
 }
 
 // kept returns the sequence up to which events are older than trimKeep for certain.
 func (t *trimmer) kept() uint64 {
-	if first := t.past[0]; t.past[len(t.past)-1].at.Sub(first.at) >= trimKeep {
+	if first := t.ends[0]; t.ends[len(t.ends)-1].at.Sub(first.at) >= trimKeep {
 		return first.seq
 	}
 	return 0
 }
 
-// must returns the sequence up to which every reader that has to has read.
-func (t *trimmer) must() uint64 {
+// read returns the sequence up to which every required reader has read.
+func (t *trimmer) read() uint64 {
 	least := t.ingest
 	for shard, seq := range t.shards {
 		if t.of.Of(shard) == t.partition {
