@@ -51,7 +51,7 @@ func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery, r alertin
 // translated returns an incident without its deliveries, whose sentences are for a reader.
 func translated(inc *alerting.Incident, r alerting.Reader) *alerting.Incident {
 	about := *inc
-	about.Deliveries, about.Seen = []alerting.Delivery{}, nil
+	about.Deliveries, about.Seen, about.Others = []alerting.Delivery{}, nil, nil
 	about.Summary, about.Resolution = inc.SummaryIn(r), inc.ResolutionIn(r)
 	about.Jobs = slices.Clone(inc.Jobs)
 	for i := range about.Jobs {

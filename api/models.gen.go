@@ -2238,6 +2238,9 @@ type ListIncidentsParams struct {
 	// Job group/name
 	Job string `form:"job,omitempty" json:"job,omitempty"`
 
+	// Sort severity: the gravest first, over all pages, and of each severity the newest first
+	Sort string `form:"sort,omitempty" json:"sort,omitempty"`
+
 	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 

@@ -257,3 +257,36 @@ func TestDiscrepanciesAreListedFromTheBusAndTheStore(t *testing.T) {
 	f(ann, "from="+noon.Add(time.Hour).Format(time.RFC3339)+"&to="+noon.Add(3*time.Hour).Format(time.RFC3339), 2, 1)
 	f(bob, "limit=1", 9)
 }
+
+func TestTheGravestIncidentsAreFirstOverAllPages(t *testing.T) {
+	w := newWorld(t)
+	inOrder := []string{}
+	for _, severity := range []alerting.Severity{alerting.Info, alerting.Warning, alerting.Critical} {
+		for i := range 3 {
+			at := noon.Add(time.Duration(i) * time.Minute)
+			inc := alerting.Incident{ID: alerting.NewID(at, string(severity)), Rule: "r", Severity: severity, State: alerting.Resolved, OpenedAt: at, UpdatedAt: at}
+			doc, err := json.Marshal(inc)
+			w.check(err)
+			w.keep(logstore.Fact{Kind: logstore.FactIncident, ID: inc.ID, At: at, What: "r", State: "resolved", Doc: doc})
+			inOrder = append(inOrder, inc.ID)
+		}
+	}
+	slices.Reverse(inOrder) // the gravest, and of these the newest
+	for _, limit := range []int{1, 2, 3, 4, 9, 50} {
+		var got []string
+		for cursor := "start"; cursor != ""; {
+			page, _ := want[IncidentPage](w, http.StatusOK, "GET", fmt.Sprintf("/api/v1/alerts/incidents?sort=severity&limit=%d&cursor=%s", limit, strings.TrimPrefix(cursor, "start")), nil)
+			if len(page.Items) > limit {
+				t.Fatalf("%d items with the limit %d", len(page.Items), limit)
+			}
+			for i := range page.Items {
+				got = append(got, page.Items[i].ID)
+			}
+			cursor = page.Next
+		}
+		if d := cmp.Diff(inOrder, got); d != "" {
+			t.Errorf("pages of %d: %s", limit, d)
+		}
+	}
+	w.problem(400, "invalid", "GET", "/api/v1/alerts/incidents?sort=severity&cursor=grave.x", nil, "next")
+}

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { userInfo } from "node:os";
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
 import { stage } from "./stage.ts";
@@ -82,7 +83,7 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
 
   await program.job("default/broken", "echo no >&2; exit 3");
   await program.run("default/broken");
-  await page.getByRole("link", { name: "Firing", exact: true }).click();
+  await page.getByRole("link", { name: "Incidents", exact: true }).click();
   const row = page.locator("tr", { hasText: "any-failure" });
   await row.getByText("Not delivered yet").waitFor();
   await row.getByText("exit code 3: no", { exact: true }).waitFor();
@@ -99,12 +100,12 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await drawer.getByRole("button", { name: "Close" }).click();
   await page.getByText("No firing alerts").waitFor();
   expect(await axe(page)).toEqual([]);
-  await page.getByRole("link", { name: "Snoozed", exact: true }).click();
+  await page.getByRole("button", { name: "Snoozed", exact: true }).click();
   await page.locator("tr", { hasText: "any-failure" }).click();
   await drawer.getByRole("button", { name: "End snooze" }).click();
   await drawer.getByRole("button", { name: "Snooze", exact: true }).waitFor();
   await drawer.getByRole("button", { name: "Acknowledge" }).click();
-  await drawer.getByText("Acknowledged by local", { exact: true }).waitFor();
+  await drawer.getByText(`Acknowledged by ${userInfo().username}`, { exact: true }).waitFor();
   await drawer.getByRole("button", { name: "1h" }).click();
   await drawer.getByRole("button", { name: "Close" }).click();
   await page.getByRole("link", { name: "Silences" }).click();
@@ -142,7 +143,7 @@ it("several incidents are acknowledged at once, and the gravest is first", async
     .click();
   await page.getByText("2 done, 0 failed").waitFor();
   for (const rule of ["first-a", "then-b"]) await of(rule).waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "Acknowledged", exact: true }).click();
+  await page.getByRole("button", { name: "Acknowledged", exact: true }).click();
   await of("then-b").getByText("Acknowledged by").waitFor();
   expect(faults).toEqual([]);
   await close();

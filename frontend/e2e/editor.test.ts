@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
 import { stage } from "./stage.ts";
@@ -95,10 +96,10 @@ it("of two people who edit a job, the second sees what both did, and merges it",
 
   await mine.page.keyboard.press("Control+s");
   const dialog = mine.page.getByRole("dialog");
-  await dialog.getByRole("heading", { name: /^local saved v2 .+/ }).waitFor();
+  await dialog.getByRole("heading", { name: new RegExp(`^${userInfo().username} saved v2 .+`) }).waitFor();
   const field = (name: string) => dialog.getByRole("listitem").filter({ hasText: name });
   await field("description").getByText("changed by both").waitFor();
-  await field("schedule.cron").getByText("changed by local").waitFor();
+  await field("schedule.cron").getByText(`changed by ${userInfo().username}`).waitFor();
   await field("timeout").getByText("changed by you").waitFor();
   expect(await dialog.getByRole("button", { name: "Merge" }).isDisabled()).toBe(true);
   await dialog.getByText("1 field is still to be chosen").waitFor();

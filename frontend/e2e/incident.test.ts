@@ -81,7 +81,7 @@ it("a rule is tried, fires, tells its webhook, and is over once the job is well 
   await page.locator("tr", { hasText: "three-in-a-row" }).waitFor();
   expect(page.url()).not.toContain("incident=");
 
-  await page.getByRole("link", { name: "Firing", exact: true }).click();
+  await page.getByRole("link", { name: "Incidents", exact: true }).click();
   await page.locator("tr", { hasText: "three-in-a-row" }).click();
   await drawer.getByRole("button", { name: "Acknowledge" }).click();
   await drawer.getByText("Acknowledged by").waitFor();
@@ -91,7 +91,7 @@ it("a rule is tried, fires, tells its webhook, and is over once the job is well 
 
   await program.job("default/sync", "exit 0");
   await program.run("default/sync");
-  await page.getByRole("link", { name: "Resolved", exact: true }).click();
+  await page.getByRole("button", { name: "Resolved", exact: true }).click();
   await page.locator("tr", { hasText: "three-in-a-row" }).waitFor();
   await expect.poll(() => told.map((x) => x.headers["carillon-event"])).toContain("recovered");
   expect(faults).toEqual([]);

@@ -50,15 +50,8 @@ export const causes = [
 ] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;
-export const alertTabs = [
-  "open",
-  "acknowledged",
-  "snoozed",
-  "resolved",
-  "rules",
-  "channels",
-  "silences",
-] as const;
+export const alertTabs = ["open", "rules", "channels", "silences"] as const;
+export const incidentStates = ["firing", "acknowledged", "snoozed", "resolved"] as const;
 export const instanceStates = ["online", "draining", "cordoned", "lost", "incompatible"] as const;
 /** Jobs that fire more often than this can be hidden. */
 export const paces = ["1m", "5m", "15m", "1h"] as const;
@@ -301,7 +294,12 @@ const logs = createRoute({
 });
 
 /** Which incident is open beside a list, or the messages to which channel. */
-const alertsSearch = (s: RawSearch) => optional({ incident: one(s.incident), channel: one(s.channel) });
+const alertsSearch = (s: RawSearch) =>
+  optional({
+    incident: one(s.incident),
+    channel: one(s.channel),
+    state: oneOf(one(s.state), incidentStates),
+  });
 
 const alerts = createRoute({
   getParentRoute: () => root,

@@ -409,6 +409,9 @@ type ListIncidentsParams struct {
 	// Job group/name
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
 
+	// Sort severity: the gravest first, over all pages, and of each severity the newest first
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
 	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -1419,6 +1422,7 @@ func (a *API) ListIncidents(ctx context.Context, params *ListIncidentsParams, ed
 		r.parameter("alert", params.Alert, "string", "")
 		r.parameter("group", params.Group, "string", "")
 		r.parameter("job", params.Job, "string", "")
+		r.parameter("sort", params.Sort, "string", "")
 		r.parameter("cursor", params.Cursor, "string", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}

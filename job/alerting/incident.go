@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strconv"
@@ -25,7 +26,8 @@ type Incident struct {
 	Summary       string `json:"summary"`
 	SummaryCode   Code   `json:"summary_code,omitempty"`
 	SummaryParams Params `json:"summary_params,omitempty"`
-	// Jobs are the jobs concerned, at most [maxAffected] of them; More are others.
+	// Jobs are the jobs concerned, at most [maxAffected] of them; More are others, each counted once
+	// up to [maxOthers].
 	Jobs  []Affected `json:"jobs,omitempty"`
 	More  int        `json:"more,omitempty"`
 	Count int        `json:"count"` // of what it has taken in: bad runs
@@ -48,6 +50,8 @@ type Incident struct {
 	// Dropped counts deliveries that were forgotten to keep the list short.
 	Dropped int `json:"deliveries_dropped,omitempty"`
 
+	// Others are hashes of the names of the jobs that More counts.
+	Others []uint32 `json:"others,omitempty"`
 	// Seen are the last messages that were taken in, by source.
 	Seen map[Source]uint64 `json:"seen,omitempty"`
 	// Silent says that no recovery is told, Repeat how often the message comes again: as the
@@ -130,6 +134,7 @@ const (
 // Bounds of an incident.
 const (
 	maxAffected   = 50
+	maxOthers     = 1000
 	maxDeliveries = 100
 	MaxMessage    = 1000 // bytes of a run's message
 )
@@ -193,9 +198,19 @@ func (inc *Incident) Add(f *Finding) bool {
 		f.Job.Count = n
 		inc.Jobs = append(inc.Jobs, f.Job)
 	default:
-		inc.More++
+		inc.other(f.Job.Job)
 	}
 	return true
+}
+
+// other counts a job that the list has no place for.
+func (inc *Incident) other(name job.Name) {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(name))
+	if sum := h.Sum32(); len(inc.Others) < maxOthers && !slices.Contains(inc.Others, sum) {
+		inc.Others = append(inc.Others, sum)
+		inc.More++
+	}
 }
 
 // Turn replaces what is bad of a job's run by how the run ended, which is bad, too. The run counts

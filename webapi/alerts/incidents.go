@@ -44,7 +44,11 @@ func (a *Alerts) Incidents(ctx context.Context, p *api.ListIncidentsParams) (api
 	if p.State != "" && p.State != string(alerting.Resolved) {
 		kept.State = string(alerting.Open)
 	}
-	list, next, err := a.find(ctx, kept, fits, p.Cursor, cmp.Or(p.Limit, pageSize))
+	find := a.find
+	if p.Sort == "severity" {
+		find = a.findGravest
+	}
+	list, next, err := find(ctx, kept, fits, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return api.IncidentPage{}, err
 	}
@@ -73,7 +77,7 @@ func isIn(inc *alerting.Incident, state string, now time.Time) bool {
 // Shown returns an incident without what is the alerter's own.
 func Shown(inc *alerting.Incident) alerting.Incident {
 	shown := *inc
-	shown.Seen = nil
+	shown.Seen, shown.Others = nil, nil
 	return shown
 }
 

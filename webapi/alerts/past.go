@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,34 @@ func (a *Alerts) find(ctx context.Context, kept logstore.FactFilter, fits func(*
 	}
 	_, next, _ = strings.Cut(next, ".") // the id alone says all
 	return list, next, nil
+}
+
+// bySeverity are the severities, the gravest first.
+var bySeverity = []alerting.Severity{alerting.Critical, alerting.Warning, alerting.Info}
+
+// findGravest is find with the gravest first. A cursor names a severity, and after a dot the last
+// incident of it; without one, its incidents begin.
+func (a *Alerts) findGravest(ctx context.Context, kept logstore.FactFilter, fits func(*alerting.Incident) bool, cursor string, limit int) (list []alerting.Incident, next string, err error) {
+	list = []alerting.Incident{}
+	at, last, _ := strings.Cut(cursor, ".")
+	from := max(slices.Index(bySeverity, alerting.Severity(at)), 0)
+	if cursor != "" && bySeverity[from] != alerting.Severity(at) {
+		return nil, "", job.Invalid("cursor", "must be the value of next from the previous page")
+	}
+	for _, severity := range bySeverity[from:] {
+		if len(list) == limit {
+			return list, string(severity) + ".", nil
+		}
+		found, rest, err := a.find(ctx, kept, func(inc *alerting.Incident) bool { return inc.Severity == severity && fits(inc) }, last, limit-len(list))
+		if err != nil {
+			return nil, "", err
+		}
+		list, last = append(list, found...), ""
+		if rest != "" {
+			return list, string(severity) + "." + rest, nil
+		}
+	}
+	return list, "", nil
 }
 
 // incidentCursor reads the id of an incident, which begins with the instant at which it

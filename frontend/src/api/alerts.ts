@@ -8,7 +8,7 @@ export const alertsKey = ["alerts"] as const;
 
 export type IncidentState = "firing" | "acknowledged" | "snoozed" | "resolved";
 
-/** What rules have found, the newest first. */
+/** What rules have found: the gravest first of what is not over, else the newest. */
 export function incidentList(state: IncidentState) {
   return infiniteQueryOptions({
     queryKey: [...alertsKey, "incidents", state],
@@ -16,7 +16,14 @@ export function incidentList(state: IncidentState) {
       dataOf(
         api.GET("/api/v1/alerts/incidents", {
           signal,
-          params: { query: { state, limit: 50, cursor: pageParam } },
+          params: {
+            query: {
+              state,
+              limit: 50,
+              cursor: pageParam,
+              ...(state !== "resolved" && { sort: "severity" as const }),
+            },
+          },
         }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -31,7 +38,10 @@ export const firingIncidents = queryOptions({
   queryKey: [...alertsKey, "firing"],
   queryFn: ({ signal }) =>
     dataOf(
-      api.GET("/api/v1/alerts/incidents", { signal, params: { query: { state: "firing", limit: 100 } } }),
+      api.GET("/api/v1/alerts/incidents", {
+        signal,
+        params: { query: { state: "firing", limit: 100, sort: "severity" } },
+      }),
     ),
   refetchInterval: every(10_000),
   retry: false,

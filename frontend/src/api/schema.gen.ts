@@ -9443,6 +9443,8 @@ export interface operations {
                 group?: string;
                 /** @description group/name */
                 job?: string;
+                /** @description severity: the gravest first, over all pages, and of each severity the newest first */
+                sort?: "severity";
                 /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Maximum number of entries in the page */

@@ -6,13 +6,16 @@ export const alerts = {
   ended,
   sentences,
   tabs: {
-    open: "Firing",
-    acknowledged: "Acknowledged",
-    snoozed: "Snoozed",
-    resolved: "Resolved",
+    open: "Incidents",
     rules: "Rules",
     channels: "Channels",
     silences: "Silences",
+  },
+  states: {
+    firing: "Firing",
+    acknowledged: "Acknowledged",
+    snoozed: "Snoozed",
+    resolved: "Resolved",
   },
   severity: { info: "Info", warning: "Warning", critical: "Critical" },
   columns: {

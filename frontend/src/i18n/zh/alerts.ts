@@ -5,13 +5,16 @@ export const alerts: typeof english = {
   ended,
   sentences,
   tabs: {
-    open: "触发中",
-    acknowledged: "已认领",
-    snoozed: "已暂缓",
-    resolved: "已解决",
+    open: "告警事件",
     rules: "规则",
     channels: "渠道",
     silences: "静默",
+  },
+  states: {
+    firing: "触发中",
+    acknowledged: "已认领",
+    snoozed: "已暂缓",
+    resolved: "已解决",
   },
   severity: { info: "提示", warning: "警告", critical: "严重" },
   columns: {

@@ -49,10 +49,7 @@ export default function AlertsPage() {
       }
     >
       <Suspense fallback={<Skeleton />}>
-        {tab === "open" && <Incidents state="firing" />}
-        {(tab === "acknowledged" || tab === "snoozed" || tab === "resolved") && (
-          <Incidents key={tab} state={tab} />
-        )}
+        {tab === "open" && <Incidents />}
         {tab === "rules" && <Rules />}
         {tab === "channels" && (
           <Allowed deed="admin" group="*">

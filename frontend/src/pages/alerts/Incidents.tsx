@@ -6,31 +6,51 @@ import { type IncidentState, incidentList, lastTrouble } from "@/api/alerts";
 import type { Delivery, Incident } from "@/api/schema.gen";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
+import { Segments } from "@/components/Segments";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { deliveryTones, resultOf } from "@/lib/delivery";
 import { useSentence } from "@/lib/sentence";
+import { incidentStates } from "@/router";
 import { useMay } from "@/shell/may";
 import { Acknowledge } from "./Acknowledge";
 import { IncidentDrawer, IncidentMark } from "./Incident";
 import { Severity } from "./Severity";
 
-const gravity = { critical: 2, warning: 1, info: 0 };
+/** What rules have found: what nobody looks after yet, unless another state is chosen. */
+export default function Incidents() {
+  const t = usePageT();
+  const { state = "firing" } = useSearch({ strict: false }) as { state?: IncidentState };
+  const navigate = useNavigate();
+  return (
+    <>
+      <div className="row pad-y">
+        <Segments
+          label={t.alerts.columns.state}
+          value={state}
+          options={incidentStates.map((value) => ({ value, label: t.alerts.states[value] }))}
+          onChange={(value) =>
+            void navigate({ to: ".", search: { state: value === "firing" ? undefined : value } })
+          }
+        />
+      </div>
+      <List key={state} state={state} />
+    </>
+  );
+}
 
-/** What rules have found and is not over yet, or was lately. */
-export default function Incidents({ state }: { state: IncidentState }) {
+function List({ state }: { state: IncidentState }) {
   const t = usePageT();
   const say = useSentence();
   const list = useInfiniteQuery(incidentList(state));
   const { incident: chosen } = useSearch({ strict: false }) as { incident?: string };
   const navigate = useNavigate();
-  const choose = (incident?: string) => void navigate({ to: ".", search: { incident } });
-  const found = list.data?.pages.flatMap((p) => p.items) ?? [];
-  // Of what nobody looks after yet, the gravest comes first.
+  const choose = (incident?: string) =>
+    void navigate({ to: ".", search: { incident, state: state === "firing" ? undefined : state } });
+  const items = list.data?.pages.flatMap((p) => p.items) ?? [];
   const takes = state === "firing";
-  const items = takes ? [...found].sort((a, b) => gravity[b.severity] - gravity[a.severity]) : found;
   const may = useMay();
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const taken = items.filter((i) => marked.has(i.incident));
