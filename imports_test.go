@@ -79,7 +79,7 @@ var mayImport = map[string][]string{
 	"internal/conformance":       {"job", "bus", "executor", "internal/cli"},
 	"internal/bench":             {"bridge", "bridge/xxljob/admin", "job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
 	"internal/benchtool":         {"internal/bench", "internal/cli"},
-	"internal/node":              {"bridge", "bridge/xxljob/admin", "bridge/xxljob/jobapi", "api", "job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "scheduler", "executor", "runner", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "scheduler/orphans", "logstore/targets", "webapi", "internal/cli"},
+	"internal/node":              {"bridge", "bridge/xxljob/admin", "bridge/xxljob/jobapi", "api", "job", "bus", "bus/jet", "bus/cluster", "bus/doubling", "bus/seal", "bus/embedded", "scheduler", "executor", "runner", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "scheduler/orphans", "logstore/targets", "webapi", "internal/cli"},
 	"internal/operator":          {".", "job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "auth", "audit", "logstore", "logstore/ingest", "internal/cli", "internal/cli/draw", "internal/node"},
 	"internal/cli/all":           slices.Concat(nouns, []string{"internal/cli", "internal/operator"}),
 	"internal/cli/clitest":       {"internal/cli", "internal/cli/all", "internal/node"},

@@ -15,6 +15,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/carillon-scheduler/carillon/bus/doubling"
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/internal/otlp"
 	"github.com/carillon-scheduler/carillon/internal/tracing"
@@ -31,12 +32,7 @@ func startTraces(ctx context.Context, service string, log *slog.Logger) (provide
 	if otlp.Endpoint() == "" || os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
 		return nil, none, nil
 	}
-	var failures atomic.Int64
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
-		if n := failures.Add(1); n&(n-1) == 0 {
-			log.WarnContext(ctx, "traces not sent", "error", err, "times", n)
-		}
-	}))
+	otel.SetErrorHandler(reportTo(ctx, doubling.Logger(log)))
 	exporter, err := otlp.New()
 	if err != nil {
 		return nil, none, err
@@ -51,4 +47,16 @@ func startTraces(ctx context.Context, service string, log *slog.Logger) (provide
 		defer cancel()
 		_ = p.Shutdown(ctx) // what does not get there is lost, as in any crash
 	}, nil
+}
+
+// reportTo returns what logs the spans that do not get to a collector.
+func reportTo(ctx context.Context, lines *slog.Logger) otel.ErrorHandlerFunc {
+	var rejected atomic.Int64
+	return func(err error) {
+		if partial, is := errors.AsType[*otlp.PartialError](err); is {
+			lines.WarnContext(ctx, "spans rejected by the collector", "error", err, "rejected_spans", rejected.Add(partial.Rejected))
+			return
+		}
+		lines.WarnContext(ctx, "traces not sent", "error", err)
+	}
 }

@@ -59,7 +59,8 @@ const (
 )
 
 // ExportSpans sends spans in one request. Where the collector cannot take them now, or cannot be
-// reached, it tries again until ctx is done.
+// reached, it tries again until ctx is done. The error is a [PartialError] if the collector took the
+// request, but not all of its spans.
 func (e *Exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	// A request is the same bytes as TracesData, whose package links no gRPC.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: resources(spans)})
@@ -70,7 +71,7 @@ func (e *Exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 		body = pack(body)
 	}
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		wait, err := e.send(ctx, body)
+		wait, err := e.send(ctx, body, len(spans))
 		if err == nil || wait < 0 {
 			return err
 		}
@@ -87,14 +88,18 @@ func (e *Exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 // never is the wait after an error that another request would meet, too.
 const never = -1
 
-// send makes one request. If it fails, wait is how long the collector asks to wait, or never.
-func (e *Exporter) send(ctx context.Context, body []byte) (wait time.Duration, err error) {
+// contentType is that of requests and of answers.
+const contentType = "application/x-protobuf"
+
+// send makes one request with that many spans. If it fails, wait is how long the collector asks to wait,
+// or never.
+func (e *Exporter) send(ctx context.Context, body []byte, spans int) (wait time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.endpoint, bytes.NewReader(body))
 	if err != nil {
 		return never, fmt.Errorf("send spans: %w", err)
 	}
 	maps.Copy(req.Header, e.headers)
-	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("Content-Type", contentType)
 	if e.packed {
 		req.Header.Set("Content-Encoding", "gzip")
 	}
@@ -103,16 +108,19 @@ func (e *Exporter) send(ctx context.Context, body []byte) (wait time.Duration, e
 		return 0, fmt.Errorf("send spans: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 1<<20)) // so that the connection serves the next request
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // all of it, so that the connection serves the next request
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		seconds, _ := strconv.ParseUint(resp.Header.Get("Retry-After"), 10, 16)
 		wait = time.Duration(seconds) * time.Second
 	default:
+		wait = never
 		if resp.StatusCode/100 == 2 {
+			if rejected, message, ok := partialSuccess(resp.Header, answer); ok {
+				return never, &PartialError{Collector: req.URL.Redacted(), Rejected: rejected, Sent: spans, Message: message}
+			}
 			return 0, nil
 		}
-		wait = never
 	}
 	return wait, fmt.Errorf("send spans to %s: it answers %s", req.URL.Redacted(), resp.Status)
 }

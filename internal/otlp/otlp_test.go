@@ -25,6 +25,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -213,6 +214,59 @@ func TestWhatACollectorRefusesIsNotSentAgain(t *testing.T) {
 	if err := e.ExportSpans(t.Context(), spans()); err == nil || len(a.at) != 1 {
 		t.Errorf("%v after %d requests", err, len(a.at))
 	}
+}
+
+// taken is a collector that answers 200 with a body.
+type taken struct {
+	kind  string
+	body  []byte
+	times int
+}
+
+func (a *taken) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.times++
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {a.kind}}, Body: io.NopCloser(bytes.NewReader(a.body)), Request: r}, nil
+}
+
+// partial returns an ExportTraceServiceResponse with a partial_success.
+func partial(rejected uint64, message string) []byte {
+	var inner []byte
+	inner = protowire.AppendTag(inner, 1, protowire.VarintType)
+	inner = protowire.AppendVarint(inner, rejected)
+	inner = protowire.AppendTag(inner, 2, protowire.BytesType)
+	inner = protowire.AppendString(inner, message)
+	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), inner)
+}
+
+func TestSpansThatACollectorRejectsAreReportedAndNotSentAgain(t *testing.T) {
+	const protobuf = "application/x-protobuf"
+	const long = 4000
+	f := func(kind string, body []byte, want string) {
+		t.Helper()
+		a := &taken{kind: kind, body: body}
+		e := &Exporter{endpoint: "http://user:secret@collector", client: &http.Client{Transport: a}}
+		err := e.ExportSpans(t.Context(), spans())
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want || a.times != 1 {
+			t.Errorf("%q after %d requests, want %q", got, a.times, want)
+		}
+	}
+	f(protobuf, partial(1, "attribute too long"), `http://user:xxxxx@collector rejects 1 of 2 spans: "attribute too long"`)
+	f(protobuf, partial(2, ""), `http://user:xxxxx@collector rejects 2 of 2 spans: ""`)
+	f(protobuf, partial(0, "use the other port"), `http://user:xxxxx@collector rejects 0 of 2 spans: "use the other port"`)
+	f(protobuf+"; charset=utf-8", partial(1, "a\nb"), `http://user:xxxxx@collector rejects 1 of 2 spans: "a\nb"`)
+	f(protobuf, partial(1, strings.Repeat("x", long)), `http://user:xxxxx@collector rejects 1 of 2 spans: "`+strings.Repeat("x", messageLimit)+`…"`)
+	// Fields that a newer version of OTLP may have are skipped.
+	f(protobuf, append(protowire.AppendVarint(protowire.AppendTag(nil, 9, protowire.VarintType), 1), partial(1, "new")...), `http://user:xxxxx@collector rejects 1 of 2 spans: "new"`)
+
+	f(protobuf, nil, "")
+	f(protobuf, partial(0, ""), "") // is as if it were not there
+	f(protobuf, []byte("no protobuf"), "")
+	f(protobuf, partial(1, "cut")[:4], "")
+	f("text/html", partial(1, "of a proxy"), "")
 }
 
 func TestAnErrorOfACollectorHidesThePassword(t *testing.T) {
