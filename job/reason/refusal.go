@@ -70,7 +70,7 @@ var (
 	RunIDOld            = One{refuse("run_id_old", "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before")}
 	RunIDAhead          = One{refuse("run_id_ahead", "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from")}
 	KeyTwice            = One{refuse("key_twice", "contradicts {field:word} of the body: give one of the two")}
-	TooManyCostly       = One{refuse("too_many_costly", "you have {requests:number} reports, exports, previews or imports under way or waiting, the most at a time: send fewer at once")}
-	CostlyBusy          = None{refuse("costly_busy", "other reports, exports, previews or imports kept the server busy for too long: try again")}
+	TooManyCostly       = One{refuse("too_many_costly", "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once")}
+	CostlyBusy          = None{refuse("costly_busy", "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again")}
 	PiecesAll           = None{refuse("pieces_all", "must be all for a run without pieces")}
 )

@@ -13,6 +13,9 @@ type Caller struct {
 	Request string // its id
 	Flow    string // the cookie of a sign-in at a provider; mostly empty
 	Slot    Slot   // what a costly request holds; nil for any other
+	// Wait takes a slot for a request that only waits, for the history or others. The error is
+	// problem.ErrTooMany if its user has too many.
+	Wait func(context.Context) (Slot, error)
 }
 
 // Slot is the place of a costly request among the few that are answered at once. It counts for

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gofiber/fiber/v2"
@@ -30,6 +31,7 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 		if by.Who == nil {
 			return problem.Explain(auth.ErrUnauthenticated, reason.SignInFirst.String())
 		}
+		by.Wait = func(ctx context.Context) (access.Slot, error) { return g.slots.takeIdle(ctx, by.Who.User) }
 		if err := p.Allows(by.Who, func() (string, error) { return g.groupOf(c, p) }); err != nil {
 			return err
 		}

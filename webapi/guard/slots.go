@@ -2,7 +2,6 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -85,28 +84,51 @@ func (s *slot) Release() {
 // take waits for a slot. The error is problem.ErrTooMany if too many wait or it
 // takes too long, or that of ctx.
 func (s *slots) take(ctx context.Context, user string) (*slot, error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, slotWait, errBusy)
+	defer cancel()
+	mine, err := s.takeResting(waiting, user)
+	if err == nil {
+		if err = mine.Resume(waiting); err != nil {
+			mine.Release()
+		}
+	}
+	if err != nil {
+		return nil, explainBusy(err)
+	}
+	return mine, nil
+}
+
+// takeIdle is take for a request that only waits: it counts for its user, and leaves the processors to
+// others.
+func (s *slots) takeIdle(ctx context.Context, user string) (*slot, error) {
+	waiting, cancel := context.WithTimeoutCause(ctx, slotWait, errBusy)
+	defer cancel()
+	mine, err := s.takeResting(waiting, user)
+	return mine, explainBusy(err)
+}
+
+// takeResting waits for a slot of the user's, which rests.
+func (s *slots) takeResting(ctx context.Context, user string) (*slot, error) {
 	u := s.enter(user)
 	if u == nil {
 		return nil, problem.Explain(errBusy, reason.TooManyCostly.With(slotsOfUser+waitingOfUser))
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, slotWait, errBusy)
-	defer cancel()
-	for _, room := range []chan struct{}{u.busy, s.all} {
-		select {
-		case room <- struct{}{}:
-			continue
-		case <-waiting.Done():
-		}
-		if room == s.all {
-			<-u.busy
-		}
+	select {
+	case u.busy <- struct{}{}:
+		return &slot{slots: s, user: user, of: u, rests: true}, nil
+	case <-ctx.Done():
 		s.leave(user)
-		if err := context.Cause(waiting); !errors.Is(err, errBusy) {
-			return nil, err
-		}
-		return nil, problem.Explain(errBusy, reason.CostlyBusy.String())
+		return nil, context.Cause(ctx)
 	}
-	return &slot{slots: s, user: user, of: u}, nil
+}
+
+// explainBusy returns the error of a request that waited for too long with its reason, and any other as
+// it is.
+func explainBusy(err error) error {
+	if err == errBusy { //nolint:errorlint // what is wrapped has its reason
+		return problem.Explain(errBusy, reason.CostlyBusy.String())
+	}
+	return err
 }
 
 // enter counts a request of a user, nil if there are too many.

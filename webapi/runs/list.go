@@ -129,13 +129,19 @@ func whyHeld(changes []runlog.Change) reason.Text {
 }
 
 // Attempts returns all attempts of a run, the newest first. A run that another server has accepted may be
-// on its way to the history: for that it waits, at most 3 s. Errors: job.ErrInvalid, job.ErrNotFound,
-// access.ErrOthers, and job.ErrUnavailable while the history lacks records.
+// on its way to the history: for that it waits, at most 3 s, in a slot of the caller's. Errors:
+// job.ErrInvalid, job.ErrNotFound, access.ErrOthers, problem.ErrTooMany if too many of the caller's requests
+// wait, and job.ErrUnavailable while the history lacks records.
 func (rs *Runs) Attempts(ctx context.Context, text string) ([]runlog.Run, error) {
 	attempts, err := rs.Stored(ctx, text)
 	if !errors.Is(err, job.ErrNotFound) || errors.Is(err, access.ErrOthers) {
 		return attempts, err
 	}
+	slot, err := access.Of(ctx).Wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer slot.Release()
 	switch complete, err := rs.ledger.Ingested(ctx); {
 	case err != nil:
 		return nil, err

@@ -109,8 +109,8 @@ export const refusals = {
   run_id_old: "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before",
   run_id_ahead: "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from",
   key_twice: "contradicts {field:word} of the body: give one of the two",
-  too_many_costly: "you have {requests:number} reports, exports, previews or imports under way or waiting, the most at a time: send fewer at once",
-  costly_busy: "other reports, exports, previews or imports kept the server busy for too long: try again",
+  too_many_costly: "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once",
+  costly_busy: "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again",
   pieces_all: "must be all for a run without pieces",
 };
 

@@ -130,7 +130,7 @@ export const refusals: Record<RefusalCode, string> = {
   run_id_ahead: "的时间是 {at:instant}，比现在晚一分钟以上：请校准产生它的时钟",
   key_twice: "与请求体中的 {field:word} 不一致：两者只能给一个",
   too_many_costly:
-    "您有 {requests:number} 个报表、导出、预览或导入正在进行或等待，已达上限：请减少同时发出的请求",
-  costly_busy: "服务器一直忙于其他报表、导出、预览或导入：请重试",
+    "您有 {requests:number} 个报表、导出、预览、导入或对未知运行的查询正在进行或等待，已达上限：请减少同时发出的请求",
+  costly_busy: "服务器一直忙于其他报表、导出、预览、导入或对未知运行的查询：请重试",
   pieces_all: "不分片的运行只能为 all",
 };
