@@ -52,7 +52,9 @@ const maxPlain = 40
 // Programs that say little about what a line is for.
 var (
 	// prelude comes before the command proper: the next one counts.
-	prelude = []string{"cd", "test", "[", "[[", "export", "set", "umask", ".", "source", "sleep", "true", ":", "if", "then", "while", "do", "!"}
+	prelude = []string{"cd", "test", "[", "[[", "export", "set", "umask", ".", "source", "sleep", "true", ":", "for", "case", "fi", "done", "esac"}
+	// keywords of the shell come right before a command.
+	keywords = []string{"if", "then", "elif", "else", "while", "until", "do", "!", `\!`}
 	// wrappers and interpreters have the program proper among their arguments.
 	wrappers     = []string{"nice", "ionice", "env", "sudo", "chronic", "cronic", "timeout", "flock", "setsid", "nohup", "time", "exec", "command", "stdbuf", "systemd-cat"}
 	interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "python", "python2", "python3", "perl", "php", "ruby", "node"}
@@ -61,6 +63,8 @@ var (
 )
 
 var (
+	substitute = regexp.MustCompile(`\$\([^()]*\)`)
+	inlineCode = regexp.MustCompile(`(\s-[eEr])\s+(?:'[^']*'|"[^"]*")`) // of perl -e, php -r
 	operators  = regexp.MustCompile(`&&|\|\||[;|(){}&]`)
 	redirected = regexp.MustCompile(`[0-9]*[<>]+&?[0-9-]*\s*[^\s;|&]*`)
 	assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
@@ -71,7 +75,12 @@ var (
 // slugOf returns a slug that tells what a command does: its program's name, and the
 // word after it if that is a plain one, as in "certbot-renew".
 func slugOf(command string) string {
-	for _, simple := range operators.Split(redirected.ReplaceAllString(command, " "), -1) {
+	for before := ""; before != command; { // from the innermost substitution outwards
+		before, command = command, substitute.ReplaceAllString(command, " ")
+	}
+	command = inlineCode.ReplaceAllString(command, "$1")
+	command = redirected.ReplaceAllString(command, " ")
+	for _, simple := range operators.Split(command, -1) {
 		words := strings.Fields(strings.NewReplacer(`"`, "", `'`, "", "`", " ").Replace(simple))
 		if name := nameOf(words); name != "" {
 			return name
@@ -86,6 +95,8 @@ func nameOf(words []string) string {
 		switch {
 		case slices.Contains(prelude, program):
 			return ""
+		case slices.Contains(keywords, program):
+			words = words[1:]
 		case assignment.MatchString(words[0]), amount.MatchString(words[0]), strings.HasPrefix(words[0], "-"):
 			words = words[1:]
 		case program == "flock":
