@@ -65,19 +65,22 @@ func leavesTestsOut(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	w := &writes{store: s}
 	for i, status := range []job.Status{job.StatusSucceeded, job.StatusFailed} {
-		real, test := newRun().of("draft/pay").at(day.Add(time.Duration(i)*time.Hour)), newRun().of("draft/pay-draft").at(day.Add(time.Duration(i)*time.Hour))
-		a, b := real.finished(status, "worker-1", time.Second), test.finished(status, "worker-1", time.Second)
+		ran, tried := newRun().of("draft/pay").at(day.Add(time.Duration(i)*time.Hour)), newRun().of("draft/pay-draft").at(day.Add(time.Duration(i)*time.Hour))
+		a, b := ran.finished(status, "worker-1", time.Second), tried.finished(status, "worker-1", time.Second)
 		b.Cause = job.CauseTest
 		w.runs(t, a, b)
-		lost := test.record(job.StatusLost, 5*time.Second, "its executor vanished")
+		lost := tried.record(job.StatusLost, 5*time.Second, "its executor vanished")
 		lost.Cause = job.CauseTest
 		w.runs(t, lost)
 	}
 	want := func() {
 		t.Helper()
 		for _, f := range []logstore.ReportFilter{
-			{Step: runlog.StepMinute, Total: true}, {Step: runlog.StepHour, Total: true}, {Step: runlog.StepDay, Total: true},
-			{By: []runlog.Dimension{runlog.ByJob}, Total: true}, {By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, Total: true},
+			{Step: runlog.StepMinute, Total: true},
+			{Step: runlog.StepHour, Total: true},
+			{Step: runlog.StepDay, Total: true},
+			{By: []runlog.Dimension{runlog.ByJob}, Total: true},
+			{By: []runlog.Dimension{runlog.ByGroup, runlog.ByInstance}, Total: true},
 		} {
 			f.From, f.To, f.Group = day, day.Add(24*time.Hour), "draft"
 			r := reportOf(t, s, f)
