@@ -60,7 +60,7 @@ it("says nothing in English to who reads Chinese", async () => {
   await check("a trial");
   await page.keyboard.press("Escape");
 
-  await page.getByRole("link", { name: "触发中", exact: true }).click();
+  await page.getByRole("link", { name: "告警事件", exact: true }).click();
   const incident = page.locator("tr", { hasText: "any-failure" });
   await incident.getByText("任务 default/broken 执行失败").waitFor();
   await check("incidents");
