@@ -81,7 +81,9 @@ func TestTheLastLineLeavesOutWhatTheRunHasPrinted(t *testing.T) {
 			if got := lines[len(lines)-1].Text; got != last {
 				t.Errorf("after %q and %q the last line is %q, want %q", prints, message, got, last)
 			}
-			w.wantStatus(tr.RunID, job.StatusFailed, message)
+			if len(message) < bus.MaxMessage {
+				w.wantStatus(tr.RunID, job.StatusFailed, message)
+			}
 		}
 		want("", "no route: bank", "the run ended as failed: no route: bank")
 		want("other\n", "no route: bank", "the run ended as failed: no route: bank")
@@ -90,7 +92,11 @@ func TestTheLastLineLeavesOutWhatTheRunHasPrinted(t *testing.T) {
 		want("one\ntwo\n", "one\ntwo", "the run ended as failed")
 		want("no route\n", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop")
 		want("a long line\n", "exit code 1: a long…", "the run ended as failed: exit code 1")
+		want("all went badly\n15 rows\n", "bad: 5", "the run ended as failed: bad: 5")
+		want("5 rows\n", "no slot: 5", "the run ended as failed: no slot: 5")
 		want("early\n"+strings.Repeat("x\n", 10<<10), "early", "the run ended as failed: early")
+		long := strings.Repeat("a: ", 1<<20) // to look for each of its parts would take minutes
+		want("b\n", long, ("the run ended as failed: " + long)[:bus.MaxMessage-len("…")]+"…")
 	})
 }
 

@@ -53,6 +53,8 @@ def test_the_last_line_leaves_out_what_the_run_has_printed():
     want("Traceback\nValueError: bank", "ValueError: bank", "the run ended as failed")
     want("no route", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop")
     want("a long line", "exit code 1: a long…", "the run ended as failed: exit code 1")
+    want("all went badly\n15 rows", "bad: 5", "the run ended as failed: bad: 5")
+    want("5 rows", "no slot: 5", "the run ended as failed: no slot: 5")
     want("early\n" + "x\n" * (10 << 10), "early", "the run ended as failed: early")
 
 

@@ -33,6 +33,7 @@ const ROOM = 16 << 20; // bytes of lines that wait, of all runs of the process: 
 export const OWN = 64 << 10; // bytes of a run's lines that may wait whatever those of others take
 const COST = 128; // of a line, beside its text
 const STALL = 1000; // how long the stream may take before flush stops waiting for it
+const PARTS = 20; // of a message that are searched for in what the run printed
 const TAIL = 8 << 10; // characters of what the run printed last that are kept for the last line
 const LINGER = 15_000; // how long the end of a run waits for its lines
 
@@ -111,7 +112,7 @@ export class RunLog {
 
   /** Log how the run ended and why, without the part of the message that the run has just printed. */
   end(status: string, message: string): void {
-    const why = unprinted(message, this.tail);
+    const why = unprinted(cut(message), this.tail);
     this.system("error", `the run ended as ${status}${why && `: ${why}`}`);
   }
 
@@ -307,11 +308,30 @@ export class RunLog {
   }
 }
 
-/** A message without its end, from its beginning or a colon or semicolon on, that is in the tail. */
+/** A message without its end, from its beginning or a colon or semicolon on, that ends a line of the tail. */
 function unprinted(message: string, tail: string): string {
-  const starts = [0, ...Array.from(message.matchAll(/[:;]\s*/g), (part) => part.index + part[0].length)];
-  const known = starts.find((start) => start < message.length && tail.includes(message.slice(start).replace(/…$/, "")));
-  return known === undefined ? message : message.slice(0, known).replace(/[:; ]+$/, "");
+  const parts = Array.from(message.matchAll(/^|[:;]\s*/g)).slice(0, PARTS);
+  for (const part of parts) {
+    const start = part.index + part[0].length;
+    if (endsLine(message.slice(start), tail)) {
+      return message.slice(0, start).replace(/[:; ]+$/, "");
+    }
+  }
+  return message;
+}
+
+/** Whether a line ends with a text, from the start of a word on. If the text was cut, it need not be the end. */
+function endsLine(text: string, tail: string): boolean {
+  const printed = text.endsWith("…") ? text.slice(0, -1) : `${text}\n`;
+  if (text === "" || printed === "") {
+    return false;
+  }
+  for (let at = tail.indexOf(printed); at >= 0; at = tail.indexOf(printed, at + 1)) {
+    if (!/[\p{L}\p{N}_]$/u.test(tail.slice(Math.max(0, at - 2), at))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 function told(seq: number, text: string): Line {

@@ -35,6 +35,8 @@ test("the last line leaves out what the run has printed", async () => {
   await want("Error: bank\n    at pay", "Error: bank", "the run ended as failed");
   await want("no route", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop");
   await want("a long line", "exit code 1: a long…", "the run ended as failed: exit code 1");
+  await want("all went badly\n15 rows", "bad: 5", "the run ended as failed: bad: 5");
+  await want("5 rows", "no slot: 5", "the run ended as failed: no slot: 5");
   await want(`early\n${"x\n".repeat(10 << 10)}`, "early", "the run ended as failed: early");
 });
 

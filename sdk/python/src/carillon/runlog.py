@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import re
 import threading
@@ -21,6 +22,7 @@ OWN = 64 << 10  # bytes of a run's lines that may wait whatever those of others 
 COST = 128  # of a line, beside its text
 STALL = 1.0  # how long the stream may take before lines are dropped
 LINGER = 15.0  # how long the end of a run waits for its lines
+PARTS = 20  # of a message that are searched for in what the run printed
 TAIL = 8 << 10  # characters of what the run printed last that are kept for the last line
 MARK = "…"
 
@@ -96,7 +98,8 @@ class RunLog:
     def end(self, status: str, message: str) -> None:
         """Log how the run ended and why, without the part of the message that the run has just printed."""
         with self._lock:
-            message = _unprinted(message, "\n".join(self._tail))
+            tail = "\n".join(self._tail)
+        message = _unprinted(wire.cut(message), tail)
         self.system("error", f"the run ended as {status}" + (f": {message}" if message else ""))
 
     def _append(self, output: str, level: str, text: str, at: str) -> None:
@@ -287,12 +290,19 @@ class RunLog:
 
 
 def _unprinted(message: str, tail: str) -> str:
-    """A message without its end, from its beginning or a colon or semicolon on, that is in the tail."""
-    starts = [0] + [part.end() for part in re.finditer(r"[:;]\s*", message)]
-    for start in starts:
-        if start < len(message) and message[start:].removesuffix(MARK) in tail:
+    """A message without its end, from its beginning or a colon or semicolon on, that ends a line of the tail."""
+    parts = itertools.islice(re.finditer(r"^|[:;]\s*", message), PARTS)
+    for start in (part.end() for part in parts):
+        if _ends_line(message[start:], tail):
             return message[:start].rstrip(":; ")
     return message
+
+
+def _ends_line(text: str, tail: str) -> bool:
+    """Whether a line ends with a text, from the start of a word on. If the text was cut, it need not be the end."""
+    printed = text.removesuffix(MARK)
+    end = "" if text.endswith(MARK) else r"$"
+    return printed != "" and re.search(r"(?<!\w)" + re.escape(printed) + end, tail, re.MULTILINE) is not None
 
 
 def _pieces(line: str) -> list[str]:

@@ -24,6 +24,7 @@ final class RunLog {
   private static final long STALL = TimeUnit.SECONDS.toNanos(1); // how long the stream may take before lines are dropped
   private static final long LINGER = 15; // s that the end of a run waits for its lines
 
+  private static final int PARTS = 20; // of a message that are searched for in what the run printed
   private static final int TAIL = 8 << 10; // characters of what the run printed last, for the last line
   private static final Pattern PART = Pattern.compile("^|[:;]\\s*");
 
@@ -103,16 +104,29 @@ final class RunLog {
     system("error", "the run ended as " + status + (why.isEmpty() ? "" : ": " + why));
   }
 
-  /** A message without its end, from its beginning or a colon or semicolon on, that is in the tail. */
+  /** A message without its end, from its beginning or a colon or semicolon on, that ends a line of the tail. */
   private synchronized String unprinted(String message) {
     Matcher part = PART.matcher(message);
-    while (part.find()) {
-      String cause = message.substring(part.end());
-      if (!cause.isEmpty() && tail.indexOf(cause.endsWith("…") ? cause.substring(0, cause.length() - 1) : cause) >= 0) {
+    for (int n = 0; n < PARTS && part.find(); n++) {
+      if (endsLine(message.substring(part.end()))) {
         return message.substring(0, part.start());
       }
     }
     return message;
+  }
+
+  /** Whether a line of the tail ends with a text, from the start of a word on. If the text was cut, it need not be the end. */
+  private boolean endsLine(String text) {
+    String printed = text.endsWith(Lines.MARK) ? text.substring(0, text.length() - Lines.MARK.length()) : text + "\n";
+    if (text.isEmpty() || printed.isEmpty()) {
+      return false;
+    }
+    for (int at = tail.indexOf(printed); at >= 0; at = tail.indexOf(printed, at + 1)) {
+      if (at == 0 || !Character.isLetterOrDigit(tail.codePointBefore(at)) && tail.charAt(at - 1) != '_') {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Keeps the end of what the run printed. */

@@ -64,6 +64,8 @@ class RunLogTest {
     wantLast("java.lang.IllegalStateException: bank\n\tat Pay", "IllegalStateException: bank", "the run ended as failed");
     wantLast("no route", "cannot pay; no route; stop", "the run ended as failed: cannot pay; no route; stop");
     wantLast("a long line", "exit code 1: a long…", "the run ended as failed: exit code 1");
+    wantLast("all went badly\n15 rows", "bad: 5", "the run ended as failed: bad: 5");
+    wantLast("5 rows", "no slot: 5", "the run ended as failed: no slot: 5");
     wantLast("early\n" + "x\n".repeat(10 << 10), "early", "the run ended as failed: early");
   }
 
