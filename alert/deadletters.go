@@ -38,7 +38,7 @@ func (s *session) checkDeadLetters(ctx context.Context) error {
 		return jet.Unavailable(err)
 	}
 	last := stream.CachedInfo().State.LastSeq
-	if last < s.position.Dead { // it was made anew
+	if last < s.position.Dead { // the stream was created again
 		s.position.Dead = 0
 	}
 	if last == s.position.Dead {
@@ -78,7 +78,7 @@ func (s *session) checkDeadLetters(ctx context.Context) error {
 			if d.n == 1 {
 				summary = alerting.Say("message_refused", "group", group, "reason", clip.Text(oneLine(d.reason), alerting.MaxMessage))
 			}
-			// The instant, and not the sequence, as the stream may be made anew.
+			// The instant, and not the sequence: the stream may be created again.
 			seq := uint64(d.at.UnixNano())
 			if err := s.found(ctx, &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: stamp(d.at), Source: fromDead, Seq: seq}); err != nil {
 				return err

@@ -86,7 +86,7 @@ func (i *incidents) found(ctx context.Context, f *alerting.Finding) error {
 	})
 }
 
-// turned has an incident about a late run be about the run's bad end.
+// turned changes an incident about a late run into one about the run's failure.
 func (i *incidents) turned(ctx context.Context, r *alerting.Rule, subject string, summary alerting.Sentence, o *outcome) error {
 	key := keyIncident + alerting.HashOf(r.Alert, subject)
 	if inc := i.mirror.incident(key); inc == nil || !o.turns(inc) {
@@ -101,8 +101,7 @@ func (i *incidents) turned(ctx context.Context, r *alerting.Rule, subject string
 	})
 }
 
-// cured takes in an outcome after which a job is well again, if an incident says that it
-// is not.
+// cured applies an outcome that ends the trouble of a job, if there is an incident about that.
 func (i *incidents) cured(ctx context.Context, r *alerting.Rule, subject string, o *outcome) error {
 	key := keyIncident + alerting.HashOf(r.Alert, subject)
 	late := r.When.StartsWithin > 0 || r.When.EndsWithin > 0

@@ -20,7 +20,7 @@ const maxScanned = 5000
 func ofLateRuns(c *alerting.Condition) bool { return c.StartsWithin > 0 || c.EndsWithin > 0 }
 
 // checkLate finds the live runs of a rule that have not begun, or ended, in time. The
-// triggers that nobody has acknowledged and the deferred items are the live runs.
+// live runs are the triggers that are not acknowledged, and the deferred items.
 func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	consider := func(name job.Name, id job.RunID, attempt int) error {
 		fired := id.Time()

@@ -94,7 +94,7 @@ func (p *poster) due(now time.Time) (list []dueDelivery, next time.Duration) {
 		for _, d := range inc.Value.Deliveries {
 			switch left := d.NextAt.Sub(now); {
 			case d.State != alerting.Waiting:
-			case left <= 0, d.Claim != 0 && d.Claim != p.held.Epoch: // whoever claimed it is gone
+			case left <= 0, d.Claim != 0 && d.Claim != p.held.Epoch: // its claimant has lost the lease
 				list = append(list, dueDelivery{inc.Value.ID, inc.Key, d.ID, d.Channel})
 			default:
 				next = min(next, left)

@@ -129,7 +129,7 @@ func (d *Directory) checked(ctx context.Context, name, password string) (*User, 
 	return &user, nil
 }
 
-// attempts count sign-ins, of which too many fail.
+// attempts counts the sign-ins of users and addresses, and refuses those beyond a limit.
 type attempts struct{ failures jet.Records[failures] }
 
 // count counts one sign-in.

@@ -194,7 +194,7 @@ type logIDs struct {
 	taken  time.Time
 }
 
-// give offers log ids until one is accepted. It takes blocks of them, of which it gets the first.
+// give offers log ids until one is accepted. It reserves them in blocks, and offers the first of each.
 func (n *logIDs) give(ctx context.Context, take func() (int64, error), accept func(id int64) bool) error {
 	select {
 	case n.giving <- struct{}{}:

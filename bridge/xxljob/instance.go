@@ -265,7 +265,7 @@ type stray struct {
 	until time.Time
 }
 
-// occupied is the jobs of which an instance takes no run.
+// occupied has the jobs whose runs an instance refuses.
 type occupied struct {
 	busy  map[job.Name]bool  // jobs with a run here, or whose executor may still do one that has ended
 	stray map[job.Name]stray // of these, the latter

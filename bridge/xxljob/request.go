@@ -269,7 +269,7 @@ func (i *instance) set(ctx context.Context, to func(*state.Instance)) error {
 	return nil
 }
 
-// pullFrom tells the group to pull from other consumers. Its instances share the pull, so one that is told tells
+// pullFrom tells the group to pull from other consumers. Its instances share the pull: the one that is told tells
 // all.
 func (i *instance) pullFrom(ctx context.Context, m *nats.Msg) error {
 	var q bus.ConsumersRequest

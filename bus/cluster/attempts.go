@@ -16,7 +16,7 @@ type Attempts struct{ conn *Conn }
 // Attempts returns what is kept of attempts.
 func (c *Conn) Attempts() Attempts { return Attempts{c} }
 
-// Claim returns the claim of t's attempt, nil if nobody has begun it.
+// Claim returns the claim of t's attempt; nil if none has begun.
 func (as Attempts) Claim(ctx context.Context, t *bus.Trigger) (*bus.Claim, error) {
 	m, err := as.conn.Last(ctx, "KV_"+bus.BucketClaim, bus.SubjectClaim(t))
 	if errors.Is(err, jet.ErrNoMessage) {

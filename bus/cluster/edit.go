@@ -22,7 +22,7 @@ type Edit struct {
 	KeepPause bool
 }
 
-// Check returns job.ErrConflict if the condition of e does not hold for what is to be changed, at its
+// Check returns job.ErrConflict if the condition of e does not hold for the stored document, at its
 // present revision.
 func (e Edit) Check(name string, exists bool, revision uint64) error {
 	switch {

@@ -197,7 +197,7 @@ func larger(a, b int64) int64 {
 	return max(a, b)
 }
 
-// kindConfig has what is fixed when a cluster is made.
+// kindConfig has the settings that are fixed when a cluster is created.
 var kindConfig = jet.Kind[Config]{
 	Bucket: bus.BucketCluster, Prefix: "config", Name: func(string) string { return "the cluster configuration" },
 	Decode: func(_ string, data []byte) (cfg Config, err error) {

@@ -14,8 +14,8 @@ import (
 )
 
 // Whereabouts answers what became of attempts, by three questions: is the trigger of an attempt on its
-// stream, does an instance have the attempt, is its end stored? An attempt of which all three are
-// denied is lost. Instances are asked before ends are read: who has an attempt stores its end later.
+// stream, does an instance have the attempt, is its end stored? If the answer to all three is no, the
+// attempt is lost. Instances are asked before ends are read: an end may be stored in between.
 type Whereabouts struct{ conn *Conn }
 
 // Whereabouts answers over c. Reads are long, so most callers use [Conn.Bulk].
@@ -32,31 +32,31 @@ var ErrLaterTrigger = fmt.Errorf("%w: a trigger of a later version is stored; up
 
 // Triggers calls yield with the triggers of a shard for a group, or for all groups if that is "*", until
 // yield returns false. read says who may answer, as [jet.Reading] does; its stream and filter are not
-// used. unread is why some could not be decoded: [ErrLaterTrigger], or an *InvalidError. err is
+// used. unreadable is why some could not be decoded: [ErrLaterTrigger], or an *InvalidError. err is
 // job.ErrUnavailable; what was yielded is void then.
-func (w Whereabouts) Triggers(ctx context.Context, shard int, group string, read jet.Reading, yield func(StoredTrigger) bool) (unread, err error) {
+func (w Whereabouts) Triggers(ctx context.Context, shard int, group string, read jet.Reading, yield func(StoredTrigger) bool) (unreadable, err error) {
 	read.Stream, read.Filter = w.conn.TrigOf(shard), bus.SubjectTriggers(shard, group)
 	err = w.conn.Read(ctx, read, func(m *jet.Stored) bool {
 		t, err := bus.DecodeTrigger(m.Header, m.Data)
 		switch {
 		case bus.UnknownTrigger(m.Header):
-			unread = ErrLaterTrigger // whatever else there is
+			unreadable = ErrLaterTrigger // whatever else there is
 		case err == nil:
 			return yield(StoredTrigger{t, m.Seq})
-		case unread == nil:
-			unread = err
+		case unreadable == nil:
+			unreadable = err
 		}
 		return true
 	})
-	return unread, err
+	return unreadable, err
 }
 
 // Holders is what the instances of a group say of attempts.
 type Holders struct {
 	// Held and Reported tell which instance said so.
 	Held, Reported map[bus.AttemptRef]string
-	// Silent are the instances that have not answered, though they may be alive: what
-	// nobody else has, one of them may.
+	// Silent are the instances that have not answered, though they may be alive: any of them may have
+	// an attempt that no other has.
 	Silent []string
 }
 
@@ -134,7 +134,7 @@ type Ends struct {
 	Known uint64
 }
 
-// Begin is that an instance has reported the start of an attempt, and of which of its deliveries.
+// Begin is the start of an attempt, as its instance has reported it.
 type Begin struct {
 	Instance string
 	Delivery int
@@ -150,7 +150,7 @@ func (w Whereabouts) Ends(ctx context.Context, shard int, group string, since ti
 	}
 	ends := Ends{Ended: map[bus.AttemptRef]bool{}, Begun: map[bus.AttemptRef]Begin{}, Known: known}
 	err = w.conn.Read(ctx, jet.Reading{Stream: w.conn.EvtOf(shard), Filter: bus.SubjectEvent(shard, group), Since: since, Known: known}, func(m *jet.Stored) bool {
-		// What is refused here is refused by all who read it: it ends nothing.
+		// An event that is refused here is refused by every reader: it ends nothing.
 		e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
 		switch {
 		case err != nil:

@@ -203,7 +203,7 @@ const slowStart = 3 * time.Second
 
 const (
 	starting = "Starting NATS, the log store, the scheduler, an executor and the API. Their data is in %s.\n"
-	waiting  = "Waiting until all shards have a node. If a process before was killed, that takes 15 s: so long do its leases last.\n"
+	waiting  = "Waiting for the leases of all shards. After a kill that takes 15 s: until then the killed process may hold them.\n"
 )
 
 const welcome = `

@@ -54,7 +54,7 @@ func reportTo(ctx context.Context, lines *slog.Logger) otel.ErrorHandlerFunc {
 	var rejected atomic.Int64
 	return func(err error) {
 		if partial, is := errors.AsType[*otlp.PartialError](err); is {
-			lines.WarnContext(ctx, "spans rejected by the collector", "error", err, "rejected_spans", rejected.Add(partial.Rejected))
+			lines.WarnContext(ctx, "warning of the trace collector", "error", err, "rejected_spans", rejected.Add(partial.Rejected))
 			return
 		}
 		lines.WarnContext(ctx, "traces not sent", "error", err)

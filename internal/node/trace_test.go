@@ -25,9 +25,9 @@ func TestRejectedSpansAreCountedAndLoggedInSteps(t *testing.T) {
 		report(&otlp.PartialError{Collector: "http://collector", Rejected: 3, Sent: 9, Message: "too long"})
 	}
 	want := `level=WARN msg="traces not sent" error="no route"
-level=WARN msg="spans rejected by the collector" error="http://collector rejects 3 of 9 spans: \"too long\"" rejected_spans=3
-level=WARN msg="spans rejected by the collector" error="http://collector rejects 3 of 9 spans: \"too long\"" rejected_spans=6 times=2
-level=WARN msg="spans rejected by the collector" error="http://collector rejects 3 of 9 spans: \"too long\"" rejected_spans=12 times=4
+level=WARN msg="warning of the trace collector" error="http://collector rejects 3 of 9 spans: \"too long\"" rejected_spans=3
+level=WARN msg="warning of the trace collector" error="http://collector rejects 3 of 9 spans: \"too long\"" rejected_spans=6 times=2
+level=WARN msg="warning of the trace collector" error="http://collector rejects 3 of 9 spans: \"too long\"" rejected_spans=12 times=4
 `
 	if got := out.String(); strings.TrimSpace(got) != strings.TrimSpace(want) {
 		t.Errorf("logged\n%s\nwant\n%s", got, want)

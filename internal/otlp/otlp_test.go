@@ -256,7 +256,7 @@ func TestSpansThatACollectorRejectsAreReportedAndNotSentAgain(t *testing.T) {
 	}
 	f(protobuf, partial(1, "attribute too long"), `http://user:xxxxx@collector rejects 1 of 2 spans: "attribute too long"`)
 	f(protobuf, partial(2, ""), `http://user:xxxxx@collector rejects 2 of 2 spans: ""`)
-	f(protobuf, partial(0, "use the other port"), `http://user:xxxxx@collector rejects 0 of 2 spans: "use the other port"`)
+	f(protobuf, partial(0, "use the other port"), `http://user:xxxxx@collector warns: "use the other port"`)
 	f(protobuf+"; charset=utf-8", partial(1, "a\nb"), `http://user:xxxxx@collector rejects 1 of 2 spans: "a\nb"`)
 	f(protobuf, partial(1, strings.Repeat("x", long)), `http://user:xxxxx@collector rejects 1 of 2 spans: "`+strings.Repeat("x", messageLimit)+`…"`)
 	// Fields that a newer version of OTLP may have are skipped.

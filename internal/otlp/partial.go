@@ -10,8 +10,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
-// PartialError reports that a collector took a request, but not all of its spans, or that it has a
-// warning. Such spans are not sent again.
+// PartialError is a collector's warning about a request, most often that it rejects some of the spans.
+// They are not sent again.
 type PartialError struct {
 	Collector string // its address, without a password
 	Rejected  int64  // how many spans it rejected; 0: it only warns
@@ -21,6 +21,9 @@ type PartialError struct {
 
 // Error implements error.
 func (e *PartialError) Error() string {
+	if e.Rejected == 0 {
+		return fmt.Sprintf("%s warns: %q", e.Collector, e.Message)
+	}
 	return fmt.Sprintf("%s rejects %d of %d spans: %q", e.Collector, e.Rejected, e.Sent, e.Message)
 }
 

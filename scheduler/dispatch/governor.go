@@ -62,7 +62,7 @@ type live struct {
 func newGovernor(g *group, limits cluster.GroupLimits, consumers int) *governor {
 	now := time.Now()
 	v := &governor{g: g, limits: limits, again: make([]bool, consumers), finished: make(chan string, maxOffers), over: map[bus.AttemptRef]bool{}}
-	v.againAt = now.Add(bus.AckWait + comesAgain) // what an earlier holder of the lease had in hand
+	v.againAt = now.Add(bus.AckWait + comesAgain) // when the triggers of an earlier holder of the lease come again
 	for range g.d.conn.Trigs() {
 		v.live = append(v.live, live{runs: limits.Limit})
 	}
@@ -93,7 +93,7 @@ func (v *governor) listen(ctx context.Context) (finished <-chan string, stop fun
 func (v *governor) noteEnd(m *nats.Msg) {
 	e, err := v.g.d.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
 	if err != nil || e.Kind != bus.EventFinished {
-		return // what is forged or damaged ingest counts
+		return // forged or damaged; ingest counts it
 	}
 	v.mu.Lock()
 	v.over[e.Ref()] = true

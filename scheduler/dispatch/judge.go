@@ -71,7 +71,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 		case free:
 			ended, err := s.countDeath(ctx)
 			if err == nil {
-				if o.clear = true; !o.hasDeaths() { // whose deaths are to be known the next time
+				if o.clear = true; !o.hasDeaths() { // one with deaths is judged again: that counts them
 					o.g.naks.noteFree(o.at, o.delivery)
 				}
 				return ended

@@ -40,7 +40,7 @@ func TestEventsToldToASlowReaderAreBounded(t *testing.T) {
 	}
 }
 
-// A change of a job is told once all jobs are known: whoever loads everything before that would miss it.
+// A change of a job is sent once all jobs are known: a page that loads everything before that would miss it.
 func TestAReaderIsToldToLoadEverythingOnceChangesOfJobsAreHeardOf(t *testing.T) {
 	bustest.Run(t, noon, func(t *testing.T) {
 		n := NewNews(clustertest.Setup(t, bustest.NewBroker(t), "api", 1), slog.New(slog.DiscardHandler))

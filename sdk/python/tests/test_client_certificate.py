@@ -37,7 +37,7 @@ def certificate(tmp_path):
 
 @pytest.fixture
 def server(certificate):
-    """A NATS server that asks for a client certificate, and tells of each client whose it has."""
+    """A NATS server that asks for a client certificate, and records the subject of each."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=certificate[0])
     context.load_cert_chain(*certificate)
     context.verify_mode = ssl.CERT_REQUIRED
