@@ -16,20 +16,29 @@ it("a retention is read as rows, in days where those are whole", () => {
 });
 
 it("rows say the retention that they were read from", () => {
-  expect(retentionOf(rulesOf(retention))).toEqual({
+  expect(retentionOf(rulesOf(retention), retention)).toEqual({
     default: { runs: "2592000s", logs: "129600s" },
     groups: { billing: { logs: "7776000s" } },
     jobs: { "billing/noisy": { runs: "86400s", logs: "86400s" } },
   });
 });
 
+it("rows leave what they do not show as it is", () => {
+  const facts = { audit: "8760h", alerts: "2160h" };
+  expect(retentionOf(rulesOf(retention), { ...retention, facts })?.facts).toEqual(facts);
+});
+
 it("a row that is not finished says nothing yet", () => {
   const [all] = rulesOf(retention);
   if (!all) throw new Error("no rule");
-  expect(retentionOf([{ ...all, runs: "" }])).toBeUndefined();
-  expect(retentionOf([{ ...all, runs: "30 days" }])).toBeUndefined();
-  expect(retentionOf([all, { id: 1, scope: "group", name: "", runs: "1d", logs: "" }])).toBeUndefined();
-  expect(retentionOf([all, { id: 1, scope: "group", name: "billing", runs: "", logs: "" }])).toBeUndefined();
+  expect(retentionOf([{ ...all, runs: "" }], retention)).toBeUndefined();
+  expect(retentionOf([{ ...all, runs: "30 days" }], retention)).toBeUndefined();
+  expect(
+    retentionOf([all, { id: 1, scope: "group", name: "", runs: "1d", logs: "" }], retention),
+  ).toBeUndefined();
+  expect(
+    retentionOf([all, { id: 1, scope: "group", name: "billing", runs: "", logs: "" }], retention),
+  ).toBeUndefined();
 });
 
 it.each([

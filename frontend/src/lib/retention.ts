@@ -34,9 +34,9 @@ export function rulesOf(r: Retention): Rule[] {
   );
 }
 
-/** The retention that rows say; undefined as long as one of them does not say anything that could be. */
-export function retentionOf(rules: Rule[]): Retention | undefined {
-  const retention: Retention = { default: {} };
+/** The retention that rows say, with what a stored one has beside rules; undefined while a row is not complete. */
+export function retentionOf(rules: Rule[], { facts }: Retention): Retention | undefined {
+  const retention: Retention = { default: {}, ...(facts && { facts }) };
   for (const r of rules) {
     if (!isLength(r.runs, r.scope === "default") || !isLength(r.logs, r.scope === "default"))
       return undefined;

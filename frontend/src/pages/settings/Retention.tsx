@@ -33,7 +33,7 @@ function Editor({ item }: { item: RetentionItem }) {
   const admin = useMay()("admin", "*");
   const [rules, setRules] = useState(() => rulesOf(item.retention));
   const [saving, setSaving] = useState(false);
-  const chosen = retentionOf(rules);
+  const chosen = retentionOf(rules, item.retention);
   const changed = JSON.stringify(rules) !== JSON.stringify(rulesOf(item.retention));
   const asked = useLater(chosen ?? item.retention);
   const effect = useQuery(retentionEffect(asked));
