@@ -26,7 +26,7 @@ export default function Incidents() {
   const navigate = useNavigate();
   return (
     <>
-      <div className="row pad-y">
+      <div className="filters">
         <Segments
           label={t.alerts.columns.state}
           value={state}
