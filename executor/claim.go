@@ -12,15 +12,15 @@ import (
 func (e *Executor) claim(ctx context.Context, r *Run) (mine bool, err error) {
 	claim := &bus.Claim{Instance: r.instance, Delivery: r.delivered, Try: nuid.Next()}
 	if mine, err = e.conn.Claim(ctx, r.trigger, claim, e.out.publish); err == nil && mine {
-		r.held = claim
+		r.held.Store(claim)
 	}
 	return mine, err
 }
 
 // releaseClaim shortens the life of the claim on an attempt that has ended. Nobody waits
 // for it: a claim that stays is only a waste of room.
-func (e *Executor) releaseClaim(r *Run) {
-	m, err := r.held.OverMsg(r.trigger)
+func (e *Executor) releaseClaim(r *Run, claim *bus.Claim) {
+	m, err := claim.OverMsg(r.trigger)
 	if err == nil {
 		err = e.conn.NC.PublishMsg(m)
 	}

@@ -126,8 +126,8 @@ func (e *Executor) finish(life context.Context, end *report, o outcome) {
 	}
 	if err == nil {
 		end.verdict = reported
-		if r.held != nil {
-			e.releaseClaim(r)
+		if claim := r.held.Load(); claim != nil {
+			e.releaseClaim(r, claim)
 		}
 	} else {
 		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)

@@ -28,8 +28,8 @@ type Run struct {
 	ending ending
 	// called is whether the handler has been.
 	called atomic.Bool
-	// held is the claim on an at_most_once attempt. The attempt's goroutines use it.
-	held *bus.Claim
+	// held is the claim on an at_most_once attempt. It may come while the loop abandons the attempt.
+	held atomic.Pointer[bus.Claim]
 
 	mu       sync.Mutex
 	exitCode *int
