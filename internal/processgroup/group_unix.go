@@ -14,9 +14,14 @@ func Set(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
-// Terminate asks the whole group to end.
+// Terminate asks the whole group to end. It returns [os.ErrProcessDone] if the first process has ended
+// and been waited for, even if others of the group have not ended.
 func Terminate(p *os.Process) error {
+	ended := p.Signal(syscall.Signal(0))
 	err := syscall.Kill(-p.Pid, syscall.SIGTERM)
+	if errors.Is(ended, os.ErrProcessDone) {
+		return ended
+	}
 	if errors.Is(err, syscall.ESRCH) {
 		return os.ErrProcessDone
 	}
