@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 )
 
 const module = "github.com/carillon-scheduler/carillon"
@@ -27,60 +27,60 @@ var anything = []string{"..."}
 // import nothing of ours that they may not. The most specific row counts. docs/explanation/architecture.md
 // draws this table.
 var mayImport = map[string][]string{
-	".":                       {}, // the root holds tests only
-	"job":                     {},
-	"api":                     {"job"},
-	"bus":                     {"job", "bus/loglevel"},
-	"bus/loglevel":            {},
-	"bus/jet":                 {"job", "bus", "bus/doubling"},
-	"bus/cluster":             {"job", "bus", "bus/jet"},
-	"bus/doubling":            {},
-	"bus/embedded":            {"bus/doubling"},
-	"bus/seal":                {},
-	"bus/recent":              {},
-	"bus/bustest":             {"bus", "bus/embedded", "job"},
-	"bus/cluster/clustertest": {"bus/jet", "bus/cluster", "bus/bustest"},
-	"scheduler":               {"job", "bus", "bus/jet", "bus/cluster", "scheduler/shard", "bus/doubling"},
-	"scheduler/shard":         {"job", "bus", "scheduler"}, // decides, and needs no connection
-	"scheduler/orphans":       {"job", "bus", "bus/jet", "bus/cluster", "logstore", "bus/doubling"},
-	"executor":                {"job", "bus", "bus/jet", "bus/seal", "bus/recent"},
-	"runner":                  {"job", "executor"},
-	"bridge":                  {"job", "bus", "bus/jet", "bus/recent", "bus/doubling"},
-	"bridge/xxljob/jobapi":    {"bridge", "job", "api"},
-	"bridge/xxljob/admin":     {"bridge", "bridge/xxljob/jobapi", "job", "bus/doubling"},
-	"examples":                {"executor"},
-	"runner/runnertest":       {"job", "bus", "bus/jet", "bus/cluster", "bus/bustest", "bus/cluster/clustertest", "executor"},
-	"auth":                    {"job", "bus", "bus/jet", "bus/cluster", "bus/doubling"},
-	"audit":                   {"job", "bus", "bus/jet", "bus/cluster"},
-	"logstore":                {"job"},
-	"logstore/ingest":         {"job", "bus", "bus/jet", "bus/cluster", "logstore", "bus/doubling"},
-	"logstore/standin":        {"job", "bus", "bus/jet", "bus/cluster", "logstore", "logstore/ingest"},
-	"logstore/targets":        {"job", "bus", "bus/cluster", "logstore"},
-	"alert":                   {"job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/doubling"},
-	"ledger":                  {"job", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"webapi":                  slices.Concat(ofWebapi, []string{"job", "api", "bus", "bus/jet", "bus/cluster", "bus/seal", "auth", "audit", "alert", "logstore", "ledger", "frontend"}),
-	"frontend":                {},
-	"internal":                anything,
+	".":                    {}, // the root holds tests only
+	"job":                  {},
+	"api":                  {"job"},
+	"bus":                  {"job", "bus/loglevel"},
+	"bus/loglevel":         {},
+	"bus/jet":              {"job", "bus", "bus/doubling"},
+	"bus/doubling":         {},
+	"bus/seal":             {},
+	"bus/recent":           {},
+	"cluster":              {"job", "bus", "bus/jet"},
+	"cluster/embedded":     {"bus/doubling"},
+	"cluster/bustest":      {"bus", "cluster/embedded", "job"},
+	"cluster/clustertest":  {"bus/jet", "cluster", "cluster/bustest"},
+	"scheduler":            {"job", "bus", "bus/jet", "cluster", "scheduler/shard", "bus/doubling"},
+	"scheduler/shard":      {"job", "bus", "scheduler"}, // decides, and needs no connection
+	"scheduler/orphans":    {"job", "bus", "bus/jet", "cluster", "logstore", "bus/doubling"},
+	"executor":             {"job", "bus", "bus/jet", "bus/seal", "bus/recent"},
+	"runner":               {"job", "executor"},
+	"bridge":               {"job", "bus", "bus/jet", "bus/recent", "bus/doubling"},
+	"bridge/xxljob/jobapi": {"bridge", "job", "api"},
+	"bridge/xxljob/admin":  {"bridge", "bridge/xxljob/jobapi", "job", "bus/doubling"},
+	"examples":             {"executor"},
+	"runner/runnertest":    {"job", "bus", "bus/jet", "cluster", "cluster/bustest", "cluster/clustertest", "executor"},
+	"auth":                 {"job", "bus", "bus/jet", "cluster", "bus/doubling"},
+	"audit":                {"job", "bus", "bus/jet", "cluster"},
+	"logstore":             {"job"},
+	"logstore/ingest":      {"job", "bus", "bus/jet", "cluster", "logstore", "bus/doubling"},
+	"logstore/standin":     {"job", "bus", "bus/jet", "cluster", "logstore", "logstore/ingest"},
+	"logstore/targets":     {"job", "bus", "cluster", "logstore"},
+	"alert":                {"job", "bus", "bus/jet", "cluster", "bus/seal", "bus/doubling"},
+	"ledger":               {"job", "bus", "bus/jet", "cluster", "logstore"},
+	"webapi":               slices.Concat(ofWebapi, []string{"job", "api", "bus", "bus/jet", "cluster", "bus/seal", "auth", "audit", "alert", "logstore", "ledger", "frontend"}),
+	"frontend":             {},
+	"internal":             anything,
 
-	"webapi/problem":  {"job", "api", "bus/cluster", "auth"},
+	"webapi/problem":  {"job", "api", "cluster", "auth"},
 	"webapi/access":   {"webapi/problem", "job", "api", "auth", "logstore"},
 	"webapi/guard":    {"webapi/problem", "webapi/access", "job", "api", "auth"},
 	"webapi/contract": {"webapi/problem", "webapi/access", "job", "api"},
-	"webapi/auditlog": {"webapi/problem", "webapi/access", "job", "api", "bus/cluster", "audit", "logstore"},
-	"webapi/nodes":    {"webapi/problem", "webapi/access", "job", "api", "bus", "bus/jet", "bus/cluster"},
-	"webapi/catalog":  {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "job", "api", "bus", "bus/jet", "bus/cluster", "logstore"},
-	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "webapi/catalog", "job", "api", "bus", "bus/cluster", "logstore", "ledger"},
-	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "bus/cluster", "logstore"},
-	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "bus", "bus/jet", "bus/cluster", "logstore"},
+	"webapi/auditlog": {"webapi/problem", "webapi/access", "job", "api", "cluster", "audit", "logstore"},
+	"webapi/nodes":    {"webapi/problem", "webapi/access", "job", "api", "bus", "bus/jet", "cluster"},
+	"webapi/catalog":  {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "job", "api", "bus", "bus/jet", "cluster", "logstore"},
+	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "webapi/catalog", "job", "api", "bus", "cluster", "logstore", "ledger"},
+	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "cluster", "logstore"},
+	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "bus", "bus/jet", "cluster", "logstore"},
 	"webapi/export":   {"webapi/problem", "webapi/access", "job", "auth", "logstore"},
-	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "bus/cluster", "alert", "logstore"},
+	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "cluster", "alert", "logstore"},
 
 	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},
 	"internal/conformance":       {"job", "bus", "executor", "internal/cli"},
-	"internal/bench":             {"bridge", "bridge/xxljob/admin", "job", "bus", "bus/jet", "bus/cluster", "bus/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
+	"internal/bench":             {"bridge", "bridge/xxljob/admin", "job", "bus", "bus/jet", "cluster", "cluster/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
 	"internal/benchtool":         {"internal/bench", "internal/cli"},
-	"internal/node":              {"bridge", "bridge/xxljob/admin", "bridge/xxljob/jobapi", "api", "job", "bus", "bus/jet", "bus/cluster", "bus/doubling", "bus/seal", "bus/embedded", "scheduler", "executor", "runner", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "scheduler/orphans", "logstore/targets", "webapi", "internal/cli"},
-	"internal/operator":          {".", "job", "bus", "bus/jet", "bus/cluster", "bus/seal", "bus/embedded", "auth", "audit", "logstore", "logstore/ingest", "internal/cli", "internal/cli/draw", "internal/node"},
+	"internal/node":              {"bridge", "bridge/xxljob/admin", "bridge/xxljob/jobapi", "api", "job", "bus", "bus/jet", "cluster", "bus/doubling", "bus/seal", "cluster/embedded", "scheduler", "executor", "runner", "auth", "alert", "ledger", "logstore", "logstore/ingest", "logstore/standin", "scheduler/orphans", "logstore/targets", "webapi", "internal/cli"},
+	"internal/operator":          {".", "job", "bus", "bus/jet", "cluster", "bus/seal", "cluster/embedded", "auth", "audit", "logstore", "logstore/ingest", "internal/cli", "internal/cli/draw", "internal/node"},
 	"internal/cli/all":           slices.Concat(nouns, []string{"internal/cli", "internal/operator"}),
 	"internal/cli/clitest":       {"internal/cli", "internal/cli/all", "internal/node"},
 	"internal/cli/job":           append([]string{"internal/cli/selection", "internal/cli/run", "internal/cli/manifest"}, ofCommands...),
@@ -120,9 +120,9 @@ var (
 // onlyLinkedBy keeps what is heavy out of the programs of those who link the
 // rest: the packages on the left reach only binaries made of those on the right.
 var onlyLinkedBy = map[string][]string{
-	"github.com/carillon-scheduler/carillon/bus/embedded":      {"bus/bustest", "bus/cluster/clustertest", "runner/runnertest", "cmd", "internal"},
+	"github.com/carillon-scheduler/carillon/cluster/embedded":  {"cluster/bustest", "cluster/clustertest", "runner/runnertest", "cmd", "internal"},
 	"github.com/carillon-scheduler/carillon/scheduler":         {"cmd", "internal"},
-	"github.com/nats-io/nats-server":                           {"bus/embedded", "bus/bustest", "bus/cluster/clustertest", "runner/runnertest", "cmd", "internal"},
+	"github.com/nats-io/nats-server":                           {"cluster/embedded", "cluster/bustest", "cluster/clustertest", "runner/runnertest", "cmd", "internal"},
 	"github.com/gofiber":                                       {"webapi", "cmd", "internal"},
 	"go.opentelemetry.io/otel/sdk":                             {"cmd", "internal"},
 	"google.golang.org/grpc":                                   {}, // internal/otlp does without it
@@ -134,10 +134,10 @@ var onlyLinkedBy = map[string][]string{
 // neverLinked keeps the server out of its clients, and connections out of what decides: the packages
 // on the left, and those of nouns, reach none of those on the right, nor what is below them.
 var neverLinked = map[string][]string{
-	"bus":                    {"github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/bus/cluster", "github.com/nats-io/nats.go/jetstream"},
-	"bus/jet":                {"github.com/carillon-scheduler/carillon/bus/cluster"},
-	"executor":               {"github.com/carillon-scheduler/carillon/bus/cluster"},
-	"scheduler/shard":        {"github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/bus/cluster"},
+	"bus":                    {"github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/cluster", "github.com/nats-io/nats.go/jetstream"},
+	"bus/jet":                {"github.com/carillon-scheduler/carillon/cluster"},
+	"executor":               {"github.com/carillon-scheduler/carillon/cluster"},
+	"scheduler/shard":        {"github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/cluster"},
 	"api":                    {"github.com/carillon-scheduler/carillon/alert", "github.com/carillon-scheduler/carillon/audit", "github.com/carillon-scheduler/carillon/auth", "github.com/carillon-scheduler/carillon/bus", "github.com/carillon-scheduler/carillon/ledger", "github.com/carillon-scheduler/carillon/logstore", "github.com/carillon-scheduler/carillon/webapi"},
 	"internal/client":        ofServers,
 	"internal/cli":           ofServers,
@@ -217,7 +217,7 @@ func TestActsKnowNoHTTP(t *testing.T) {
 }
 
 // The modules that outsiders fetch hold everything that they need: else fetching one would fetch the
-// server. Their tests, too, do without the rest of the repository.
+// server. Their tests, too, do without it, since "go mod tidy" fetches what those import.
 func TestTheModulesOfTheSDKImportNothingAboveThem(t *testing.T) {
 	for folder, modules := range map[string][]string{"job": {"job"}, "bus": {"job", "bus"}, "executor": {"job", "bus", "executor"}} {
 		err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
@@ -236,6 +236,9 @@ func TestTheModulesOfTheSDKImportNothingAboveThem(t *testing.T) {
 				if isOurs(imp) && !inAny(imp, modules) {
 					t.Errorf("%s must not import %s, which is in the main module", name, imp)
 				}
+				if within(imp, "github.com/nats-io/nats-server") {
+					t.Errorf("%s must not import %s: go mod tidy would fetch it for each program with an executor", name, imp)
+				}
 			}
 			return nil
 		})
@@ -251,7 +254,7 @@ func TestTheEmbeddedServerHasTheConfigurationOfTheRoot(t *testing.T) {
 		t.Fatal(err)
 	}
 	if embedded.DefaultConf != string(root) {
-		t.Error("bus/embedded/nats.conf is not nats.conf: copy it (cp nats.conf bus/embedded/)")
+		t.Error("cluster/embedded/nats.conf is not nats.conf: copy it (cp nats.conf cluster/embedded/)")
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/fleet"

@@ -18,8 +18,8 @@
 // and checks what binds a message to an attempt.
 //
 // The package makes and reads messages and needs no connection. Package bus/jet sends them
-// and reads streams. Package bus/cluster is what servers keep in NATS.
+// and reads streams. Package cluster is what servers keep in NATS.
 //
-// Package bus/embedded runs the server inside the process, bus/bustest runs it on
+// Package cluster/embedded runs the server inside the process, cluster/bustest runs it on
 // virtual time for tests.
 package bus

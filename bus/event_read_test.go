@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -28,7 +27,7 @@ func endEvent(tb testing.TB, change func(*bus.Event)) *nats.Msg {
 	e.Status, e.Instance, e.Delivery, e.FinishedAt, e.LogLines = job.StatusSucceeded, "worker-1", 1, e.At, 10
 	e.DeliveredAt, e.StartedAt = fire.Add(7*time.Millisecond), fire.Add(8*time.Millisecond)
 	change(e)
-	m, err := bustest.Event(tokens, e)
+	m, err := message(tokens, e)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -42,6 +42,16 @@ func trigger() *bus.Trigger {
 	}
 }
 
+// message returns the message of e, as the executor that got the attempt publishes it.
+func message(tokens *bus.Tokens, e *bus.Event) (*nats.Msg, error) {
+	return e.Msg(tokens.Trigger(&bus.Trigger{RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, Piece: e.Piece}, e.Retry, time.Now()))
+}
+
+// logMessage returns the message of l, as that executor publishes it.
+func logMessage(tokens *bus.Tokens, l *bus.Log) (*nats.Msg, error) {
+	return l.Msg(tokens.Trigger(&bus.Trigger{RunID: l.RunID, Job: l.Job, Attempt: l.Attempt, Piece: l.Piece}, false, time.Now()))
+}
+
 func event(kind bus.EventKind) *bus.Event {
 	e := bus.EventOf(trigger(), kind, noon.Add(2*time.Second))
 	e.Instance, e.Delivery = "worker-1", 2

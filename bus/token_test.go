@@ -1,22 +1,15 @@
 package bus_test
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -60,7 +53,7 @@ func TestOnlyWhoeverWasGivenAnAttemptReportsAboutIt(t *testing.T) {
 	}
 	good := mine.Header.Get(bus.HeaderToken)
 	key, mac, _ := strings.Cut(good, ".")
-	stranger, err := bustest.Event(bus.NewTokens(), everyEnd())
+	stranger, err := message(bus.NewTokens(), everyEnd())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +73,7 @@ func TestOnlyWhoeverWasGivenAnAttemptReportsAboutIt(t *testing.T) {
 func TestAKeyInUpperCaseIsUnknown(t *testing.T) {
 	for {
 		keys := bus.NewTokens()
-		m, err := bustest.Event(keys, everyEnd())
+		m, err := message(keys, everyEnd())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +102,7 @@ func TestOnlyWhatAProgramPrintsHasTheLevelOfItsText(t *testing.T) {
 	for i, output := range []bus.Output{bus.OutputStdout, bus.OutputStderr, bus.OutputLog, bus.OutputSystem} {
 		l.Lines = append(l.Lines, bus.LogLine{Seq: int64(i + 1), At: noon, Level: bus.LevelWarn, Output: output, Text: "ERROR disk full"})
 	}
-	m, err := bustest.Log(tokens, l)
+	m, err := logMessage(tokens, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +121,7 @@ func TestOnlyWhatAProgramPrintsHasTheLevelOfItsText(t *testing.T) {
 
 func TestOnlyWhoeverWasGivenAnAttemptAddsToItsLog(t *testing.T) {
 	l := &bus.Log{RunID: run, Job: "billing/nightly", Attempt: 1, Instance: "w", Lines: []bus.LogLine{{Seq: 1, At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "x"}}}
-	mine, err := bustest.Log(tokens, l)
+	mine, err := logMessage(tokens, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,127 +275,6 @@ func FuzzNoMessageIsBelievedWithoutItsToken(f *testing.F) {
 		}
 		if token != good || e.RunID != want.RunID || e.Job != want.Job || e.Attempt != want.Attempt || e.Piece != want.Piece {
 			t.Errorf("with token %q %s is believed", token, data)
-		}
-	})
-}
-
-func TestTheKeysOfTokensAreThoseOfTheCluster(t *testing.T) {
-	inCluster(t, func(w *world) {
-		other := w.connect("other")
-		e := everyEnd()
-		e.Shard = e.Job.Shard(shards)
-		m, err := bustest.Event(w.conn.Tokens(), e)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if _, err := other.Events().Decode(m.Subject, m.Header, m.Data, noon); err != nil {
-			w.t.Errorf("another server: %v", err)
-		}
-		if err := w.conn.Setup(w.t.Context(), cluster.Assets{Shards: shards}); err != nil { // as at the next start
-			w.t.Fatal(err)
-		}
-		if _, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, noon); err != nil {
-			w.t.Errorf("the same server, started again: %v", err)
-		}
-	})
-}
-
-func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
-	inCluster(t, func(w *world) {
-		kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketCluster)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(w.t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- w.conn.FollowTokens(ctx, slog.New(slog.DiscardHandler)) }()
-		defer func() {
-			cancel()
-			if err := <-ended; err != nil {
-				w.t.Error(err)
-			}
-		}()
-		before := w.conn.Tokens().Trigger(trigger(), false, time.Now())
-		first, err := kv.Get(w.t.Context(), "token-keys")
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		secret := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
-		second := fmt.Sprintf(`{"id":"0123abcd","created_at":%q,"secret":%q}`, time.Now().UTC().Format(time.RFC3339), secret)
-		both := strings.Replace(string(first.Value()), `}]}`, `},`+second+`]}`, 1)
-		if _, err := kv.Put(w.t.Context(), "token-keys", []byte(both)); err != nil {
-			w.t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		if got := w.conn.Tokens().Trigger(trigger(), false, time.Now()); got != before {
-			w.t.Errorf("the new key signs at once: %s", got)
-		}
-		time.Sleep(time.Minute)
-		after := w.conn.Tokens().Trigger(trigger(), false, time.Now())
-		if !strings.HasPrefix(after, "0123abcd.") {
-			w.t.Errorf("the new key does not sign: %s", after)
-		}
-		for _, token := range []string{before, after} {
-			e := event(bus.EventFinished)
-			e.Shard = e.Job.Shard(shards)
-			m, err := e.Msg(token)
-			if err == nil {
-				_, err = w.conn.Events().Decode(m.Subject, m.Header, m.Data, noon)
-			}
-			if err != nil {
-				w.t.Errorf("with %s: %v", token, err)
-			}
-		}
-		// What cannot be read changes nothing.
-		for _, damaged := range []string{"", "{}", `{"keys":[{"id":"x"}]}`} {
-			if _, err := kv.Put(w.t.Context(), "token-keys", []byte(damaged)); err != nil {
-				w.t.Fatal(err)
-			}
-			time.Sleep(time.Second)
-			if got := w.conn.Tokens().Trigger(trigger(), false, time.Now()); got != after {
-				w.t.Errorf("with %q the token is %s", damaged, got)
-			}
-		}
-	})
-}
-
-func TestADeadLetterHasNoTokenAndIsReplayedAsTheWordOfAServer(t *testing.T) {
-	inCluster(t, func(w *world) {
-		e := everyEnd()
-		e.Shard = e.Job.Shard(shards)
-		m, err := bustest.Event(w.conn.Tokens(), e)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		token := m.Header.Get(bus.HeaderToken)
-		if err := w.conn.DeadLetters().Bury(w.t.Context(), bus.StreamEvt, 1, m, errors.New("for a test")); err != nil {
-			w.t.Fatal(err)
-		}
-		letters := 0
-		err = w.conn.Scan(w.t.Context(), bus.StreamDead, "dead.*", func(s *jet.Stored) bool {
-			letters++
-			if text := fmt.Sprint(s.Header) + string(s.Data); strings.Contains(text, token) {
-				w.t.Errorf("the dead letter has the token: %s", text)
-			}
-			return true
-		})
-		if err != nil || letters != 1 {
-			w.t.Fatalf("%d dead letters, %v", letters, err)
-		}
-		page, err := w.conn.DeadLetters().Page(w.t.Context(), 0, 1)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if err := w.conn.DeadLetters().Replay(w.t.Context(), &page[0]); err != nil {
-			w.t.Fatal(err)
-		}
-		again, err := w.conn.Last(w.t.Context(), bus.StreamEvt, m.Subject)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if _, err := w.conn.Events().Decode(again.Subject, again.Header, again.Data, noon); err != nil || again.Header.Get(bus.HeaderToken) == token {
-			w.t.Errorf("replayed with headers %v: %v", again.Header, err)
 		}
 	})
 }

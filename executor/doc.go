@@ -60,6 +60,6 @@
 // The tests of this package that need a broker are in internal/e2e/sdk, since its module
 // must not need the server.
 //
-// Tests of programs that use this package can run a real bus on virtual time: see
-// package bus/bustest.
+// Tests of programs that use this package run handlers with package executortest, or, with the main
+// module, a real bus on virtual time: see package cluster/bustest.
 package executor

@@ -36,5 +36,5 @@
 // # Tests
 //
 // Tests run nodes against a real JetStream server on virtual time, with package
-// bus/bustest. What needs processes and sockets is in internal/e2e.
+// cluster/bustest. What needs processes and sockets is in internal/e2e.
 package scheduler

@@ -5,7 +5,7 @@ import (
 	"time"
 	_ "time/tzdata" // also on a machine without zones
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

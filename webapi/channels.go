@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/alert"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/webapi/access"

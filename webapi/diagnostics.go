@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"

@@ -4,7 +4,7 @@
 // check that every response keeps it. The table in routes.go has the handler of each operation, and one
 // adapter (operation.go) decodes requests into their types, which api.gen.go has, and encodes answers.
 // A handler translates: request in, one call, response out. Acts on jobs and runs are in packages of their own. What is only
-// stored and shown, such as a calendar, a handler reads and writes in bus/cluster itself. The handlers
+// stored and shown, such as a calendar, a handler reads and writes in cluster itself. The handlers
 // of each family of resources are one struct, and [New] puts the structs together.
 //
 //	request ─▶ guard ─▶ contract ─▶ handler ─▶ catalog, runs, bulk, alerts, nodes ─▶ bus, log store

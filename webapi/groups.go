@@ -12,7 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"

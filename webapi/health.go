@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
 )

@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/rights"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/seal"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"

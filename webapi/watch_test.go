@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"

@@ -17,8 +17,8 @@ import (
 
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/auth"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/seal"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/frontend"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 

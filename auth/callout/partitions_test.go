@@ -8,8 +8,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
 )
 
 func TestAnExecutorPullsFromAllPartitionsWhatIsOfItsGroup(t *testing.T) {

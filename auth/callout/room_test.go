@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
+	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 )
 
 func TestBudgetsGoByTheFullestStreamThoughOneIsSilent(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 )

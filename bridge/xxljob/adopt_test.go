@@ -12,7 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 )

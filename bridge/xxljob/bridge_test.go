@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/internal/xxlstandin"
 	"github.com/carillon-scheduler/carillon/job"
 )

@@ -17,9 +17,9 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/recent"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )

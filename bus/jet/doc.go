@@ -15,6 +15,8 @@
 // An error is [job.ErrUnavailable] when JetStream could not be reached in time: the same call
 // may succeed later.
 //
+// The tests that need a server are in package cluster, as jet_*_test.go: this module must not need it.
+//
 // The package is not called jetstream, as the library's own is, which most of its users
 // import, too.
 package jet

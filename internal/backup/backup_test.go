@@ -14,9 +14,9 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
+	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/internal/backup"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"

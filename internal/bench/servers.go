@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/internal/loopback"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
 )
 
 // benchTakeover kills a node, and takes the time until another one has fired for

@@ -17,9 +17,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/embedded"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )

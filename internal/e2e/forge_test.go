@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/go-co-op/gocron/v2"
 	"github.com/spf13/pflag"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse"

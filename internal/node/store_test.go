@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/backup"
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/internal/cli"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/job"

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/internal/node"

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/internal/node"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 )
 
 func TestTheConfigurationOfNATSHasWhatDiffersBetweenServers(t *testing.T) {

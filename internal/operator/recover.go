@@ -10,7 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/audit"
 	"github.com/carillon-scheduler/carillon/auth"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/trail"

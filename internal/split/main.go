@@ -3,7 +3,7 @@
 //	split [-in 2] -of PACKAGE,... go test FLAGS -- PACKAGES
 //
 // Go runs the packages at the same time, but the tests of a package one after the other. Those
-// of a bubble (bus/bustest) have to: a process has one bubble at a time. So a package whose tests
+// of a bubble (cluster/bustest) have to: a process has one bubble at a time. So a package whose tests
 // take minutes keeps one core busy while the others wait. Split lists the tests of such packages,
 // deals them out in turn, and runs each piece in a process of its own, beside the rest. Each test
 // runs once, as with go test alone.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 )
 
 // A store passes over a write whose token it knows, so no two writes may share one, though

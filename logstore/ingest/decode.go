@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 )
 
 func TestRecordsThatComeAgainAreWrittenApartFromFreshOnes(t *testing.T) {

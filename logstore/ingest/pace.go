@@ -6,7 +6,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/runlog"

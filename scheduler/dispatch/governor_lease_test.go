@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 )
 
 // A node may stand still until another has taken its lease. Awake again it must not govern

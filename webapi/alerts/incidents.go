@@ -9,7 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/api"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/logstore"

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/carillon-scheduler/carillon/audit"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 

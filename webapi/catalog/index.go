@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"

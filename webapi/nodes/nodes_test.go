@@ -11,10 +11,10 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 

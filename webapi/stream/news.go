@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/cluster"
+	"github.com/carillon-scheduler/carillon/cluster"
 )
 
 const (

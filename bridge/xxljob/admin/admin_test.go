@@ -15,8 +15,8 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/admin"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
-	"github.com/carillon-scheduler/carillon/bus/cluster/clustertest"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 

@@ -13,7 +13,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 )
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/bus/bustest"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus/embedded"
+	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"

@@ -1,0 +1,52 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+func TestAGroupIsRoutedFromItsFirstJobWithARouteOrLabelsOn(t *testing.T) {
+	inCluster(t, func(w *world) {
+		routed := func(group string) bool {
+			g, err := w.conn.Groups().Get(w.t.Context(), group)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return g.Routed()
+		}
+		plain := func(name job.Name) job.Job { return aJob(name, "1 * * * *") }
+		labelled := plain("g/labelled")
+		labelled.Labels = job.Labels{"zone": "eu"}
+		route := plain("new/route")
+		route.Route = job.RouteFirst
+		edit := cluster.Edit{At: time.Now()}
+
+		w.put(plain("g/a"), edit)
+		if routed("g") {
+			w.t.Error("a group is routed whose only job is for any instance")
+		}
+		w.put(labelled, edit)
+		if !routed("g") {
+			w.t.Error("a group is not routed though it has a job with labels")
+		}
+		if err := w.conn.Jobs().Delete(w.t.Context(), "g/labelled", edit); err != nil {
+			w.t.Fatal(err)
+		}
+		w.put(plain("g/a"), edit)
+		if !routed("g") {
+			w.t.Error("a group is routed no more though triggers may be left")
+		}
+		if w.put(route, edit); !routed("new") {
+			w.t.Error("a new group is not routed though its first job has a route")
+		}
+		if w.put(plain("limited/a"), edit); routed("limited") {
+			w.t.Error("another new group is routed")
+		}
+		if _, err := w.conn.Groups().SetLimits(w.t.Context(), "limited", cluster.GroupLimits{Limit: 1}); err != nil || !routed("limited") {
+			w.t.Errorf("a group with a limit is not routed, %v", err)
+		}
+	})
+}
