@@ -80,7 +80,7 @@ func seed(ctx context.Context, conn *cluster.Conn) error {
 		if slices.Contains(done.Rules, r.Alert) {
 			continue
 		}
-		_, _, _, err := book.PutRule(ctx, r, cluster.Edit{IfAbsent: true, Author: defaultAuthor, At: time.Now()})
+		_, _, _, err := book.PutRule(ctx, alerting.RuleDocument{Rule: r}, cluster.Edit{IfAbsent: true, Author: defaultAuthor, At: time.Now()})
 		if err != nil && !errors.Is(err, job.ErrConflict) {
 			return err
 		}

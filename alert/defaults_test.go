@@ -84,7 +84,7 @@ func TestADefaultRuleIsARuleAsAnyOther(t *testing.T) {
 			w.t.Fatalf("%+v, %v", rules, err)
 		}
 		mine := alerting.Rule{Alert: "streams-full", When: alerting.Condition{StreamFull: 99}, Channels: []string{"hook"}}
-		if _, _, _, err := w.book.PutRule(w.t.Context(), mine, cluster.Edit{At: time.Now()}); err != nil {
+		if _, _, _, err := w.book.PutRule(w.t.Context(), alerting.RuleDocument{Rule: mine}, cluster.Edit{At: time.Now()}); err != nil {
 			w.t.Fatal(err)
 		}
 		if err := w.book.DeleteRule(w.t.Context(), "dead-letters", cluster.Edit{}); err != nil {

@@ -52,19 +52,19 @@ func (b *Store) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], e
 
 // PutRule creates or replaces a rule, whose channels must exist. It returns it before the
 // edit too, nil for a new one, and whether it was changed at all.
-func (b *Store) PutRule(ctx context.Context, r alerting.Rule, e cluster.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
-	r = r.WithDefaults()
-	if err := r.Validate(); err != nil {
+func (b *Store) PutRule(ctx context.Context, d alerting.RuleDocument, e cluster.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
+	d.Rule = d.WithDefaults()
+	if err := d.Validate(); err != nil {
 		return nil, nil, false, err
 	}
-	for i, name := range r.Channels {
+	for i, name := range d.Channels {
 		if _, err := b.Channel(ctx, name); errors.Is(err, job.ErrNotFound) {
 			return nil, nil, false, job.Invalid(fmt.Sprintf("channels[%d]", i), "%q is not a channel; make it first", name)
 		} else if err != nil {
 			return nil, nil, false, err
 		}
 	}
-	return put(ctx, b.records.rules, r.Alert, r, e)
+	return put(ctx, b.records.rules, d.Alert, d.Over, e)
 }
 
 // DeleteRule deletes a rule. Its open incidents are resolved by that.
@@ -84,12 +84,12 @@ func (b *Store) Channel(ctx context.Context, name string) (*Entry[alerting.Chann
 
 // PutChannel creates or replaces a channel, as PutRule does a rule. It keeps its secrets,
 // unless it is of another kind than before.
-func (b *Store) PutChannel(ctx context.Context, c alerting.Channel, e cluster.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
-	c = c.WithDefaults()
-	if err := c.Validate(); err != nil {
+func (b *Store) PutChannel(ctx context.Context, d alerting.ChannelDocument, e cluster.Edit) (was, now *Entry[alerting.Channel], changed bool, err error) {
+	d.Channel = d.WithDefaults()
+	if err := d.Validate(); err != nil {
 		return nil, nil, false, err
 	}
-	return put(ctx, b.records.channels, c.Channel, c, e)
+	return put(ctx, b.records.channels, d.Channel.Channel, d.Over, e)
 }
 
 // DeleteChannel deletes a channel, unless a rule uses it.
@@ -292,22 +292,24 @@ func entryAt[T any](ctx context.Context, records jet.Records[Entry[T]], name str
 	return &e, nil
 }
 
-// put stores a document on the edit's condition.
-func put[T any](ctx context.Context, records jet.Records[Entry[T]], name string, doc T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
+// put stores on the edit's condition the document that over returns for the one before, nil for a new one.
+func put[T any](ctx context.Context, records jet.Records[Entry[T]], name string, over func(was *T) T, e cluster.Edit) (was, now *Entry[T], changed bool, err error) {
 	now = &Entry[T]{}
 	now.Revision, err = records.Edit(ctx, name, func(stored *Entry[T], revision uint64) (bool, error) {
 		was = nil
-		*now = Entry[T]{Doc: doc, CreatedAt: stamp(e.At), UpdatedAt: stamp(e.At), Author: e.Author}
-		if revision != 0 {
+		*now = Entry[T]{CreatedAt: stamp(e.At), UpdatedAt: stamp(e.At), Author: e.Author}
+		if revision == 0 {
+			now.Doc = over(nil)
+		} else {
 			old := *stored
 			old.Revision, was = revision, &old
-			now.CreatedAt = was.CreatedAt
-			now.Sealed = keptSecrets(any(&was.Doc), any(&doc), was.Sealed)
+			now.Doc, now.CreatedAt = over(&was.Doc), was.CreatedAt
+			now.Sealed = keptSecrets(any(&was.Doc), any(&now.Doc), was.Sealed)
 		}
 		if err := e.Check(records.Name(name), was != nil, revision); err != nil {
 			return false, err
 		}
-		changed = was == nil || !sameJSON(was.Doc, doc)
+		changed = was == nil || !sameJSON(was.Doc, now.Doc)
 		*stored = *now
 		return changed, nil
 	})

@@ -171,7 +171,7 @@ func (n *node) crash() {
 
 func (w *world) channel(c alerting.Channel) {
 	w.t.Helper()
-	if _, _, _, err := w.book.PutChannel(w.t.Context(), c, cluster.Edit{At: time.Now()}); err != nil {
+	if _, _, _, err := w.book.PutChannel(w.t.Context(), alerting.ChannelDocument{Channel: c, Disabled: &c.Disabled}, cluster.Edit{At: time.Now()}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -183,7 +183,7 @@ func (w *world) rule(when alerting.Condition, change ...func(*alerting.Rule)) {
 	for _, c := range change {
 		c(&r)
 	}
-	if _, _, _, err := w.book.PutRule(w.t.Context(), r, cluster.Edit{At: time.Now()}); err != nil {
+	if _, _, _, err := w.book.PutRule(w.t.Context(), alerting.RuleDocument{Rule: r, Disabled: &r.Disabled}, cluster.Edit{At: time.Now()}); err != nil {
 		w.t.Fatal(err)
 	}
 	time.Sleep(settled)

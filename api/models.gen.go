@@ -159,6 +159,9 @@ type AffectedJob struct {
 // Alert An alert rule. `when` has exactly one condition; without it, the condition is `ends` with failed, timed_out, lost and missed.
 type Alert = alerting.Rule
 
+// AlertDocument A rule, in which an absent `disabled` says nothing about whether the rule is disabled.
+type AlertDocument = alerting.RuleDocument
+
 // AlertItem defines model for AlertItem.
 type AlertItem struct {
 	// AboutCode The code of a built-in description. Absent if somebody changed the description
@@ -419,6 +422,9 @@ type Changed struct {
 
 // Channel A notification channel. Its secrets are set separately.
 type Channel = alerting.Channel
+
+// ChannelDocument A channel, in which an absent `disabled` says nothing about whether the channel is disabled.
+type ChannelDocument = alerting.ChannelDocument
 
 // ChannelHealth Whether messages get through to a channel.
 type ChannelHealth = alerting.Health
@@ -2050,9 +2056,13 @@ type UsagePart = runlog.UsagePart
 
 // UserEdit defines model for UserEdit.
 type UserEdit struct {
-	Access      []Access `json:"access"`
-	Disabled    bool     `json:"disabled,omitempty"`
-	DisplayName string   `json:"display_name,omitempty"`
+	Access []Access `json:"access"`
+
+	// Disabled Absent, the user stays as it is, and a new one is enabled
+	Disabled *bool `json:"disabled,omitempty"`
+
+	// DisplayName Empty removes it; absent, it stays as it is
+	DisplayName *string `json:"display_name,omitempty"`
 }
 
 // UserItem defines model for UserItem.
@@ -3102,7 +3112,7 @@ type PutUserParams struct {
 }
 
 // PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
-type PutChannelJSONRequestBody = Channel
+type PutChannelJSONRequestBody = ChannelDocument
 
 // PutChannelSecretJSONRequestBody defines body for PutChannelSecret for application/json ContentType.
 type PutChannelSecretJSONRequestBody = ChannelSecret
@@ -3117,7 +3127,7 @@ type ResolveIncidentJSONRequestBody = IncidentNote
 type SnoozeIncidentJSONRequestBody = IncidentSnooze
 
 // PutAlertJSONRequestBody defines body for PutAlert for application/json ContentType.
-type PutAlertJSONRequestBody = Alert
+type PutAlertJSONRequestBody = AlertDocument
 
 // AddSilenceJSONRequestBody defines body for AddSilence for application/json ContentType.
 type AddSilenceJSONRequestBody = SilenceRequest

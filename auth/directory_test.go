@@ -268,7 +268,7 @@ func TestANewLinkOrPasswordVoidsTheOlderLinksOfAUser(t *testing.T) {
 		void("a link before a change of the password", unused)
 		unused = link()
 		for _, disabled := range []bool{true, false} {
-			_, _, err = w.d.Users().Put(w.Context(), "bob", UserEdit{Disabled: disabled})
+			_, _, err = w.d.Users().Put(w.Context(), "bob", UserEdit{Disabled: &disabled})
 			w.check(err)
 		}
 		void("a link from before the user was disabled", unused)

@@ -12,7 +12,7 @@ import (
 func TestRecoveryMakesAnAdministratorOfAnybody(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.user("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
-		_, _, err := w.d.Users().Put(w.Context(), "bob", UserEdit{Access: rights.List{{Role: rights.Viewer, Group: "billing"}}, Disabled: true})
+		_, _, err := w.d.Users().Put(w.Context(), "bob", UserEdit{Access: rights.List{{Role: rights.Viewer, Group: "billing"}}, Disabled: new(true)})
 		w.check(err)
 		for _, name := range []string{"bob", "new"} {
 			secret, expires, err := w.d.Recover(w.Context(), name)

@@ -49,15 +49,27 @@ func (us *Users) All(ctx context.Context) ([]User, error) {
 	return list, nil
 }
 
-// UserEdit is what an administrator sets of a user.
+// UserEdit is what an administrator sets of a user; nil leaves an existing user as it is.
 type UserEdit struct {
-	DisplayName string
+	DisplayName *string
 	Access      rights.List
-	Disabled    bool
+	Disabled    *bool
 	// IfRevision makes the edit conditional on the user's present revision, IfAbsent
 	// on there being no such user.
 	IfRevision uint64
 	IfAbsent   bool
+}
+
+// over returns u as it is after the edit.
+func (e *UserEdit) over(u User) User {
+	u.Access = e.Access
+	if e.DisplayName != nil {
+		u.DisplayName = *e.DisplayName
+	}
+	if e.Disabled != nil {
+		u.Disabled = *e.Disabled
+	}
+	return u
 }
 
 // Put creates a user, without a password, or edits one. It returns the user before
@@ -68,7 +80,7 @@ func (us *Users) Put(ctx context.Context, name string, e UserEdit) (was, now *Us
 	was, err = us.Get(ctx, name)
 	switch {
 	case errors.Is(err, job.ErrNotFound) && e.IfRevision == 0:
-		now, err = us.create(ctx, User{Name: name, DisplayName: e.DisplayName, Access: e.Access, Disabled: e.Disabled})
+		now, err = us.create(ctx, e.over(User{Name: name}))
 		return nil, now, err
 	case errors.Is(err, job.ErrNotFound):
 		return nil, nil, fmt.Errorf("%w: there is no user %s any more", job.ErrConflict, name)
@@ -78,10 +90,10 @@ func (us *Users) Put(ctx context.Context, name string, e UserEdit) (was, now *Us
 		return nil, nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With("user "+name))
 	}
 	now, err = us.edit(ctx, name, e.IfRevision, func(u *User) error {
-		if e.Disabled && !u.Disabled {
+		enabled := !u.Disabled
+		if *u = e.over(*u); enabled && u.Disabled {
 			u.Generation, u.Invitation = newID(), ""
 		}
-		u.DisplayName, u.Access, u.Disabled = e.DisplayName, e.Access, e.Disabled
 		return us.keepsAnAdministrator(u)
 	})
 	return was, now, err

@@ -25,7 +25,7 @@ import (
 // incident.
 func (g *guardedWorld) incident(group string) string {
 	g.Helper()
-	rule := alerting.Rule{Alert: "of-" + group, Match: alerting.Match{Groups: []string{group}}}
+	rule := alerting.RuleDocument{Rule: alerting.Rule{Alert: "of-" + group, Match: alerting.Match{Groups: []string{group}}}}
 	_, _, _, err := g.handlers().book.PutRule(g.Context(), rule, cluster.Edit{At: time.Now().Add(-time.Minute)})
 	g.check(err)
 	a, err := alert.New(g.conn, alert.Config{})

@@ -59,8 +59,8 @@ func (h *alertHandlers) GetChannel(ctx context.Context, r GetChannelRequestObjec
 
 // PutChannel answers PUT /alerts/channels/{channel}.
 func (h *alertHandlers) PutChannel(ctx context.Context, r PutChannelRequestObject) (*answer[ChannelItem], error) {
-	if r.Body.Channel != r.Channel {
-		return nil, job.Invalid("channel", "%q must be %q, as in the path", r.Body.Channel, r.Channel)
+	if r.Body.Channel.Channel != r.Channel {
+		return nil, job.Invalid("channel", "%q must be %q, as in the path", r.Body.Channel.Channel, r.Channel)
 	}
 	edit, err := editOf(access.Author(ctx), "", r.Params.IfMatch, r.Params.IfNoneMatch)
 	if err != nil {

@@ -213,7 +213,7 @@ func TestWithoutRolesOfGroupsAdministratorsSayWhatAProvidersUserMay(t *testing.T
 	if access := p.access(); access != "operator:ops" {
 		t.Errorf("may %q", access)
 	}
-	_, _, err = p.server.users.Users().Put(t.Context(), "jane.doe", auth.UserEdit{Disabled: true})
+	_, _, err = p.server.users.Users().Put(t.Context(), "jane.doe", auth.UserEdit{Disabled: new(true)})
 	p.check(err)
 	p.wantRefused("a disabled user", p.signIn(p.browser(), mockoidc.DefaultUser()), refusedDisabled)
 }

@@ -35,6 +35,23 @@ type Channel struct {
 	Zone     string   `json:"zone,omitempty"`
 }
 
+// ChannelDocument is a channel as somebody wrote it.
+type ChannelDocument struct {
+	Channel
+	// Disabled is nil if the document does not mention it: an existing channel stays as it is.
+	Disabled *bool `json:"disabled,omitempty"`
+}
+
+// Over returns the channel that d becomes in place of was, which is nil for a new one.
+func (d ChannelDocument) Over(was *Channel) Channel {
+	c := d.Channel
+	c.Disabled = was != nil && was.Disabled
+	if d.Disabled != nil {
+		c.Disabled = *d.Disabled
+	}
+	return c
+}
+
 // Kind says what a channel is.
 type Kind string
 

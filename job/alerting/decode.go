@@ -10,24 +10,30 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// DecodeRule reads a rule from JSON, fills in its defaults and checks it.
-func DecodeRule(data []byte) (Rule, error) {
-	var r Rule
-	if err := decode(data, &r); err != nil {
-		return r, err
+// DecodeRule reads the document of a rule from JSON, fills in its defaults and checks it.
+func DecodeRule(data []byte) (RuleDocument, error) {
+	var d RuleDocument
+	if err := decode(data, &d.Rule); err != nil { // whose errors name fields without those of d around them
+		return d, err
 	}
-	r = r.WithDefaults()
-	return r, r.Validate()
+	if err := json.Unmarshal(data, &d); err != nil {
+		return d, err
+	}
+	d.Rule = d.WithDefaults()
+	return d, d.Validate()
 }
 
-// DecodeChannel reads a channel from JSON, fills in its defaults and checks it.
-func DecodeChannel(data []byte) (Channel, error) {
-	var c Channel
-	if err := decode(data, &c); err != nil {
-		return c, err
+// DecodeChannel reads the document of a channel from JSON, fills in its defaults and checks it.
+func DecodeChannel(data []byte) (ChannelDocument, error) {
+	var d ChannelDocument
+	if err := decode(data, &d.Channel); err != nil {
+		return d, err
 	}
-	c = c.WithDefaults()
-	return c, c.Validate()
+	if err := json.Unmarshal(data, &d); err != nil {
+		return d, err
+	}
+	d.Channel = d.WithDefaults()
+	return d, d.Validate()
 }
 
 func decode(data []byte, into any) error {

@@ -34,6 +34,23 @@ type Rule struct {
 	Since time.Time `json:"-"` // what happened before it was made is not its concern
 }
 
+// RuleDocument is a rule as somebody wrote it.
+type RuleDocument struct {
+	Rule
+	// Disabled is nil if the document does not mention it: an existing rule stays as it is.
+	Disabled *bool `json:"disabled,omitempty"`
+}
+
+// Over returns the rule that d becomes in place of was, which is nil for a new one.
+func (d RuleDocument) Over(was *Rule) Rule {
+	r := d.Rule
+	r.Disabled = was != nil && was.Disabled
+	if d.Disabled != nil {
+		r.Disabled = *d.Disabled
+	}
+	return r
+}
+
 // Match selects jobs. Each field that is set must hold.
 type Match struct {
 	Groups []string   `json:"groups,omitempty"` // executor groups

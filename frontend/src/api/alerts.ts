@@ -114,7 +114,7 @@ export function putRule(rule: Alert, revision: number | undefined) {
   return dataOf(
     api.PUT("/api/v1/alerts/rules/{alert}", {
       params: { path: { alert: rule.alert }, header: matching(revision) },
-      body: rule,
+      body: { ...rule, disabled: rule.disabled === true },
     }),
   );
 }
@@ -151,7 +151,7 @@ export async function putChannel(
   let saved = await dataOf(
     api.PUT("/api/v1/alerts/channels/{channel}", {
       params: { path: { channel: channel.channel }, header: matching(revision) },
-      body: channel,
+      body: { ...channel, disabled: channel.disabled === true },
     }),
   );
   for (const [secret, value] of Object.entries(secrets)) {

@@ -2768,8 +2768,10 @@ export interface components {
             revision: number;
         };
         UserEdit: {
+            /** @description Empty removes it; absent, it stays as it is */
             display_name?: string;
             access: components["schemas"]["Access"][];
+            /** @description Absent, the user stays as it is, and a new one is enabled */
             disabled?: boolean;
         };
         UserList: {
@@ -4409,11 +4411,14 @@ export interface components {
         };
         /** @enum {string} */
         Severity: "info" | "warning" | "critical";
+        /** @description A rule, in which an absent `disabled` says nothing about whether the rule is disabled. */
+        AlertDocument: components["schemas"]["Alert"];
         /** @description An alert rule. `when` has exactly one condition; without it, the condition is `ends` with failed, timed_out, lost and missed. */
         Alert: {
             /** @description The name of the rule */
             alert: string;
             description?: string;
+            /** @description In a document, false enables the rule; absent, the rule stays as it is, and a new one is enabled */
             disabled?: boolean;
             /** @description The jobs of the rule; they must match all given fields. Without any, all jobs */
             match?: {
@@ -4525,11 +4530,14 @@ export interface components {
         AlertList: {
             items: components["schemas"]["AlertItem"][];
         };
+        /** @description A channel, in which an absent `disabled` says nothing about whether the channel is disabled. */
+        ChannelDocument: components["schemas"]["Channel"];
         /** @description A notification channel. Its secrets are set separately. */
         Channel: {
             /** @description The name of the channel */
             channel: string;
             description?: string;
+            /** @description In a document, false enables the channel; absent, the channel stays as it is, and a new one is enabled */
             disabled?: boolean;
             /** @enum {string} */
             kind: "webhook" | "email" | "slack" | "teams" | "dingtalk" | "wecom" | "feishu" | "pagerduty";
@@ -5731,6 +5739,7 @@ export type DiscrepancyPage = components['schemas']['DiscrepancyPage'];
 export type HeldJob = components['schemas']['HeldJob'];
 export type VerifiedPage = components['schemas']['VerifiedPage'];
 export type Severity = components['schemas']['Severity'];
+export type AlertDocument = components['schemas']['AlertDocument'];
 export type Alert = components['schemas']['Alert'];
 export type AlertItem = components['schemas']['AlertItem'];
 export type SentenceCode = components['schemas']['SentenceCode'];
@@ -5738,6 +5747,7 @@ export type SentenceParams = components['schemas']['SentenceParams'];
 export type AlertTrial = components['schemas']['AlertTrial'];
 export type AlertTrialItem = components['schemas']['AlertTrialItem'];
 export type AlertList = components['schemas']['AlertList'];
+export type ChannelDocument = components['schemas']['ChannelDocument'];
 export type Channel = components['schemas']['Channel'];
 export type ChannelItem = components['schemas']['ChannelItem'];
 export type ChannelHealth = components['schemas']['ChannelHealth'];
@@ -9183,7 +9193,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Alert"];
+                "application/json": components["schemas"]["AlertDocument"];
             };
         };
         responses: {
@@ -9301,7 +9311,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Channel"];
+                "application/json": components["schemas"]["ChannelDocument"];
             };
         };
         responses: {

@@ -49,7 +49,7 @@ func newUserCreateCommand() *cobra.Command {
 		}
 		onlyNew := "*"
 		user, err := client.Read[client.UserItem](api.PutUser(cmd.Context(), args[0], &client.PutUserParams{IfNoneMatch: &onlyNew},
-			client.UserEdit{DisplayName: display, Access: append([]client.Access{}, access...)}))
+			client.UserEdit{DisplayName: &display, Access: append([]client.Access{}, access...)}))
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func editUser(r *cli.Remote, cmd *cobra.Command, name, done string, change func(
 	if err != nil {
 		return err
 	}
-	edit := client.UserEdit{DisplayName: was.DisplayName, Access: was.Access, Disabled: was.Disabled}
+	edit := client.UserEdit{Access: was.Access}
 	change(&edit)
 	now, err := client.Read[client.UserItem](api.PutUser(cmd.Context(), name, &client.PutUserParams{IfMatch: &etag}, edit))
 	if err != nil {
@@ -150,7 +150,7 @@ func newUserSwitchCommand(disable bool) *cobra.Command {
 	cmd := &cobra.Command{Use: verb + " NAME", Short: short, Example: "  carillon user " + verb + " ann", Args: cobra.ExactArgs(1)}
 	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return editUser(r, cmd, args[0], verb+"d", func(e *client.UserEdit) { e.Disabled = disable })
+		return editUser(r, cmd, args[0], verb+"d", func(e *client.UserEdit) { e.Disabled = &disable })
 	}
 	return cmd
 }

@@ -306,3 +306,22 @@ task:
 		t.Errorf("exit code %d: %s%s", code, errOut, cmp.Diff(want, out))
 	}
 }
+
+func TestApplyKeepsWhatIsDisabledUnlessADocumentSaysOtherwise(t *testing.T) {
+	s := clitest.New(t)
+	const documents = "alert: failures\nchannels: []\n---\nchannel: ops\nkind: slack\n"
+	disabled := strings.NewReplacer("channels:", "disabled: true\nchannels:", "kind:", "disabled: true\nkind:").Replace(documents)
+	s.Want("created  alert    failures\ncreated  channel  ops\n2 created\n", disabled, "apply", "-f", "-")
+	s.Want("unchanged  alert    failures\nunchanged  channel  ops\n2 unchanged (dry run: nothing was saved)\n", documents, "apply", "-f", "-", "--dry-run", "--exit-code")
+	s.Want("changed    alert    failures\n    + description: \"d\"\nunchanged  channel  ops\n1 changed, 1 unchanged\n", "description: d\n"+documents, "apply", "-f", "-")
+	s.Want("unchanged  alert    failures\nunchanged  channel  ops\n2 unchanged\n", "description: d\n"+disabled, "apply", "-f", "-")
+	s.Want("changed  alert    failures\n    - description: \"d\"\n    - disabled: true\nchanged  channel  ops\n    - disabled: true\n2 changed\n",
+		strings.ReplaceAll(disabled, "disabled: true", "disabled: false"), "apply", "-f", "-")
+
+	s.Want("user ann created: viewer\n", "", "user", "create", "ann", "--role", "viewer", "--name", "Ann Lee", "--no-link")
+	s.Want("user ann disabled: viewer\n", "", "user", "disable", "ann")
+	s.Want("user ann changed: operator\n", "", "user", "set-role", "ann", "--role", "operator")
+	if _, out, _ := s.Run("", "get", "users"); !strings.Contains(out, "Ann Lee") || !strings.Contains(out, "disabled") {
+		t.Errorf("another role changes more of the user:\n%s", out)
+	}
+}

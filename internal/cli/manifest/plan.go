@@ -140,16 +140,18 @@ type present struct {
 func (p planner) wishAndPresent(ctx context.Context, d *manifest.Document) (wish any, now present, err error) {
 	switch d.Kind {
 	case manifest.Alert:
-		if wish, err = alerting.DecodeRule(d.JSON); err == nil {
+		var rule alerting.RuleDocument
+		if rule, err = alerting.DecodeRule(d.JSON); err == nil {
 			var item client.AlertItem
 			item, err = client.Read[client.AlertItem](p.api.GetAlert(ctx, d.Name))
-			now = present{item.Definition, item.Revision}
+			wish, now = rule.Over(&item.Definition), present{item.Definition, item.Revision}
 		}
 	case manifest.Channel:
-		if wish, err = alerting.DecodeChannel(d.JSON); err == nil {
+		var channel alerting.ChannelDocument
+		if channel, err = alerting.DecodeChannel(d.JSON); err == nil {
 			var item client.ChannelItem
 			item, err = client.Read[client.ChannelItem](p.api.GetChannel(ctx, d.Name))
-			now = present{item.Definition, item.Revision}
+			wish, now = channel.Over(&item.Definition), present{item.Definition, item.Revision}
 		}
 	case manifest.Calendar, manifest.Job: // a job is planned by the server
 		if wish, err = job.DecodeCalendar(d.JSON); err == nil {

@@ -318,11 +318,7 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
         />
       </div>
       <QuietHours value={channel.quiet_hours} onChange={(quiet_hours) => set({ quiet_hours })} />
-      <Check
-        label={a.enabled}
-        checked={!channel.disabled}
-        onChange={(on) => set({ disabled: !on || undefined })}
-      />
+      <Check label={a.enabled} checked={!channel.disabled} onChange={(on) => set({ disabled: !on })} />
     </FormDialog>
   );
 }

@@ -195,11 +195,7 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           checked={!rule.no_recovery}
           onChange={(on) => set({ no_recovery: !on || undefined })}
         />
-        <Check
-          label={a.enabled}
-          checked={!rule.disabled}
-          onChange={(on) => set({ disabled: !on || undefined })}
-        />
+        <Check label={a.enabled} checked={!rule.disabled} onChange={(on) => set({ disabled: !on })} />
       </div>
     </FormDialog>
   );

@@ -178,12 +178,7 @@ function UserDialog({ user, onClose, onLink }: UserDialogProps) {
   const [program, setProgram] = useState(false);
   const invite = useInvite(onLink);
   const save = useSave({
-    act: () =>
-      putUser(
-        name,
-        { display_name: display || undefined, access, disabled: disabled || undefined },
-        user?.revision,
-      ),
+    act: () => putUser(name, { display_name: display, access, disabled }, user?.revision),
     stale: usersKey,
     onSaved: () => {
       onClose();
