@@ -131,20 +131,7 @@ func (ds *delays) decide(id uint32, upto, now int64) (verdict, *delay) {
 		return verdict{}, nil
 	}
 	e := ds.jobs.at(id)
-	last := len(e.plans) - 1
-	p, group := &e.plans[last], e.name.Group()
-	v := verdict{plan: last, status: job.StatusPending, cause: job.CauseSchedule, first: fire, last: fire, count: 1}
-	late := now-fire.Due > p.Misfire.Grace.Milliseconds()
-	switch why := ds.cluster.excluded(group, p, fire.At); {
-	case why != "":
-		v.status, v.reason = job.StatusSkipped, why
-	case late && (p.Misfire.Policy == job.MisfireSkip || ds.cluster.pausedBy(group, now) != nonePaused):
-		v.status, v.reason = job.StatusMissed, ds.fires.missedReason(group, p, fire.Due, fire.Due, now)
-	case late:
-		v.cause, v.reason = job.CauseMisfire, ds.fires.standstills.misfireReason(fire.Due, now)
-	default:
-		v.reason = ds.fires.standstills.withinGrace(fire.Due, now)
-	}
+	v, late := ds.fires.judgeAlone(e.name.Group(), e.plans, len(e.plans)-1, fire, now)
 	switch {
 	case v.status == job.StatusPending:
 		return v, &delay{run: job.FireRunID(e.name, fire.At, v.cause)}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -29,11 +30,20 @@ type verdict struct {
 	total  int // in how many pieces the run is done; 0: it is not
 }
 
-// misfire is a fire with the plan that it belongs to.
-type misfire struct {
+// candidate is a fire, with what its calendars and pauses say of it.
+type candidate struct {
 	job.Fire
-	plan  int
-	moved string // why it fires on a day that is not its schedule's
+	plan     int    // index in the job's plans
+	moved    string // why it fires on a day that is not its schedule's; "": it is
+	excluded string // why it is to be skipped; "": it is not
+}
+
+// lateRule is what becomes of late fires of a job.
+type lateRule struct {
+	runs   int         // how many of the newest may run
+	oldest int64       // they are due at or after this instant
+	merged bool        // the one that runs stands for all
+	why    reason.None // why the others do not run
 }
 
 // fires decides what becomes of the fires of jobs, and does it.
@@ -45,118 +55,57 @@ type fires struct {
 	standstills standstills
 
 	verdicts []verdict // what enactAll is to do
-	scratch  []job.Fire
+	// Scratch.
+	found        []job.Fire
+	onTime, late []candidate
 }
 
-// decide calls yield with what becomes of each fire of the plans first to before end of a
-// job of the group that is due in (after, upto], as seen at now. Verdicts of runs come one by
-// one, others may stand for several fires.
-func (fs *fires) decide(group string, plans job.History, first, end int, after, upto, now int64, yield func(verdict)) {
-	var found []misfire
-	lumped := 0 // missed fires that are not among found
+// decide notes what becomes of each fire of the plans first to before end of a job of the group
+// that is due in (after, upto], as seen at now. It returns how many runs that makes: each has a
+// verdict of its own, others may stand for several fires.
+func (fs *fires) decide(group string, plans job.History, first, end int, after, upto, now int64) (runs int) {
+	rule := fs.lateRule(group, newestAt(plans, now), now)
+	fs.verdicts, fs.late = fs.verdicts[:0], fs.late[:0]
+	lumped := 0 // missed fires that are not among the late ones
 	inTime, judged := maxOnTime, maxJudged
 	for i := end - 1; i >= first; i-- { // the newest version has the newest fires
-		p := &plans[i]
-		lateUpto := min(upto, now-p.Misfire.Grace.Milliseconds()-1)
-		onTime, more := newest(fs.scratch[:0], plans, i, max(after, lateUpto), upto, inTime)
-		fs.scratch = onTime
-		if more {
-			lateUpto = before(onTime, upto)
+		grace := min(upto, now-plans[i].Misfire.Grace.Milliseconds()-1)
+		n, since := 0, int64(0)
+		fs.onTime, n, since = fs.find(fs.onTime[:0], group, plans, i, max(after, grace), upto, inTime)
+		inTime -= n
+		if since > after {
+			fs.late, n, since = fs.find(fs.late, group, plans, i, after, since, judged)
+			judged -= n
+			lumped += fs.lump(plans, i, after, since, rule)
 		}
-		if lateUpto > after {
-			fires, looked, lumps := fs.misfires(group, plans, i, after, lateUpto, judged, now)
-			found = append(found, fires...)
-			judged -= looked
-			for _, lump := range lumps {
-				yield(lump)
-				if lump.status == job.StatusMissed {
-					lumped += lump.count
-				}
-			}
+		fs.judgeOnTime(now)
+	}
+	fs.judgeLate(rule, lumped, now)
+	for _, v := range fs.verdicts {
+		if v.status == job.StatusPending {
+			runs++
 		}
-		fs.judgeOnTime(group, p, i, onTime, now, yield)
-		inTime -= len(onTime)
 	}
-	if len(found) > 0 {
-		fs.judgeMisfires(group, plans, found, lumped, now, yield)
-	}
+	return runs
 }
 
-// before returns the last instant before all of the fires, which are due up to upto.
-func before(fires []job.Fire, upto int64) int64 {
-	if len(fires) > 0 {
-		return fires[0].Due - 1
+// lateRule returns what becomes of late fires by the version p, which rules at now.
+func (fs *fires) lateRule(group string, p *job.Plan, now int64) lateRule {
+	switch scope := fs.cluster.pausedBy(group, now); {
+	case scope == allPaused:
+		return lateRule{why: reason.PausedByThen}
+	case scope == groupPaused:
+		return lateRule{why: reason.GroupPausedByThen}
+	case p.Deleted:
+		return lateRule{why: reason.DeletedByThen}
+	case p.WhyPaused(now) != "":
+		return lateRule{why: reason.JobPausedByThen}
+	case p.Misfire.Policy == job.FireAll:
+		return lateRule{runs: p.Misfire.MaxCount, oldest: now - p.Misfire.MaxAge.Milliseconds(), why: reason.BeyondFireAll}
+	case p.Misfire.Policy == job.FireOnce:
+		return lateRule{runs: 1, oldest: math.MinInt64, merged: true, why: reason.LatestStoodForAll}
 	}
-	return upto
-}
-
-// judgeOnTime yields a run for each fire, unless it is excluded.
-func (fs *fires) judgeOnTime(group string, p *job.Plan, plan int, fires []job.Fire, now int64, yield func(verdict)) {
-	var run mergedVerdict
-	for _, f := range fires {
-		v := verdict{plan: plan, status: job.StatusPending, cause: job.CauseSchedule, first: f, last: f, count: 1}
-		landing, moved := fs.cluster.lands(p, f.At)
-		if landing == job.LandsNone {
-			continue
-		}
-		if why := fs.cluster.excluded(group, p, f.At); why != "" {
-			v.status, v.reason = job.StatusSkipped, why
-		} else {
-			v.reason = reason.Join(moved, fs.standstills.withinGrace(f.Due, now))
-		}
-		run.add(v, yield)
-	}
-	run.flush(yield)
-}
-
-// misfires returns the newest of plan i's fires due in (after, upto], of at most n instants that it
-// looks at, and verdicts for those before them: one, unless some of them were called off.
-func (fs *fires) misfires(group string, plans job.History, i int, after, upto int64, n int, now int64) (found []misfire, looked int, lumps []verdict) {
-	fires, more := newest(nil, plans, i, after, upto, n)
-	if more {
-		plans[i].Stretches(after, before(fires, upto), func(after, upto int64) {
-			if lump := fs.lump(group, plans, i, after, upto, now); lump.count > 0 {
-				lumps = append(lumps, lump)
-			}
-		})
-	}
-	found = make([]misfire, 0, len(fires))
-	for _, f := range fires {
-		if landing, moved := fs.cluster.lands(&plans[i], f.At); landing != job.LandsNone {
-			found = append(found, misfire{Fire: f, plan: i, moved: moved})
-		}
-	}
-	return found, len(fires), lumps
-}
-
-// lump returns one verdict for plan i's fires due in (after, upto], of which either all
-// were called off or none. It has no count when there are none.
-func (fs *fires) lump(group string, plans job.History, i int, after, upto, now int64) verdict {
-	v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule}
-	p := &plans[i]
-	plans.Fires(i, after, upto, func(f job.Fire) bool {
-		if landing, _ := fs.cluster.lands(p, f.At); landing == job.LandsNone {
-			return true
-		}
-		if v.count == 0 {
-			v.first = f
-		}
-		v.last = f
-		v.count++
-		return v.count < maxCount
-	})
-	if v.count == 0 {
-		return v
-	}
-	if p.Shift == "" || v.count == maxCount { // else it is one of those that were checked
-		v.last, _ = plans.LastDue(i, after, upto)
-	}
-	if why := plans[i].WhyOff(v.first.At); why != "" {
-		v.status, v.reason = job.StatusSkipped, why
-	} else {
-		v.reason = fs.missedReason(group, newestAt(plans, now), v.first.Due, v.last.Due, now)
-	}
-	return v
+	return lateRule{why: reason.MisfireSkip}
 }
 
 // newestAt returns the version that is effective at now.
@@ -169,92 +118,27 @@ func newestAt(plans job.History, now int64) *job.Plan {
 	return &plans[0]
 }
 
-// missedReason says why late fires, due in [first, last], are not run, by the version p that
-// rules at now.
-func (fs *fires) missedReason(group string, p *job.Plan, first, last, now int64) string {
-	why := reason.MisfireSkip
-	switch scope := fs.cluster.pausedBy(group, now); {
-	case scope == allPaused:
-		why = reason.PausedByThen
-	case scope == groupPaused:
-		why = reason.GroupPausedByThen
-	case p.Deleted:
-		why = reason.DeletedByThen
-	case p.WhyPaused(now) != "":
-		why = reason.JobPausedByThen
-	case p.Misfire.Policy == job.FireAll:
-		why = reason.BeyondFireAll
-	case p.Misfire.Policy == job.FireOnce:
-		why = reason.LatestStoodForAll
-	}
-	return reason.Join(reason.NoticedTooLate.String(), fs.standstills.because(first, last), why.String())
-}
-
-// judgeMisfires yields a verdict for each fire that was noticed late. Only the newest of them
-// may run. missed is how many more there are that may not.
-func (fs *fires) judgeMisfires(group string, plans job.History, found []misfire, missed int, now int64, yield func(verdict)) {
-	slices.SortFunc(found, func(a, b misfire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
-	rule := newestAt(plans, now)
-	runs := 0 // how many of the newest may run
-	oldest := int64(-1 << 62)
-	if !rule.Deleted && rule.WhyPaused(now) == "" && fs.cluster.pausedBy(group, now) == nonePaused {
-		switch rule.Misfire.Policy {
-		case job.FireOnce:
-			runs = 1
-		case job.FireAll:
-			runs = rule.Misfire.MaxCount
-			oldest = now - rule.Misfire.MaxAge.Milliseconds()
-		case job.MisfireSkip:
+// find appends to list the last n of plan i's fires that are due in (after, upto], oldest first, but
+// for those that a calendar keeps from firing. It returns how many there were before that, and since
+// when they are all: after, unless there are more than n.
+func (fs *fires) find(list []candidate, group string, plans job.History, i int, after, upto int64, n int) (_ []candidate, found int, since int64) {
+	fires, more := newest(fs.found[:0], plans, i, after, upto, n)
+	fs.found = fires
+	p := &plans[i]
+	for _, f := range fires {
+		if landing, moved := fs.cluster.lands(p, f.At); landing != job.LandsNone {
+			list = append(list, candidate{Fire: f, plan: i, moved: moved, excluded: fs.cluster.excluded(group, p, f.At)})
 		}
 	}
-	verdicts := make([]verdict, len(found))
-	for k := len(found) - 1; k >= 0; k-- {
-		f := found[k]
-		v := verdict{plan: f.plan, cause: job.CauseSchedule, first: f.Fire, last: f.Fire, count: 1}
-		switch why := fs.cluster.excluded(group, &plans[f.plan], f.At); {
-		case why != "":
-			v.status, v.reason = job.StatusSkipped, why
-		case runs > 0 && f.Due >= oldest:
-			runs--
-			missed++
-			v.status, v.cause, v.reason = job.StatusPending, job.CauseMisfire, f.moved
-		default:
-			missed++
-			v.status, v.reason = job.StatusMissed, fs.missedReason(group, rule, f.Due, f.Due, now)
-		}
-		verdicts[k] = v
+	switch {
+	case !more:
+		since = after
+	case len(fires) == 0:
+		since = upto
+	default:
+		since = fires[0].Due - 1
 	}
-	var run mergedVerdict
-	for _, v := range verdicts {
-		if v.status == job.StatusPending {
-			v.reason = reason.Join(v.reason, fs.standstills.misfireReason(v.first.Due, now))
-			if rule.Misfire.Policy == job.FireOnce && missed > 1 {
-				v.reason = reason.Join(v.reason, reason.ForMisfires.With(missed))
-			}
-		}
-		run.add(v, yield)
-	}
-	run.flush(yield)
-}
-
-// mergedVerdict joins verdicts without a run that follow each other and agree.
-type mergedVerdict struct{ verdict }
-
-func (r *mergedVerdict) add(v verdict, yield func(verdict)) {
-	if r.count > 0 && v.status != job.StatusPending && r.status == v.status && r.reason == v.reason && r.plan == v.plan {
-		r.last = v.last
-		r.count += v.count
-		return
-	}
-	r.flush(yield)
-	r.verdict = v
-}
-
-func (r *mergedVerdict) flush(yield func(verdict)) {
-	if r.count > 0 {
-		yield(r.verdict)
-	}
-	r.count = 0
+	return list, len(fires), since
 }
 
 // newest returns, in the memory of fires, the last n of plan i's fires that are due in (after, upto],
@@ -285,6 +169,134 @@ func newest(fires []job.Fire, plans job.History, i int, after, upto int64, n int
 	}
 	collect(hi)
 	return fires, true
+}
+
+// judgeOnTime notes a run for each fire that is on time, unless it is excluded.
+func (fs *fires) judgeOnTime(now int64) {
+	first := len(fs.verdicts)
+	for _, f := range fs.onTime {
+		v := f.verdict(job.CauseSchedule)
+		if v.status == job.StatusPending {
+			v.reason = reason.Join(f.moved, fs.standstills.withinGrace(f.Due, now))
+		}
+		fs.note(v, first)
+	}
+}
+
+// verdict returns a run for the fire, unless it is excluded.
+func (f *candidate) verdict(cause job.Cause) verdict {
+	v := verdict{plan: f.plan, status: job.StatusPending, cause: cause, first: f.Fire, last: f.Fire, count: 1}
+	if f.excluded != "" {
+		v.status, v.reason = job.StatusSkipped, f.excluded
+	}
+	return v
+}
+
+// note adds a verdict. One without a run joins the one before it, of those from first on, if the two
+// agree.
+func (fs *fires) note(v verdict, first int) {
+	if n := len(fs.verdicts); n > first && v.status != job.StatusPending {
+		if last := &fs.verdicts[n-1]; last.status == v.status && last.reason == v.reason && last.plan == v.plan {
+			last.last = v.last
+			last.count += v.count
+			return
+		}
+	}
+	fs.verdicts = append(fs.verdicts, v)
+}
+
+// lump notes a verdict for all of plan i's fires that are due in (after, upto], and too old to be
+// judged one by one; or a few, if some of them were called off. It returns how many are missed.
+func (fs *fires) lump(plans job.History, i int, after, upto int64, rule lateRule) (missed int) {
+	if upto == after {
+		return 0
+	}
+	p := &plans[i]
+	p.Stretches(after, upto, func(after, upto int64) { // of either all were called off or none
+		v := verdict{plan: i, status: job.StatusMissed, cause: job.CauseSchedule}
+		plans.Fires(i, after, upto, func(f job.Fire) bool {
+			if landing, _ := fs.cluster.lands(p, f.At); landing == job.LandsNone {
+				return true
+			}
+			if v.count == 0 {
+				v.first = f
+			}
+			v.last = f
+			v.count++
+			return v.count < maxCount
+		})
+		if v.count == 0 {
+			return
+		}
+		if p.Shift == "" || v.count == maxCount { // else it is one of those that were checked
+			v.last, _ = plans.LastDue(i, after, upto)
+		}
+		if why := p.WhyOff(v.first.At); why != "" {
+			v.status, v.reason = job.StatusSkipped, why
+		} else {
+			v.reason = fs.missedReason(rule, v.first.Due, v.last.Due)
+			missed += v.count
+		}
+		fs.verdicts = append(fs.verdicts, v)
+	})
+	return missed
+}
+
+// judgeLate notes a verdict for each fire that was noticed late. Only the newest of them
+// may run. missed is how many more there are that may not.
+func (fs *fires) judgeLate(rule lateRule, missed int, now int64) {
+	slices.SortFunc(fs.late, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.plan, b.plan)) })
+	runs := len(fs.late) // index of the first that runs
+	left := rule.runs
+	for i, f := range slices.Backward(fs.late) {
+		if f.excluded != "" {
+			continue
+		}
+		missed++
+		if left > 0 && f.Due >= rule.oldest {
+			left--
+			runs = i
+		}
+	}
+	first := len(fs.verdicts)
+	for i, f := range fs.late {
+		v := f.verdict(job.CauseSchedule)
+		switch {
+		case f.excluded != "":
+		case i < runs:
+			v.status, v.reason = job.StatusMissed, fs.missedReason(rule, f.Due, f.Due)
+		default:
+			v.cause, v.reason = job.CauseMisfire, reason.Join(f.moved, fs.standstills.misfireReason(f.Due, now))
+			if rule.merged && missed > 1 {
+				v.reason = reason.Join(v.reason, reason.ForMisfires.With(missed))
+			}
+		}
+		fs.note(v, first)
+	}
+}
+
+// judgeAlone returns what becomes of a fire for which no other can stand, and whether it is late.
+func (fs *fires) judgeAlone(group string, plans job.History, i int, fire job.Fire, now int64) (v verdict, late bool) {
+	p := &plans[i]
+	f := candidate{Fire: fire, plan: i, excluded: fs.cluster.excluded(group, p, fire.At)}
+	v, late = f.verdict(job.CauseSchedule), now-fire.Due > p.Misfire.Grace.Milliseconds()
+	switch {
+	case f.excluded != "":
+	case !late:
+		v.reason = fs.standstills.withinGrace(fire.Due, now)
+	default:
+		if rule := fs.lateRule(group, p, now); rule.runs == 0 {
+			v.status, v.reason = job.StatusMissed, fs.missedReason(rule, fire.Due, fire.Due)
+		} else {
+			v.cause, v.reason = job.CauseMisfire, fs.standstills.misfireReason(fire.Due, now)
+		}
+	}
+	return v, late
+}
+
+// missedReason says why late fires, due in [first, last], are not run.
+func (fs *fires) missedReason(rule lateRule, first, last int64) string {
+	return reason.Join(reason.NoticedTooLate.String(), fs.standstills.because(first, last), rule.why.String())
 }
 
 // enactAll adds to b what the verdicts ask for. The caller has found room for a message for

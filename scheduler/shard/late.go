@@ -205,14 +205,7 @@ func (vs *versions) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if position <= now && !vs.runEarly(b, v, i) {
 		return false
 	}
-	vs.fires.verdicts = vs.fires.verdicts[:0]
-	messages := 0
-	vs.fires.decide(e.name.Group(), e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now, func(v verdict) {
-		vs.fires.verdicts = append(vs.fires.verdicts, v)
-		if v.status == job.StatusPending {
-			messages++
-		}
-	})
+	messages := vs.fires.decide(e.name.Group(), e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now)
 	if vs.delays.byJob[v.id] != nil {
 		messages++ // the run that it waits for may have to give way
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/ring"
 )
 
@@ -124,14 +123,7 @@ func (s *sweep) join(id uint32) {
 // it was, when b has no room for it.
 func (s *sweep) decide(b *builder, id uint32, now int64) bool {
 	e := s.jobs.at(id)
-	s.fires.verdicts = s.fires.verdicts[:0]
-	messages := 0
-	s.fires.decide(e.name.Group(), e.plans, 0, len(e.plans), s.done, s.to, now, func(v verdict) {
-		s.fires.verdicts = append(s.fires.verdicts, v)
-		if v.status == job.StatusPending {
-			messages++
-		}
-	})
+	messages := s.fires.decide(e.name.Group(), e.plans, 0, len(e.plans), s.done, s.to, now)
 	delayed, next := s.delays.decide(id, s.to, now)
 	if s.delays.byJob[id] != nil {
 		messages += roomDelay
