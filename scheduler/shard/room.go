@@ -1,7 +1,10 @@
 package shard
 
 import (
+	"maps"
 	"slices"
+
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Room says for whose runs the stream of triggers has room, as measured a moment ago.
@@ -12,6 +15,49 @@ type Room struct {
 	// Reserved is set when the stream is filled up to what is kept for ends, cancellations and
 	// cursors, so that no run begins. Fires are decided late, when there is room again.
 	Reserved bool
+}
+
+// PutRoom enters the room for runs from now on; nil means room for all. An attempt that follows takes
+// the room of one that has ended, so retries and runs that leave a queue go on.
+// Pieces and runs of backfills wait until there is room.
+func (m *Machine) PutRoom(r *Room, now int64) {
+	was := m.Cluster.room
+	if was == r {
+		return
+	}
+	m.Cluster.room = r
+	switch reserved := r != nil && r.Reserved; {
+	case reserved && (was == nil || !was.Reserved):
+		m.Cluster.reservedSince = now
+	case !reserved && was != nil && was.Reserved:
+		m.StoodStill(Standstill{From: m.Cluster.reservedSince, To: now, Reason: reason.NoRoomForRuns.String()})
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
+		for _, a := range m.runs.byJob[id].active {
+			if a.stage == triggered && a.pieces != nil {
+				m.pieces.sendLater(a)
+			}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.Backfills.byJob)) {
+		m.Backfills.wake(id)
+	}
+}
+
+// reserved reports whether no run may begin.
+func (c *Cluster) reserved() bool { return c.room != nil && c.room.Reserved }
+
+// noRoom returns why no further run of a group may begin, or "".
+func (c *Cluster) noRoom(group string) string {
+	switch r := c.room; {
+	case r == nil:
+		return ""
+	case r.Full[group]:
+		return reason.TooManyWait.With(group)
+	case r.Reserved:
+		return reason.NoRoomForRuns.String()
+	}
+	return ""
 }
 
 // perMessage is about what a message on the stream takes beside its body, in bytes.

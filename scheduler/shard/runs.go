@@ -1,14 +1,15 @@
 package shard
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 	"unique"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // stage is how far a run has come.
@@ -115,81 +116,6 @@ func (rs *runs) drop(a *watchedRun) {
 	rs.forgetSuccess(a.jobID)
 }
 
-// stages are the stages of runs by the kind of their items.
-var stages = map[bus.DeferredKind]stage{
-	bus.DeferredQueued: queued, bus.DeferredAlive: triggered, bus.DeferredRetry: retrying,
-	bus.DeferredPieces: triggered,
-}
-
-// restore enters a run of an earlier owner from the item at seq.
-func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
-	t, err := bus.DecodeTrigger(nil, d.Trigger)
-	if err != nil {
-		return fmt.Errorf("trigger in it: %w", err)
-	}
-	a, err := rs.fromTrigger(id, t)
-	if err != nil {
-		return err
-	}
-	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
-	if d.Pieces != nil {
-		if err := a.restorePieces(d); err != nil {
-			return err
-		}
-	}
-	rs.add(a)
-	rs.wake(id)
-	return nil
-}
-
-// fromTrigger returns the run that a trigger of the job starts.
-func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
-	body, err := encodeBody(&t.TriggerBody)
-	if err != nil {
-		return nil, err
-	}
-	return &watchedRun{
-		attempt: attempt{
-			runID: t.RunID, version: int32(t.Version), number: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
-			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
-		},
-		jobID: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
-	}, nil
-}
-
-// restorePieces enters the progress of a run in pieces.
-func (a *watchedRun) restorePieces(d *bus.Deferred) error {
-	p, err := newRunPieces(a.body.Value())
-	if err != nil {
-		return err
-	}
-	p.Pieces, p.states = *d.Pieces, []byte(d.Pieces.States)
-	a.pieces, a.total = p, p.total()
-	if a.total > 0 {
-		p.rule = nil
-	}
-	if a.due != 0 {
-		a.stage = retrying
-	}
-	return nil
-}
-
-// millis returns t in Unix milliseconds, 0 when it is zero.
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMilli()
-}
-
-// instantOrZero is the inverse of millis.
-func instantOrZero(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return instant(ms)
-}
-
 // backfilling returns how many runs of a job's backfills are alive. There is one backfill
 // at a time: the next one begins when all runs of the one before have ended.
 func (rs *runs) backfilling(id uint32) int {
@@ -221,3 +147,253 @@ func (rs *runs) outside(a *watchedRun) *bus.Trigger {
 		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
 	}
 }
+
+// wake schedules a job's runs for the next Step.
+func (rs *runs) wake(id uint32) {
+	if jr := rs.byJob[id]; jr != nil && !jr.waking {
+		jr.waking = true
+		rs.wakes = append(rs.wakes, id)
+	}
+}
+
+// wakeUp continues the runs of jobs that were woken, as far as b has room.
+func (rs *runs) wakeUp(b *builder) {
+	for len(rs.wakes) > 0 {
+		id := rs.wakes[0]
+		if !rs.wakeJob(b, id) {
+			return
+		}
+		rs.wakes = rs.wakes[1:]
+		jr := rs.byJob[id]
+		jr.waking = false
+		if jr.empty() {
+			delete(rs.byJob, id)
+		}
+		rs.arm(id)
+	}
+}
+
+// wakeJob continues the runs of one job. It returns false when b is full.
+func (rs *runs) wakeJob(b *builder, id uint32) bool {
+	rs.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
+	e, jr, now := rs.jobs.at(id), rs.byJob[id], b.now.UnixMilli()
+	p := e.newest()
+	room := rs.follows(id)
+	for _, a := range slices.Clone(jr.active) {
+		if !b.fits(room) {
+			return false
+		}
+		switch {
+		case a.pieces != nil && a.stage == triggered:
+			rs.wakePieces(b, a, now)
+		case a.expired(now):
+			rs.endHere(b, a, job.StatusMissed, reason.NobodyBegan.With(p.StartWithin))
+		}
+	}
+	if !rs.wakeRetrying(b, id, now) {
+		return false
+	}
+	for len(jr.queue) > 0 {
+		if !b.fits(room) {
+			return false
+		}
+		a := jr.queue[0]
+		switch {
+		case p.Deleted:
+			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
+		case a.startBy != 0 && a.startBy <= now:
+			rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(p.StartWithin))
+		case p.Unreadable: // it may have fewer at once than the version before, by whose rules it goes on
+			return rs.expireQueue(b, id, now)
+		case p.Overlap.Unlimited() || jr.busy() < p.Overlap.Limit:
+			waited := job.Duration(b.now.Sub(instant(a.since)))
+			jr.queue = jr.queue[1:]
+			f := rs.launch(b, a)
+			jr.active = append(jr.active, a)
+			b.record.addRun(e.name, a.attempt, f.status, reason.Join(reason.WasQueued.With(waited), f.reason))
+		case p.Overlap.Policy == job.OverlapReplace:
+			was := jr.busy()
+			if !rs.replace(b, id) {
+				return false
+			}
+			if jr.busy() == was {
+				return rs.expireQueue(b, id, now)
+			}
+		default:
+			return rs.expireQueue(b, id, now)
+		}
+	}
+	return true
+}
+
+// wakeRetrying begins the next attempts of a job's runs that are due, and ends the runs that
+// are to have none. It returns false when b is full. It comes after all that can end a run well.
+func (rs *runs) wakeRetrying(b *builder, id uint32, now int64) bool {
+	e, jr := rs.jobs.at(id), rs.byJob[id]
+	isRetrying := func(a *watchedRun) bool { return a.stage == retrying }
+	if !slices.ContainsFunc(jr.active, isRetrying) {
+		return true
+	}
+	for _, a := range slices.Clone(jr.active) {
+		if !isRetrying(a) {
+			continue
+		}
+		if !b.fits(rs.follows(id)) {
+			return false
+		}
+		stale := rs.stale(a)
+		switch {
+		case e.newest().Deleted:
+			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for its next attempt")
+		case stale != "":
+			rs.endHere(b, a, job.StatusCancelled, stale)
+		case a.due <= now:
+			f := rs.launch(b, a)
+			b.record.addRun(e.name, a.attempt, f.status, f.reason)
+		}
+	}
+	return true
+}
+
+// expireQueue ends the runs behind the first that have been queued for too long. It
+// returns false when b is full.
+func (rs *runs) expireQueue(b *builder, id uint32, now int64) bool {
+	within := rs.jobs.at(id).newest().StartWithin
+	for _, a := range slices.Clone(rs.byJob[id].queue) {
+		if a.startBy == 0 || a.startBy > now {
+			continue
+		}
+		if !b.fits(rs.follows(id)) {
+			return false
+		}
+		rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(within))
+	}
+	return true
+}
+
+// expired reports whether a triggered run has not begun by when it had to.
+func (a *watchedRun) expired(now int64) bool {
+	return a.stage == triggered && a.startBy != 0 && a.startBy+startMargin.Milliseconds() <= now
+}
+
+// mayExpire reports whether it matters when the run, or a piece of it, begins.
+func (a *watchedRun) mayExpire() bool {
+	if a.pieces != nil {
+		return a.pieces.StartWithin > 0
+	}
+	return a.startBy != 0
+}
+
+// wakeAt returns when one of the job's runs next needs attention because time passes.
+func (r *jobRuns) wakeAt() (at int64, ok bool) {
+	at = 1 << 62
+	for _, a := range r.active {
+		switch {
+		case a.stage == retrying:
+			at = min(at, a.due)
+		case a.pieces != nil:
+			if due := a.pieceAt(); due != 0 {
+				at = min(at, due)
+			}
+		case a.startBy != 0:
+			at = min(at, a.startBy+startMargin.Milliseconds())
+		}
+	}
+	for _, a := range r.queue {
+		if a.startBy != 0 {
+			at = min(at, a.startBy)
+		}
+	}
+	return at, at != 1<<62
+}
+
+// endAttempt does what follows from the end of an attempt of a watched run. It returns false, and
+// leaves everything as it was, when b has no room for it.
+func (rs *runs) endAttempt(b *builder, a *watchedRun, e *end) bool {
+	if a.stage != triggered || a.number != e.attempt {
+		return true // an end of an earlier attempt, once more
+	}
+	if !b.fits(rs.follows(a.jobID)) {
+		return false
+	}
+	if a.pieces != nil {
+		rs.endPiece(b, a, e)
+		return true
+	}
+	if e.begun {
+		rs.beginHere(b, a)
+		return true
+	}
+	if a.cancelled != "" {
+		rs.endCancelled(b, a, e)
+		return true
+	}
+	if a.split && e.status == job.StatusSucceeded {
+		rs.divide(b, a, e)
+		return true
+	}
+	if rs.retry(b, a, e) {
+		return true
+	}
+	if e.retry { // the executor has promised what does not come
+		b.record.addRun(a.job, a.attempt, e.status, "there is no further attempt")
+	}
+	rs.end(b, a, e.status, e.result, e.at)
+	return true
+}
+
+// beginHere notes that a run has begun in time.
+func (rs *runs) beginHere(b *builder, a *watchedRun) {
+	if a.startBy != 0 {
+		a.startBy = 0
+		rs.items.release(a.item)
+		a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
+	}
+}
+
+// follows returns how many messages the next step of a run of the job may take: to
+// trigger it, to say how far it or its pieces are, or to end it, with one for each child,
+// one for the count of failures, the wish to pause or the success, and one for a fixed delay.
+func (rs *runs) follows(id uint32) int {
+	return max(launch, len(rs.jobs.at(id).newest().Children)+2)
+}
+
+// retry schedules another attempt, if the job's rule allows one. It returns false if it does not.
+func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
+	p := rs.jobs.at(a.jobID).newest()
+	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
+		return false
+	}
+	wait := cmp.Or(e.after, p.Retry.Wait(a.runID, e.attempt))
+	due := e.at + wait.Milliseconds()
+	if a.endBy != 0 && due >= a.endBy {
+		return false
+	}
+	rs.items.release(a.item)
+	a.stage, a.due, a.startBy = retrying, due, 0
+	a.number++
+	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
+	b.record.addRun(a.job, a.attempt, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
+	rs.arm(a.jobID)
+	rs.wake(a.jobID) // the attempt may be stale already
+	return true
+}
+
+// endHere ends a run that no executor has, and records it. The caller has
+// found room for what follows, if anything follows from the status.
+func (rs *runs) endHere(b *builder, a *watchedRun, s job.Status, why string) {
+	b.record.addRun(a.job, a.attempt, s, why)
+	rs.end(b, a, s, nil, b.now.UnixMilli())
+}
+
+// end sets the final status of a run, and causes what follows from it.
+func (rs *runs) end(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
+	rs.drop(a)
+	rs.ended(b, a, s, result, at)
+	rs.wake(a.jobID)
+}
+
+// startMargin is how long after the instant by which it had to begin a run counts as
+// not begun: its executor reports a run that has gone on for a second, and the report
+// takes its time.
+const startMargin = 5 * time.Second

@@ -1,0 +1,84 @@
+package shard
+
+import (
+	"fmt"
+	"time"
+	"unique"
+
+	"github.com/carillon-scheduler/carillon/bus"
+)
+
+// stages are the stages of runs by the kind of their items.
+var stages = map[bus.DeferredKind]stage{
+	bus.DeferredQueued: queued, bus.DeferredAlive: triggered, bus.DeferredRetry: retrying,
+	bus.DeferredPieces: triggered,
+}
+
+// restore enters a run of an earlier owner from the item at seq.
+func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
+	t, err := bus.DecodeTrigger(nil, d.Trigger)
+	if err != nil {
+		return fmt.Errorf("trigger in it: %w", err)
+	}
+	a, err := rs.fromTrigger(id, t)
+	if err != nil {
+		return err
+	}
+	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
+	if d.Pieces != nil {
+		if err := a.restorePieces(d); err != nil {
+			return err
+		}
+	}
+	rs.add(a)
+	rs.wake(id)
+	return nil
+}
+
+// fromTrigger returns the run that a trigger of the job starts.
+func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
+	body, err := encodeBody(&t.TriggerBody)
+	if err != nil {
+		return nil, err
+	}
+	return &watchedRun{
+		attempt: attempt{
+			runID: t.RunID, version: int32(t.Version), number: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
+			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
+		},
+		jobID: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
+	}, nil
+}
+
+// restorePieces enters the progress of a run in pieces.
+func (a *watchedRun) restorePieces(d *bus.Deferred) error {
+	p, err := newRunPieces(a.body.Value())
+	if err != nil {
+		return err
+	}
+	p.Pieces, p.states = *d.Pieces, []byte(d.Pieces.States)
+	a.pieces, a.total = p, p.total()
+	if a.total > 0 {
+		p.rule = nil
+	}
+	if a.due != 0 {
+		a.stage = retrying
+	}
+	return nil
+}
+
+// millis returns t in Unix milliseconds, 0 when it is zero.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// instantOrZero is the inverse of millis.
+func instantOrZero(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return instant(ms)
+}
