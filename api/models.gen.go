@@ -814,11 +814,11 @@ type GroupState string
 
 // GroupLimits defines model for GroupLimits.
 type GroupLimits struct {
-	// Limit Maximum number of live runs; 0 is no limit
-	Limit int `json:"limit,omitempty"`
+	// Limit Maximum number of live runs; 0 is no limit. Absent, it stays as it is
+	Limit *int `json:"limit,omitempty"`
 
-	// Rate Maximum number of runs that start per second; 0 is no limit
-	Rate float64 `json:"rate,omitempty"`
+	// Rate Maximum number of runs that start per second; 0 is no limit. Absent, it stays as it is
+	Rate *float64 `json:"rate,omitempty"`
 }
 
 // GroupList defines model for GroupList.
@@ -1883,7 +1883,8 @@ type SecretList struct {
 
 // SecretRequest defines model for SecretRequest.
 type SecretRequest struct {
-	Description string `json:"description,omitempty"`
+	// Description Empty removes it; absent, it stays as it is
+	Description *string `json:"description,omitempty"`
 
 	// Value Text, at most 16 KiB
 	Value string `json:"value"`

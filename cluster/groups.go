@@ -43,6 +43,17 @@ type GroupLimits struct {
 	Rate  float64 `json:"rate,omitempty"`  // runs begun per second
 }
 
+// With returns l with other limits; nil leaves one as it is.
+func (l GroupLimits) With(limit *int, rate *float64) GroupLimits {
+	if limit != nil {
+		l.Limit = *limit
+	}
+	if rate != nil {
+		l.Rate = *rate
+	}
+	return l
+}
+
 // Validate returns an *InvalidError for each limit that is wrong, joined.
 func (l GroupLimits) Validate() error {
 	var errs []error
@@ -81,15 +92,15 @@ func (gs Groups) Ensure(ctx context.Context, group string) error {
 	return err
 }
 
-// SetLimits makes the group known, if it is not, and sets its limits. It returns
-// what it was before.
-func (gs Groups) SetLimits(ctx context.Context, group string, l GroupLimits) (was Group, err error) {
-	if err := l.Validate(); err != nil {
+// SetLimits makes the group known, if it is not, and sets those of its limits that are not nil. It
+// returns what it was before.
+func (gs Groups) SetLimits(ctx context.Context, group string, limit *int, rate *float64) (was Group, err error) {
+	if err := (GroupLimits{}).With(limit, rate).Validate(); err != nil {
 		return was, err
 	}
 	return gs.edit(ctx, group, func(g *Group) {
-		g.GroupLimits = l
-		g.Dispatched = g.Dispatched || l != GroupLimits{}
+		g.GroupLimits = g.With(limit, rate)
+		g.Dispatched = g.Dispatched || g.GroupLimits != GroupLimits{}
 	})
 }
 

@@ -29,6 +29,16 @@ func (ss Secrets) Put(ctx context.Context, s *bus.Secret) error {
 	return err
 }
 
+// PutValue is Put of a new value: an existing secret keeps its description, which s has then, too.
+func (ss Secrets) PutValue(ctx context.Context, s *bus.Secret) error {
+	_, err := kindSecret.On(ss.conn.Conn).Edit(ctx, s.Group+"."+s.Secret, func(stored *bus.Secret, _ uint64) (bool, error) {
+		s.Description = stored.Description
+		*stored = *s
+		return true, nil
+	})
+	return err
+}
+
 // Delete removes a secret. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (ss Secrets) Delete(ctx context.Context, group, name string) error {
 	secrets, key := kindSecret.On(ss.conn.Conn), group+"."+name

@@ -39,11 +39,11 @@ func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	limits := cluster.GroupLimits{Limit: r.Body.Limit, Rate: r.Body.Rate}
-	was, err := h.conn.Groups().SetLimits(ctx, r.Group, limits)
+	was, err := h.conn.Groups().SetLimits(ctx, r.Group, r.Body.Limit, r.Body.Rate)
 	if err != nil {
 		return nil, err
 	}
+	limits := was.With(r.Body.Limit, r.Body.Rate)
 	if err := auditlog.Describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
 		return nil, err
 	}

@@ -43,6 +43,12 @@ func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
 		t.Errorf("the audit log has %s", a.text)
 	}
 	want[Group](w, http.StatusOK, "PUT", path, `{}`)
+	want[Group](w, http.StatusOK, "PUT", path, `{"limit":21}`)
+	want[Group](w, http.StatusOK, "PUT", path, `{"rate":3}`)
+	if g := shown(); g.Limit != 21 || g.Rate != 3 {
+		t.Errorf("after one limit at a time: %+v", g)
+	}
+	want[Group](w, http.StatusOK, "PUT", path, `{"limit":0,"rate":0}`)
 	if g := shown(); g.Limit != 0 || g.Rate != 0 || !g.Dispatched {
 		t.Errorf("without limits: %+v", g)
 	}

@@ -75,10 +75,14 @@ func (h *secretHandlers) PutSecret(ctx context.Context, r PutSecretRequestObject
 	}
 	key := h.master.Group(r.Group)
 	s := &bus.Secret{
-		Group: r.Group, Secret: r.Secret, Description: r.Body.Description, Author: access.Author(ctx),
+		Group: r.Group, Secret: r.Secret, Author: access.Author(ctx),
 		UpdatedAt: time.Now().UTC().Truncate(time.Millisecond), KeyID: key.ID(), Sealed: key.Seal(r.Secret, r.Body.Value),
 	}
-	if err := h.conn.Secrets().Put(ctx, s); err != nil {
+	put := h.conn.Secrets().PutValue
+	if r.Body.Description != nil {
+		put, s.Description = h.conn.Secrets().Put, *r.Body.Description
+	}
+	if err := put(ctx, s); err != nil {
 		return nil, err
 	}
 	return new(secretItem(s)), nil

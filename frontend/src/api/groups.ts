@@ -43,11 +43,12 @@ export function usageQuery(group: string, { from, to, parts }: { from: number; t
 
 export const secretsKey = (group: string) => [...groupKey(group), "secrets"] as const;
 
-export function putSecret(group: string, secret: string, value: string, description: string) {
+/** Sets a secret. Without a description it keeps that of an existing one. */
+export function putSecret(group: string, secret: string, value: string, description: string | undefined) {
   return dataOf(
     api.PUT("/api/v1/groups/{group}/secrets/{secret}", {
       params: { path: { group, secret } },
-      body: { value, description: description || undefined },
+      body: { value, description },
     }),
   );
 }

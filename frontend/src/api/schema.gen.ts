@@ -5350,15 +5350,11 @@ export interface components {
             more_instances?: number;
         };
         GroupLimits: {
-            /**
-             * @description Maximum number of live runs; 0 is no limit
-             * @default 0
-             */
+            /** @description Maximum number of live runs; 0 is no limit. Absent, it stays as it is */
             limit?: number;
             /**
              * Format: double
-             * @description Maximum number of runs that start per second; 0 is no limit
-             * @default 0
+             * @description Maximum number of runs that start per second; 0 is no limit. Absent, it stays as it is
              */
             rate?: number;
         };
@@ -5433,6 +5429,7 @@ export interface components {
         SecretRequest: {
             /** @description Text, at most 16 KiB */
             value: string;
+            /** @description Empty removes it; absent, it stays as it is */
             description?: string;
         };
         Credential: {

@@ -20,7 +20,7 @@ export function SecretDialog({ group, secret, description: before = "", onClose 
   const [value, setValue] = useState("");
   const [description, setDescription] = useState(before);
   const save = useSave({
-    act: () => putSecret(group, name, value, description),
+    act: () => putSecret(group, name, value, description || (secret ? "" : undefined)),
     stale: secretsKey(group),
     onSaved: onClose,
   });

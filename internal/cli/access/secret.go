@@ -47,7 +47,7 @@ func newSecretSetCommand() *cobra.Command {
 	r := cli.NewRemote(cmd)
 	cli.GroupFlag(cmd, &group)
 	cmd.Flags().StringVar(&file, "from-file", "-", "read the value from this `file`; - is standard input")
-	cmd.Flags().StringVar(&description, "description", "", "description of the secret")
+	cmd.Flags().StringVar(&description, "description", "", "description of the secret; an existing one is kept without this flag")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := errors.Join(job.CheckSlug("group", group), job.CheckSecretName("secret", args[0])); err != nil {
 			return cli.Usage(err)
@@ -60,7 +60,11 @@ func newSecretSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := client.Read[client.Secret](api.PutSecret(cmd.Context(), group, args[0], nil, client.SecretRequest{Value: value, Description: description}))
+		wish := client.SecretRequest{Value: value}
+		if cmd.Flags().Changed("description") {
+			wish.Description = &description
+		}
+		s, err := client.Read[client.Secret](api.PutSecret(cmd.Context(), group, args[0], nil, wish))
 		if err != nil {
 			return err
 		}

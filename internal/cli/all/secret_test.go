@@ -16,6 +16,20 @@ func TestSecretsAreSetUsedAndDeleted(t *testing.T) {
 	if !strings.Contains(out, "of the ledger") || strings.Contains(out, "pa55word") {
 		t.Errorf("the list is\n%s", out)
 	}
+	described := func(want bool) {
+		t.Helper()
+		if _, out, _ := s.Run("", "get", "secrets", "-g", "default"); strings.Contains(out, "of the ledger") != want {
+			t.Errorf("described %v:\n%s", !want, out)
+		}
+	}
+	set := func(args ...string) {
+		t.Helper()
+		s.Want("secret default/db is set\n", "pa55word\n", append([]string{"secret", "set", "db", "-g", "default"}, args...)...)
+	}
+	set()
+	described(true)
+	set("--description", "")
+	described(false)
 	s.Want("created  job  default/login\n1 created\n", "job: default/login\ntask:\n  shell: echo \"$PW ${#PW}\"\n  secrets: {PW: db}\n", "apply", "-f", "-")
 	code, out, errOut := s.Run("", "run", "default/login", "--follow")
 	if code != 0 || !strings.HasPrefix(out, "*** 8\n") {

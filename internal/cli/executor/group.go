@@ -49,21 +49,12 @@ func newGroupSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		list, err := client.Read[client.GroupList](api.ListGroups(cmd.Context()))
-		if err != nil {
-			return err
-		}
 		var wish client.GroupLimits
-		for _, g := range list.Items {
-			if g.ExecutorGroup == args[0] {
-				wish = client.GroupLimits{Limit: g.Limit, Rate: g.Rate}
-			}
-		}
 		if cmd.Flags().Changed("limit") {
-			wish.Limit = limit
+			wish.Limit = &limit
 		}
 		if cmd.Flags().Changed("rate") {
-			wish.Rate = rate
+			wish.Rate = &rate
 		}
 		now, err := client.Read[client.Group](api.PutGroup(cmd.Context(), args[0], nil, wish))
 		if err != nil {
