@@ -173,6 +173,9 @@ type AlertItem struct {
 	Definition Alert     `json:"definition"`
 	Revision   uint64    `json:"revision"`
 	UpdatedAt  time.Time `json:"updated_at"`
+
+	// Warnings Only after a change: names of jobs and groups that do not exist, or that the caller may not see
+	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // AlertList defines model for AlertList.
@@ -1343,11 +1346,22 @@ type NewCredential struct {
 	Seed string `json:"seed"`
 }
 
+// NewSilence defines model for NewSilence.
+type NewSilence struct {
+	Silence Silence `json:"silence"`
+
+	// Warnings Only after a change: names of jobs and groups that do not exist, or that the caller may not see
+	Warnings []FieldError `json:"warnings,omitempty"`
+}
+
 // NewToken defines model for NewToken.
 type NewToken struct {
 	// Secret The text after `Authorization: Bearer`
 	Secret string `json:"secret"`
 	Token  Token  `json:"token"`
+
+	// Warnings Only after a change: names of jobs and groups that do not exist, or that the caller may not see
+	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // Node defines model for Node.
@@ -1615,6 +1629,9 @@ type RetentionItem struct {
 
 	// Revision 0 while the default of the server applies
 	Revision uint64 `json:"revision"`
+
+	// Warnings Only after a change: names of jobs and groups that do not exist, or that the caller may not see
+	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // RetentionRequest defines model for RetentionRequest.
@@ -2080,6 +2097,9 @@ type UserItem struct {
 	SignsIn   UserItemSignsIn `json:"signs_in"`
 	UpdatedAt time.Time       `json:"updated_at"`
 	User      string          `json:"user"`
+
+	// Warnings Only after a change: names of jobs and groups that do not exist, or that the caller may not see
+	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // UserItemSignsIn never: no password has been chosen yet, or the user is a program

@@ -2,6 +2,8 @@ package webapi
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,10 +11,12 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/alerts"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -20,7 +24,9 @@ import (
 type alertHandlers struct {
 	book   *alert.Store
 	alerts *alerts.Alerts
-	master *seal.Master // seals secrets; nil without one
+	// catalog knows which jobs and groups there are.
+	catalog *catalog.Catalog
+	master  *seal.Master // seals secrets; nil without one
 }
 
 // ListAlerts answers GET /alerts/rules.
@@ -75,7 +81,20 @@ func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (
 	if err := auditlog.Describe(ctx, changed, "", before, now.Doc); err != nil {
 		return nil, err
 	}
-	return &answer[AlertItem]{Body: alertItem(now), ETag: etag(now.Revision)}, nil
+	item := alertItem(now)
+	item.Warnings = h.catalog.Unknown(ctx, namesOfRule(&now.Doc))
+	return &answer[AlertItem]{Body: item, ETag: etag(now.Revision)}, nil
+}
+
+// namesOfRule returns the names of jobs and groups in a rule.
+func namesOfRule(r *alerting.Rule) (names []catalog.Name) {
+	for i, group := range r.Match.Groups {
+		names = append(names, catalog.Name{Field: fmt.Sprintf("match.groups[%d]", i), Group: group})
+	}
+	for i, name := range r.Match.Jobs {
+		names = append(names, catalog.Name{Field: fmt.Sprintf("match.jobs[%d]", i), Job: name})
+	}
+	return names
 }
 
 // DeleteAlert answers DELETE /alerts/rules/{alert}.
@@ -111,7 +130,7 @@ func (h *alertHandlers) ListSilences(ctx context.Context, _ ListSilencesRequestO
 }
 
 // AddSilence answers POST /alerts/silences.
-func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (*Silence, error) {
+func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObject) (*NewSilence, error) {
 	b := r.Body
 	s, err := alerting.NewSilence(alerting.Silence{Rule: b.Alert, Group: b.ExecutorGroup, Job: job.Name(b.Job), Reason: b.Reason}, b.Lasts.Std(), access.Author(ctx), time.Now().Truncate(time.Millisecond))
 	if err != nil {
@@ -123,7 +142,24 @@ func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObjec
 	if err := auditlog.Describe(ctx, true, b.Reason, nil, *s); err != nil {
 		return nil, err
 	}
-	return s, nil
+	return &NewSilence{Silence: *s, Warnings: h.unknownIn(ctx, s)}, nil
+}
+
+// unknownIn returns a warning about each name in a silence that stands for nothing.
+func (h *alertHandlers) unknownIn(ctx context.Context, s *alerting.Silence) (warnings []FieldError) {
+	if s.Rule != "" {
+		if _, err := h.book.Rule(ctx, s.Rule); errors.Is(err, job.ErrNotFound) {
+			warnings = append(warnings, FieldError{Field: "alert", Reason: reason.Text(reason.RuleUnknown.With(s.Rule))})
+		}
+	}
+	var names []catalog.Name
+	if s.Group != "" {
+		names = append(names, catalog.Name{Field: "executor_group", Group: s.Group})
+	}
+	if s.Job != "" {
+		names = append(names, catalog.Name{Field: "job", Job: s.Job})
+	}
+	return append(warnings, h.catalog.Unknown(ctx, names)...)
 }
 
 // EndSilence answers DELETE /alerts/silences/{silence}.

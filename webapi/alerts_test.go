@@ -265,7 +265,8 @@ func TestIncidentsAreForThoseWhoSeeTheirGroup(t *testing.T) {
 
 func TestASilenceIsMadeAndEnded(t *testing.T) {
 	w := newWorld(t)
-	s, _ := want[Silence](w, http.StatusCreated, "POST", "/api/v1/alerts/silences", `{"executor_group":"billing","for":"2h","reason":"we move"}`)
+	made, _ := want[NewSilence](w, http.StatusCreated, "POST", "/api/v1/alerts/silences", `{"executor_group":"billing","for":"2h","reason":"we move"}`)
+	s := made.Silence
 	list, _ := want[SilenceList](w, http.StatusOK, "GET", "/api/v1/alerts/silences", nil)
 	if len(list.Items) != 1 || list.Items[0].ID != s.ID || list.Items[0].Until.Sub(list.Items[0].MadeAt) != 2*time.Hour {
 		t.Errorf("silences %+v", list)

@@ -2,6 +2,8 @@ package webapi
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/cluster"
@@ -70,7 +72,20 @@ func (h *settingHandlers) PutRetention(ctx context.Context, r PutRetentionReques
 	if err := auditlog.Describe(ctx, true, r.Body.Note, was.Retention, entry.Retention); err != nil {
 		return nil, err
 	}
-	return &answer[RetentionItem]{Body: retentionItem(entry), ETag: etag(entry.Revision)}, nil
+	item := retentionItem(entry)
+	item.Warnings = h.catalog.Unknown(ctx, namesOfRetention(&entry.Retention))
+	return &answer[RetentionItem]{Body: item, ETag: etag(entry.Revision)}, nil
+}
+
+// namesOfRetention returns the names of jobs and groups in a retention, in order.
+func namesOfRetention(r *job.Retention) (names []catalog.Name) {
+	for _, group := range slices.Sorted(maps.Keys(r.Groups)) {
+		names = append(names, catalog.Name{Field: "retention.groups." + group, Group: group})
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Jobs)) {
+		names = append(names, catalog.Name{Field: "retention.jobs." + string(name), Job: name})
+	}
+	return names
 }
 
 // PreviewRetention answers POST /retention/preview.

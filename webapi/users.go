@@ -11,13 +11,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
 // userHandlers answer requests about users and API tokens.
 type userHandlers struct {
-	users *auth.Directory
-	link  func(invitation string) string // where an invitation is accepted
+	users   *auth.Directory
+	catalog *catalog.Catalog
+	link    func(invitation string) string // where an invitation is accepted
 }
 
 // ListUsers answers GET /users.
@@ -61,10 +63,12 @@ func (h *userHandlers) PutUser(ctx context.Context, r PutUserRequestObject) (*an
 	if err := auditlog.Describe(ctx, true, "", before, recordedUser(now)); err != nil {
 		return nil, err
 	}
+	item := &answer[UserItem]{Body: userItem(now), ETag: etag(now.Revision)}
 	if was == nil {
-		return &answer[UserItem]{Body: userItem(now), Status: http.StatusCreated, ETag: etag(now.Revision)}, nil
+		item.Status = http.StatusCreated
 	}
-	return &answer[UserItem]{Body: userItem(now), ETag: etag(now.Revision)}, nil
+	item.Body.Warnings = h.catalog.UnknownGroups(ctx, "access", now.Access)
+	return item, nil
 }
 
 // DeleteUser answers DELETE /users/{user}.
@@ -198,7 +202,7 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 	if err := auditlog.Describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "expires_at": token.ExpiresAt}); err != nil {
 		return nil, err
 	}
-	return &NewToken{Token: h.tokenItem(token), Secret: secret}, nil
+	return &NewToken{Token: h.tokenItem(token), Secret: secret, Warnings: h.catalog.UnknownGroups(ctx, "access", rights.List(r.Body.Access))}, nil
 }
 
 // RevokeToken answers DELETE /tokens/{token}.

@@ -244,6 +244,7 @@ type MarkRequest = api.MarkRequest
 type Me = api.Me
 type Misfire = api.Misfire
 type NewCredential = api.NewCredential
+type NewSilence = api.NewSilence
 type NewToken = api.NewToken
 type Node = api.Node
 type NodeList = api.NodeList

@@ -94,6 +94,14 @@ func (x *index) titles(ctx context.Context, names []job.Name) (api.JobTitles, er
 	return found, nil
 }
 
+// has reports whether there is a job of this name.
+func (x *index) has(name job.Name) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	j := x.jobs[name]
+	return j != nil && !j.deleted
+}
+
 // targets returns the targets of those of the named jobs that have one. It waits for the index to
 // be loaded.
 func (x *index) targets(ctx context.Context, names []job.Name) (map[job.Name]*job.Target, error) {

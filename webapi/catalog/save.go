@@ -57,6 +57,11 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 	if err := c.checkChildren(ctx, was, wish); err != nil {
 		return result, err
 	}
+	family, err := c.checkFamily(ctx, &wish)
+	if err != nil {
+		return result, err
+	}
+	result.Warnings = append(result.Warnings, family...)
 	if was != nil {
 		if result.Changes, err = auditlog.Diff(was.Job, wish); err != nil {
 			return result, err

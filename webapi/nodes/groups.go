@@ -73,6 +73,26 @@ func (v *View) Knows(ctx context.Context, name string) error {
 	return err
 }
 
+// Known returns the groups that a job or an executor has named.
+func (v *View) Known(ctx context.Context) (map[string]bool, error) {
+	groups, err := v.conn.Groups().All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	there, err := v.call(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, g := range groups {
+		known[g.Group] = true
+	}
+	for _, i := range there.Instances {
+		known[i.Group] = true
+	}
+	return known, nil
+}
+
 // Paused returns a switch if it is on at an instant, or nil.
 func Paused(hold job.Pause, now time.Time) *job.Pause {
 	if hold = hold.At(now); !hold.Paused {

@@ -2752,6 +2752,8 @@ export interface components {
             display_name?: string;
             access: components["schemas"]["Access"][];
             disabled: boolean;
+            /** @description Only after a change: names of jobs and groups that do not exist, or that the caller may not see */
+            warnings?: components["schemas"]["FieldError"][];
             /**
              * @description never: no password has been chosen yet, or the user is a program
              * @enum {string}
@@ -2809,6 +2811,8 @@ export interface components {
         };
         NewToken: {
             token: components["schemas"]["Token"];
+            /** @description Only after a change: names of jobs and groups that do not exist, or that the caller may not see */
+            warnings?: components["schemas"]["FieldError"][];
             /** @description The text after `Authorization: Bearer` */
             secret: string;
         };
@@ -4058,6 +4062,8 @@ export interface components {
              * @description 0 while the default of the server applies
              */
             revision: number;
+            /** @description Only after a change: names of jobs and groups that do not exist, or that the caller may not see */
+            warnings?: components["schemas"]["FieldError"][];
             author?: string;
             note?: string;
             /** Format: date-time */
@@ -4479,6 +4485,8 @@ export interface components {
             author?: string;
             /** @description The code of a built-in description. Absent if somebody changed the description */
             about_code?: components["schemas"]["SentenceCode"];
+            /** @description Only after a change: names of jobs and groups that do not exist, or that the caller may not see */
+            warnings?: components["schemas"]["FieldError"][];
             /** Format: int64 */
             revision: number;
         };
@@ -4743,6 +4751,11 @@ export interface components {
         };
         DeliveryList: {
             items: components["schemas"]["DeliveryItem"][];
+        };
+        NewSilence: {
+            silence: components["schemas"]["Silence"];
+            /** @description Only after a change: names of jobs and groups that do not exist, or that the caller may not see */
+            warnings?: components["schemas"]["FieldError"][];
         };
         Silence: {
             /** @description The id of the silence */
@@ -5758,6 +5771,7 @@ export type IncidentSnooze = components['schemas']['IncidentSnooze'];
 export type IncidentNote = components['schemas']['IncidentNote'];
 export type DeliveryItem = components['schemas']['DeliveryItem'];
 export type DeliveryList = components['schemas']['DeliveryList'];
+export type NewSilence = components['schemas']['NewSilence'];
 export type Silence = components['schemas']['Silence'];
 export type SilenceList = components['schemas']['SilenceList'];
 export type SilenceRequest = components['schemas']['SilenceRequest'];
@@ -9661,7 +9675,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Silence"];
+                    "application/json": components["schemas"]["NewSilence"];
                 };
             };
             default: components["responses"]["Problem"];

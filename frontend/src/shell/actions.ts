@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { pauseJob, refreshJobs, resumeJob, runJob } from "@/api/jobs";
 import { cancelRun, rerunRun, runsKey } from "@/api/runs";
+import type { FieldError } from "@/api/schema.gen";
 import { grace, toast, toastBefore } from "@/components/Toasts";
 import { useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
@@ -13,6 +14,24 @@ export function useComplain(action: keyof Messages["done"]["failed"] = "other") 
   const t = useT();
   const { sayError } = useSayer();
   return (error: unknown) => toast({ bad: true, text: t.done.failed[action], detail: sayError(error) });
+}
+
+/** Shows what is probably wrong with something that was saved, such as the name of a job that does not exist. */
+export function useWarn() {
+  const t = useT();
+  const { say } = useSayer();
+  return (saved: unknown) => {
+    const warnings = warningsOf(saved);
+    if (warnings.length === 0) return;
+    const detail = warnings.map((w) => `${w.field} ${say(w.reason)}`).join(t.reasonJoint);
+    toast({ bad: true, text: t.done.warned, detail });
+  };
+}
+
+/** The warnings of an answer that has some. */
+function warningsOf(saved: unknown): readonly FieldError[] {
+  const has = typeof saved === "object" && saved !== null && "warnings" in saved;
+  return has && Array.isArray(saved.warnings) ? saved.warnings : [];
 }
 
 interface Wish {

@@ -1,4 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useWarn } from "./actions";
 
 interface Save<T> {
   act(): Promise<T>;
@@ -10,11 +11,13 @@ interface Save<T> {
 /** What a form's dialog needs to send it. Once it is saved, the lists that show it are read anew. */
 export function useSave<T>({ act, stale, onSaved }: Save<T>) {
   const client = useQueryClient();
+  const warn = useWarn();
   const save = useMutation({
     mutationFn: act,
     onSuccess: (saved) => {
       void client.invalidateQueries({ queryKey: stale });
       onSaved(saved);
+      warn(saved);
     },
   });
   return { busy: save.isPending, error: save.error, onSubmit: () => save.mutate() };

@@ -52,6 +52,7 @@ func newTokenCreateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		cli.Warn(cmd, made.Warnings)
 		return r.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
 			t.Row("token", made.Token.ID)
 			t.Row("user", made.Token.User)

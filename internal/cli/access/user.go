@@ -53,6 +53,7 @@ func newUserCreateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		cli.Warn(cmd, user.Warnings)
 		if noLink {
 			return r.Show(cmd.OutOrStdout(), user, func(t *draw.Table) { t.Line("user " + user.User + " created: " + cli.Roles(user.Access)) })
 		}
@@ -119,6 +120,7 @@ func editUser(r *cli.Remote, cmd *cobra.Command, name, done string, change func(
 	if err != nil {
 		return err
 	}
+	cli.Warn(cmd, now.Warnings)
 	return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("user " + now.User + " " + done + ": " + cli.Roles(now.Access)) })
 }
 

@@ -327,12 +327,14 @@ func newAlertSilenceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := client.Read[client.Silence](api.AddSilence(cmd.Context(), nil, client.SilenceRequest{
+		made, err := client.Read[client.NewSilence](api.AddSilence(cmd.Context(), nil, client.SilenceRequest{
 			Alert: rule, ExecutorGroup: group, Job: name, Lasts: job.Duration(d), Reason: reason,
 		}))
 		if err != nil {
 			return err
 		}
+		cli.Warn(cmd, made.Warnings)
+		s := made.Silence
 		return r.Show(cmd.OutOrStdout(), s, func(t *draw.Table) { t.Line("silence " + s.ID + " lasts until " + t.Instant(s.Until)) })
 	}
 	return cmd

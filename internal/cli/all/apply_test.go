@@ -88,10 +88,28 @@ func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing
 	s.WantError(cli.ExitError, "carillon: stdin:2: children lead back to the job itself: a/three → a/one → a/two → a/three\n"+
 		"stdin:6: children lead back to the job itself: a/two → a/three → a/one → a/two\nnothing was changed\n",
 		"job: a/three\nchildren: [a/one]\n"+task+"---\njob: a/two\nchildren: [a/three]\n"+task, "apply", "-f", "-")
-	s.Want("created  job  a/four\n"+lonely+"    warning: children[0].job \"a/typo\" is no job: its run is skipped until there is one\n"+
-		"    warning: join[0] \"a/typo\" is no job: what waits for it never runs\n"+
-		"    warning: join[1] \"a/two\" does not have this job among its children: what waits for it never runs\n1 created\n",
+	s.Want("created  job  a/four\n"+lonely+"    warning: children[0].job names job a/typo, which does not exist, or which you may not see; until it exists, its run is skipped\n"+
+		"    warning: join[0] names job a/typo, which does not exist, or which you may not see; until it exists, this job does not start\n"+
+		"    warning: join[1] names job a/two, which does not have this job among its children, so this job does not start\n1 created\n",
 		"job: a/four\nchildren: [a/typo]\njoin: [a/typo, a/two]\n"+task, "apply", "-f", "-")
+}
+
+func TestUnknownNamesAreNoticed(t *testing.T) {
+	s := clitest.New(t)
+	const unknown = ", which does not exist, or which you may not see\n"
+	const rule = "alert: x\nchannels: []\nmatch: {groups: [a, b], jobs: [a/new, a/typo]}\n"
+	s.Want("created  alert  x\n    warning: match.groups[1] names group b"+unknown+"    warning: match.jobs[1] names job a/typo"+unknown+
+		"created  job    a/new\n"+lonely+"2 created\n", rule+"---\njob: a/new\ntask: {shell: x}\n", "apply", "-f", "-")
+	f := func(want string, args ...string) {
+		t.Helper()
+		if code, out, errOut := s.Run("", args...); code != 0 || errOut != want {
+			t.Errorf("carillon %s: exit code %d\n%s%s", strings.Join(args, " "), code, out, errOut)
+		}
+	}
+	f("warning: job names job a/typo"+unknown, "alert", "silence", "--job", "a/typo", "--for", "1h")
+	f("warning: alert names alert rule y, which does not exist\n", "alert", "silence", "--rule", "y", "--for", "1h")
+	f("", "alert", "silence", "--rule", "x", "--for", "1h")
+	f("warning: access[0].group names group b"+unknown, "user", "create", "ann", "--role", "viewer:b", "--no-link")
 }
 
 func TestPruneDeletesOnlyInTheGroupsOfTheFilesAndAsksFirst(t *testing.T) {

@@ -96,6 +96,7 @@ func newRetentionSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		cli.Warn(cmd, item.Warnings)
 		return r.Show(cmd.OutOrStdout(), item, func(t *draw.Table) { drawRetention(t, &item) })
 	}
 	return cmd

@@ -41,9 +41,6 @@ func (p planner) familyOf(ctx context.Context, docs []manifest.Document) (*famil
 	next := map[job.Name]bool{}
 	for _, j := range f.docs {
 		f.lacks(next, j.Children)
-		for _, parent := range j.Join {
-			f.lacks(next, []job.Child{{Job: parent}})
-		}
 	}
 	for len(next) > 0 { // a generation each
 		found, err := p.jobs(ctx, next)
@@ -72,8 +69,7 @@ func (f *family) lacks(names map[job.Name]bool, children []job.Child) {
 	}
 }
 
-// jobs asks for jobs. One that does not exist is nil; one that the caller may not see has
-// no name.
+// jobs asks for jobs. One that does not exist, or that the caller may not see, is nil.
 func (p planner) jobs(ctx context.Context, names map[job.Name]bool) (map[job.Name]*job.Job, error) {
 	found := make([]*job.Job, len(names))
 	list := make([]job.Name, 0, len(names))
@@ -86,7 +82,7 @@ func (p planner) jobs(ctx context.Context, names map[job.Name]bool) (map[job.Nam
 		g.Go(func() error {
 			item, err := client.Read[client.JobItem](p.api.GetJob(ctx, name.Group(), name.Short(), nil))
 			if problem, ok := errors.AsType[*client.Problem](err); ok && problem.Status == http.StatusForbidden {
-				item, err = client.JobItem{}, nil
+				return nil
 			}
 			switch {
 			case errors.Is(err, job.ErrNotFound):
@@ -119,18 +115,6 @@ func (f *family) children(name job.Name) []job.Child {
 	return nil
 }
 
-// exists reports whether there will be a job of this name.
-func (f *family) exists(name job.Name) bool {
-	_, ok := f.docs[name]
-	return ok || f.other[name] != nil
-}
-
-// hidden reports whether a job exists that the caller may not see.
-func (f *family) hidden(name job.Name) bool {
-	j := f.other[name]
-	return j != nil && j.Job == ""
-}
-
 // cycles returns a problem for each document whose job would lead back to itself.
 func (f *family) cycles(docs []manifest.Document) error {
 	var problems []error
@@ -145,25 +129,31 @@ func (f *family) cycles(docs []manifest.Document) error {
 	return errors.Join(problems...)
 }
 
-// warnings tells what of a job's children and of its join leads nowhere: nothing else
-// would, for a chain that is never begun is no run that fails.
-func (f *family) warnings(name job.Name) []client.FieldError {
-	var all []client.FieldError
-	j := f.docs[name]
-	for i, c := range j.Children {
-		if !f.exists(c.Job) {
-			all = append(all, client.FieldError{Field: fmt.Sprintf("children[%d].job", i), Reason: reason.Text(fmt.Sprintf("%q is no job: its run is skipped until there is one", c.Job))})
-		}
-	}
-	for i, parent := range j.Join {
-		field, mine := fmt.Sprintf("join[%d]", i), func(c job.Child) bool { return c.Job == name }
-		switch {
-		case !f.exists(parent):
-			all = append(all, client.FieldError{Field: field, Reason: reason.Text(fmt.Sprintf("%q is no job: what waits for it never runs", parent))})
-		case f.hidden(parent):
-		case !slices.ContainsFunc(f.children(parent), mine):
-			all = append(all, client.FieldError{Field: field, Reason: reason.Text(fmt.Sprintf("%q does not have this job among its children: what waits for it never runs", parent))})
+// warnings returns those of the server about a document, without what the other documents change: a name
+// that one of them has will be known, and a parent may get the job as a child, or lose it.
+func (f *family) warnings(name job.Name, server []client.FieldError) []client.FieldError {
+	all := slices.DeleteFunc(slices.Clone(server), f.settles)
+	for i, parent := range f.docs[name].Join {
+		j, ok := f.docs[parent]
+		if ok && !slices.ContainsFunc(j.Children, func(c job.Child) bool { return c.Job == name }) {
+			all = append(all, client.FieldError{Field: fmt.Sprintf("join[%d]", i), Reason: reason.Text(reason.JoinNoChild.With(parent))})
 		}
 	}
 	return all
+}
+
+// settles reports whether a warning is about a job, or a group, that the documents have.
+func (f *family) settles(w client.FieldError) bool {
+	switch said := reason.Read(string(w.Reason)); said.Code {
+	case "job_unknown", "child_unknown", "join_unknown", "join_no_child":
+		_, ok := f.docs[job.Name(said.Params["job"])]
+		return ok
+	case "group_unknown":
+		for name := range f.docs {
+			if name.Group() == said.Params["group"] {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -40,7 +40,7 @@ type Change struct {
 	Name   string               `json:"name"`
 	Result string               `json:"result"`
 	Fields []client.FieldChange `json:"changes,omitempty"`
-	// Warnings say what is most likely wrong with a job.
+	// Warnings say what is most likely wrong with a job, or with a rule that was saved.
 	Warnings []client.FieldError `json:"warnings,omitempty"`
 
 	doc      *manifest.Document // nil for what is deleted
@@ -97,7 +97,7 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]Change, 
 	}
 	for i := range changes {
 		if c := &changes[i]; c.Kind == manifest.Job {
-			c.Warnings = append(c.Warnings, jobs.warnings(job.Name(c.Name))...)
+			c.Warnings = jobs.warnings(job.Name(c.Name), c.Warnings)
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Kind, b.Kind) })
@@ -240,6 +240,12 @@ func (p planner) prune(ctx context.Context, planned []Change) ([]Change, error) 
 // were made, and stops at the first that cannot be.
 func (p planner) carryOut(ctx context.Context, changes []Change) (int, error) {
 	var made atomic.Int64
+	saved := family{docs: map[job.Name]job.Job{}} // in the end
+	for _, c := range changes {
+		if c.Kind == manifest.Job && c.Result != deleted {
+			saved.docs[job.Name(c.Name)] = job.Job{}
+		}
+	}
 	for _, stage := range []func(Change) bool{
 		func(c Change) bool { return c.Kind == manifest.Calendar || c.Kind == manifest.Channel },
 		func(c Change) bool { return c.Kind == manifest.Alert },
@@ -248,14 +254,16 @@ func (p planner) carryOut(ctx context.Context, changes []Change) (int, error) {
 	} {
 		g, ctx := errgroup.WithContext(ctx)
 		g.SetLimit(requestsAtOnce)
-		for _, c := range changes {
-			if c.Result == unchanged || !stage(c) {
+		for i := range changes {
+			c := &changes[i]
+			if c.Result == unchanged || !stage(*c) {
 				continue
 			}
 			g.Go(func() error {
 				if err := p.make(ctx, c); err != nil {
 					return fmt.Errorf("%s %s: %w", c.Kind, c.Name, err)
 				}
+				c.Warnings = slices.DeleteFunc(c.Warnings, saved.settles)
 				made.Add(1)
 				return nil
 			})
@@ -268,7 +276,7 @@ func (p planner) carryOut(ctx context.Context, changes []Change) (int, error) {
 }
 
 // make makes one change.
-func (p planner) make(ctx context.Context, c Change) error {
+func (p planner) make(ctx context.Context, c *Change) error {
 	var ifMatch, ifNoneMatch *string
 	if c.Result == created {
 		ifNoneMatch = new("*")
@@ -281,8 +289,10 @@ func (p planner) make(ctx context.Context, c Change) error {
 	case c.Result == deleted:
 		_, err = client.Read[client.None](p.api.DeleteJob(ctx, name.Group(), name.Short(), &client.DeleteJobParams{IfMatch: ifMatch}))
 	case c.Kind == manifest.Alert:
-		_, err = client.Read[client.AlertItem](p.api.PutAlertWithBody(ctx, c.Name,
+		var item client.AlertItem
+		item, err = client.Read[client.AlertItem](p.api.PutAlertWithBody(ctx, c.Name,
 			&client.PutAlertParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))
+		c.Warnings = item.Warnings
 	case c.Kind == manifest.Channel:
 		_, err = client.Read[client.ChannelItem](p.api.PutChannelWithBody(ctx, c.Name,
 			&client.PutChannelParams{IfMatch: ifMatch, IfNoneMatch: ifNoneMatch}, "application/json", bytes.NewReader(c.doc.JSON)))

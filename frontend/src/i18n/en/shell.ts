@@ -130,6 +130,7 @@ export const done = {
   deleted: (job: string) => `${job} deleted`,
   cancelling: "The run is being cancelled",
   saved: (job: string, version: number) => `${job} saved as v${version}`,
+  warned: "Saved, but check this",
   failed: {
     start: "The run was not started",
     pause: "The job was not paused",

@@ -129,6 +129,7 @@ export const done: Messages["done"] = {
   deleted: (job) => `${job} 已删除`,
   cancelling: "正在结束该运行",
   saved: (job, version) => `${job} 已保存为 v${version}`,
+  warned: "已保存，但请检查",
   failed: {
     start: "未能开始运行",
     pause: "未能暂停任务",

@@ -18,6 +18,7 @@ import { usePageT } from "@/i18n";
 import { formatBytes } from "@/lib/bytes";
 import { useFormat } from "@/lib/format";
 import { isLength, type Rule, retentionOf, rulesOf } from "@/lib/retention";
+import { useWarn } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 
 /** How long history is kept, by rules, with what each change does to the disk before it is made. */
@@ -259,6 +260,7 @@ function SaveDialog({ retention, revision, effect, onClose }: SaveDialogProps) {
   const r = t.retention;
   const f = useFormat();
   const client = useQueryClient();
+  const warn = useWarn();
   const [note, setNote] = useState("");
   const frees = effect?.frees;
   const deletes = frees !== undefined && (frees.runs > 0 || frees.lines > 0);
@@ -267,6 +269,7 @@ function SaveDialog({ retention, revision, effect, onClose }: SaveDialogProps) {
     onSuccess: (item) => {
       client.setQueryData(retentionQuery.queryKey, item);
       toast({ text: r.saved });
+      warn(item);
       onClose();
     },
   });

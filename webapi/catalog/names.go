@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+)
+
+// Name is the name of a job, or else of a group, in a field of a document.
+type Name struct {
+	Field string
+	Job   job.Name
+	Group string
+}
+
+// Unknown returns a warning about each name of a job or a group that does not exist. The answer is the
+// same for one that the caller does not see. It leaves out what cannot be checked now: the document has
+// been saved.
+func (c *Catalog) Unknown(ctx context.Context, names []Name) (warnings []api.FieldError) {
+	if len(names) == 0 || !c.Loaded() {
+		return nil
+	}
+	groups, err := c.view.Known(ctx)
+	if err != nil {
+		c.log.WarnContext(ctx, "names are not checked", "error", err)
+		return nil
+	}
+	theirs := access.Who(ctx).Access
+	for _, n := range names {
+		switch {
+		case n.Job != "" && !(theirs.May(rights.Viewer, n.Job.Group()) && c.index.has(n.Job)):
+			warnings = append(warnings, warning(n.Field, reason.JobUnknown.With(n.Job)))
+		case n.Job == "" && !(theirs.May(rights.Viewer, n.Group) && groups[n.Group]):
+			warnings = append(warnings, warning(n.Field, reason.GroupUnknown.With(n.Group)))
+		}
+	}
+	return warnings
+}
+
+// UnknownGroups is Unknown for the groups of permissions, which are in a field.
+func (c *Catalog) UnknownGroups(ctx context.Context, field string, list rights.List) []api.FieldError {
+	var names []Name
+	for i, a := range list {
+		if a.Group != rights.Everywhere {
+			names = append(names, Name{Field: fmt.Sprintf("%s[%d].group", field, i), Group: a.Group})
+		}
+	}
+	return c.Unknown(ctx, names)
+}
+
+func warning(field, why string) api.FieldError {
+	return api.FieldError{Field: field, Reason: reason.Text(why)}
+}
+
+// checkFamily returns a warning about each child and each job of the join that does not exist, as
+// Unknown, and about those of the join that do not have the job among their children.
+func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) ([]api.FieldError, error) {
+	theirs := access.Who(ctx).Access
+	var warnings []api.FieldError
+	// check calls then with the children of a job that the caller sees; else it warns.
+	check := func(field string, name job.Name, unknown reason.One, then func([]job.Child)) error {
+		if theirs.May(rights.Viewer, name.Group()) {
+			entry, err := c.conn.Jobs().Get(ctx, name)
+			if err == nil {
+				then(entry.Children)
+				return nil
+			}
+			if !errors.Is(err, job.ErrNotFound) {
+				return err
+			}
+		}
+		warnings = append(warnings, warning(field, unknown.With(name)))
+		return nil
+	}
+	for i, child := range wish.Children {
+		if err := check(fmt.Sprintf("children[%d].job", i), child.Job, reason.ChildUnknown, func([]job.Child) {}); err != nil {
+			return nil, err
+		}
+	}
+	for i, parent := range wish.Join {
+		field := fmt.Sprintf("join[%d]", i)
+		if err := check(field, parent, reason.JoinUnknown, func(children []job.Child) {
+			if !slices.ContainsFunc(children, func(c job.Child) bool { return c.Job == wish.Job }) {
+				warnings = append(warnings, warning(field, reason.JoinNoChild.With(parent)))
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return warnings, nil
+}
