@@ -40,7 +40,7 @@ func TestNothingThatAGroupCausesControlsTheExecutorOfAnother(t *testing.T) {
 		for _, verb := range bus.InstanceVerbs {
 			for what, cause := range alpha.causes(verb) {
 				w.check(cause(subjectOf(verb)))
-				m, err := heard.NextMsg(5 * time.Second)
+				m, err := heard.NextMsg(patience)
 				if err != nil {
 					t.Fatalf("%s caused no message for %s: the attack is none", what, verb)
 				}
@@ -54,9 +54,9 @@ func TestNothingThatAGroupCausesControlsTheExecutorOfAnother(t *testing.T) {
 	}
 	unharmed := func(refused int) {
 		t.Helper()
-		reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, 5*time.Second)
+		reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, patience)
 		w.check(err)
-		_, err = heard.NextMsg(5 * time.Second)
+		_, err = heard.NextMsg(patience)
 		w.check(err)
 		if reply.State != fleet.InstanceOnline || reply.Running != 1 || reply.Slots != 4 {
 			t.Errorf("the executor is %s, with %d/%d runs", reply.State, reply.Running, reply.Slots)
@@ -190,7 +190,7 @@ func (a *attacker) causes(verb string) map[string]func(subject string) error {
 func (a *attacker) direct(bucket string, headers nats.Header, content []byte) func(string) error {
 	return func(reply string) error {
 		key := "$KV." + bucket + "." + a.group + ".chosen"
-		if _, err := a.nc.RequestMsg(&nats.Msg{Subject: key, Header: headers, Data: content}, 5*time.Second); err != nil {
+		if _, err := a.nc.RequestMsg(&nats.Msg{Subject: key, Header: headers, Data: content}, patience); err != nil {
 			return err
 		}
 		return a.nc.PublishRequest("$JS.API.DIRECT.GET.KV_"+bucket+"."+key, reply, nil)
@@ -209,7 +209,7 @@ func (a *attacker) delivered(next string, headers nats.Header, body []byte) func
 func (a *attacker) deliveredNext(next string, headers nats.Header) func(string) error {
 	return func(reply string) error {
 		a.waiting()
-		m, err := a.nc.Request(next, []byte(`{"batch":1,"expires":5000000000}`), 5*time.Second)
+		m, err := a.nc.Request(next, []byte(`{"batch":1,"expires":60000000000}`), time.Minute)
 		if err != nil {
 			return err
 		}

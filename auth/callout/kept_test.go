@@ -53,7 +53,7 @@ func TestAGroupThatKeepsTooMuchIsRefusedAndItsOldestKeysAreRemoved(t *testing.T)
 			if len(told) != 1 || told[0].Kept == nil || told[0].Kept.Bucket != flood.bucket || !told[0].Kept.Over() {
 				t.Errorf("alerters read the refusals %+v", told)
 			}
-			reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, 5*time.Second)
+			reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, patience)
 			w.check(err)
 			if reply.State != fleet.InstanceOnline || reply.Running != 1 {
 				t.Errorf("the other group's executor is %s with %d runs", reply.State, reply.Running)
@@ -78,7 +78,7 @@ func (w *world) floodUntilCut(key, group string, subject func(n int) string, key
 	}
 	select {
 	case <-cut:
-	case <-time.After(5 * time.Minute):
+	case <-time.After(patience):
 		w.Fatal("the group that keeps too much is not cut off")
 	}
 	return w.dial(key, group) != nil
@@ -119,7 +119,7 @@ func TestAMessageCannotPassItselfOffAsAnotherToAReader(t *testing.T) {
 	alpha := w.attacker("alpha")
 	forged := nats.Header{"Status": {"404"}, "Nats-Subject": {"$KV.INST.beta.b1"}, "Nats-Num-Pending": {"0"}, "Nats-Sequence": {"1"}, "Nats-Last-Sequence": {"0"}}
 	for n := range 3 {
-		_, err := alpha.nc.RequestMsg(&nats.Msg{Subject: fmt.Sprintf("$KV.INST.alpha.a%d", n), Header: forged, Data: []byte("{}")}, 5*time.Second)
+		_, err := alpha.nc.RequestMsg(&nats.Msg{Subject: fmt.Sprintf("$KV.INST.alpha.a%d", n), Header: forged, Data: []byte("{}")}, patience)
 		w.check(err)
 	}
 	n, err := w.conn.Count(t.Context(), "KV_"+bus.BucketInst, "$KV.INST.alpha.>")

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -68,13 +67,13 @@ func asOperator(t *testing.T) *nats.Conn {
 // Nobody answers for executors here: an operator is admitted without.
 func TestAnOperatorMayReportOnServersAndAskToRemoveThemAndDoNothingElse(t *testing.T) {
 	nc := asOperator(t)
-	report, err := nc.Request("$SYS.REQ.SERVER.PING.JSZ", nil, 5*time.Second)
+	report, err := nc.Request("$SYS.REQ.SERVER.PING.JSZ", nil, patience)
 	if err != nil || !strings.Contains(string(report.Data), `"memory"`) {
 		t.Fatalf("%v", err)
 	}
 	// refused returns what NATS says of what was sent last.
 	refused := func() string {
-		if err := nc.FlushTimeout(5 * time.Second); err != nil {
+		if err := nc.FlushTimeout(patience); err != nil {
 			t.Fatal(err)
 		}
 		if err := nc.LastError(); err != nil {

@@ -27,7 +27,7 @@ func TestAnExecutorPullsFromAllPartitionsWhatIsOfItsGroup(t *testing.T) {
 	refused := make(chan error, 100)
 	conn := w.connect(seed, "alpha", nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
 	for _, c := range w.conn.Cluster().Partitions.Consumers(bus.ConsumerAny("alpha")) {
-		found, err := conn.Pull(t.Context(), c.Stream, c.Consumer, jet.PullRequest{Batch: 1, Expires: 5 * time.Second})
+		found, err := conn.Pull(t.Context(), c.Stream, c.Consumer, jet.PullRequest{Batch: 1, Expires: time.Minute})
 		if err != nil || len(found) != 1 || string(found[0].Data) != "alpha" {
 			t.Fatalf("%s of %s hands out %v, %v", c.Consumer, c.Stream, found, err)
 		}
@@ -52,7 +52,7 @@ func TestAnExecutorPullsFromAllPartitionsWhatIsOfItsGroup(t *testing.T) {
 				if !errors.Is(err, nats.ErrPermissionViolation) {
 					t.Errorf("%s: %v", subject, err)
 				}
-			case <-time.After(5 * time.Second):
+			case <-time.After(patience):
 				t.Errorf("%s is allowed", subject)
 			}
 		}

@@ -29,7 +29,7 @@ func TestAGroupThatFloodsIsCutOffAndRefusedAndOthersGoOn(t *testing.T) {
 	cut, heard := cuts()
 	alpha := w.connect(seed, "alpha", heard).NC
 	w.flood(alpha, 2*16*budget)
-	w.untilSince(time.Now().Add(10*time.Second), "the flooder", cut)
+	w.until("the flooder", cut)
 	w.refused(seed, "alpha")
 	told, err := w.conn.Refusals().All(t.Context())
 	w.check(err)
@@ -58,7 +58,7 @@ floods:
 	}
 	w.refused(third, "gamma")
 
-	reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, 5*time.Second)
+	reply, err := w.conn.AskInstance(t.Context(), victim.address, bus.VerbBeat, nil, nil, patience)
 	w.check(err)
 	if reply.State != fleet.InstanceOnline || reply.Running != 1 {
 		t.Errorf("the other group's executor is %s with %d runs", reply.State, reply.Running)
@@ -97,7 +97,7 @@ func TestWhatAnExecutorSendsIsLimitedMessageByMessage(t *testing.T) {
 	alpha := w.attacker("alpha")
 	store := func(subject string, header nats.Header, size int) error {
 		t.Helper()
-		m, err := alpha.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: make([]byte, size)}, 5*time.Second)
+		m, err := alpha.nc.RequestMsg(&nats.Msg{Subject: subject, Header: header, Data: make([]byte, size)}, patience)
 		w.check(err)
 		if strings.Contains(string(m.Data), `"error"`) {
 			return errors.New(string(m.Data))
