@@ -17,8 +17,8 @@ func TestATimeoutEndsAChildThatHasLeftTheGroupAndItsParents(t *testing.T) {
 	w := newWorld(t)
 	child := newLifeline(t)
 	// The subshell ends at once, so that nothing leads from the task to the child.
-	script := `(nohup setsid sh -c 'exec 3> ` + child.path + `; sleep 600' >/dev/null 2>&1 &); sleep 600`
-	e, _ := w.Run(sh(script), runnertest.Timeout(begun))
+	script := `mkfifo up; (nohup setsid sh -c 'exec 3> ` + child.path + `; echo >up; sleep 600' >/dev/null 2>&1 &); read -r x <up; echo up; sleep 600`
+	e, _ := overdue(w, script)
 	runnertest.WantEnd(t, e, job.StatusTimedOut, 143, "timeout")
 	child.wantCut()
 }
@@ -27,8 +27,8 @@ func TestATimeoutEndsAChildThatHasLeftTheGroupAndItsParents(t *testing.T) {
 func TestATimeoutEndsAChildThatHasLeftTheGroupOfATaskThatHasEnded(t *testing.T) {
 	w := newWorld(t)
 	child := newLifeline(t)
-	script := `setsid sh -c 'exec 3> ` + child.path + `; sleep 600' & exit 0`
-	e, _ := w.Run(sh(script), runnertest.Timeout(begun), func(t *bus.Trigger) { t.KillGrace = job.Duration(2 * begun) })
+	script := `setsid sh -c 'exec 3> ` + child.path + `; echo up; sleep 600' & exit 0`
+	e, _ := overdue(w, script, func(t *bus.Trigger) { t.KillGrace = 2 * t.Timeout })
 	runnertest.WantEnd(t, e, job.StatusTimedOut, 0, "timeout")
 	child.wantCut()
 }
@@ -55,7 +55,7 @@ func TestATimeoutSparesARunOfTheSameIDFromAnotherCluster(t *testing.T) {
 	staging, production := clusterOf(), clusterOf()
 	paid := production.Begin(sh("echo up; while [ ! -e " + over + " ]; do sleep 0.02; done"))
 	production.Line()
-	tried := staging.Begin(sh("sleep 600"), runnertest.Timeout(begun))
+	tried := staging.Begin(sh("sleep 600"), runnertest.Timeout(2*time.Second))
 	if tried.RunID != paid.RunID {
 		t.Fatalf("the runs are %s and %s", tried.RunID, paid.RunID)
 	}
