@@ -108,6 +108,17 @@ func compare(t *testing.T, e *Expr, z *Zone, p Policy, after, until int64, want 
 	}
 }
 
+// isSlow reports whether f takes longer than a second ten times in a row: once, the machine may be busy.
+func isSlow(f func()) bool {
+	for range 10 {
+		began := time.Now()
+		if f(); time.Since(began) <= time.Second {
+			return false
+		}
+	}
+	return true
+}
+
 func TestExpressionsThatNeverFireAreFoundOutAtOnce(t *testing.T) {
 	zone, err := LoadZone("America/New_York")
 	if err != nil {
@@ -120,12 +131,12 @@ func TestExpressionsThatNeverFireAreFoundOutAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range policies {
-			asked := time.Now()
-			if next, ok := e.Next(after, zone, p); ok {
-				t.Errorf("%q fires at %s", text, next)
-			}
-			if took := time.Since(asked); took > time.Second {
-				t.Errorf("%q took %s", text, took)
+			if isSlow(func() {
+				if next, ok := e.Next(after, zone, p); ok {
+					t.Errorf("%q fires at %s", text, next)
+				}
+			}) {
+				t.Errorf("%q takes longer than a second", text)
 			}
 		}
 	}
