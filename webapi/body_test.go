@@ -22,7 +22,7 @@ func (w *world) announced(path string, length int, headers ...header) int {
 	c, err := d.DialContext(w.Context(), "tcp", strings.TrimPrefix(w.url, "http://"))
 	w.check(err)
 	defer func() { _ = c.Close() }()
-	w.check(c.SetDeadline(time.Now().Add(time.Minute)))
+	w.check(c.SetDeadline(time.Now().Add(patience)))
 	var head strings.Builder
 	fmt.Fprintf(&head, "PUT %s HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, length)
 	for _, h := range headers {

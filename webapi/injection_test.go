@@ -36,7 +36,7 @@ func (w *world) raw(request string) string {
 	conn, err := (&net.Dialer{}).DialContext(w.Context(), "tcp", w.server.Addr().String())
 	w.check(err)
 	defer func() { _ = conn.Close() }()
-	w.check(conn.SetDeadline(time.Now().Add(5 * time.Second)))
+	w.check(conn.SetDeadline(time.Now().Add(patience)))
 	_, err = conn.Write([]byte(request))
 	w.check(err)
 	var answer bytes.Buffer
