@@ -385,7 +385,7 @@ func newMailServer(t *testing.T, mode string) *mailServer {
 // serve speaks as much SMTP as a client needs.
 func (s *mailServer) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	m := gotMail{}
 	if s.mode == alerting.TLSImplicit {
 		conn, m.secure = tls.Server(conn, s.tls), true
