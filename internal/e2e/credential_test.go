@@ -165,7 +165,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 			if !errors.Is(err, nats.ErrPermissionViolation) {
 				t.Errorf("%s: %v", what, err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(processtest.Patience):
 			t.Errorf("%s is allowed", what)
 		}
 	}
@@ -200,7 +200,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 			}
 		}
 	}
-	if _, err := evil.Request("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT.billing.x", nil, 10*time.Second); err != nil { // all before it has been handled
+	if _, err := evil.Request("$JS.API.DIRECT.GET.KV_SCRIPT.$KV.SCRIPT.billing.x", nil, processtest.Patience); err != nil { // all before it has been handled
 		t.Fatal(err)
 	}
 	time.Sleep(300 * time.Millisecond) // pull requests end, and say so to whom they were told to
@@ -242,7 +242,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 	stays, none := open(kept)
 	g.ann.run(0, "", "get credentials -g billing", id, keeps, "web1", "web2", "ann", "revoked")
 	g.ann.run(0, "", "credential revoke "+id+" -g billing", "revoked")
-	processtest.Await(t, 5*time.Second, "wait for the cut", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the cut", func() error {
 		if cuts.Load() == 0 || gone.IsConnected() {
 			return errors.New("still connected")
 		}
@@ -259,7 +259,7 @@ func TestARevokedCredentialIsCutOffWithinSeconds(t *testing.T) {
 
 	// A rotated one works on for a while, and no longer.
 	out := g.ann.run(0, "", "credential rotate "+keeps+" -g billing --overlap 0s -o json", `"replaces": "`+keeps+`"`)
-	processtest.Await(t, 5*time.Second, "wait for the rotated one to end", func() error {
+	processtest.Await(t, processtest.Patience, "wait for the rotated one to end", func() error {
 		if stays.IsConnected() {
 			return errors.New("still connected")
 		}

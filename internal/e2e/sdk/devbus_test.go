@@ -62,7 +62,7 @@ func (b *devBus) fire(name job.Name, handler, params string) {
 // finished waits for the next run to end.
 func (b *devBus) finished() *bus.Event {
 	for {
-		m, err := b.seen.NextMsg(10 * time.Second)
+		m, err := b.seen.NextMsg(5 * time.Minute)
 		must(err)
 		if e, err := b.server.Events().Decode(m.Subject, m.Header, m.Data, time.Now()); err == nil && e.Kind == bus.EventFinished {
 			return e
@@ -79,7 +79,7 @@ func (b *devBus) waiting() (n int) {
 // lines waits for the next lines of a log.
 func (b *devBus) lines() []bus.LogLine {
 	for {
-		m, err := b.seen.NextMsg(10 * time.Second)
+		m, err := b.seen.NextMsg(5 * time.Minute)
 		must(err)
 		if l, err := b.server.Events().DecodeLog(m.Subject, m.Header, m.Data); err == nil {
 			return l.Lines

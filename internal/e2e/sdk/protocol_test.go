@@ -191,7 +191,7 @@ authorization { users: [ { user: "all", password: "secret" }, %s ] }`, t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply, err := all.AskInstance(t.Context(), beat.Address(), bus.VerbKill, nil, fmt.Appendf(nil, `{"run_id":%q}`, id), 10*time.Second)
+	reply, err := all.AskInstance(t.Context(), beat.Address(), bus.VerbKill, nil, fmt.Appendf(nil, `{"run_id":%q}`, id), time.Minute)
 	if err != nil || reply.Answer != fleet.AnswerAccepted {
 		t.Fatalf("%+v, %v", reply, err)
 	}
@@ -286,12 +286,12 @@ func handOver(t *testing.T, conn *cluster.Conn, to bus.Address) {
 		t.Fatal(err)
 	}
 	header := bus.RunRequest(&nats.Msg{Reply: pulled.Reply(), Header: pulled.Headers()}, "", false)
-	reply, err := conn.AskInstance(t.Context(), to, bus.VerbRun, header, pulled.Data(), 10*time.Second)
+	reply, err := conn.AskInstance(t.Context(), to, bus.VerbRun, header, pulled.Data(), time.Minute)
 	if err != nil || reply.Answer != fleet.AnswerAccepted {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	for {
-		answer, err := acked.NextMsg(20 * time.Second)
+		answer, err := acked.NextMsg(5 * time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
