@@ -94,11 +94,14 @@ func (w *World) Begin(task job.Task, change ...func(*bus.Trigger)) *bus.Trigger 
 	return t
 }
 
+// patience is how long a test waits for what is certain to come: no machine is as slow.
+const patience = 10 * time.Minute
+
 // End waits for the end of the only run.
 func (w *World) End() *bus.Event {
 	w.t.Helper()
 	for {
-		m, err := w.ended.NextMsg(time.Minute)
+		m, err := w.ended.NextMsg(patience)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -115,7 +118,7 @@ func (w *World) End() *bus.Event {
 // Line waits for the next message of the log, and returns its first line.
 func (w *World) Line() bus.LogLine {
 	w.t.Helper()
-	m, err := w.logged.NextMsg(time.Minute)
+	m, err := w.logged.NextMsg(patience)
 	if err != nil {
 		w.t.Fatal(err)
 	}

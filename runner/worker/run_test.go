@@ -156,7 +156,7 @@ func TestARunEndsThoughAnotherFloodsStandardError(t *testing.T) {
 		cfg.KillAfter = 100 * time.Millisecond
 	}, "slots", "2")
 	m := newMeeting(t)
-	one := w.begin(puppet{Meet: m.address(), Lines: []string{done("1")}}, nil, func(t *bus.Trigger) { t.Timeout = job.Duration(10 * time.Second) })
+	one := w.begin(puppet{Meet: m.address(), Lines: []string{done("1")}}, nil, func(t *bus.Trigger) { t.Timeout = job.Duration(5 * time.Minute) })
 	waiting := m.next()
 	flood := w.begin(puppet{Meet: m.address(), Flood: true}, nil)
 	m.next().goOn()
