@@ -49,7 +49,8 @@ func TestACalendarFileIsReadAndSavesNothing(t *testing.T) {
 
 func TestAPreviewOfACalendarTellsTheFiresThatItAffects(t *testing.T) {
 	w := newWorld(t)
-	day := func(n int) string { return time.Now().UTC().AddDate(0, 0, n).Format(time.DateOnly) }
+	today := time.Now().UTC()
+	day := func(n int) string { return today.AddDate(0, 0, n).Format(time.DateOnly) }
 	want[CalendarItem](w, http.StatusOK, "PUT", "/api/v1/calendars/closed", map[string]any{"calendar": "closed", "dates": []string{day(3), day(5)}})
 	w.schedule("billing/a", map[string]any{"cron": "0 12 * * *", "except": []string{"closed"}})
 	w.schedule("billing/b", map[string]any{"cron": "0 6,18 * * *", "only": []string{"closed"}})

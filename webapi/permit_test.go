@@ -208,16 +208,16 @@ func TestListsHaveWhatTheCallerSees(t *testing.T) {
 
 func TestReportsAreOfGroupsThatTheCallerSees(t *testing.T) {
 	g := newGuardedWorld(t)
-	ann := g.administrator()
+	ann, day := g.administrator(), yesterday()
 	for _, name := range []job.Name{"billing/x", "ops/x"} {
-		run := begun(name, yesterday())
-		end := finished(run, job.StatusFailed, 0, yesterday().Add(time.Minute))
-		end.StartedAt = yesterday()
+		run := begun(name, day)
+		end := finished(run, job.StatusFailed, 0, day.Add(time.Minute))
+		end.StartedAt = day
 		g.history(run, end)
 	}
 	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
 	blind := ann.person("blind", rights.Access{Role: rights.Viewer, Group: "payroll"})
-	q := "?from=" + yesterday().Format(time.RFC3339) + "&to=" + yesterday().Add(time.Hour).Format(time.RFC3339)
+	q := "?from=" + day.Format(time.RFC3339) + "&to=" + day.Add(time.Hour).Format(time.RFC3339)
 	for b, n := range map[*browser]int{ann: 2, bob: 1, blind: 0} {
 		o, _ := want[Overview](g.world, http.StatusOK, "GET", "/api/v1/overview"+q, nil, b.headers()...)
 		r, _ := want[Report](g.world, http.StatusOK, "GET", "/api/v1/reports/runs"+q+"&by=job", nil, b.headers()...)
