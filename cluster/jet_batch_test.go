@@ -99,6 +99,33 @@ func TestABatchThatNATSWouldNeverTakeIsRefusedForGood(t *testing.T) {
 	})
 }
 
+func TestRequestsWaitAsLongAsTheirConnectionIsTo(t *testing.T) {
+	inCluster(t, func(w *world) {
+		const wait = 5 * time.Second
+		for what, ask := range map[string]func(*jet.Conn) error{
+			"a batch": func(c *jet.Conn) error { _, err := c.PublishBatch(w.t.Context(), batch(0, 5, 10)); return err },
+			"a direct read": func(c *jet.Conn) error {
+				_, err := c.DirectOnce(w.t.Context(), bus.StreamTrig, "trig.0.any.x")
+				return err
+			},
+			"a count":  func(c *jet.Conn) error { _, err := c.Count(w.t.Context(), bus.StreamTrig, ">"); return err },
+			"a stream": func(c *jet.Conn) error { _, err := c.JS.Stream(w.t.Context(), bus.StreamTrig); return err },
+		} {
+			conn, err := jet.Connect(jet.Config{Wait: wait, Options: []nats.Option{nats.InProcessServer(w.broker.Dialer("a"))}})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			w.broker.Deafen("a")
+			asked := time.Now()
+			if err := ask(conn); err == nil || time.Since(asked) != wait {
+				w.t.Errorf("%s: %v after %v", what, err, time.Since(asked))
+			}
+			conn.NC.Close()
+			w.broker.Heal("a")
+		}
+	})
+}
+
 func TestABatchWithoutAnswerHasAnUnknownOutcome(t *testing.T) {
 	inCluster(t, func(w *world) {
 		conn := w.connect("a")

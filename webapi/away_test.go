@@ -11,7 +11,7 @@ import (
 // What the bus would add to it is left out: the page of a run that goes on is what people
 // look at when something is wrong.
 func TestTheHistoryIsShownWhileTheBusIsAway(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, hasty)
 	w.put("billing/x", "@daily")
 	running, waiting, manual := begun("billing/x", noon), begun("billing/y", noon), begun("billing/z", noon)
 	manual.Cause = job.CauseManual
@@ -44,7 +44,7 @@ func TestTheHistoryIsShownWhileTheBusIsAway(t *testing.T) {
 
 // A server that falls silent is noticed by its missing answers to pings only, after some seconds.
 func TestTheHistoryDoesNotWaitForABusThatFellSilent(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, hasty)
 	running, waiting, manual := begun("billing/x", noon), begun("billing/y", noon), begun("billing/z", noon)
 	manual.Cause = job.CauseManual
 	w.history(running, started(running, "w"), waiting, manual, finished(started(manual, "w"), job.StatusSucceeded, 0, noon))

@@ -125,7 +125,7 @@ func TestTheAuditIsReadFromTheStoreAndFromTheStreamWhatIsNotThereYet(t *testing.
 }
 
 func TestTheAuditOfTheStoreAloneSaysUpToWhenItIsWhole(t *testing.T) {
-	g := newGuardedWorld(t)
+	g := newGuardedWorld(t, hasty)
 	ann := g.administrator()
 	g.putAs(ann, "billing/x")
 	stream, err := g.conn.JS.Stream(t.Context(), bus.StreamAudit)

@@ -134,7 +134,7 @@ func TestTheAuditNamesThePartThatDoesNotAnswer(t *testing.T) {
 	for _, path := range []string{"/api/v1/ledger", "/api/v1/jobs/billing/x/ledger"} {
 		w.problem(503, "unavailable", "GET", path, nil, "the log store does not answer")
 	}
-	n := startWorld(t)
+	n := startWorld(t, hasty)
 	n.put("billing/x", "@hourly")
 	n.broker.Stop()
 	n.problem(503, "unavailable", "GET", "/api/v1/ledger", nil, "NATS does not answer")

@@ -25,7 +25,7 @@ import (
 )
 
 func TestReadinessSaysWhatIsWrong(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, hasty)
 	if page, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil); page.Total != 0 { // the jobs are loaded by then
 		t.Errorf("%+v", page)
 	}
@@ -62,7 +62,7 @@ func TestReadinessNamesTheStreamThatIsFull(t *testing.T) {
 }
 
 func TestReadinessNamesTheStreamThatIsSilent(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, hasty)
 	want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil) // the jobs are loaded by then
 	w.broker.Silence(bus.StreamEvt)
 	h, _ := want[Health](w, http.StatusServiceUnavailable, "GET", "/readyz", nil)

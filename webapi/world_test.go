@@ -61,7 +61,7 @@ func newWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 func startWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	t.Helper()
 	w := &world{T: t, broker: bustest.NewBroker(t), ended: make(chan error, 1)}
-	w.conn = clustertest.Setup(t, w.broker, "api", shards)
+	w.conn = clustertest.SetupPatient(t, w.broker, "api", shards)
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 	w.check(err)
 	t.Cleanup(func() { w.check(store.Close()) })
@@ -95,6 +95,12 @@ func startWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	<-w.server.Listening()
 	w.url = "http://" + w.server.Addr().String()
 	return w
+}
+
+// hasty makes a world wait for the bus no longer than servers do: it is to be away.
+func hasty(_ *Config, w *world) {
+	w.broker = bustest.NewBroker(w.T)
+	w.conn = clustertest.Setup(w.T, w.broker, "api", shards)
 }
 
 func (w *world) check(err error) {

@@ -112,7 +112,7 @@ func (w *world) dial(key, group string, opts ...nats.Option) error {
 }
 
 func config(url, key, group string, opts []nats.Option) jet.Config {
-	cfg := jet.Config{URL: url, Key: key, Options: opts}
+	cfg := jet.Config{URL: url, Key: key, Wait: time.Minute, Options: opts}
 	if group != "" {
 		cfg.Inbox = bus.ExecutorInbox(group)
 	}

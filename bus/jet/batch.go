@@ -1,6 +1,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,7 +132,7 @@ func (c *Conn) StageBatch(msgs []*nats.Msg) (*Staged, error) {
 
 // Commit is the rest of PublishBatch. It must be called at most once.
 func (s *Staged) Commit(ctx context.Context) (first uint64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.c.wait, BatchTimeout))
 	defer cancel()
 	answer, err := s.c.NC.RequestMsgWithContext(ctx, s.last)
 	if err != nil {

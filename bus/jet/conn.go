@@ -1,6 +1,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -41,6 +42,8 @@ type Config struct {
 	Name string
 	// Logger hears of disconnects. Defaults to none.
 	Logger *slog.Logger
+	// Wait is how long a request to JetStream waits for its answer. Defaults to [BatchTimeout].
+	Wait time.Duration
 	// Options are applied last; tests and the embedded server use them.
 	Options []nats.Option
 }
@@ -51,7 +54,8 @@ type Conn struct {
 	NC *nats.Conn
 	JS jetstream.JetStream
 
-	buckets sync.Map // those that were looked up, by name
+	wait    time.Duration // see Config.Wait; 0 is its default
+	buckets sync.Map      // those that were looked up, by name
 }
 
 // Connect returns a connection. The server must answer: a wrong address is better
@@ -106,12 +110,12 @@ func Connect(cfg Config) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS at %s: %w", redact(cfg.URL), Unavailable(err))
 	}
-	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(BatchTimeout))
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(cmp.Or(cfg.Wait, BatchTimeout)))
 	if err != nil {
 		nc.Close()
 		return nil, fmt.Errorf("connect to JetStream: %w", err)
 	}
-	return &Conn{NC: nc, JS: js}, nil
+	return &Conn{NC: nc, JS: js, wait: cfg.Wait}, nil
 }
 
 // connReports logs what the client library says of a connection.

@@ -1,6 +1,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ const (
 // ConsumerInfo asks again then, for at most 2 s. Errors: [jetstream.ErrConsumerNotFound],
 // job.ErrUnavailable.
 func (c *Conn) ConsumerInfo(ctx context.Context, stream, consumer string) (*jetstream.ConsumerInfo, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, BatchTimeout, errors.New("the NATS server that answers does not know its leader"))
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(c.wait, BatchTimeout), errors.New("the NATS server that answers does not know its leader"))
 	defer cancel()
 	rest := time.NewTimer(0)
 	defer rest.Stop()

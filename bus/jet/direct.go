@@ -1,6 +1,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (c *Conn) Direct(ctx context.Context, stream, subject string) (*Stored, err
 
 // DirectOnce is Direct, once, and returns the mark of a key that was deleted, too.
 func (c *Conn) DirectOnce(ctx context.Context, stream, subject string) (*Stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.wait, BatchTimeout))
 	defer cancel()
 	m, err := c.NC.RequestWithContext(ctx, "$JS.API.DIRECT.GET."+stream+"."+subject, nil)
 	switch {

@@ -1,6 +1,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -12,7 +13,7 @@ import (
 // which subscribers must ignore. It returns true while NATS does not answer. Call it before others use the
 // connection: a refusal of theirs may hide that of the message.
 func (c *Conn) MayPublish(ctx context.Context, subject string) bool {
-	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.wait, BatchTimeout))
 	defer cancel()
 	if c.NC.Publish(subject, nil) != nil || c.NC.FlushWithContext(ctx) != nil {
 		return true

@@ -1,6 +1,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,7 +57,7 @@ func (c *Conn) Next(ctx context.Context, stream, subject string, from uint64) (*
 // A consumer or a direct read that finds nothing proves nothing: its replica may lag
 // behind. Call NextSeq before you treat a message as gone.
 func (c *Conn) NextSeq(ctx context.Context, stream string, filters []string, from, known uint64) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.wait, BatchTimeout))
 	defer cancel()
 	s, err := c.JS.Stream(ctx, stream)
 	if err != nil {
@@ -116,7 +117,7 @@ func headerUint(m *nats.Msg, key string) uint64 {
 // Count returns the number of messages of a stream on subjects that match filter. A lagging replica may
 // answer. The error is job.ErrUnavailable.
 func (c *Conn) Count(ctx context.Context, stream, filter string) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.wait, BatchTimeout))
 	defer cancel()
 	inbox := c.NC.NewRespInbox()
 	in, sub, err := listen(c.NC, inbox, 1)

@@ -1,6 +1,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,7 @@ type streamReader struct {
 
 // get asks the stream's leader for one message.
 func (s streamReader) get(ctx context.Context, request string) (*Stored, error) {
-	ctx, cancel := context.WithTimeout(ctx, BatchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.conn.wait, BatchTimeout))
 	defer cancel()
 	m, err := s.conn.NC.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+s.name, []byte(request))
 	if err != nil {

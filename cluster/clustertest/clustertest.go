@@ -4,6 +4,7 @@ package clustertest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -15,7 +16,13 @@ import (
 // Connect returns a connection to a broker on which there need not be a cluster yet.
 func Connect(t testing.TB, broker *bustest.Broker, name string) *cluster.Conn {
 	t.Helper()
-	conn, err := cluster.Connect(jet.Config{Name: name, Options: []nats.Option{nats.InProcessServer(broker.Dialer(name))}})
+	return connect(t, broker, jet.Config{Name: name})
+}
+
+func connect(t testing.TB, broker *bustest.Broker, cfg jet.Config) *cluster.Conn {
+	t.Helper()
+	cfg.Options = []nats.Option{nats.InProcessServer(broker.Dialer(cfg.Name))}
+	conn, err := cluster.Connect(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +35,17 @@ func Connect(t testing.TB, broker *bustest.Broker, name string) *cluster.Conn {
 func Setup(t testing.TB, broker *bustest.Broker, name string, shards int) *cluster.Conn {
 	t.Helper()
 	return SetupAs(t, broker, name, cluster.Assets{Shards: shards})
+}
+
+// SetupPatient is Setup for tests outside of a bubble: a busy machine may take longer to answer than
+// servers wait for JetStream.
+func SetupPatient(t testing.TB, broker *bustest.Broker, name string, shards int) *cluster.Conn {
+	t.Helper()
+	conn := connect(t, broker, jet.Config{Name: name, Wait: time.Minute})
+	if err := conn.Setup(t.Context(), cluster.Assets{Shards: shards}); err != nil {
+		t.Fatal(err)
+	}
+	return conn
 }
 
 // SetupAs is Setup with other streams.
