@@ -144,7 +144,7 @@ func TestAnExecutorsCredentialIsGoodForItsGroupOnly(t *testing.T) {
 	// The other group's run waits: it has no executor yet.
 	g.ann.run(0, "", "run payroll/pay")
 	all, _ := g.connect(g.keys.Server, "")
-	js, err := jetstream.New(all)
+	js, err := jetstream.New(all, jetstream.WithDefaultTimeout(processtest.Patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,8 @@ func strangerSeed(t *testing.T) string {
 func (g *guarded) stored(js jetstream.JetStream) map[string]uint64 {
 	g.Helper()
 	all := map[string]uint64{}
-	for name := range js.StreamNames(g.Context()).Name() {
+	list := js.StreamNames(g.Context())
+	for name := range list.Name() {
 		s, err := js.Stream(g.Context(), name)
 		if err != nil {
 			g.Fatal(err)
@@ -319,6 +320,9 @@ func (g *guarded) stored(js jetstream.JetStream) map[string]uint64 {
 			g.Fatal(err)
 		}
 		maps.Copy(all, info.State.Subjects)
+	}
+	if err := list.Err(); err != nil {
+		g.Fatal(err)
 	}
 	return all
 }

@@ -19,7 +19,7 @@ import (
 func TestAGroupThatGivesBackWithoutADelayIsRefusedForAMinute(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
-	g.ann.run(0, "", "apply -f "+g.write("jobs.yaml", "job: alpha/hello\ntask: {shell: echo hi}\n"))
+	g.ann.run(0, "", "apply -f "+g.write("jobs.yaml", "job: alpha/hello\noverlap: allow\ntask: {shell: echo hi}\n"))
 	_, file := g.credential("alpha", "a")
 	honest := g.executor("alpha", file)
 	g.ann.run(0, "", "run alpha/hello --wait", "succeeded")
@@ -42,10 +42,12 @@ func TestAGroupThatGivesBackWithoutADelayIsRefusedForAMinute(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := pull(); err != nil {
-		t.Fatal(err)
+	for range 10 { // on a busy machine one alone does not come again often enough
+		if err := pull(); err != nil {
+			t.Fatal(err)
+		}
+		g.ann.run(0, "", "run alpha/hello")
 	}
-	g.ann.run(0, "", "run alpha/hello")
 	processtest.Await(t, processtest.Patience, "wait for the incident", func() error {
 		if out := g.ann.run(0, "", "get incidents"); !strings.Contains(out, "executors of group alpha gave triggers back without a delay") {
 			return fmt.Errorf("incidents:\n%s", out)
