@@ -20,7 +20,7 @@ const (
 )
 
 // SearchFilter selects log lines of all runs. Each field that is set must hold; the
-// zero filter is all lines.
+// zero filter is all lines. Tests of drafts are searched only by their RunID.
 type SearchFilter struct {
 	// Text is what a line must have: all of the words, in any order, and what stands
 	// in double quotes as it stands there. ASCII letters match in either case. A word

@@ -96,10 +96,10 @@ type Store interface {
 	// away also returns it until an hour after the day's end.
 	Repair(ctx context.Context, day time.Time) error
 	// LastRuns returns the newest n runs of each job, the newest first, each by its newest
-	// attempt. Jobs without runs are absent. n is from 1 to MaxLastRuns.
+	// attempt, without tests of drafts. Jobs without runs are absent. n is from 1 to MaxLastRuns.
 	LastRuns(ctx context.Context, jobs []job.Name, n int) (map[job.Name][]runlog.Run, error)
-	// Standings returns how jobs stand, which a store may remember until they have another
-	// run. Jobs without runs are absent. Of more than a thousand jobs that fail it may tell a
+	// Standings returns how jobs stand by the runs that LastRuns returns. A store may remember it
+	// until they have another run. Jobs without runs are absent. Of more than a thousand jobs that fail it may tell a
 	// streak of 1, whatever it is.
 	Standings(ctx context.Context, jobs []job.Name) (map[job.Name]Standing, error)
 	// Waiting returns the runs that are pending, by executor group. Groups without one are

@@ -103,6 +103,8 @@ func ofHits(f *logstore.SearchFilter) (*conditions, error) {
 	if f.RunID != "" {
 		c.add("fire_time = fromUnixTimestamp64Milli(?, 'UTC')", fireMillis(f.RunID))
 		c.add("run_id = ?", packID(f.RunID))
+	} else if err := withoutTests(c, runs); err != nil {
+		return nil, err
 	}
 	if f.Cursor != "" {
 		cursor, err := logstore.ParseHitCursor(f.Cursor)
@@ -137,6 +139,17 @@ func ofHits(f *logstore.SearchFilter) (*conditions, error) {
 		c.add("lower(text) LIKE ?", "%"+escapeLike.Replace(p)+"%")
 	}
 	return c, nil
+}
+
+// withoutTests leaves out the lines of tests of drafts, whose runs fired in the same range.
+func withoutTests(c *conditions, runs logstore.RunFilter) error {
+	runs.Causes = []job.Cause{job.CauseTest}
+	tests, err := where(&runs)
+	if err != nil {
+		return err
+	}
+	c.add("run_id NOT IN (SELECT run_id FROM runs"+tests.clause()+")", tests.args...)
+	return nil
 }
 
 // readHits returns the newest lines that match and fired since an instant.

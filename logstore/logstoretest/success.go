@@ -60,7 +60,8 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 	}
 }
 
-// leavesTestsOut has tests of drafts, and wants lists, but no report, to have them.
+// leavesTestsOut writes tests of drafts, which lists return if asked, and which reports,
+// searches and the standing of jobs leave out.
 func leavesTestsOut(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	w := &writes{store: s}
@@ -72,6 +73,7 @@ func leavesTestsOut(t *testing.T, s logstore.Store) {
 		lost := tried.record(job.StatusLost, 5*time.Second, "its executor vanished")
 		lost.Cause = job.CauseTest
 		w.runs(t, lost)
+		w.lines(t, ran.said(1, "paid"), tried.said(1, "paid"))
 	}
 	want := func() {
 		t.Helper()
@@ -104,6 +106,45 @@ func leavesTestsOut(t *testing.T, s logstore.Store) {
 	list(nil, 4)
 	list(job.CountedCauses, 2)
 	list([]job.Cause{job.CauseTest}, 2)
+	standOnRealRuns(t, s)
+	findNoTests(t, s, day)
+}
+
+// standOnRealRuns wants the tests of leavesTestsOut to be no job's newest runs.
+func standOnRealRuns(t *testing.T, s logstore.Store) {
+	t.Helper()
+	names := []job.Name{"draft/pay", "draft/pay-draft"}
+	last, err := s.LastRuns(t.Context(), names, 5)
+	if err != nil || len(last) != 1 || len(last["draft/pay"]) != 2 {
+		t.Errorf("the last runs are %+v, %v; want two of draft/pay", last, err)
+	}
+	stand, err := s.Standings(t.Context(), names)
+	if err != nil || len(stand) != 1 || stand["draft/pay"].Status != job.StatusFailed {
+		t.Errorf("the jobs stand as %+v, %v; want draft/pay alone, as failed", stand, err)
+	}
+}
+
+// findNoTests wants a search to find the lines of tests only by their run.
+func findNoTests(t *testing.T, s logstore.Store, day time.Time) {
+	t.Helper()
+	want := func(what string, f logstore.SearchFilter, want int) {
+		t.Helper()
+		f.From, f.To, f.Group = day, day.Add(24*time.Hour), "draft"
+		if n := len(findLines(t, s, f).Lines); n != want {
+			t.Errorf("%s: a search finds %d lines, want %d", what, n, want)
+		}
+		c, err := s.CountHits(t.Context(), logstore.HitCountFilter{SearchFilter: f, Parts: 1})
+		if err != nil || len(c.Buckets) != 1 {
+			t.Fatalf("%s: %+v, %v", what, c, err)
+		}
+		if n := c.Buckets[0].Info; n != want {
+			t.Errorf("%s: a histogram counts %d lines, want %d", what, n, want)
+		}
+	}
+	want("of all", logstore.SearchFilter{}, 2)
+	want("of a word", logstore.SearchFilter{Text: "paid"}, 2)
+	want("of the tested job", logstore.SearchFilter{Jobs: []job.Name{"draft/pay-draft"}}, 0)
+	want("of a test by its id", logstore.SearchFilter{RunID: newRun().of("draft/pay-draft").at(day).id()}, 1)
 }
 
 // compareSuccess compares the success that the reports of a day tell with the runs that the

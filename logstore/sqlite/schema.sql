@@ -67,6 +67,9 @@ CREATE INDEX runs_failed ON runs (run_id, attempt) WHERE status IN (11, 12, 14);
 -- they were committed.
 CREATE INDEX runs_backfilled ON runs (committed_at) WHERE cause = 3;
 
+-- Tests of drafts (cause 8) are few, and searches of logs leave them out.
+CREATE INDEX runs_tests ON runs (run_id) WHERE cause = 8;
+
 -- The pieces of attempts, in a table of their own: lists of runs need not pass over
 -- them. The columns are those of runs.
 CREATE TABLE pieces (

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // CountHits implements it for [logstore.Store]. It goes through the days from the newest on, as
-// a search does, until its time is over.
-func (l *Folder) CountHits(ctx context.Context, filter logstore.HitCountFilter) (logstore.HitCounts, error) {
+// a search does, until its time is over. It leaves out the runs in without.
+func (l *Folder) CountHits(ctx context.Context, filter logstore.HitCountFilter, without map[job.RunID]bool) (logstore.HitCounts, error) {
 	if err := filter.Validate(); err != nil {
 		return logstore.HitCounts{}, err
 	}
@@ -20,7 +21,7 @@ func (l *Folder) CountHits(ctx context.Context, filter logstore.HitCountFilter) 
 		return logstore.HitCounts{}, fmt.Errorf("count hits: %w", file.ErrClosed)
 	}
 	filter = filter.WithDefaults()
-	c := counter{m: newMatcher(&filter.SearchFilter), counts: logstore.NewHitCounts(&filter), deadline: time.Now().Add(filter.Within)}
+	c := counter{m: newMatcher(&filter.SearchFilter, without), counts: logstore.NewHitCounts(&filter), deadline: time.Now().Add(filter.Within)}
 	for day := range byDay(l.between(c.m.days())) {
 		for _, f := range day {
 			if err := f.read(ctx, func(db *sql.DB) error { return c.add(ctx, f, db) }); err != nil {

@@ -10,14 +10,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
 
 // Search implements it for [logstore.Store]. It goes through the days from the newest on, and
-// ends as soon as it has enough.
-func (l *Folder) Search(ctx context.Context, filter logstore.SearchFilter) (logstore.SearchPage, error) {
+// ends as soon as it has enough. It leaves out the runs in without.
+func (l *Folder) Search(ctx context.Context, filter logstore.SearchFilter, without map[job.RunID]bool) (logstore.SearchPage, error) {
 	var page logstore.SearchPage
 	if err := filter.Validate(); err != nil {
 		return page, err
@@ -26,7 +27,7 @@ func (l *Folder) Search(ctx context.Context, filter logstore.SearchFilter) (logs
 		return page, fmt.Errorf("search logs: %w", file.ErrClosed)
 	}
 	want := cmp.Or(filter.Limit, logstore.DefaultHits) + 1 // one more tells whether there is another page
-	m := newMatcher(&filter)
+	m := newMatcher(&filter, without)
 	var hits []runlog.Line
 	for day := range byDay(l.between(m.days())) {
 		var found []runlog.Line
@@ -99,6 +100,10 @@ type hits struct {
 func (h *hits) enough() bool { return len(h.lines) >= h.want && !h.overlaps }
 
 func (h *hits) add(ctx context.Context, c *foundChunk) error {
+	if h.m.without[c.id] {
+		h.overlaps = false // only chunks of one attempt overlap
+		return nil
+	}
 	h.overlaps = c.overlaps
 	lines, err := h.read(ctx, c)
 	if err != nil {
@@ -136,12 +141,13 @@ func once(hits []runlog.Line) []runlog.Line {
 // matcher tells the lines that a search wants.
 type matcher struct {
 	*logstore.SearchFilter
-	terms logstore.Terms
-	after *runlog.Line // only lines behind it in the order of hits; nil is all
+	terms   logstore.Terms
+	without map[job.RunID]bool
+	after   *runlog.Line // only lines behind it in the order of hits; nil is all
 }
 
-func newMatcher(f *logstore.SearchFilter) *matcher {
-	m := &matcher{SearchFilter: f, terms: logstore.ParseTerms(f.Text)}
+func newMatcher(f *logstore.SearchFilter, without map[job.RunID]bool) *matcher {
+	m := &matcher{SearchFilter: f, terms: logstore.ParseTerms(f.Text), without: without}
 	if c, err := logstore.ParseHitCursor(f.Cursor); err == nil {
 		m.after = &runlog.Line{RunID: c.RunID, Attempt: c.Attempt, Piece: c.Piece, Seq: c.Seq}
 	}
