@@ -171,3 +171,20 @@ it("the last days are those of the zone, however long they are", () => {
   ]);
   expect(noons("2026-01-01T18:20:00Z", 1, "Asia/Kathmandu")).toEqual(["2026-01-02T06:15:00.000Z"]);
 });
+
+it("a clock says its day unless it is today, and its year unless it is this one", () => {
+  const f = makeFormat("en", "UTC");
+  const now = Date.parse("2026-01-05T12:00:00Z");
+  const written = ["2026-01-05T09:30:08Z", "2026-01-04T23:59:08Z", "2025-12-31T23:59:08Z"];
+  expect(written.map((at) => f.short(at, now))).toEqual(["09:30:08", "4 Jan 23:59", "31 Dec 2025 23:59"]);
+  expect(written.map((at) => f.dated(at, now))).toEqual([
+    "09:30:08",
+    "4 Jan 23:59:08",
+    "31 Dec 2025 23:59:08",
+  ]);
+  const began = "2026-01-04T23:59:00Z";
+  expect(["2026-01-04T23:59:08Z", "2026-01-05T00:00:01Z"].map((at) => f.dated(at, now, began))).toEqual([
+    "23:59:08",
+    "5 Jan 00:00:01",
+  ]);
+});

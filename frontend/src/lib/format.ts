@@ -18,8 +18,10 @@ export interface Format {
   millis(at: Instant): string;
   /** Mon 23 Nov */
   day(at: Instant): string;
-  /** 14:32:08 today, else 23 Nov 14:32 */
+  /** 14:32:08 today, else 23 Nov 14:32, and of another year 23 Nov 2025 14:32 */
   short(at: Instant, now: number): string;
+  /** The same to the second on any day; without the day where since was on it. */
+  dated(at: Instant, now: number, since?: Instant): string;
   /** Mon 23 Nov 2026, 14:32:08 GMT+8 */
   full(at: Instant): string;
   number(n: number): string;
@@ -54,6 +56,9 @@ export function makeFormat(lang: Lang, zone: string, hours: 12 | 24 = 24): Forma
   const time = f(hms);
   const minute = f({ hour: "2-digit", minute: "2-digit" });
   const monthDay = f({ day: "numeric", month: "short" });
+  const yearMonthDay = f({ day: "numeric", month: "short", year: "numeric" });
+  const year = f({ year: "numeric" });
+  const dayOf = (at: Instant, now: number) => (year(at) === year(now) ? monthDay : yearMonthDay)(at);
   const made: Format = {
     lang,
     zone,
@@ -61,7 +66,8 @@ export function makeFormat(lang: Lang, zone: string, hours: 12 | 24 = 24): Forma
     minute,
     millis: f({ ...hms, hourCycle: "h23", fractionalSecondDigits: 3 }), // logs have columns
     day,
-    short: (at, now) => (date(at) === date(now) ? time(at) : `${monthDay(at)} ${minute(at)}`),
+    short: (at, now) => (date(at) === date(now) ? time(at) : `${dayOf(at, now)} ${minute(at)}`),
+    dated: (at, now, since = now) => (date(at) === date(since) ? time(at) : `${dayOf(at, now)} ${time(at)}`),
     full: f({ ...dayParts, ...hms, year: "numeric", timeZoneName: "short" }),
     number: new Intl.NumberFormat(tags[lang]).format,
     percent: (share) => `${(share * 100).toFixed(share > 0.999 && share < 1 ? 2 : 1)}%`,

@@ -76,7 +76,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
                   <option key={r.run_id} value={r.run_id}>
                     {[
                       shortId(r.run_id),
-                      f.short(r.fire_time, now),
+                      f.dated(r.fire_time, now),
                       t.status[r.status],
                       r.run_id === others.good && c.lastSuccess,
                     ]
@@ -229,6 +229,6 @@ function useFacts(detail: RunDetail, other: RunDetail): Fact[] {
       values: [inPhase(0, label), inPhase(1, label)] as [string, string],
     })),
     { name: c.lines, values: pair((r) => f.number(r.log_lines ?? 0)) },
-    { name: t.run.fireTime, values: pair((r) => f.short(r.fire_time, now)) },
+    { name: t.run.fireTime, values: pair((r) => `${f.day(r.fire_time)} ${f.time(r.fire_time)}`) },
   ];
 }

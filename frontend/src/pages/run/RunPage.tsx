@@ -232,11 +232,10 @@ function Loaded({ detail }: { detail: RunDetail }) {
             <span className="right row g3 sec wrap">
               <CauseMark cause={first.cause} by={first.by} />
               <span className="num">
-                {f.short(first.fire_time, now)}
+                {f.dated(first.fire_time, now)}
                 {newest.finished_at
-                  ? ` → ${f.time(newest.finished_at)}`
-                  : estimate !== undefined &&
-                    ` → ${t.run.estimate(f.time(new Date(estimate).toISOString()))}`}
+                  ? ` → ${f.dated(newest.finished_at, now, first.fire_time)}`
+                  : estimate !== undefined && ` → ${t.run.estimate(f.dated(estimate, now))}`}
               </span>
               {duration !== undefined && (
                 <b className="big num">
