@@ -1,8 +1,10 @@
-import type { QueryClient } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { serverNow } from "@/lib/clock";
+import { always } from "@/lib/every";
 import { readerZone } from "@/lib/format";
 import { alignedEnd, spans, type Zoom } from "@/lib/ranges";
 import { failures } from "@/lib/status";
+import { api, dataOf } from "./client";
 import { failedLast } from "./jobs";
 import { overviewQuery } from "./reports";
 import { runCounts } from "./runs";
@@ -66,6 +68,24 @@ export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Z
     failing: failedLast(failures),
   };
 }
+
+/** What the ledger says of the fires of a time, of as many jobs as it checks at once; until now without an end. */
+export const firesProof = (from: number, to: number | undefined) =>
+  queryOptions({
+    queryKey: ["ledger", "proof", from, to],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET("/api/v1/ledger", {
+          signal,
+          params: {
+            query: { from: new Date(from).toISOString(), ...(to && { to: new Date(to).toISOString() }) },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: always(60_000),
+    retry: false,
+  });
 
 /**
  * Asks for what the page of a range shows, before the page itself is there. In the order

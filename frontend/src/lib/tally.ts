@@ -22,6 +22,20 @@ export function addTallies(a: Tally, b: Tally): Tally {
   return sum;
 }
 
+/** Whether the fires of a part of the ledger are accounted for, and how many are. */
+export function proofOf({ total }: { total: Tally }) {
+  const { fires: due, pending = 0, undecided = 0, unjudged = 0, discrepancies: wrong = 0 } = total;
+  const open = pending + undecided;
+  return {
+    due,
+    open,
+    wrong,
+    unjudged,
+    accounted: due - open - wrong - unjudged,
+    holds: wrong + unjudged === 0,
+  };
+}
+
 export interface JobTally {
   job: string;
   total: Tally;

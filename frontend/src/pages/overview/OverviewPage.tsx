@@ -23,6 +23,7 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { Attention } from "./Attention";
 import { useInFlight } from "./inflight";
+import { Proof } from "./Proof";
 import { RunningNow } from "./RunningNow";
 import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
@@ -224,6 +225,7 @@ function Top({ range, zoom }: FiguresProps) {
           to={{ ...search, status: ["skipped", "missed"] }}
         />
       </div>
+      <Proof range={range} zoom={zoom} />
       <div className="grid over-2">
         <RunsChart range={range} zoom={zoom} />
         <Attention range={range} />
