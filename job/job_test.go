@@ -41,6 +41,30 @@ func TestDecodeFillsInDefaults(t *testing.T) {
 	}
 }
 
+func TestARetryMayBeWrittenAsItsLimit(t *testing.T) {
+	for _, limit := range []int{0, 1, 9, 10} {
+		j, err := job.Decode(fmt.Appendf(nil, `{"job":"g/a","task":{"handler":"h"},"retry":%d}`, limit))
+		if err != nil || j.Retry.Limit != limit {
+			t.Errorf("retry %d is read as %d, %v", limit, j.Retry.Limit, err)
+		}
+	}
+}
+
+func TestADocumentThatSaysNothingOfAPauseKeepsIt(t *testing.T) {
+	for text, keeps := range map[string]bool{
+		`{"job":"g/a"}`:                                       true,
+		`{"job":"g/a","paused":false}`:                        false,
+		`{"job":"g/a","paused":true}`:                         false,
+		`{"job":"g/a","paused_until":"2026-03-01T09:00:00Z"}`: false,
+		`{"job":"g/a","paused":null,"paused_until":null}`:     false,
+	} {
+		var d job.Document
+		if err := json.Unmarshal([]byte(text), &d); err != nil || d.KeepPause != keeps {
+			t.Errorf("%s keeps a pause: %t, %v", text, d.KeepPause, err)
+		}
+	}
+}
+
 func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong := func(document, field, reason string) {
 		t.Helper()

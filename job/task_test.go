@@ -27,6 +27,8 @@ func TestATaskThatCannotBeDoneIsRefusedByField(t *testing.T) {
 	f(`{}`, one)
 	f(`{"shell": "x", "script": {"language": "shell", "source": "x"}}`, one)
 
+	f(`{"handler": "` + strings.Repeat("h", 255) + `"}`)
+	f(`{"handler": "`+strings.Repeat("h", 256)+`"}`, "task.handler is longer than 255 characters")
 	f(`{"http": {"url": "https://example.com:${params.port}/${CARILLON_RUN_ID}"}}`)
 	f(`{"http": {"url": ""}}`, `task.http.url "" must be an address`)
 	f(`{"http": {"url": "ftp://example.com"}}`, `task.http.url "ftp://example.com" must be an address`)

@@ -98,7 +98,7 @@ func (v Evidence) heldSince() *outcome.Held {
 
 // rows returns what the history has of the schedule's fires in [from, to), oldest first.
 func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]runlog.Run, error) {
-	filter := logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: job.ScheduledCauses, From: from, To: to, Limit: logstore.MaxRuns}
+	filter := ofSchedule([]job.Name{v.Job}, from, to)
 	var rows []runlog.Run
 	for {
 		page, err := v.Store.Runs(ctx, filter)

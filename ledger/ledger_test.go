@@ -241,12 +241,21 @@ func TestAFixedDelayJobThatFallsSilentIsNoticed(t *testing.T) {
 	w.wrote(10, job.StatusSucceeded, func(u *logstore.Update) {
 		u.Kind, u.FinishedAt, u.StartedAt, u.Instance, u.Delivery = runlog.KindFinished, at(11), at(10), "i", 1
 	})
-	w.Cursor.Done = at(21)
+	w.Cursor.Done = at(22).Add(-time.Millisecond) // its fire was due at 12:21, and a minute is allowed
 	w.says(0, 60, "12:10 ran")
-	w.Cursor.Done = at(23)
+	w.Cursor.Done = at(22)
 	w.says(0, 60, "12:10 ran", "12:21 discrepancy the job has not fired since")
 	w.wrote(21, job.StatusPending)
 	w.says(0, 60, "12:10 ran", "12:21 pending")
+}
+
+func TestAFixedDelayJobWaitsFromTheLastOfTheFiresThatWereMissed(t *testing.T) {
+	w := newWorld(t, job.Schedule{FixedDelay: job.Duration(10 * time.Minute)})
+	w.wrote(10, job.StatusMissed, func(u *logstore.Update) { u.Until, u.Count = at(30), 3 })
+	w.Cursor.Done = at(41).Add(-time.Millisecond)
+	w.says(0, 60, "12:10 missed")
+	w.Cursor.Done = at(41)
+	w.says(0, 60, "12:10 missed", "12:40 discrepancy the job has not fired since")
 }
 
 func TestAnIntervalOfTheCalendarOwesTheFiresOfItsDays(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -204,11 +205,12 @@ type prefetched struct {
 // unless that is much.
 func (p *Patrol) prefetch(ctx context.Context, jobs []Evidence, from, to time.Time) (logstore.Store, error) {
 	short := &prefetched{Store: p.store, from: from, to: to.Add(time.Millisecond), rows: map[job.Name][]runlog.Run{}}
-	filter := logstore.RunFilter{Causes: job.ScheduledCauses, From: short.from, To: short.to, Limit: logstore.MaxRuns}
-	for _, v := range jobs {
-		filter.Jobs = append(filter.Jobs, v.Job)
+	names := make([]job.Name, len(jobs))
+	for i, v := range jobs {
+		names[i] = v.Job
 		short.rows[v.Job] = nil
 	}
+	filter := ofSchedule(names, short.from, short.to)
 	for n := 0; n < atOnce*manyFires; {
 		page, err := p.store.Runs(ctx, filter)
 		if err != nil {
@@ -227,7 +229,7 @@ func (p *Patrol) prefetch(ctx context.Context, jobs []Evidence, from, to time.Ti
 
 // Runs implements [logstore.Store].
 func (s *prefetched) Runs(ctx context.Context, f logstore.RunFilter) (logstore.RunPage, error) {
-	if len(f.Jobs) != 1 || f.From.Before(s.from) || f.To.IsZero() || f.To.After(s.to) || f.Version != 0 || len(f.Statuses) > 0 {
+	if len(f.Jobs) != 1 || f.From.Before(s.from) || f.To.After(s.to) || !reflect.DeepEqual(f, ofSchedule(f.Jobs, f.From, f.To)) {
 		return s.Store.Runs(ctx, f)
 	}
 	rows, known := s.rows[f.Jobs[0]]
@@ -241,6 +243,11 @@ func (s *prefetched) Runs(ctx context.Context, f logstore.RunFilter) (logstore.R
 		}
 	}
 	return page, nil
+}
+
+// ofSchedule returns the filter for all runs of the jobs that their schedules owe for [from, to).
+func ofSchedule(jobs []job.Name, from, to time.Time) logstore.RunFilter {
+	return logstore.RunFilter{Jobs: jobs, Causes: job.ScheduledCauses, From: from, To: to, Limit: logstore.MaxRuns}
 }
 
 func earliest(a, b time.Time) time.Time {
