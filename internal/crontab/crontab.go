@@ -23,7 +23,7 @@ const (
 	Imported Outcome = "imported" // it is a job
 	Setting  Outcome = "setting"  // it holds for the jobs below
 	Skipped  Outcome = "skipped"  // cron would run it, we do not
-	Broken   Outcome = "broken"   // cron would not run it either
+	Broken   Outcome = "broken"   // cron would not run it either, or not what is meant
 )
 
 // Line is a line that is neither blank nor a comment, and what became of it.
@@ -142,7 +142,10 @@ func (r *reader) read(l *Line) {
 // add makes a job of an entry, or says why that cannot be.
 func (r *reader) add(l *Line, e entry, name string) {
 	l.Outcome = Broken
-	if _, err := cron.Parse(e.schedule, 0); err != nil {
+	fields, random := cron.WithoutRandom(e.schedule)
+	e.schedule = fields
+	_, every, isMacro := cron.Macro(fields)
+	if _, err := cron.Parse(fields, 0); err != nil && !isMacro {
 		l.Note = err.Error()
 		return
 	}
@@ -156,6 +159,12 @@ func (r *reader) add(l *Line, e entry, name string) {
 	if err := j.Validate(); err != nil {
 		l.Note = firstProblem(err)
 		return
+	}
+	if len(random) > 0 {
+		note = reason.Join(reason.RandomBecomesH.With(strings.Join(random, " "), fields), note)
+	}
+	if j.Schedule.Kind() == job.KindFixedRate {
+		note = reason.Join(reason.EveryCounted.With(every), note)
 	}
 	l.Outcome, l.Note, l.Job = Imported, note, j
 }

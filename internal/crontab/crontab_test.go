@@ -116,6 +116,34 @@ func TestEachLineSaysWhatBecameOfIt(t *testing.T) {
 	f("RANDOM_DELAY=5", Setting, "becomes schedule.spread: a delay that is the same each time")
 	f("MAILTO=\"\"", Skipped, "nothing is mailed; what a job prints is in its run's log")
 	f("@reboot x", Skipped, "a cluster does not boot; start such work with the machine's init system")
+	f("@reboot 5m x", Skipped, "a cluster does not boot; start such work with the machine's init system")
+	six := func(command string) string {
+		return `has six fields of time, and lines of a crontab have five: cron would run "` + command + `". Remove one field; for seconds, create a job with six fields in schedule.cron`
+	}
+	f("0 5 * * * * x", Broken, six("* x"))
+	f("*/10 * * * * * x y", Broken, six("* x y"))
+	f("0 0 12 * * ? x; y", Broken, six("? x…"))
+	f("0 0 12 ? * MON-FRI x", Broken, six("MON-FRI x"))
+	f("0 0 12 * * mon,wed x", Broken, six("mon,wed x"))
+	f("0 0 12 * * WED x", Broken, six("WED x"))
+	f("0 15 10 L * ? x", Broken, six("? x"))
+	f("0 15 10 ? * 6#3 x", Broken, six("6#3 x"))
+	f("0 15 10 ? * 6L 2030 x", Broken, six("6L 2030 x"))
+	f("0 0 12 * * 1-5", Broken, six("1-5"))
+	f("0 5 * * * * root x", Broken, six("* root x"), system)
+	f("0 5 * * * 7z x", Imported, "")
+	f("0 5 * * * mon start", Imported, "")
+	f("0 5 * * * w", Imported, "")
+	const h = ": H is a value that the job's name chooses and that stays the same; cron chooses a random one each time it reads the file"
+	f("1~30 * * * * x", Imported, "1~30 becomes H(1-30) * * * *"+h)
+	f("~ 2~4 * * * x", Imported, "~ 2~4 becomes H H(2-4) * * *"+h)
+	f("~30,~/20 22~ * * mon~fri x", Imported, "~30 ~/20 22~ mon~fri becomes H(0-30),H/20 H(22-23) * * H(mon-fri)"+h)
+	f("9~70 * * * * x", Broken, `minute "9~70" must not have "~70" after "9"; must be a number from 0 to 59`)
+	f("@every 5m x", Imported, "fires every 5m of elapsed time, counted from 1970-01-01T00:00:00Z and not from the import or a start; to move that, use fixed_rate and anchor in a job")
+	f("@every 5 x", Broken, `schedule.cron "@every 5" must give an interval of whole milliseconds between 100ms and 8784h, as in "@every 90s"`)
+	f("@every 5m", Broken, "has no command")
+	f("CRON_TZ=Europe/Berlin 0 3 * * * x", Broken, "a line of a crontab cannot have a time zone; write CRON_TZ=Europe/Berlin on a line of its own above it")
+	f("TZ=Europe/Berlin", Setting, "is only in the environment of the jobs, as in cron; CRON_TZ sets the time zone of the lines below")
 	f("0 25 * * * x", Broken, `hour "25" must be a number from 0 to 23`)
 	f("0 0 30 2 * x", Broken, `schedule.cron "0 0 30 2 *" never fires: no date matches it`)
 	f("@fortnightly x", Broken, `macro "@fortnightly" is not known; must be one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly`)
@@ -249,6 +277,7 @@ func TestSystemCrontabsAreRecognised(t *testing.T) {
 	f("x", "0 1 * * * root x\n0 1 * * * backup /data\n", true)
 	f("x", "0 1 * * * /root/x y\n", false)
 	f("x", "# m h dom mon dow command\n0 1 * * * backup /data\n", false)
+	f("x", "0 5 * * * * x\n0 1 * * * root y\n", true)
 	f("x", "", false)
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
@@ -50,7 +49,7 @@ func IsSystem(file string, data []byte) (bool, error) {
 		switch {
 		case slices.Contains(accounts, e.user):
 			sure++
-		case err != nil && e.user == "": // broken in one way or the other
+		case err != nil && e.user == "": // broken in one way or the other, such as with six fields
 		case err != nil || !account.MatchString(e.user):
 			no = text
 		case slices.Contains(sharers, e.user):
@@ -61,7 +60,7 @@ func IsSystem(file string, data []byte) (bool, error) {
 	}
 	switch {
 	case sure > 0 && no != "":
-		return false, &job.InvalidError{Field: "system", Reason: reason.MixedCrontab.With(clip.Text(no, 60))}
+		return false, &job.InvalidError{Field: "system", Reason: reason.MixedCrontab.With(quoted(no))}
 	case sure > 0:
 		return true, nil
 	}

@@ -2,16 +2,27 @@ package crontab
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
+	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const blanks = " \t"
 
+// timeField matches a word that is a field of time, and that nobody calls a program.
+var timeField = regexp.MustCompile(`^(?:[*?][*?/0-9,-]*|[0-9][0-9*/,#~LW-]*|LW?|(?:` + names3 + `)|(?i:(?:` + names3 + `)(?:[-,](?:` + names3 + `))+))$`)
+
+const names3 = "SUN|MON|TUE|WED|THU|FRI|SAT|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
+
+// maxQuoted is how much of a command a note quotes, in bytes.
+const maxQuoted = 60
+
 // entry is a line that says when and what, before it means anything to us.
 type entry struct {
-	schedule string // five fields or a macro
+	schedule string // five fields or a macro, also one with an argument
 	user     string // system crontabs only
 	command  string
 	stdin    string
@@ -24,6 +35,9 @@ func parseEntry(text string, system bool) (entry, error) {
 	fields := 5
 	if strings.HasPrefix(text, "@") {
 		fields = 1
+		if _, _, ok := cron.Macro(text); ok {
+			fields = 2
+		}
 	}
 	var parts []string
 	rest := text
@@ -35,6 +49,9 @@ func parseEntry(text string, system bool) (entry, error) {
 		parts = append(parts, word)
 	}
 	e.schedule = strings.Join(parts, " ")
+	if sixth, _ := cutWord(rest); fields == 5 && timeField.MatchString(sixth) {
+		return e, errors.New(reason.SixFields.With(quoted(rest)))
+	}
 	if system {
 		if e.user, rest = cutWord(rest); e.user == "" {
 			return e, errors.New(reason.NoUserNoCommand.String())
@@ -52,6 +69,15 @@ func parseEntry(text string, system bool) (entry, error) {
 		return e, errors.New(reason.NoCommandBeforeInput.String())
 	}
 	return e, nil
+}
+
+// quoted returns the beginning of a command, up to a semicolon: a reason has none in its parameters.
+func quoted(command string) string {
+	first, more, _ := strings.Cut(command, ";")
+	if more != "" {
+		first += "…"
+	}
+	return clip.Text(first, maxQuoted)
 }
 
 // cutWord returns the first word, and the rest without blanks before it.

@@ -40,6 +40,7 @@ const (
 	shellSetting  = "SHELL"
 	homeSetting   = "HOME"
 	zoneSetting   = "CRON_TZ"
+	localSetting  = "TZ"
 	mailSetting   = "MAILTO"
 	senderSetting = "MAILFROM"
 	delaySetting  = "RANDOM_DELAY"
@@ -52,6 +53,10 @@ func (r *reader) set(l *Line, s setting) {
 		l.Outcome, l.Note = Broken, reason.SettingNoName.String()
 		return
 	case zoneSetting:
+		if zone, line := cutWord(s.value); line != "" {
+			l.Outcome, l.Note = Broken, reason.ZoneOnItsLine.With(zone)
+			return
+		}
 		if _, err := cron.LoadZone(s.value); err != nil {
 			l.Outcome, l.Note = Broken, reason.NoTimeZone.With(s.value, "Europe/Berlin")
 			return
@@ -63,6 +68,8 @@ func (r *reader) set(l *Line, s setting) {
 	case mailSetting, senderSetting:
 		l.Outcome, l.Note = Skipped, reason.NothingMailed.String()
 		return
+	case localSetting:
+		l.Note = reason.OnlyEnvironment.String()
 	case delaySetting:
 		if n, err := strconv.Atoi(s.value); err != nil || n < 0 || n > int(job.MaxSpread/time.Minute) {
 			l.Outcome, l.Note = Broken, reason.MinutesWrong.With(s.value, int(job.MaxSpread/time.Minute))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -59,5 +60,23 @@ func TestTheProposalForARangeThatGoesRoundHasItsValues(t *testing.T) {
 	}
 	if tried < 1000 {
 		t.Errorf("only %d tried", tried)
+	}
+}
+
+func TestTheProposalForARandomValueIsAnH(t *testing.T) {
+	f := func(expr, want string) {
+		t.Helper()
+		_, err := Parse(expr, 0)
+		if want += ", a value that the job's name chooses and that stays the same"; err == nil || !strings.HasSuffix(err.Error(), "; write "+want) {
+			t.Errorf("%s: %v, want a proposal of %s", expr, err, want)
+		}
+	}
+	f("1~30 * * * *", "H(1-30)")
+	f("~ * * * *", "H")
+	f("0 ~6 * * *", "H(0-6)")
+	f("0 0 * * mon~fri", "H(mon-fri)")
+	f("0 1~30 * * * ?", "H(1-30)")
+	if _, err := Parse("70~80 * * * *", 0); err == nil || strings.Contains(err.Error(), "write") {
+		t.Error(err)
 	}
 }

@@ -68,6 +68,9 @@ func mask[T bitset](p *parser, f *field, text string) (T, error) {
 // span reads *, a, a-b or H, and the step after it.
 func (s *scanner) span() (span, error) {
 	f := s.field
+	if h, ok := f.hashOf(s.item); ok {
+		return span{}, s.fail("is a random value, which cron chooses when it reads the file; write %s, a value that the job's name chooses and that stays the same", h)
+	}
 	if f.index >= 0 && s.accept('H') {
 		return s.hashedSpan()
 	}

@@ -16,6 +16,11 @@ var (
 	FewFields            = One{refuse("few_fields", "has {fields:number} of the five fields minute, hour, day of month, month and day of week, and no command")}
 	NoUserNoCommand      = None{refuse("no_user_no_command", "has no user and no command; a system crontab names a user before the command")}
 	NoCommandAfterUser   = None{refuse("no_command_after_user", "has no command after the user; is it a user's crontab?")}
+	SixFields            = One{refuse("six_fields", `has six fields of time, and lines of a crontab have five: cron would run "{command:phrase}". Remove one field; for seconds, create a job with six fields in schedule.cron`)}
+	RandomBecomesH       = Two{refuse("random_becomes_h", "{random:phrase} becomes {fields:phrase}: H is a value that the job's name chooses and that stays the same; cron chooses a random one each time it reads the file")}
+	EveryCounted         = One{refuse("every_counted", "fires every {every:duration} of elapsed time, counted from 1970-01-01T00:00:00Z and not from the import or a start; to move that, use fixed_rate and anchor in a job")}
+	ZoneOnItsLine        = One{refuse("zone_on_its_line", "a line of a crontab cannot have a time zone; write CRON_TZ={zone:word} on a line of its own above it")}
+	OnlyEnvironment      = None{refuse("only_environment", "is only in the environment of the jobs, as in cron; CRON_TZ sets the time zone of the lines below")}
 	NoCommand            = None{refuse("no_command", "has no command")}
 	NoCommandBeforeInput = None{refuse("no_command_before_input", "has no command before the %")}
 	EventCancelled       = None{refuse("event_cancelled", "it is cancelled")}

@@ -67,6 +67,11 @@ var (
 	CalendarsExcludeTo  = One{refuse("calendars_exclude_until", "excludes every fire until {until:instant}")}
 	StepUneven          = Three{refuse("step_uneven", `has "{step:phrase}", which stands for {values:phrase} and starts again each time; use fixed_rate for a fire every {every:duration}`)}
 	DaysNumbered        = Two{refuse("days_numbered", `has "{days:phrase}", which is {names:phrase}, because 1 is Sunday with six fields; write names, such as MON-FRI`)}
+	StepRestarts        = Three{refuse("step_restarts", `has "{step:phrase}", which stands for {values:phrase} and starts again each time; for equal intervals, use every with "{every:phrase}"`)}
+	DayMissing          = Three{refuse("day_missing", `names day {day:number} and does not fire in months that end before it ({months:phrase}); for the last day, use every with "{every:phrase}"`)}
+	LeapDay             = One{refuse("leap_day", `names day 29, which February has in leap years only; for the last day, use every with "{every:phrase}"`)}
+	EitherDay           = One{refuse("either_day", `has a day of the month and a day of the week, and fires on each day that one of them matches, as cron does; for days that both match, use every, such as "{every:phrase}"`)}
+	StarBefore          = One{refuse("star_before", `has "*" before "{value:phrase}" and fires 60 times then; for one fire, write 0 in the place of the *`)}
 	RateIgnoresZone     = Two{refuse("rate_ignores_zone", "has no effect on when a fixed rate fires: its time of day changes with the clocks of {zone:word}, next at {change:instant}; use cron or every for a fixed time of day")}
 	MustLieAfter        = One{refuse("must_lie_after", "must be after {field:word}")}
 	TooManyBytes        = Two{refuse("too_many_bytes", "has {bytes|byte|bytes}; at most {most:number} are passed on")}

@@ -18,6 +18,14 @@ export const refusals: Record<RefusalCode, string> = {
     "无法判断：有些行在命令前写明了常见用户，而这一行不可能是：{line:phrase}。请指定 --system 或 --system=false（API 中为 system）",
   no_user_no_command: "没有用户和命令；系统 crontab 在命令前写明用户",
   no_command_after_user: "用户之后没有命令，这是某个用户的 crontab 吗？",
+  six_fields:
+    "有六个时间字段，而 crontab 每行只有五个：cron 会运行“{command:phrase}”。请删去一个字段；需要精确到秒时，请新建任务并在 schedule.cron 中写六个字段",
+  random_becomes_h:
+    "{random:phrase} 转为 {fields:phrase}：H 的值由任务名称决定，保持不变；cron 则在每次读取文件时随机选择",
+  every_counted:
+    "按经过的时间每 {every:duration} 触发一次，从 1970-01-01T00:00:00Z 起计算，与导入或启动的时刻无关；要更改起点，请在任务中使用 fixed_rate 和 anchor",
+  zone_on_its_line: "crontab 的任务行不能带时区，请在它上方单独写一行 CRON_TZ={zone:word}",
+  only_environment: "与 cron 相同，只是任务的环境变量；CRON_TZ 设置以下各行的时区",
   no_command: "没有命令",
   no_command_before_input: "% 之前没有命令",
   event_cancelled: "事件已取消",
@@ -124,6 +132,14 @@ export const refusals: Record<RefusalCode, string> = {
     "包含“{step:phrase}”，它表示 {values:phrase}，且每轮重新计数；要每隔 {every:duration} 触发一次，请使用 fixed_rate",
   days_numbered:
     "包含“{days:phrase}”，它表示 {names:phrase}，因为六个字段的表达式中 1 是星期日；请写名称，例如 MON-FRI",
+  step_restarts:
+    "包含“{step:phrase}”，它表示 {values:phrase}，且每轮重新计数；要保持间隔相等，请使用 every，写“{every:phrase}”",
+  day_missing:
+    "指定了 {day:number} 日，在没有这一天的月份（{months:phrase}）不会触发；要在每月最后一天触发，请使用 every，写“{every:phrase}”",
+  leap_day: "指定了 29 日，而 2 月只在闰年有这一天；要在每月最后一天触发，请使用 every，写“{every:phrase}”",
+  either_day:
+    "同时限定了日和星期，与 cron 相同，满足其一即触发；要两者都满足，请使用 every，例如“{every:phrase}”",
+  star_before: "在“{value:phrase}”之前写了“*”，届时会触发 60 次；只触发一次请把 * 改为 0",
   rate_ignores_zone:
     "不影响固定频率的触发：{zone:word} 调整时钟后，触发的当地时间会改变，下一次在 {change:instant}；要固定当地时间，请使用 cron 或 every",
   must_lie_after: "必须晚于 {field:word}",
