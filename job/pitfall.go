@@ -12,6 +12,9 @@ import (
 // minDriftingRate is the shortest fixed rate of which people expect the same times of day.
 const minDriftingRate = 2 * time.Hour
 
+// lastDay is how every says the last day of each month.
+const lastDay = "months: 1, on: [last day]"
+
 // Pitfalls returns what a valid schedule of the named job probably does against the wish of whoever
 // wrote it, as sentences for people about a field. It looks at the expression, the zone and the
 // window from now on, and not at calendars.
@@ -29,6 +32,16 @@ func (s Schedule) Pitfalls(name Name, now time.Time) []*InvalidError {
 				add("schedule.cron", reason.StepUneven.With(text, p.Values, p.Every))
 			case cron.NumberedDays:
 				add("schedule.cron", reason.DaysNumbered.With(text, p.Values))
+			case cron.UnevenDays:
+				add("schedule.cron", reason.StepRestarts.With(text, p.Values, p.Every))
+			case cron.MissingDay:
+				add("schedule.cron", reason.DayMissing.With(text, p.Values, lastDay))
+			case cron.LeapDay:
+				add("schedule.cron", reason.LeapDay.With(lastDay))
+			case cron.EitherDay:
+				add("schedule.cron", reason.EitherDay.With("months: 1, on: [1st mon]"))
+			case cron.StarBefore:
+				add("schedule.cron", reason.StarBefore.With(text))
 			}
 		}
 	}

@@ -58,6 +58,11 @@ func TestASchedulesPitfallsAreNamed(t *testing.T) {
 	}
 	f(job.Schedule{Cron: "0 30 18 ? * 1-5"}, `schedule.cron has "1-5", which is SUN-THU, because 1 is Sunday with six fields; write names, such as MON-FRI`)
 	f(job.Schedule{Cron: "*/90 * * * *"}, `schedule.cron has "*/90", which stands for 0 and starts again each time; use fixed_rate for a fire every 90m`)
+	f(job.Schedule{Cron: "0 0 1 */5 *"}, `schedule.cron has "*/5", which stands for 1,6,11 and starts again each time; for equal intervals, use every with "months: 5"`)
+	f(job.Schedule{Cron: "0 0 31 * *"}, `schedule.cron names day 31 and does not fire in months that end before it (FEB,APR,JUN,SEP,NOV); for the last day, use every with "months: 1, on: [last day]"`)
+	f(job.Schedule{Cron: "0 0 29 2 *"}, `schedule.cron names day 29, which February has in leap years only; for the last day, use every with "months: 1, on: [last day]"`)
+	f(job.Schedule{Cron: "0 0 1-7 * 1"}, `schedule.cron has a day of the month and a day of the week, and fires on each day that one of them matches, as cron does; for days that both match, use every, such as "months: 1, on: [1st mon]"`)
+	f(job.Schedule{Cron: "* 3 * * *"}, `schedule.cron has "*" before "3" and fires 60 times then; for one fire, write 0 in the place of the *`)
 	const drift = "schedule.zone has no effect on when a fixed rate fires: its time of day changes with the clocks of Europe/Brussels, next at 2026-03-29T01:00:00Z; use cron or every for a fixed time of day"
 	f(job.Schedule{FixedRate: job.Duration(168 * time.Hour), Zone: "Europe/Brussels"}, drift)
 	f(job.Schedule{Cron: "@every 12h", Zone: "Europe/Brussels"}, drift)

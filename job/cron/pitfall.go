@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,11 +10,13 @@ import (
 // Pitfall is a part of an expression that fires at other times than many people expect.
 type Pitfall struct {
 	Kind PitfallKind
-	// Text is the field as typed, without blanks.
+	// Text is the field as typed, without blanks; of a [MissingDay] the day, such as "31".
 	Text string
-	// Values are the values that it stands for, such as "0,45"; days of the week are names.
+	// Values are the values that it stands for, such as "0,45"; days of the week are names. Of a
+	// [MissingDay] they are the months without it.
 	Values string
-	// Every is the interval that an [UnevenStep] suggests, such as "45m"; else empty.
+	// Every is the interval that a step suggests: of an [UnevenStep] a duration, such as "45m", and of
+	// an [UnevenDays] a step of the calendar, such as "days: 2"; else empty.
 	Every string
 }
 
@@ -27,31 +30,81 @@ const (
 	UnevenStep PitfallKind = iota
 	// NumberedDays are numbers of days of the week in six or seven fields, where 1 is Sunday.
 	NumberedDays
+	// UnevenDays is a step that is no interval, as it starts again with each month, year or week:
+	// */2 in the days of the month fires on the 31st and on the 1st.
+	UnevenDays
+	// MissingDay is a day that some of the months do not have.
+	MissingDay
+	// LeapDay is 29 February.
+	LeapDay
+	// EitherDay is a day of the month and a day of the week, of which one is enough.
+	EitherDay
+	// StarBefore is a * right before a field with values: * 3 * * * fires 60 times.
+	StarBefore
 )
 
 // Pitfalls returns the pitfalls of an expression, in the order of its fields. There are none in
 // text that [Parse] refuses, and in macros.
 func Pitfalls(text string, seed uint64) []Pitfall {
-	if _, err := Parse(text, seed); err != nil || strings.HasPrefix(strings.Trim(text, blanks), "@") {
+	e, err := Parse(text, seed)
+	if err != nil || strings.HasPrefix(strings.Trim(text, blanks), "@") {
 		return nil
 	}
 	f := split(text)
-	clock := []*field{&unixMinute, &unixHour}
+	grammar := []*field{&unixMinute, &unixHour, &unixDom, &unixMonth, &unixDow}
 	if len(f) > 5 {
-		clock = []*field{&quartzSecond, &quartzMinute, &quartzHour}
+		grammar = []*field{&quartzSecond, &quartzMinute, &quartzHour, &quartzDom, &quartzMonth, &quartzDow}
 	}
 	var found []Pitfall
-	for i, field := range clock {
-		if p, ok := unevenStep(field, f[i], seed); ok {
+	add := func(p Pitfall, ok bool) {
+		if ok {
 			found = append(found, p)
 		}
 	}
-	if len(f) > 5 {
-		if p, ok := numberedDays(f[5]); ok {
-			found = append(found, p)
+	clock := len(grammar) - 3 // the fields before the days
+	for i, field := range grammar {
+		add(unevenStep(field, f[i], seed))
+		if i > 0 && i < clock && f[i-1] == "*" && values.MatchString(f[i]) {
+			add(Pitfall{Kind: StarBefore, Text: f[i]}, true)
 		}
+	}
+	add(missingDay(f[clock], e))
+	add(Pitfall{Kind: EitherDay}, e.flags&eitherDay != 0)
+	if len(f) > 5 {
+		add(numberedDays(f[5]))
 	}
 	return found
+}
+
+// values matches a list of single values.
+var values = regexp.MustCompile(`^[0-9]+(,[0-9]+)*$`)
+
+// missingDay finds a single day of the month that some of the months of an expression do not have.
+func missingDay(text string, e *Expr) (Pitfall, bool) {
+	day := 0
+	for item := range strings.SplitSeq(text, ",") {
+		if n, err := strconv.Atoi(item); err == nil {
+			day = max(day, n)
+		}
+	}
+	const february = 2
+	var without []string
+	for month := 1; month <= 12; month++ {
+		length := monthLength(minYear, month)
+		if month == february {
+			length++ // in leap years
+		}
+		if e.month>>month&1 != 0 && day > length {
+			without = append(without, monthNames[3*(month-1):3*month])
+		}
+	}
+	switch {
+	case len(without) > 0:
+		return Pitfall{Kind: MissingDay, Text: strconv.Itoa(day), Values: strings.Join(without, ",")}, true
+	case day == 29 && e.month>>february&1 != 0:
+		return Pitfall{Kind: LeapDay}, true
+	}
+	return Pitfall{}, false
 }
 
 // unevenStep finds a step whose values are not as far apart as it says, or of which a range has only
@@ -68,17 +121,40 @@ func unevenStep(f *field, text string, seed uint64) (Pitfall, bool) {
 		return Pitfall{}, false
 	}
 	values := slices.Collect(sp.values)
-	size := f.high - f.low + 1
+	if f == &unixDow && values[len(values)-1] > f.last() {
+		values = values[:len(values)-1] // Sunday is 0 already
+	}
+	size := f.last() - f.low + 1
 	first, last := values[0], values[len(values)-1]
 	even := first+size-last == n
+	switch f.index {
+	case unixDom.index: // months differ in length
+		even = n == 1 || len(values) == 1
+	case unixDow.index: // numbers are another pitfall
+		even = even || base != "*"
+	}
 	if strings.Contains(base, "-") {
 		even = len(values) > 1 || sp.from == sp.to
 	}
 	if even {
 		return Pitfall{}, false
 	}
-	unit := map[string]string{"second": "s", "minute": "m", "hour": "h"}[f.name]
-	return Pitfall{Kind: UnevenStep, Text: text, Values: list(values, strconv.Itoa), Every: step + unit}, true
+	p := Pitfall{Kind: UnevenStep, Text: text, Values: list(values, strconv.Itoa)}
+	switch f.index {
+	case quartzSecond.index:
+		p.Every = step + "s"
+	case unixMinute.index:
+		p.Every = step + "m"
+	case unixHour.index:
+		p.Every = step + "h"
+	case unixDom.index:
+		p.Kind, p.Every = UnevenDays, "days: "+step
+	case unixMonth.index:
+		p.Kind, p.Every = UnevenDays, "months: "+step
+	case unixDow.index:
+		p.Kind, p.Values, p.Every = UnevenDays, list(values, dayName), "days: "+step
+	}
+	return p, true
 }
 
 // numberedDays finds days of the week in numbers, unless they are all seven.
