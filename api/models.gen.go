@@ -1497,6 +1497,9 @@ type Preview struct {
 
 	// Schedule The schedule in a few words
 	Schedule string `json:"schedule"`
+
+	// Warnings Where the schedule fires at other times than many people expect, such as every hour for `*/90`
+	Warnings []FieldError `json:"warnings,omitempty"`
 }
 
 // PreviewRequest Either schedule, or expr with zone.

@@ -50,6 +50,30 @@ func TestAPreviewHasTheNextFires(t *testing.T) {
 	preview(`{"schedule":{}}`, "the job runs only when somebody starts it")
 }
 
+func TestAPreviewWarnsOfWhatManyPeopleMeanOtherwise(t *testing.T) {
+	w := newWorld(t)
+	f := func(body string, want ...string) {
+		t.Helper()
+		p := wantPreview(w, body)
+		var got []string
+		for _, v := range p.Warnings {
+			got = append(got, v.Field+" "+string(v.Reason))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", body, d)
+		}
+	}
+	f(`{"expr":"*/90 * * * *"}`, `schedule.cron has "*/90", which stands for 0 and starts again each time; use fixed_rate for a fire every 90m`)
+	f(`{"schedule":{"cron":"* 3 * * *"}}`, `schedule.cron has "*" before "3" and fires 60 times then; for one fire, write 0 in the place of the *`)
+	f(`{"schedule":{"cron":"0 3 * * *"}}`)
+}
+
+func wantPreview(w *world, body string) Preview {
+	w.Helper()
+	p, _ := want[Preview](w, http.StatusOK, "POST", "/api/v1/preview", body)
+	return p
+}
+
 func TestAnIntervalOfTheCalendarIsSavedAndForeseen(t *testing.T) {
 	w := newWorld(t)
 	const schedule = `{"zone":"Europe/Berlin","every":{"months":3,"on":[31,"last fri"],"at":"02:30","from":"2026-01-01"}}`

@@ -122,7 +122,11 @@ func (c *Catalog) preview(ctx context.Context, v *job.Version, from time.Time, n
 	if err != nil {
 		return api.Preview{}, err
 	}
-	p := api.Preview{Schedule: v.Schedule.String(), Kind: v.Schedule.Kind(), Fires: fires}
+	warnings, err := c.pitfalls(ctx, &v.Job, from, nil)
+	if err != nil {
+		return api.Preview{}, err
+	}
+	p := api.Preview{Schedule: v.Schedule.String(), Kind: v.Schedule.Kind(), Fires: fires, Warnings: warnings}
 	const day = 24 * time.Hour
 	p.PerDay, p.PerYear = plan.Count(from, day), plan.Count(from, 365*day)
 	if next, ok := plan.NextClockChange(from); ok {

@@ -3539,6 +3539,8 @@ export interface components {
             fires: components["schemas"]["Fire"][];
             /** @description Why there are no fires, or why they will not run */
             note?: components["schemas"]["Reason"];
+            /** @description Where the schedule fires at other times than many people expect, such as every hour for `*\/90` */
+            warnings?: components["schemas"]["FieldError"][];
             /** @description Number of fires within a day, including skipped ones */
             per_day?: number;
             /** @description Number of fires within 365 days; above 100,000, an estimate */

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -159,6 +160,49 @@ func TestAnEditedCrontabLeavesNoJobBehindUnnoticed(t *testing.T) {
 	run(second, []string{"--prune", "--dry-run"}, "default/a  no line", "nothing was saved")
 	run(second, []string{"--prune"}, "deleted", "default/a  no line")
 	if code, out, _ := s.Run("", "get", "jobs"); code != 0 || strings.Contains(out, "default/a ") || !strings.Contains(out, "default/b") || !strings.Contains(out, "default/own") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+func TestAnImportWarnsOfSchedulesThatManyPeopleMeanOtherwise(t *testing.T) {
+	s := clitest.New(t)
+	const (
+		text = "# name: often\n*/90 * * * * /opt/x\n# name: plain\n0 3 * * * /opt/y\n"
+		rest = `has "*/90", which stands for 0 and starts again each time; use fixed_rate for a fire every 90m`
+	)
+	args := []string{"import", "crontab", "-", "--dir", "/x"}
+	args = slices.Clip(args)
+	if code, out, errOut := s.Run(text, append(args, "--dry-run")...); code != 0 || strings.Count(out, "warning:") != 1 {
+		t.Errorf("exit code %d: %s\n%s", code, errOut, out)
+	}
+	if code, _, errOut := s.Run(text, append(args, "-o", "yaml")...); code != 0 || errOut != "default/often: warning: schedule.cron "+rest+"\n" {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+	if code, out, errOut := s.Run(text, args...); code != 0 || !strings.Contains(out, "    warning: schedule.cron "+rest) {
+		t.Errorf("exit code %d: %s\n%s", code, errOut, out)
+	}
+	if code, out, errOut := s.Run("", "next", "default/often"); code != 0 || out == "" || errOut != "warning: schedule.cron "+rest+"\n" {
+		t.Errorf("exit code %d: %s\n%s", code, errOut, out)
+	}
+}
+
+func TestADurationIsTheSameHoweverItIsWritten(t *testing.T) {
+	s := clitest.New(t)
+	apply := func(duration, want string) {
+		t.Helper()
+		code, out, errOut := s.Run("job: ops/a\nschedule: {fixed_rate: "+duration+"}\ntimeout: "+duration+"\ntask: {shell: x}\n", "apply", "-f", "-")
+		if code != 0 || !strings.HasSuffix(out, want+"\n") {
+			t.Errorf("%s: exit code %d: %s\n%s", duration, code, errOut, out)
+		}
+	}
+	apply("90m", "1 created")
+	for _, same := range []string{"1h30m", "1.5h", "5400s", "1h30m0s", "90m"} {
+		apply(same, "1 unchanged")
+	}
+	apply("0.5h", "1 changed")
+	apply("1800s", "1 unchanged")
+	apply("30m", "1 unchanged")
+	if code, out, _ := s.Run("", "get", "job", "ops/a", "-o", "yaml"); code != 0 || !strings.Contains(out, "fixed_rate: \"30m\"\n") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 }

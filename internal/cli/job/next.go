@@ -105,6 +105,9 @@ func nextOf(r *cli.Remote, cmd *cobra.Command, name job.Name, a *almanac) error 
 	if err != nil {
 		return err
 	}
+	for _, w := range p.Warnings {
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s %s\n", w.Field, w.Reason)
+	}
 	return r.Show(cmd.OutOrStdout(), p, func(t *draw.Table) {
 		for _, f := range p.Fires {
 			line := f.FireTime.In(a.zone.Location()).Format(time.RFC3339)

@@ -14,9 +14,7 @@ func DrawChanges(t *draw.Table, changes []Change, dryRun bool) {
 	for _, c := range changes {
 		count[c.Result]++
 		t.Row(c.Result, string(c.Kind), c.Name)
-		for _, w := range c.Warnings {
-			t.Line("    warning: " + w.Field + " " + string(w.Reason))
-		}
+		drawWarnings(t, c.Warnings)
 		if c.Result != changed {
 			continue
 		}
@@ -35,6 +33,12 @@ func DrawChanges(t *draw.Table, changes []Change, dryRun bool) {
 		text += " (dry run: nothing was saved)"
 	}
 	t.Line(text)
+}
+
+func drawWarnings(t *draw.Table, warnings []client.FieldError) {
+	for _, w := range warnings {
+		t.Line("    warning: " + w.Field + " " + string(w.Reason))
+	}
 }
 
 // FieldChange tells how one field changed.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -86,6 +87,7 @@ func newImportCrontabCommand() *cobra.Command {
 		} else {
 			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOf(lines))
 			drawBroken(cmd.ErrOrStderr(), lines)
+			drawPitfalls(cmd.ErrOrStderr(), jobsOf(lines))
 		}
 		if err != nil {
 			return err
@@ -123,6 +125,7 @@ func (o *crontabOptions) read(cmd *cobra.Command, file string) ([]crontab.Line, 
 // importLines saves the jobs, and shows what became of each line. It adds the results by job.
 func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab.Line, results map[string]string, o crontabOptions) error {
 	var left []Change
+	warnings := map[string][]client.FieldError{}
 	if jobs := jobsOf(lines); len(jobs) > 0 {
 		p, changes, leftOver, err := planImport(r, cmd, file, jobs, o)
 		if err != nil {
@@ -137,10 +140,10 @@ func importLines(r *cli.Remote, cmd *cobra.Command, file string, lines []crontab
 			}
 		}
 		for _, c := range changes {
-			results[c.Name] = c.Result
+			results[c.Name], warnings[c.Name] = c.Result, c.Warnings
 		}
 	}
-	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawImport(t, lines, results, left, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawImport(t, lines, results, warnings, left, o) })
 }
 
 // planImport returns what the jobs of a crontab would change, and the jobs that an earlier import left.
@@ -244,7 +247,7 @@ func printJobs(w io.Writer, f cli.Format, jobs []imported) error {
 	return out.Flush()
 }
 
-func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, left []Change, o crontabOptions) {
+func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, warnings map[string][]client.FieldError, left []Change, o crontabOptions) {
 	t.Row("LINE", "OUTCOME", "JOB", "NOTE")
 	count := map[crontab.Outcome]int{}
 	for _, l := range lines {
@@ -258,6 +261,7 @@ func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, 
 			note = l.Text
 		}
 		t.Row(strconv.Itoa(l.Number), outcome, name, t.Cell(note, 110))
+		drawWarnings(t, warnings[name])
 	}
 	for _, c := range left {
 		if o.prune {
@@ -290,6 +294,16 @@ func drawBroken(w io.Writer, lines []crontab.Line) {
 	for _, l := range lines {
 		if l.Outcome == crontab.Broken || l.Outcome == crontab.Skipped {
 			_, _ = fmt.Fprintf(w, "line %d %s: %s\n", l.Number, l.Outcome, l.Note)
+		}
+	}
+}
+
+// drawPitfalls lists where schedules fire at other times than many people expect. No server is asked: it
+// would say the same.
+func drawPitfalls(w io.Writer, jobs []imported) {
+	for _, i := range jobs {
+		for _, p := range i.job.Schedule.Pitfalls(i.job.Job, time.Now()) {
+			_, _ = fmt.Fprintf(w, "%s: warning: %s\n", i.job.Job, p)
 		}
 	}
 }

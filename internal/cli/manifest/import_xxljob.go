@@ -80,6 +80,7 @@ func newImportXXLJobCommand() *cobra.Command {
 		} else {
 			err = printJobs(cmd.OutOrStdout(), r.Output, jobsOfEntries(entries))
 			drawUnmade(cmd, entries)
+			drawPitfalls(cmd.ErrOrStderr(), jobsOfEntries(entries))
 		}
 		if err != nil {
 			return err
@@ -112,6 +113,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 		return err
 	}
 	var left []job.Name
+	warnings := map[job.Name][]client.FieldError{}
 	if len(docs) > 0 {
 		api, err := r.API()
 		if err != nil {
@@ -126,7 +128,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 			return nothingChanged(err)
 		}
 		for _, c := range changes {
-			results[job.Name(c.Name)] = c.Result
+			results[job.Name(c.Name)], warnings[job.Name(c.Name)] = c.Result, c.Warnings
 		}
 		if left, err = p.leftInGroups(cmd.Context(), results); err != nil {
 			return nothingChanged(err)
@@ -138,7 +140,7 @@ func importEntries(r *cli.Remote, cmd *cobra.Command, file string, entries []xxl
 			}
 		}
 	}
-	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawEntries(t, entries, results, left, o) })
+	return cli.AsTable.Show(cmd.OutOrStdout(), cli.ClockOf(cmd), nil, func(t *draw.Table) { drawEntries(t, entries, results, warnings, left, o) })
 }
 
 // leftInGroups returns the jobs that earlier imports from XXL-JOB made in the groups of the made ones, that nobody
@@ -200,7 +202,7 @@ func jobsOfEntries(entries []xxljob.Entry) []imported {
 	return jobs
 }
 
-func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]string, left []job.Name, o xxlJobOptions) {
+func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]string, warnings map[job.Name][]client.FieldError, left []job.Name, o xxlJobOptions) {
 	t.Row("ID", "OUTCOME", "JOB", "NOTE")
 	count := map[string]int{}
 	for _, e := range entries {
@@ -216,6 +218,7 @@ func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]str
 			note = e.Title
 		}
 		t.Row(strconv.Itoa(e.ID), outcome, name, t.Cell(note, 110))
+		drawWarnings(t, warnings[job.Name(name)])
 	}
 	for _, name := range left {
 		t.Row("-", "left over", string(name), "an earlier import made it, and it is not in this dump; \"carillon delete\" removes it")

@@ -82,6 +82,15 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: Pre
               ))}
             </ul>
             {data?.note && <p className="sec">{say(data.note)}</p>}
+            {!preview.stale &&
+              data?.warnings?.map((w) => (
+                <p key={w.reason.text} className="note warn">
+                  <TriangleAlert size={15} aria-hidden />
+                  <span>
+                    <code>{w.field.replace("schedule.", "")}</code> {say(w.reason)}
+                  </span>
+                </p>
+              ))}
             {fires.length === few && !more && (
               <Button look="ghost" small onClick={onMore}>
                 {t.editor.showAll}
