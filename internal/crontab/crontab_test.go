@@ -139,6 +139,14 @@ func TestEachLineSaysWhatBecameOfIt(t *testing.T) {
 	f("~ 2~4 * * * x", Imported, "~ 2~4 becomes H H(2-4) * * *"+h)
 	f("~30,~/20 22~ * * mon~fri x", Imported, "~30 ~/20 22~ mon~fri becomes H(0-30),H/20 H(22-23) * * H(mon-fri)"+h)
 	f("9~70 * * * * x", Broken, `minute "9~70" must not have "~70" after "9"; must be a number from 0 to 59`)
+	const anacron = "is a line of an anacrontab (period in days, delay, name, command); write a line of a crontab, such as 0 3 * * * and the command"
+	f("1\t5\tcron.daily\t\tnice run-parts /etc/cron.daily", Broken, anacron)
+	f("@monthly 45\tcron.monthly\tnice x", Broken, anacron)
+	f("@monthly 7z x y", Imported, "")
+	f("0 3 H * * x", Imported, "")
+	const flags = " are flags of OpenBSD's cron: -s becomes overlap: skip, others are left out"
+	f("~ * * * * -ns x", Imported, "~ becomes H * * * *"+h+"; -ns"+flags)
+	f("0 * * * * root -q x", Imported, "-q"+flags+"; runs as the executor does, not as root; runs in an empty directory, not in a home", system)
 	f("@every 5m x", Imported, "fires every 5m of elapsed time, counted from 1970-01-01T00:00:00Z and not from the import or a start; to move that, use fixed_rate and anchor in a job")
 	f("@every 5 x", Broken, `schedule.cron "@every 5" must give an interval of whole milliseconds between 100ms and 8784h, as in "@every 90s"`)
 	f("@every 5m", Broken, "has no command")
@@ -160,6 +168,15 @@ func TestEachLineSaysWhatBecameOfIt(t *testing.T) {
 	f("@daily root", Broken, "has no command after the user; is it a user's crontab?", system)
 	f("0 1 * * * /opt/caf\xe9.sh", Broken, "is not UTF-8; save the file in that encoding, if the program's name is in it, too")
 	f("@daily", Broken, "has no user and no command; a system crontab names a user before the command", system)
+}
+
+func TestFlagsOfOpenBSDAreNoPartOfTheCommand(t *testing.T) {
+	if j := one(t, "0 * * * * -ns\tx -s"); j.Task.Shell != "x -s" || j.Overlap.Policy != job.OverlapSkip {
+		t.Errorf("got %q, overlap %q", j.Task.Shell, j.Overlap.Policy)
+	}
+	if j := one(t, "0 * * * * -q x"); j.Task.Shell != "x" || j.Overlap.Policy == job.OverlapSkip {
+		t.Errorf("got %q, overlap %q", j.Task.Shell, j.Overlap.Policy)
+	}
 }
 
 func TestABrokenLineDoesNotStopTheOthers(t *testing.T) {

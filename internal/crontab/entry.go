@@ -24,14 +24,25 @@ const maxQuoted = 60
 type entry struct {
 	schedule string // five fields or a macro, also one with an argument
 	user     string // system crontabs only
+	flags    string // of OpenBSD, such as -ns
 	command  string
 	stdin    string
 }
+
+var (
+	// anacron matches a line of an anacrontab: a period, a delay in minutes, and a name.
+	anacron = regexp.MustCompile(`^(?:[0-9]+|@[a-z]+)[ \t]+[0-9]+[ \t]+[A-Za-z][A-Za-z0-9_.-]{2,}[ \t]`)
+	// cronFlags match what OpenBSD's cron takes before a command.
+	cronFlags = regexp.MustCompile(`^(-[nqs]+)[ \t]+(.*)$`)
+)
 
 // parseEntry takes a line apart. What the fields say is not looked at.
 func parseEntry(text string, system bool) (entry, error) {
 	var e entry
 	text = strings.TrimPrefix(text, "-") // SUSE: do not log this job's start
+	if anacron.MatchString(text) {
+		return e, errors.New(reason.AnacronLine.String())
+	}
 	fields := 5
 	if strings.HasPrefix(text, "@") {
 		fields = 1
@@ -56,6 +67,9 @@ func parseEntry(text string, system bool) (entry, error) {
 		if e.user, rest = cutWord(rest); e.user == "" {
 			return e, errors.New(reason.NoUserNoCommand.String())
 		}
+	}
+	if m := cronFlags.FindStringSubmatch(rest); m != nil {
+		e.flags, rest = m[1], m[2]
 	}
 	if rest == "" {
 		if system {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -114,6 +115,12 @@ func (r *reader) jobOf(e entry, name string) (j job.Job, note string) {
 		j.Task.Env[s.name] = s.value
 	}
 	var notes []string
+	if e.flags != "" {
+		notes = append(notes, reason.CronFlags.With(e.flags))
+		if strings.Contains(e.flags, "s") {
+			j.Overlap.Policy = job.OverlapSkip
+		}
+	}
 	if e.user != "" {
 		j.Description = "Cron ran it as " + e.user
 		notes = append(notes, reason.RunsAsExecutor.With(e.user))
