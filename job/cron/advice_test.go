@@ -80,3 +80,29 @@ func TestTheProposalForARandomValueIsAnH(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTheExpressionsOfOthersAreProposedInOurs(t *testing.T) {
+	f := func(expr, want string) {
+		t.Helper()
+		if _, err := Parse(expr, 0); err == nil || err.Error() != want {
+			t.Errorf("%s: %v\nwant %s", expr, err, want)
+		}
+	}
+	const fields = "; must have 5 (Unix cron) or 6 or 7 (Quartz)"
+	f("daily", `expression "daily" has 1 field`+fields+"; write @daily")
+	f("@every_minute", `macro "@every_minute" is of FreeBSD; write * * * * *`)
+	f("rate(5 minutes)", `expression "rate(5 minutes)" has 2 fields`+fields+"; write @every 5m")
+	f("every 1 hour", `expression "every 1 hour" has 3 fields`+fields+"; write @every 1h")
+	f("cron(0 12 * * ? *)", `second "cron(0" must be a number from 0 to 59; write 0 0 12 * * ? *`)
+	f("cron(0 25 * * ? *)", `second "cron(0" must be a number from 0 to 59`)
+	const systemd = "; a calendar event of systemd is no cron expression: Mon..Fri 02:30 is 30 2 * * mon-fri"
+	f("*-*-* 03:00:00", `expression "*-*-* 03:00:00" has 2 fields`+fields+systemd)
+	f("Mon..Fri 02:00", `expression "Mon..Fri 02:00" has 2 fields`+fields+systemd)
+	f("*:0/15", `expression "*:0/15" has 1 field`+fields+systemd)
+	f("nonsense", `expression "nonsense" has 1 field`+fields)
+	f("0 0 12 * * *", `day of week "*" must be "?", since day of month is not (Quartz, 6 or 7 fields); write 0 0 12 * * ?`)
+	f("* * * * * *", `day of week "*" must be "?", since day of month is not (Quartz, 6 or 7 fields); write * * * * * ?`)
+	f("0 0 12 * * MON", `day of month "*" must be "?", since day of week is not (Quartz, 6 or 7 fields); write 0 0 12 ? * MON`)
+	f("0 0 12 1 * *", `day of week "*" must be "?", since day of month is not (Quartz, 6 or 7 fields); write 0 0 12 1 * ?`)
+	f("0 0 12 1 * MON", `day of week "MON" must be "?", since day of month is not (Quartz, 6 or 7 fields)`)
+}

@@ -56,6 +56,9 @@ func expandMacro(text string) (string, error) {
 	if fields, ok := macros[text]; ok {
 		return fields, nil
 	}
+	if text == "@every_minute" {
+		return "", &ParseError{"macro", text, "is of FreeBSD; write * * * * *"}
+	}
 	reason := "is not known; must be one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly"
 	if kind, _, ok := Macro(text); ok {
 		reason = "has no calendar fields; " + kind.String() + " is a schedule of its own"

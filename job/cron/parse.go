@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,9 +62,15 @@ func Parse(text string, seed uint64) (*Expr, error) {
 			err = adviseQuartz(err, f)
 		}
 	case 6, 7:
-		err = p.quartz(f)
+		if err = p.quartz(f); err != nil {
+			err = adviseAmazon(err, text)
+		}
 	default:
-		err = &ParseError{"expression", clip.Text(text, maxQuoted), fmt.Sprintf("has %d fields; must have 5 (Unix cron) or 6 or 7 (Quartz)", len(f))}
+		why := "has 1 field"
+		if len(f) != 1 {
+			why = fmt.Sprintf("has %d fields", len(f))
+		}
+		err = &ParseError{"expression", clip.Text(text, maxQuoted), why + "; must have 5 (Unix cron) or 6 or 7 (Quartz)" + foreign(text)}
 	}
 	if err != nil {
 		return nil, err
@@ -157,7 +164,7 @@ func (p *parser) quartz(f []string) (err error) {
 		return err
 	}
 	if err = p.quartzDays(f[3], f[5]); err != nil {
-		return err
+		return adviseDays(err, f)
 	}
 	if e.month, err = mask[uint16](p, &quartzMonth, f[4]); err != nil {
 		return err
@@ -180,11 +187,31 @@ func (p *parser) quartzDays(dom, dow string) error {
 		return p.dowField(dow)
 	case dow == "?":
 		return p.domField(dom)
-	case dom == "*":
+	case dom == "*" && dow != "*":
 		return &ParseError{quartzDom.name, dom, `must be "?", since day of week is not (Quartz, 6 or 7 fields)`}
 	default:
 		return &ParseError{quartzDow.name, clip.Text(dow, maxQuoted), `must be "?", since day of month is not (Quartz, 6 or 7 fields)`}
 	}
+}
+
+// adviseDays adds to the error about two day fields the expression with a ? for the one that is *, as
+// those who write it so mean it.
+func adviseDays(err error, fields []string) error {
+	bad, ok := errors.AsType[*ParseError](err)
+	f := slices.Clone(fields)
+	switch {
+	case f[5] == "*":
+		f[5] = "?"
+	case f[3] == "*":
+		f[3] = "?"
+	default:
+		return err
+	}
+	proposal := strings.Join(f, " ")
+	if _, err := Parse(proposal, 0); err == nil && ok {
+		bad.Reason += "; write " + proposal
+	}
+	return bad
 }
 
 // domField reads the day of month: values, L, L-n, nW, LW and L-nW.

@@ -51,7 +51,7 @@ func TestParseSaysWhatIsWrongAndWhatWouldBeRight(t *testing.T) {
 	f("0 0 0 ? * 2,6L", `day of week "6L" must be the only value of the field: L cannot be in a list; make a job for each value`)
 	f("0 0 0 L-31 * ?", `day of month "L-31" must have a number from 0 to 30 after L-`)
 	f("0 0 0 1 1 ? 3000", `year "3000" must be a number from 1970 to 2125`)
-	f("0 0 0 * * *", `day of month "*" must be "?", since day of week is not (Quartz, 6 or 7 fields)`)
+	f("0 0 0 * * *", `day of week "*" must be "?", since day of month is not (Quartz, 6 or 7 fields); write 0 0 0 * * ?`)
 	f("0 0 0 1 * MON", `day of week "MON" must be "?", since day of month is not (Quartz, 6 or 7 fields)`)
 	f("0 0 0 ? * ?", `day of week "?" must not be "?" too; day of month is`)
 	f("0 0 0 ? * 2#1,2#3", `day of week "2#1" must be the only value of the field: # cannot be in a list; make a job for each value`)
