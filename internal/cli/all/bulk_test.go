@@ -42,6 +42,14 @@ func TestManyJobsAndRunsAreChangedByAFilter(t *testing.T) {
 		}
 	}
 
+	over := "job: default/over\nschedule: {once: 2026-01-01T00:00:00Z}\ntask: {shell: x}\n"
+	if code, out, e := s.Run(over, "apply", "-f", "-"); code != 0 {
+		t.Fatal(code, out, e)
+	}
+	s.Want("no jobs\n", "", "delete", "--where", "state:ended", "--where", "last:succeeded", "--yes")
+	s.Want("default/over deleted\n", "", "delete", "--where", "state:ended", "--yes")
+	s.Want("no jobs\n", "", "delete", "--where", "state:ended", "--yes")
+
 	s.Want("- paused: true\n", "", "get", "versions", "default/quiet", "--to", "3")
 	s.Want("+ paused: true\n", "", "get", "versions", "default/quiet", "--from", "1", "--to", "2")
 	s.Want("versions 1 and 3 of default/quiet are equal\n", "", "get", "versions", "default/quiet", "--from", "1")

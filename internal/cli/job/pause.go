@@ -16,12 +16,12 @@ func newDeleteCommand() *cobra.Command {
 	var calendars []string
 	var c selection.Jobs
 	cmd := &cobra.Command{
-		Use:   "delete JOB... | --group GROUP | --query TEXT | --calendar CALENDAR",
+		Use:   "delete JOB... | --group GROUP | --query TEXT | --where FIELD:VALUE | --calendar CALENDAR",
 		Short: "Delete jobs or calendars",
 		Long: "Delete jobs by name, or all that a filter selects. At a terminal, and for a filter, the command\n" +
 			"asks for confirmation. Deleted jobs no longer fire; their history is kept. A calendar can be\n" +
 			"deleted when no job refers to it.",
-		Example: "  carillon delete ops/old-report\n  carillon delete ops/a ops/b\n  carillon delete --group retired --dry-run\n  carillon delete --calendar holidays",
+		Example: "  carillon delete ops/old-report\n  carillon delete ops/a ops/b\n  carillon delete --group retired --dry-run\n  carillon delete --where state:ended --where last:succeeded\n  carillon delete --calendar holidays",
 		Args: func(_ *cobra.Command, args []string) error {
 			if cli.ExactlyOne(len(calendars) > 0, len(args) > 0, c.Given()) {
 				return nil

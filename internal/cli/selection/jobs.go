@@ -16,7 +16,7 @@ type Jobs struct {
 	Options
 
 	group, query string
-	last         []string
+	last, where  []string
 }
 
 // Flags adds the flags to a command.
@@ -24,12 +24,13 @@ func (c *Jobs) Flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.group, "group", "", "jobs of this executor `group`")
 	cmd.Flags().StringVarP(&c.query, "query", "q", "", "jobs with this `text` in their name or description")
 	cmd.Flags().StringSliceVar(&c.last, "last", nil, "jobs whose last run has this `status`; can be repeated")
+	cmd.Flags().StringArrayVar(&c.where, "where", nil, "jobs that match `FIELD:VALUE`, as in \"carillon get jobs\"; can be repeated")
 	cli.Complete(cmd, "last", cli.Words[string](job.Statuses)...)
 	c.confirmFlags(cmd)
 }
 
 // Given reports whether there is a filter.
-func (c *Jobs) Given() bool { return c.group != "" || c.query != "" || len(c.last) > 0 }
+func (c *Jobs) Given() bool { return c.group != "" || c.query != "" || len(c.last)+len(c.where) > 0 }
 
 // Args returns an error unless a command has the names of jobs, or a filter.
 func (c *Jobs) Args(_ *cobra.Command, args []string) error {
@@ -64,7 +65,7 @@ func ChangeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *Jobs, b cli
 		what: "job", verb: string(b.Action),
 		ask: func(names []job.Name, cursor string, dryRun bool) ([]client.JobBulkItem, string, error) {
 			if b.Jobs, b.Cursor, b.DryRun, b.Filter = names, cursor, dryRun, nil; len(names) == 0 {
-				b.Filter = &client.JobFilter{Group: c.group, Q: c.query, Last: cli.Words[job.Status](c.last)}
+				b.Filter = &client.JobFilter{Group: c.group, Q: c.query, Last: cli.Words[job.Status](c.last), Where: c.where}
 			}
 			answer, err := client.Read[client.JobBulkResult](api.ChangeJobs(cmd.Context(), nil, b))
 			return answer.Items, answer.Next, err
