@@ -120,6 +120,10 @@ func (js Jobs) edit(ctx context.Context, name job.Name, e Edit, change func(v *j
 			}
 			v.Version, v.EffectiveFrom, v.Author, v.Note = was.Version+1, e.after(was.EffectiveFrom), e.Author, e.Note
 			v.ForgetSkips()
+			v.Format = v.Needs()
+			if err := js.conn.Nodes().checkFormat(ctx, name, v.Format); err != nil {
+				return false, err
+			}
 		}
 		entry = &bus.JobEntry{Version: *v}
 		return changed, nil

@@ -24,10 +24,10 @@ type NodeClock struct {
 	NATSWrong bool `json:"nats_clock_wrong"`
 }
 
-// Nodes are the servers that schedule.
+// Nodes are the servers of the cluster.
 type Nodes struct{ conn *Conn }
 
-// Nodes returns the servers that schedule.
+// Nodes returns the servers of the cluster.
 func (c *Conn) Nodes() Nodes { return Nodes{c} }
 
 // Clocks returns the clocks of all live servers that schedule, by their names. The error is

@@ -104,8 +104,7 @@ type Version struct {
 	Skips []Skip `json:"skips,omitempty"`
 	// Deleted marks a tombstone: from EffectiveFrom on the job does not fire.
 	Deleted bool `json:"deleted,omitempty"`
-	// Format is what a program must know to read the version; 0 and 1 are the first. Whoever
-	// adds something that must not be passed over gives the versions that have it the next one.
+	// Format is what a program must know to read the version; see [Version.Needs].
 	Format int `json:"format,omitempty"`
 }
 
@@ -132,6 +131,11 @@ func (d *Document) UnmarshalJSON(data []byte) error {
 
 // VersionFormat is the newest format of versions that this program can read.
 const VersionFormat = 1
+
+// Needs returns the format of a version. Whoever adds to jobs what older programs must not ignore raises
+// [VersionFormat], and returns the new one here for versions that have it. A deleted
+// job needs the first.
+func (v *Version) Needs() int { return 1 }
 
 // Decode reads one job document from JSON, fills in its defaults and checks it.
 // Unknown fields are refused. The error holds an *InvalidError for each problem.

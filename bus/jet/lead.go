@@ -21,6 +21,18 @@ const releasing = time.Second
 // given back, and the next holder starts from the beginning. log gets a line at each
 // change of holder.
 func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
+	hold(ctx, c, key, node, nil, log, do)
+}
+
+// Announce keeps the lease on key for node, with info about it, until ctx is done.
+func Announce(ctx context.Context, c *Conn, key, node string, info any, log *slog.Logger) {
+	hold(ctx, c, key, node, info, log, func(ctx context.Context, _ *Held) error {
+		<-ctx.Done()
+		return nil
+	})
+}
+
+func hold(ctx context.Context, c *Conn, key, node string, info any, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
 	log = log.With("lease", key, "node", node)
 	rest := time.NewTimer(0)
 	defer rest.Stop()
@@ -30,7 +42,7 @@ func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do 
 			return
 		case <-rest.C:
 		}
-		held, err := c.AcquireLease(ctx, key, node, nil)
+		held, err := c.AcquireLease(ctx, key, node, info)
 		switch {
 		case err == nil:
 			log.InfoContext(ctx, "lease acquired", "epoch", held.Epoch)

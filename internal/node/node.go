@@ -105,7 +105,9 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		c.node = scheduler.NodeName()
 	}
 	reg, bulk := n.metrics, conn.Bulk()
-	n.layers = append(n.layers, layer{"tokens", func(ctx context.Context) error { return conn.FollowTokens(ctx, log.With("component", "tokens")) }, time.Second})
+	n.layers = append(n.layers,
+		layer{"tokens", func(ctx context.Context) error { return conn.FollowTokens(ctx, log.With("component", "tokens")) }, time.Second},
+		layer{"server", func(ctx context.Context) error { conn.Nodes().Announce(ctx, c.node, log); return nil }, 2 * time.Second})
 	if c.gate != nil { // below all others: executors are to come in until the end
 		g, err := callout.New(conn, c.gate.system, c.gate.keys, callout.Config{Logger: log.With("component", "callout"), Registerer: reg, Budget: c.gate.budget, Connections: c.gate.connections})
 		if err != nil {

@@ -17,6 +17,7 @@ var (
 	NotAtRevision       = Two{refuse("not_at_revision", "{what:phrase} is not at revision {revision:number}")}
 	VersionNotKept      = Two{refuse("version_not_kept", "version {version:number} of job {job:word} is not kept")}
 	VersionOfNewer      = Two{refuse("version_of_newer", "version {version:number} of job {job:word} was saved by a newer server, and this one cannot read it")}
+	UpgradeFirst        = Three{refuse("upgrade_first", "job {job:word} needs format {format:number} of job definitions, which server {server:word} cannot read: upgrade all servers first")}
 	GroupHasJobs        = Two{refuse("group_has_jobs", "is one too many: group {group:word} has {jobs|job|jobs}, and may have no more; delete some, or raise --group-jobs of the servers")}
 	GroupHasDocuments   = Three{refuse("group_has_documents", "is too large: with it, the jobs of group {group:word} have {bytes:number} bytes together, and may have {most:number}; make some smaller, or raise --group-jobs-size of the servers")}
 	GroupHasScripts     = Two{refuse("group_has_scripts", "is one too many: group {group:word} has {scripts:number} scripts, and may have no more; those that no version uses go after a day")}

@@ -14,8 +14,11 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// Conditional marks a conflict as a failed precondition if e had one.
+// Conditional marks a conflict as a failed precondition if e had one, unless a server must be upgraded.
 func Conditional(e cluster.Edit, err error) error {
+	if _, old := errors.AsType[*cluster.UpgradeError](err); old {
+		return err
+	}
 	if errors.Is(err, job.ErrConflict) && (e.IfRevision != 0 || e.IfAbsent) {
 		return fmt.Errorf("%w: %w", ErrPrecondition, err)
 	}

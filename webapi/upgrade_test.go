@@ -1,0 +1,30 @@
+package webapi
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+func TestASaveThatALiveServerCannotReadIsAConflictThatSaysWhatToDo(t *testing.T) {
+	w := newWorld(t)
+	const x = "/api/v1/jobs/billing/x"
+	w.put("billing/x", "@daily")
+	item, h := want[JobItem](w, http.StatusOK, "GET", x, nil)
+	old, err := w.conn.AcquireLease(t.Context(), "server.old", "old", map[string]int{"format": job.VersionFormat - 1})
+	w.check(err)
+	refused := func(method, path string, body any, headers ...header) {
+		t.Helper()
+		w.problemWith(headers, http.StatusConflict, "conflict", method, path, body, "job billing/x needs format 1 of job definitions, which server old cannot read: upgrade all servers first")
+	}
+	refused("PUT", x, document("billing/x", "@hourly"))
+	refused("PUT", x, document("billing/x", "@hourly"), header{"If-Match", h.Get("ETag")})
+	refused("POST", x+"/pause", nil)
+	refused("DELETE", x, nil)
+	if now, _ := want[JobItem](w, http.StatusOK, "GET", x, nil); now.Revision != item.Revision {
+		t.Errorf("%+v", now)
+	}
+	w.check(old.Release(t.Context()))
+	want[PutJobResult](w, http.StatusOK, "PUT", x, document("billing/x", "@hourly"))
+}
