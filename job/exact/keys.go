@@ -129,7 +129,7 @@ func unknown(data []byte, t reflect.Type, path string, top bool) (field, nearest
 				inner, ok = t.Elem(), true
 			}
 			if !ok {
-				return join(path, name), nearestOf(name, slices.Sorted(maps.Keys(known)))
+				return join(path, name), Nearest(name, slices.Sorted(maps.Keys(known)))
 			}
 			if field, nearest = unknown(values[name], inner, join(path, name), false); field != "" {
 				return field, nearest
@@ -153,9 +153,9 @@ func fieldsOf(t reflect.Type, known map[string]reflect.Type) {
 	}
 }
 
-// nearestOf returns the name that was most likely meant: one in another case, one with few other
+// Nearest returns the name that was most likely meant: one in another case, one with few other
 // letters, or one that is a part of the given name, or the reverse.
-func nearestOf(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	if len(name) > maxPath {
 		return ""
 	}
