@@ -4,6 +4,7 @@ module github.com/carillon-scheduler/carillon
 go 1.26.0
 
 require (
+	cel.dev/cel-go v0.33.2
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0
 	github.com/carillon-scheduler/carillon/bus v0.0.0
 	github.com/carillon-scheduler/carillon/executor v0.0.0
@@ -56,6 +57,8 @@ require (
 )
 
 require (
+	cel.dev/expr v0.25.1 // indirect
+	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/lufia/plan9stats v0.0.0-20260330125221-c963978e514e // indirect
 	github.com/opencontainers/go-digest v1.0.0 // indirect
@@ -63,6 +66,10 @@ require (
 	github.com/power-devops/perfstat v0.0.0-20260805114148-88456608a4f6 // indirect
 	github.com/tklauser/go-sysconf v0.4.0 // indirect
 	github.com/tklauser/numcpus v0.12.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/exp v0.0.0-20240823005443-9b4947da3948 // indirect
+	google.golang.org/genproto/googleapis/api v0.0.0-20260720211330-0afa2a65878a // indirect
+	google.golang.org/genproto/googleapis/rpc v0.0.0-20260720211330-0afa2a65878a // indirect
 )
 
 require (
