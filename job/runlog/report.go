@@ -150,6 +150,16 @@ type Spread struct {
 	P50, P90, P95, P99 time.Duration
 }
 
+// WithMax returns s with the longest and the mean duration. As percentiles are not exact, they are
+// cut to the longest, which no duration exceeds.
+func (s Spread) WithMax(longest, mean time.Duration) Spread {
+	s.Max, s.Mean = longest, mean
+	for _, p := range []*time.Duration{&s.P50, &s.P90, &s.P95, &s.P99} {
+		*p = min(*p, longest)
+	}
+	return s
+}
+
 // spread is a Spread as JSON has it.
 type spread struct {
 	Count int   `json:"count"`

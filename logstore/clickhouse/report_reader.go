@@ -132,7 +132,7 @@ func (r *reportReader) row() runlog.ReportRow {
 	}
 	row.Judge(int(r.unscheduled), int(r.unscheduledSucceeded))
 	if row.Duration = spreadOf(r.begun, r.duration); r.begun > 0 {
-		row.Duration.Mean, row.Duration.Max = milliseconds(r.sum/r.begun), milliseconds(r.longest)
+		row.Duration = row.Duration.WithMax(milliseconds(r.longest), milliseconds(r.sum/r.begun))
 	}
 	row.Committed, row.Delivered = spreadOf(r.firsts, r.commit), spreadOf(r.delivered, r.delivery)
 	row.Started, row.Finished = spreadOf(r.firsts, r.start), spreadOf(r.firsts, r.finish)

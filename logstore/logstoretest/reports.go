@@ -186,6 +186,24 @@ func reports(t *testing.T, s logstore.Store) {
 	wantInvalid(t, s.Repair(t.Context(), day.Add(-24*time.Hour)), "day")
 }
 
+// percentilesWithinMax writes a run for each of many jobs, whose percentiles are its duration as
+// far as a store is exact.
+func percentilesWithinMax(t *testing.T, s logstore.Store) {
+	day := reportDay()
+	w := &writes{store: s}
+	var ends []logstore.Update
+	for i := range 60 {
+		r := newRun().of(job.Name(fmt.Sprintf("within/job-%d", i))).at(day)
+		ends = append(ends, r.finished(job.StatusSucceeded, "worker-1", time.Second+time.Duration(i)*ms(37)))
+	}
+	w.runs(t, ends...)
+	for _, row := range reportOf(t, s, logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), Group: "within", By: []runlog.Dimension{runlog.ByJob}, Limit: 60}).Rows {
+		if d := row.Duration; d.P50 > d.Max || d.P95 > d.Max || d.P99 > d.Max || d.P50 < d.Max*95/100 {
+			t.Errorf("%s took %s, of which the percentiles are %s, %s and %s", row.Job, d.Max, d.P50, d.P95, d.P99)
+		}
+	}
+}
+
 // delaysOfSchedules has a run of each cause, two of which a schedule asked for.
 func delaysOfSchedules(t *testing.T, s logstore.Store) {
 	day := reportDay()

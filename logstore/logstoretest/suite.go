@@ -46,6 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"usage has a run in pieces wait once and take a slot for each", usageInPieces},
 		{"usage is that of a slow and obvious function", usageLikeTheModel},
 		{"reports say what the runs say, whatever is repeated or late", reports},
+		{"no percentile of durations is above the longest", percentilesWithinMax},
 		{"delays in reports are those of what a schedule asked for", delaysOfSchedules},
 		{"runs in a queue were decided when they were queued", delaysOfQueues},
 		{"success in reports is that of what a schedule asked for", successOfSchedules},

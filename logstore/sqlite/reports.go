@@ -272,6 +272,6 @@ func (t *tally) tellTimes(r *runlog.ReportRow) {
 	r.Duration, r.Committed, r.Delivered = t.spreads[0].summary(), t.spreads[1].summary(), t.spreads[4].summary()
 	r.Started, r.Finished = t.spreads[2].summary(), t.spreads[3].summary()
 	if t.measured > 0 {
-		r.Duration.Mean, r.Duration.Max = time.Duration(t.durationSum/t.measured)*time.Millisecond, time.Duration(t.durationMax)*time.Millisecond
+		r.Duration = r.Duration.WithMax(time.Duration(t.durationMax)*time.Millisecond, time.Duration(t.durationSum/t.measured)*time.Millisecond)
 	}
 }
