@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { addMonths, dateIn, hasDate, isMonth, monthOf, weekdayOf } from "./month";
+import { addMonths, dateIn, daysLeft, hasDate, isMonth, monthOf, weekdayOf } from "./month";
 
 it("a month has its days, and those of its first week that are not its own", () => {
   expect(monthOf("2026-11")).toMatchObject({ before: 6 }); // it begins on a Sunday
@@ -37,4 +37,10 @@ it("a calendar has a date by name, by the year's day, and by whole days of the w
   ]);
   expect(hasDate({ windows: [{ days: "fri-mon", from: "00:00", to: "24:00" }] }, "2026-11-22")).toBe(true);
   expect(hasDate({ windows: [{ days: "fri-mon", from: "00:00", to: "24:00" }] }, "2026-11-24")).toBe(false);
+});
+
+it("a month has so many days left, and all of them before it begins", () => {
+  expect(daysLeft("2026-11", "2026-11-29")).toBe(2);
+  expect(daysLeft("2026-12", "2026-11-29")).toBe(31);
+  expect(daysLeft("2026-10", "2026-11-29")).toBe(0);
 });

@@ -16,6 +16,11 @@ export function monthOf(name: string): Month {
   };
 }
 
+/** How many days of a month are not over on a date, that date among them. */
+export function daysLeft(month: string, today: string): number {
+  return monthOf(month).days.filter((day) => day >= today).length;
+}
+
 /** The month that lies so many months later. */
 export function addMonths(name: string, by: number): string {
   const [year = 0, number = 1] = name.split("-").map(Number);

@@ -10,14 +10,12 @@ import { Outcome } from "@/components/Outcome";
 import { Failed } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { usePageWords, wallToInstant } from "@/lib/format";
-import { addMonths, dateIn, hasDate, isMonth, monthOf } from "@/lib/month";
+import { addMonths, dateIn, daysLeft, hasDate, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
 import { ScheduleTabs } from "./Tabs";
 
-/** A job that fires more often in a month is not daily, and would hide those that are. */
-const daily = 31;
 /** How many jobs a day names. */
 const named = 3;
 /** So many pages of jobs are read, of 500 each; beyond that it is said that there are more. */
@@ -36,6 +34,8 @@ export default function CalendarPage() {
   const shown = isMonth(month) ? month : today.slice(0, 7);
   const start = wallToInstant(`${shown}-01T00:00`, f.zone);
   const end = wallToInstant(`${addMonths(shown, 1)}-01T00:00`, f.zone);
+  // A job that fires more often in these days is not daily, and would hide those that are.
+  const daily = daysLeft(shown, today);
   const from = Math.max(start, Math.floor(now / 60_000) * 60_000);
   const past = useQuery({
     ...runCounts({ group, from: iso(start), to: iso(end) }, monthOf(shown).days.length, 30_000),
