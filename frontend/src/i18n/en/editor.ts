@@ -39,6 +39,7 @@ export const editor = {
     at: "At",
     atHint: "Times of day, separated by commas.",
   },
+  unit: "Unit of time",
   units: {
     second: "seconds",
     minute: "minutes",

@@ -40,6 +40,7 @@ export const editor: typeof english = {
     at: "时间",
     atHint: "以逗号分隔。",
   },
+  unit: "时间单位",
   units: { second: "秒", minute: "分钟", hour: "小时", day: "天", week: "周", month: "月", year: "年" },
   on: "日期",
   at: "时间",

@@ -65,7 +65,7 @@ export function SentenceBuilder({ value: s, onChange, dimmed, children }: Senten
         )}
         <select
           className="select"
-          aria-label={e.units[s.every]}
+          aria-label={e.unit}
           value={s.every}
           onChange={(x) => {
             const unit = units.find((u) => u === x.target.value);
@@ -243,7 +243,7 @@ function MonthDayChoice({ on, onChange }: { on: MonthDay; onChange(on: MonthDay)
           </select>
           <select
             className="select"
-            aria-label={e.units.day}
+            aria-label={e.cells.weekday}
             value={on.day}
             onChange={(x) => onChange({ ...on, day: weekdays.find((d) => d === x.target.value) ?? "MON" })}
           >
