@@ -162,11 +162,11 @@ export function IncidentDrawer({ id, onClose }: { id: string; onClose(): void })
           </h3>
           <ul>
             {i.jobs.map((j) => (
-              <li key={j.job} className="li flat">
+              <li key={j.job} className="li flat wrap">
                 <Link to="/jobs/$group/$name" params={refOf(j.job)} className="name">
                   <JobTitle job={j.job} />
                 </Link>
-                <span className="sec grow trunc">{say(j.message_code, j.message_params, j.message)}</span>
+                <span className="sec grow said">{say(j.message_code, j.message_params, j.message)}</span>
                 {j.run_id && (
                   <Link to="/runs/$runId" params={{ runId: j.run_id }} className="link">
                     {t.act.openRun}

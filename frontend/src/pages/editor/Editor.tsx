@@ -269,7 +269,9 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
       <footer className="savebar">
         <span className="row g2 grow trunc" role="status">
           {dirty && <i className="changed" />}
-          <b>{locked ? t.editor.locked : dirty ? t.editor.changes(changes.length) : t.editor.noChanges}</b>
+          <b className="trunc">
+            {locked ? t.editor.locked : dirty ? t.editor.changes(changes.length) : t.editor.noChanges}
+          </b>
           <span className="mut trunc hide-s">{changes.slice(0, 5).join(", ")}</span>
         </span>
         <Button
@@ -291,7 +293,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
           onClick={() => review()}
         >
           {isNew ? t.editor.create : t.editor.saveAs((version ?? 0) + 1)}{" "}
-          <kbd className="kbd inv">{modifier}S</kbd>
+          <kbd className="kbd inv hide-s">{modifier}S</kbd>
         </Button>
       </footer>
       {reviewing && (

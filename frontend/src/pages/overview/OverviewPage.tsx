@@ -270,9 +270,7 @@ function Kpi({ label, value, unit, foot, spark, to }: KpiProps) {
         {unit && <small>{unit}</small>}
       </span>
       <span className="f">
-        <span className="trunc" title={typeof foot === "string" ? foot : undefined}>
-          {foot || " "}
-        </span>
+        <span>{foot || " "}</span>
         {spark}
       </span>
     </Link>

@@ -18,7 +18,7 @@ export function Proof({ range, zoom }: { range: Range; zoom: Zoom | undefined })
   const w = t.overview.proof;
   const Icon = proof?.holds ? CircleCheck : proof || asked.isError ? TriangleAlert : LoaderCircle;
   return (
-    <p className={`note proof ${proof?.holds ? "good" : proof || asked.isError ? "warn" : ""}`}>
+    <p className={`note spaced ${proof?.holds ? "good" : proof || asked.isError ? "warn" : ""}`}>
       <Icon size={15} aria-hidden />
       <span className="grow">
         {proof

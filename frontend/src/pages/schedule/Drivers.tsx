@@ -63,7 +63,7 @@ export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
                     <JobTitle job={job} />
                   </Link>
                 </td>
-                <td className="sec short">{refOf(job).group}</td>
+                <td className="sec why">{refOf(job).group}</td>
                 <td className="r num">
                   {f.number(fires.length)}
                   {more && "+"}
