@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -45,6 +46,10 @@ func Await(ctx context.Context, cfg Config) (*Conn, error) {
 // advice says what a person can do about a failure to connect.
 func advice(cfg Config, err error) string {
 	switch {
+	case refusesCertificate(err) && cfg.CertFile == "":
+		return "NATS asks for a client certificate; set CARILLON_NATS_CERT and CARILLON_NATS_KEY"
+	case refusesCertificate(err):
+		return "NATS refuses the client certificate " + cfg.CertFile + "; is it valid, and of an authority that NATS trusts?"
 	case !errors.Is(err, nats.ErrAuthorization):
 		return "is NATS running, and is its address right?"
 	case cfg.Key == "" && cfg.Credentials == "":
@@ -52,6 +57,12 @@ func advice(cfg Config, err error) string {
 	default:
 		return "NATS refuses the credential; is it revoked, or that of another group?"
 	}
+}
+
+// refusesCertificate reports whether the server ended the handshake: by TLS 1.3 it does so after its end.
+func refusesCertificate(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "remote error: tls") || strings.Contains(text, "by remote after TLS handshake")
 }
 
 // passes reports whether a failure to connect may end by itself.

@@ -17,6 +17,8 @@ func TestWhoeverWaitsForNATSIsToldWhatToDo(t *testing.T) {
 		want string
 	}{
 		{Config{}, errors.New("no servers available"), "is its address right?"},
+		{Config{}, errors.New("remote error: tls: certificate required"), "set CARILLON_NATS_CERT and CARILLON_NATS_KEY"},
+		{Config{CertFile: "own.pem"}, errors.New("tls error: connection closed by remote after TLS handshake: EOF"), "refuses the client certificate own.pem"},
 		{Config{}, refused, "set CARILLON_CREDENTIAL_FILE"},
 		{Config{Key: "SU…"}, refused, "is it revoked"},
 	} {

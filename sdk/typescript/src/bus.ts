@@ -1,5 +1,8 @@
 /** The connection to NATS, and messages that JetStream stores. */
 
+import { createConnection, isIP } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
+
 import { connect, createInbox, headers, type Msg, type NatsConnection, nkeyAuthenticator, type Subscription } from "@nats-io/transport-node";
 
 import { textOf } from "./errors";
@@ -44,7 +47,7 @@ export class Bus {
         return new Bus(await connect(optionsOf(settings)), settings, log);
       } catch (e) {
         if (isDoubling(tries)) {
-          log.warn(`${whyNot(e, settings)} (trying again)`);
+          log.warn(`${whyNot(e, settings, await asksForCertificate(settings.servers))} (trying again)`);
         }
         await pause(wait, stop);
       }
@@ -172,9 +175,49 @@ function optionsOf(settings: Settings) {
     pingInterval: 2000,
     maxPingOut: 2,
     noAsyncTraces: true,
-    ...(settings.tls && { tls: settings.tls }),
+    ...(settings.tls && { tls: { ...settings.tls, checkServerIdentity: identityOf(settings.servers) } }),
     ...(settings.credential && { authenticator: nkeyAuthenticator(Buffer.from(settings.credential)) }),
   };
+}
+
+function urlOf(server: string): URL {
+  return new URL(server.includes("://") ? server : `nats://${server}`);
+}
+
+function hostOf(server: string): string {
+  return urlOf(server).hostname.replaceAll(/^\[|\]$/g, "");
+}
+
+/** Compares the certificate of a server that is named by its address with that: NATS' client has it compared with "localhost". */
+function identityOf(servers: string[]) {
+  const hosts = servers.map(hostOf);
+  return (host: string, certificate: PeerCertificate): Error | undefined => {
+    const addresses = hosts.filter((h) => isIP(h) !== 0);
+    const names = host !== "localhost" || hosts.includes(host) || addresses.length === 0 ? [host] : addresses;
+    const errors = names.map((name) => checkServerIdentity(name, certificate));
+    return errors.includes(undefined) ? undefined : errors[0];
+  };
+}
+
+/** Whether NATS asks for a client certificate. By TLS 1.3 it refuses one after the handshake, of which its client says nothing. */
+async function asksForCertificate(servers: string[]): Promise<boolean> {
+  for (const server of servers) {
+    const socket = createConnection(Number(urlOf(server).port || 4222), hostOf(server));
+    socket.setTimeout(2000, () => socket.destroy());
+    try {
+      let text = "";
+      for await (const data of socket) {
+        text += data;
+        const info = /^INFO (.*)\r\n/.exec(text)?.[1];
+        if (info !== undefined) {
+          return JSON.parse(info).tls_verify === true;
+        }
+      }
+    } catch {
+      // ask the next one
+    }
+  }
+  return false;
 }
 
 function asHeaders(from: Headers) {
@@ -186,11 +229,14 @@ function asHeaders(from: Headers) {
 }
 
 /** Why there is no connection, and what to do. */
-export function whyNot(e: unknown, settings: Settings): string {
+export function whyNot(e: unknown, settings: Settings, asksForCertificate = false): string {
   const at = settings.servers.join(",");
   const why = reasonsOf(e);
   if (/authorization|authentication/i.test(why)) {
     return `NATS at ${at} ${aboutCredential(settings)} (${why})`;
+  }
+  if (/\balert\b/.test(why) || (asksForCertificate && !/certificate|self.signed/i.test(why))) {
+    return `NATS at ${at} ${aboutCertificate(settings)} (${why})`;
   }
   if (/certificate|self.signed|tls|ssl/i.test(why)) {
     return `cannot connect to NATS at ${at} by TLS: ${why}; CARILLON_NATS_CA must name the file of its certificate authority`;
@@ -217,6 +263,12 @@ function aboutCredential(settings: Settings): string {
   return settings.credential === ""
     ? `wants a credential: set CARILLON_CREDENTIAL_FILE; ${make}`
     : `refuses the credential: is it for group ${settings.group}, and not revoked? Else ${make}`;
+}
+
+function aboutCertificate(settings: Settings): string {
+  return settings.tls?.certFile === undefined
+    ? "asks for a client certificate: set CARILLON_NATS_CERT and CARILLON_NATS_KEY"
+    : `refuses the client certificate ${settings.tls.certFile}: is it valid, and of an authority that NATS trusts?`;
 }
 
 /** The texts of an error and its causes: that of a refused connection is in the cause. */

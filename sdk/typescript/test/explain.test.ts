@@ -19,6 +19,7 @@ test("why there is no connection says what to do", () => {
     ["no answer", WITH, new Error("timeout"), "cannot connect to NATS at nats://n1:4222: timeout; is it running"],
     ["an unknown certificate", WITH, new Error("closed", { cause: new Error("unable to verify the first certificate") }), "by TLS: closed: unable to verify the first certificate; CARILLON_NATS_CA must name the file of its certificate authority"],
     ["a certificate of its own", WITH, new Error("self-signed"), "CARILLON_NATS_CA must name"],
+    ["a client certificate that is refused", WITH, new Error("closed", { cause: new Error("tlsv1.3 alert bad certificate") }), "asks for a client certificate: set CARILLON_NATS_CERT and CARILLON_NATS_KEY (closed: tlsv1.3"],
     ["one text twice", WITH, new Error("lost", { cause: new Error("lost") }), ": lost; is it running"],
     ["what is no error", WITH, "gone", "cannot connect to NATS at nats://n1:4222: gone; is it running"],
   ];

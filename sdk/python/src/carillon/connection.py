@@ -92,16 +92,29 @@ def keep(nc: Any) -> None:
     nc.options |= {"allow_reconnect": True, "max_reconnect_attempts": -1}
 
 
-def why_not(e: BaseException, settings: Settings) -> str:
+def asks_for_certificate(nc: Any) -> bool:
+    """Whether the NATS of a failed connection asks for a client certificate. By TLS 1.3 it refuses one after the handshake."""
+    return bool((getattr(nc, "_server_info", None) or {}).get("tls_verify"))
+
+
+def why_not(e: BaseException, settings: Settings, asks_for_certificate: bool = False) -> str:
     """Why there is no connection, and what to do."""
     text = str(e) or type(e).__name__
     if _is_refusal(e):
         return f"NATS at {settings.nats} {_about_credential(settings)} ({text})"
+    if re.search(r"\balert\b", text, re.IGNORECASE) or asks_for_certificate and not isinstance(e, ssl.SSLCertVerificationError):
+        return f"NATS at {settings.nats} {_about_certificate(settings)} ({text})"
     if isinstance(e, ssl.SSLError) or re.search(r"certificate|tls|ssl", text, re.IGNORECASE):
         return f"cannot connect to NATS at {settings.nats} by TLS: {text}; CARILLON_NATS_CA must name the file of its certificate authority"
     if isinstance(e, asyncio.TimeoutError):
         text = "no answer within 10 s"
     return f"cannot connect to NATS at {settings.nats}: {text}; is it running, and is CARILLON_NATS right?"
+
+
+def _about_certificate(settings: Settings) -> str:
+    if not settings.cert_file:
+        return "asks for a client certificate: set CARILLON_NATS_CERT and CARILLON_NATS_KEY"
+    return f"refuses the client certificate {settings.cert_file}: is it valid, and of an authority that NATS trusts?"
 
 
 def explain(e: BaseException, settings: Settings) -> str:

@@ -152,7 +152,7 @@ class Instance:
                 self._errors = errors
                 return nc
             except (OSError, nats.errors.Error, asyncio.TimeoutError) as e:
-                warnings.warn(connection.why_not(errors.last or e, self.settings) + " (trying again)")
+                warnings.warn(connection.why_not(errors.last or e, self.settings, connection.asks_for_certificate(nc)) + " (trying again)")
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), pause)
             pause = min(2 * pause, 5.0)

@@ -8,8 +8,16 @@ import io.nats.client.ErrorListener;
 import io.nats.client.NKey;
 import io.nats.client.Nats;
 import io.nats.client.Options.Builder;
+import io.nats.client.support.NatsUri;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
@@ -21,6 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /** Connects to NATS, and keeps trying while it is away or refuses the credential. */
 final class Connector {
+  private static final int ASK = 2000; // milliseconds
   private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
 
   private final Settings settings;
@@ -28,6 +37,7 @@ final class Connector {
   private final ConnectionListener listener;
   private final Consumer<String> trouble;
   private final io.nats.client.Options options;
+  private volatile Exception last; // that the client heard of; what connect throws has no cause
   private volatile boolean foreign; // NATS let the last connection in, but not do what an executor of the group does
 
   /** The listener hears what becomes of connections, and trouble why there is none; the latch opens when there shall be none. */
@@ -46,22 +56,59 @@ final class Connector {
     do {
       try {
         foreign = false;
+        last = null;
         return Nats.connect(options);
       } catch (AuthenticationException e) {
         trouble.accept("NATS at " + settings.nats() + " " + refusal(settings));
         tries.warn("NATS at {} {} (trying again)", settings.nats(), refusal(settings));
       } catch (IOException e) {
-        trouble.accept("cannot connect to NATS at " + settings.nats() + ": " + e.getMessage());
-        tries.warn("cannot connect to NATS at {}: {}; is CARILLON_NATS right, and NATS there? trying again", settings.nats(), e.getMessage());
+        String why = whyNot(e, last);
+        trouble.accept(why);
+        tries.warn("{} (trying again)", why);
       }
       pause = Math.min(2 * pause, 5000);
     } while (!stopping.await(pause, TimeUnit.MILLISECONDS));
     return null;
   }
 
+  /** Why there is no connection, and what to do. */
+  private String whyNot(IOException e, Exception heard) {
+    String at = settings.nats();
+    Throwable cause = heard == null ? e : heard;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    String why = cause.getMessage() == null ? e.getMessage() : cause.getMessage();
+    if (cause instanceof CertPathBuilderException || cause instanceof CertificateException) {
+      return "cannot connect to NATS at " + at + " by TLS: " + why + "; CARILLON_NATS_CA must name the file of its certificate authority";
+    }
+    if (asksForCertificate()) {
+      return "NATS at " + at + (settings.tls().cert() == null ? " asks for a client certificate: set CARILLON_NATS_CERT and CARILLON_NATS_KEY"
+          : " refuses the client certificate " + settings.tls().cert() + ": is it valid, and of an authority that NATS trusts?") + " (" + why + ")";
+    }
+    return "cannot connect to NATS at " + at + ": " + why + "; is it running, and is CARILLON_NATS right?";
+  }
+
+  /** Whether NATS asks for a client certificate. By TLS 1.3 it refuses one after the handshake, of which its client says nothing. */
+  private boolean asksForCertificate() {
+    for (NatsUri server : options.getNatsServerUris()) {
+      try (Socket socket = new Socket()) {
+        socket.connect(new InetSocketAddress(server.getHost(), server.getPort()), ASK);
+        socket.setSoTimeout(ASK);
+        String info = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8)).readLine();
+        if (info != null && info.startsWith("INFO ")) {
+          return Json.parse(info.substring("INFO ".length()).getBytes(StandardCharsets.UTF_8)).path("tls_verify").asBoolean();
+        }
+      } catch (IOException e) {
+        LOG.debug("ask {} for its settings: {}", server, e.toString()); // the next one may answer
+      }
+    }
+    return false;
+  }
+
   /** Hears what NATS says of a connection. */
   ErrorListener errors() {
-    return new Errors(settings, new Doubling(), () -> foreign = true);
+    return new Errors(settings, new Doubling(), () -> foreign = true, e -> last = e);
   }
 
   /** Why a heartbeat is not stored, in view of what NATS has said besides. */
@@ -136,7 +183,7 @@ final class Connector {
     }
   }
 
-  private record Errors(Settings settings, Doubling others, Runnable foreign) implements ErrorListener {
+  private record Errors(Settings settings, Doubling others, Runnable foreign, Consumer<Exception> exceptions) implements ErrorListener {
     @Override
     public void errorOccurred(Connection connection, String error) {
       String shown = withoutSecret(error);
@@ -152,6 +199,7 @@ final class Connector {
 
     @Override
     public void exceptionOccurred(Connection connection, Exception e) {
+      exceptions.accept(e);
       LOG.debug("NATS: {}", e.toString()); // the connection breaks, which its listener hears
     }
   }

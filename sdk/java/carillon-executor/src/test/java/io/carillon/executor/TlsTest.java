@@ -8,35 +8,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.util.Base64;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class TlsTest {
-  private static final String PASSWORD = "changeit";
-
   @TempDir Path folder;
   private Path cert;
   private Path key;
 
   @BeforeEach
   void write() throws Exception {
-    Path store = folder.resolve("store.p12");
-    String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
-    Process made = new ProcessBuilder(keytool, "-genkeypair", "-alias", "a", "-keyalg", "EC", "-dname", "CN=test", "-keystore", store.toString(),
-        "-storetype", "PKCS12", "-storepass", PASSWORD).inheritIO().start();
-    assertEquals(0, made.waitFor());
-    KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
-    cert = pem("CERTIFICATE", keys.getCertificate("a").getEncoded());
-    key = pem("PRIVATE KEY", keys.getKey("a", PASSWORD.toCharArray()).getEncoded());
-  }
-
-  private Path pem(String kind, byte[] data) throws Exception {
-    String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(data);
-    return Files.writeString(folder.resolve(kind + ".pem"), "-----BEGIN " + kind + "-----\n" + text + "\n-----END " + kind + "-----\n");
+    Certificates made = Certificates.in(folder);
+    cert = made.cert();
+    key = made.key();
   }
 
   @Test
