@@ -17,7 +17,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
 // sdk names this implementation in heartbeats.
@@ -80,9 +79,6 @@ type Config struct {
 	// Schemas makes and checks the JSON schemas of parameters; schema.Of does. Defaults to none:
 	// then handlers announce the schemas that [ParamsSchema] gives, unchecked.
 	Schemas Schemas
-	// HostLoad says how busy the machine is, which is shown beside the instance; hostload.Of
-	// does. Defaults to none.
-	HostLoad func() *fleet.HostLoad
 }
 
 func (c Config) withDefaults() Config {

@@ -63,7 +63,7 @@ func (p *presence) beat(now time.Time, s status) {
 	beat := bus.Heartbeat{ControlSecret: p.secret, Instance: fleet.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: s.state,
 		Kinds: p.e.registry.kinds(), Handlers: p.e.registry.names(),
-		Slots: s.slots, Running: s.running, DrainBy: instant(p.e.clock.at(s.drainBy)), Labels: p.labels, Zone: p.labels["zone"], Load: p.e.hostLoad(),
+		Slots: s.slots, Running: s.running, DrainBy: instant(p.e.clock.at(s.drainBy)), Labels: p.labels, Zone: p.labels["zone"], Load: hostLoad(),
 		Protocol: fleet.Protocol, Version: cfg.Version, SDK: sdk,
 		Host: hostname(), PID: os.Getpid(),
 		StartedAt: p.began, At: instant(now), Refused: p.refused, Refusal: p.refusal,
@@ -113,12 +113,4 @@ func (p *presence) end() {
 
 func (e *Executor) heartbeatSubject() string {
 	return bus.SubjectHeartbeat(e.cfg.Group, e.cfg.Instance)
-}
-
-// hostLoad returns how busy the machine is; nil if nobody says.
-func (e *Executor) hostLoad() *fleet.HostLoad {
-	if e.cfg.HostLoad == nil {
-		return nil
-	}
-	return e.cfg.HostLoad()
 }

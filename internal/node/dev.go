@@ -22,7 +22,6 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/executor"
-	"github.com/carillon-scheduler/carillon/executor/hostload"
 	"github.com/carillon-scheduler/carillon/executor/schema"
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/internal/cli"
@@ -246,7 +245,7 @@ func devExecutor(conn *cluster.Conn, o devOptions, key *seal.Key, metrics promet
 	e, err := executor.New(conn.Conn, executor.Config{
 		Group: devGroup, Instance: "dev", Slots: o.slots, Version: build.Version(), Logger: log.With("component", "executor"),
 		Grace: 500 * time.Millisecond, Patience: 1500 * time.Millisecond, SecretKey: key.Text(),
-		Observers: observers(metrics, o.tracer), Schemas: schema.JSON{}, HostLoad: hostload.Of,
+		Observers: observers(metrics, o.tracer), Schemas: schema.JSON{},
 	})
 	if err != nil {
 		return nil, err

@@ -18,7 +18,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/executor"
-	"github.com/carillon-scheduler/carillon/executor/hostload"
 	"github.com/carillon-scheduler/carillon/executor/metrics"
 	"github.com/carillon-scheduler/carillon/executor/schema"
 	"github.com/carillon-scheduler/carillon/executor/tracing"
@@ -137,7 +136,7 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	e, err := executor.New(conn, executor.Config{
 		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: build.Version(), Logger: log.With("component", "executor"),
 		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes,
-		Observers: observers(reg, tracer), Schemas: schema.JSON{}, HostLoad: hostload.Of,
+		Observers: observers(reg, tracer), Schemas: schema.JSON{},
 	})
 	if errors.Is(err, job.ErrInvalid) {
 		return cli.Usage(err)

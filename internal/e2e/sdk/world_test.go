@@ -19,7 +19,6 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/executor"
-	"github.com/carillon-scheduler/carillon/executor/hostload"
 	"github.com/carillon-scheduler/carillon/executor/schema"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -115,7 +114,7 @@ func (w *world) opened(name string) *cluster.Conn {
 func (w *world) startOn(conn *cluster.Conn, name string, cfg executor.Config, register func(e *executor.Executor)) *instance {
 	w.t.Helper()
 	var log bytes.Buffer
-	cfg.Group, cfg.Instance, cfg.Schemas, cfg.HostLoad = "g", name, schema.JSON{}, hostload.Of
+	cfg.Group, cfg.Instance, cfg.Schemas = "g", name, schema.JSON{}
 	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	e, err := executor.New(conn.Conn, cfg)
 	if err != nil {

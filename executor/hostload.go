@@ -1,4 +1,4 @@
-package hostload
+package executor
 
 import (
 	"runtime"
@@ -9,8 +9,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// Of returns how busy the machine is, as far as its operating system tells.
-func Of() *fleet.HostLoad {
+// hostLoad returns how busy the machine is, as far as its operating system tells.
+func hostLoad() *fleet.HostLoad {
 	h := &fleet.HostLoad{CPUs: runtime.NumCPU()}
 	if avg, err := load.Avg(); err == nil {
 		h.Load1 = avg.Load1
