@@ -11,11 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** One attempt, from its trigger to its acknowledgement. Its methods are called by the loop. */
 final class Attempt {
-  private static final Logger LOG = LoggerFactory.getLogger(io.carillon.executor.Executor.class);
+  private static final Logger LOG = Log.of(io.carillon.executor.Executor.class);
   private static final long SIGN_OF_LIFE = Duration.ofSeconds(4).toNanos();
   private static final long STARTED_AFTER = Duration.ofSeconds(1).toNanos();
   private static final long PROGRESS_EVERY = Duration.ofSeconds(1).toNanos();

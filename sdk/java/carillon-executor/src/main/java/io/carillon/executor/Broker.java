@@ -22,11 +22,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The connection to NATS: it publishes, asks, and listens. Any thread may use it. */
 final class Broker {
-  private static final Logger LOG = LoggerFactory.getLogger(io.carillon.executor.Executor.class);
+  private static final Logger LOG = Log.of(io.carillon.executor.Executor.class);
   private static final Duration ANSWER = Duration.ofSeconds(5);
   private static final Duration PATIENCE = Duration.ofSeconds(2); // with a NATS that may be away
   private static final int HEADROOM = 4 << 10; // for headers, which count in NATS' limit

@@ -25,12 +25,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Connects to NATS, and keeps trying while it is away or refuses the credential. */
 final class Connector {
   private static final int ASK = 2000; // milliseconds
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
 
   private final Settings settings;
   private final CountDownLatch stopping;

@@ -1,11 +1,10 @@
 package io.carillon.executor;
 
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Warnings about something that is tried again and again: the first, the second, the fourth and so on. */
 final class Doubling {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
 
   private int count;
 

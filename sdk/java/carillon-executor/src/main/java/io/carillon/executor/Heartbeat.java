@@ -13,11 +13,10 @@ import java.util.Base64;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What an instance tells the others: that it lives, and which handlers it has. */
 class Heartbeat {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
   private static final Duration COMPARE_WITHIN = Duration.ofSeconds(1); // a heartbeat that takes longer says too little
   private static final long ANY = -1; // in the place of the sequence that is expected
 

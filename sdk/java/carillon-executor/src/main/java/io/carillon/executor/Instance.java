@@ -13,14 +13,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One life of an executor: from its connection to its last acknowledgement. What it knows belongs to
  * the thread {@link #loop}, which looks every 100 ms at what is due.
  */
 final class Instance {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
   private static final long LOOK = 100; // ms
   private static final long COMPARE_EVERY = Duration.ofSeconds(15).toNanos();
   private static final long BEAT = Duration.ofSeconds(5).toNanos();

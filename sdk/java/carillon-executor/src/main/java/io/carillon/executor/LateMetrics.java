@@ -4,14 +4,13 @@ import java.time.Instant;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Metrics that are made when there is something to measure. To ask OpenTelemetry for them at the start would
  * keep a program from setting it up after that.
  */
 final class LateMetrics extends Metrics {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
 
   private final Supplier<Metrics> make;
   private Metrics made; // guarded by this

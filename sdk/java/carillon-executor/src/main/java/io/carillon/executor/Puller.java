@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Asks the group's consumers for as many triggers as there are free slots: each consumer without a
@@ -15,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * loop calls it.
  */
 final class Puller {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
   private static final Duration EXPIRES = Duration.ofSeconds(30);
   private static final Duration HEARTBEAT = Duration.ofSeconds(3);
   private static final Duration TURN = Duration.ofSeconds(1); // while several consumers share the slots

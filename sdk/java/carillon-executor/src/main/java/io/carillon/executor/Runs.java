@@ -10,11 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The runs of an instance, those that it had, and whether it takes more. Only the loop uses it. */
 final class Runs {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
   private static final Duration HAND_OVER = Duration.ofSeconds(2);
 
   private final Instance of;

@@ -19,11 +19,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A folder with the ends that NATS has not stored yet, so that they outlive a restart. */
 final class Spool {
-  private static final Logger LOG = LoggerFactory.getLogger(Executor.class);
+  private static final Logger LOG = Log.of(Executor.class);
 
   private final Path folder;
 
