@@ -101,6 +101,26 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
+def _fault(value: Any) -> str:
+    """The place of what JSON cannot hold, as far as it is not too deep."""
+    place, within = "result", {id(value)}
+    while len(within) < 20:
+        faulty = next(((part, at) for part, at in _parts(value, place) if not _has_json(part)), None)
+        if faulty is None or id(faulty[0]) in within:  # it is this one, or refers back to what it is in
+            return faulty[1] if faulty else place
+        value, place = faulty
+        within.add(id(value))
+    return "result"
+
+
+def _has_json(value: Any) -> bool:
+    try:
+        wire.dumps(value, _plain)
+    except Exception:  # noqa: BLE001 - as in encode_result
+        return False
+    return True
+
+
 def encode_result(value: Any, mask: Callable[[str], str]) -> tuple[Any, str]:
     """A handler's result as JSON has it, masked, and a note about what is wrong with it."""
     if value is None:
@@ -113,7 +133,7 @@ def encode_result(value: Any, mask: Callable[[str], str]) -> tuple[Any, str]:
             value = dataclasses.asdict(value)
         data = wire.dumps(value, _plain)
     except Exception as e:  # noqa: BLE001 - the work is done, whatever a model says
-        return None, f"the result was left out: {e}"
+        return None, f"the result was left out: {_fault(value)}: {e}"
     if len(data) > wire.MAX_RESULT:  # masked before it is cut, or a part of a secret could stay
         start = wire.cut(mask(data.decode()), 8 << 10)
         note = f"the result has {len(data)} bytes, more than {wire.MAX_RESULT}: only its beginning is kept; store it elsewhere, and return where it is"
