@@ -16,7 +16,7 @@ var (
 	ExecutorStopped      = None{define("executor_stopped", "the executor stopped before the run could end, and delivery at_most_once forbids to run it again")}
 	NobodyFreeBy         = One{define("nobody_free_by", "no instance was free to begin it by {by:instant}")}
 	GivenBackTooLate     = One{define("given_back_too_late", "it had to begin by {by:instant}: until then no instance was free, or the one that had it went silent or gave it back")}
-	Abandoned            = One{define("abandoned", "the handler ignored its context for {patience:duration} and was abandoned")}
+	Abandoned            = One{define("abandoned", "the handler did not stop within {patience:duration} and was abandoned")}
 	ResultLeftOut        = One{define("result_left_out", "the result was left out: {why:free}")}
 	ResultUnfinished     = Two{define("result_unfinished", "the handler returned unfinished work: {place:phrase} is {what:phrase}; finish it in the handler, and return its value")}
 	ResultCut            = Two{define("result_cut", "the result has {bytes|byte|bytes}, more than {most:number}: only its beginning is kept")}

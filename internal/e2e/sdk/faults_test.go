@@ -141,7 +141,7 @@ func TestAHandlerThatIgnoresItsContextIsAbandonedAndItsSlotIsFree(t *testing.T) 
 		stuck := w.trigger(timeout(10 * time.Second))
 		next := w.trigger()
 		time.Sleep(17 * time.Second)
-		w.wantStatus(stuck.RunID, job.StatusTimedOut, "ignored its context for 5s and was abandoned")
+		w.wantStatus(stuck.RunID, job.StatusTimedOut, "did not stop within 5s and was abandoned")
 		w.wantStatus(next.RunID, job.StatusSucceeded, "")
 		if n := metric(t, registry, "carillon_executor_handlers_abandoned_total"); n != 1 {
 			t.Errorf("abandoned handlers: %v, want 1", n)

@@ -122,6 +122,19 @@ def deep():
     return value
 
 
+def cycle():
+    value = {"b": 1}
+    value["a"] = [value]
+    return value
+
+
+@pytest.mark.parametrize(("result", "place"), [({"a": [0, {1, 2}]}, "result.a[1]: "), (cycle(), "result.a[0]: "), ({3}, "result: ")])
+def test_the_note_of_a_result_names_the_place(result, place):
+    app = Executor(group="billing")
+    app.handler("h")(lambda run: result)
+    assert run_handler(app, "h").message.startswith(f"the result was left out: {place}")
+
+
 @pytest.mark.parametrize("result", [Model(), Locked(threading.Lock()), deep(), {"a": object()}])
 def test_a_result_of_which_no_json_can_be_made_is_left_out_with_a_note(result):
     app = Executor(group="billing")
@@ -279,7 +292,7 @@ def test_a_handler_that_ignores_its_end_is_named_in_the_message(monkeypatch):
     app, over = Executor(group="billing"), threading.Event()
     app.handler("h")(lambda run: over.wait(60))
     end = run_handler_then(over, app, "h", timeout=0.05)
-    assert end.message == "took longer than its timeout of 50ms; the handler ignored its context for 0.1s and was abandoned"
+    assert end.message == "took longer than its timeout of 50ms; the handler did not stop within 0.1s and was abandoned"
 
 
 def run_handler_then(over, app, handler, **options):

@@ -24,7 +24,7 @@ const LOST = "the executor stopped before the run could end, and delivery at_mos
 
 /** What is said of a handler that ignores its signal for so many milliseconds. */
 export function abandoned(patience: number): Failure {
-  return new Failure(`the handler ignored its context for ${patience / 1000}s and was abandoned`);
+  return new Failure(`the handler did not stop within ${patience / 1000}s and was abandoned`);
 }
 
 /** Why a run had to end, and what its handler had to say. */

@@ -107,7 +107,7 @@ test("a handler that ignores its signal is left behind, and its message says so"
   const end = runHandler(new Executor({ group: "g" }).handler("h", () => new Promise(() => {})), "h", undefined, { cancel: AbortSignal.abort() });
   await new Promise(setImmediate);
   t.mock.timers.tick(10_000);
-  assert.equal((await end).message, "cancelled by the test; the handler ignored its context for 10s and was abandoned");
+  assert.equal((await end).message, "cancelled by the test; the handler did not stop within 10s and was abandoned");
 });
 
 test("a test sets the fire time and the cause", async () => {

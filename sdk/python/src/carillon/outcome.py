@@ -60,7 +60,7 @@ def _wishes(run: Run, error: BaseException) -> dict[str, Any]:
 
 def abandoned(patience: float) -> Failure:
     """What is said of a handler that ignores that its run has to end."""
-    return Failure(f"the handler ignored its context for {patience:g}s and was abandoned")
+    return Failure(f"the handler did not stop within {patience:g}s and was abandoned")
 
 
 GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # of Python 3.11 and newer

@@ -54,7 +54,7 @@ record Outcome(String status, String message, JsonNode result, boolean isFinal, 
 
   /** A run whose handler has ignored for so long that it has to end. */
   static Outcome abandoned(LiveRun run, Duration patience, boolean repeatable) {
-    return ended(run, "the handler ignored its context for " + patience.toSeconds() + "s and was abandoned", repeatable);
+    return ended(run, "the handler did not stop within " + patience.toSeconds() + "s and was abandoned", repeatable);
   }
 
   /** A run that had to end. */
