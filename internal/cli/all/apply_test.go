@@ -181,6 +181,9 @@ func TestAnImportWarnsOfSchedulesThatManyPeopleMeanOtherwise(t *testing.T) {
 	if code, out, errOut := s.Run(text, args...); code != 0 || !strings.Contains(out, "    warning: schedule.cron "+rest) {
 		t.Errorf("exit code %d: %s\n%s", code, errOut, out)
 	}
+	if code, out, errOut := s.Run(text, append(args, "--group", "nobody")...); code != 0 || strings.Count(out, "which has no executor") != 1 {
+		t.Errorf("exit code %d: %s\n%s", code, errOut, out)
+	}
 	if code, out, errOut := s.Run("", "next", "default/often"); code != 0 || out == "" || errOut != "warning: schedule.cron "+rest+"\n" {
 		t.Errorf("exit code %d: %s\n%s", code, errOut, out)
 	}

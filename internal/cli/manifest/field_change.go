@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
@@ -39,6 +40,15 @@ func drawWarnings(t *draw.Table, warnings []client.FieldError) {
 	for _, w := range warnings {
 		t.Line("    warning: " + w.Field + " " + string(w.Reason))
 	}
+}
+
+// drawImportWarnings is drawWarnings for one of many imported jobs: what is said of their group comes once.
+func drawImportWarnings(t *draw.Table, warnings []client.FieldError, said map[client.FieldError]bool) {
+	drawWarnings(t, slices.DeleteFunc(slices.Clone(warnings), func(w client.FieldError) bool {
+		again := w.Field == "job" && said[w]
+		said[w] = true
+		return again
+	}))
 }
 
 // FieldChange tells how one field changed.

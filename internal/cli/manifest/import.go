@@ -249,7 +249,7 @@ func printJobs(w io.Writer, f cli.Format, jobs []imported) error {
 
 func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, warnings map[string][]client.FieldError, left []Change, o crontabOptions) {
 	t.Row("LINE", "OUTCOME", "JOB", "NOTE")
-	count := map[crontab.Outcome]int{}
+	count, said := map[crontab.Outcome]int{}, map[client.FieldError]bool{}
 	for _, l := range lines {
 		count[l.Outcome]++
 		name, outcome, note := "-", string(l.Outcome), l.Note
@@ -261,7 +261,7 @@ func drawImport(t *draw.Table, lines []crontab.Line, results map[string]string, 
 			note = l.Text
 		}
 		t.Row(strconv.Itoa(l.Number), outcome, name, t.Cell(note, 110))
-		drawWarnings(t, warnings[name])
+		drawImportWarnings(t, warnings[name], said)
 	}
 	for _, c := range left {
 		if o.prune {

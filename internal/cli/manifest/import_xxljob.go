@@ -204,7 +204,7 @@ func jobsOfEntries(entries []xxljob.Entry) []imported {
 
 func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]string, warnings map[job.Name][]client.FieldError, left []job.Name, o xxlJobOptions) {
 	t.Row("ID", "OUTCOME", "JOB", "NOTE")
-	count := map[string]int{}
+	count, said := map[string]int{}, map[client.FieldError]bool{}
 	for _, e := range entries {
 		name, outcome, note := "-", string(e.Outcome), e.Note
 		if e.Outcome == xxljob.Imported {
@@ -218,7 +218,7 @@ func drawEntries(t *draw.Table, entries []xxljob.Entry, results map[job.Name]str
 			note = e.Title
 		}
 		t.Row(strconv.Itoa(e.ID), outcome, name, t.Cell(note, 110))
-		drawWarnings(t, warnings[job.Name(name)])
+		drawImportWarnings(t, warnings[job.Name(name)], said)
 	}
 	for _, name := range left {
 		t.Row("-", "left over", string(name), "an earlier import made it, and it is not in this dump; \"carillon delete\" removes it")
