@@ -13,7 +13,15 @@ const notes: Record<string, string> = {
 };
 
 vi.mock("@/api/importing", () => ({
-  applyJob: () => Promise.resolve({ result: "unchanged", changes: [] }),
+  applyJob: () =>
+    Promise.resolve({
+      result: "unchanged",
+      changes: [],
+      warnings: ["ops/report", "ops/typo"].map((job) => ({
+        field: "children",
+        reason: { code: "child_unknown", text: `names ${job}`, params: { job } },
+      })),
+    }),
   noteOf: (name: string) => Promise.resolve(notes[name] ?? ""),
   jobsNoted: (group: string, passes: (note: string) => boolean) =>
     Promise.resolve(
@@ -55,4 +63,11 @@ it("jobs are looked at and saved as paused if that is asked for", async () => {
   };
   expect(await docs(true)).toEqual([{ job: "ops/report", paused: true }]);
   expect(await docs(false)).toEqual([{ job: "ops/report" }]);
+});
+
+it("a child that is among the imported jobs is not said to be unknown", async () => {
+  const said = { ...words, say: (reason: { text: string }) => reason.text };
+  const source = { kind: "crontab", text: "", group: "ops", zone: "UTC" } as const;
+  const rows = await check(source, "", "", said as never);
+  expect(rows.map((r) => r.note)).toEqual(["children: names ops/typo"]);
 });

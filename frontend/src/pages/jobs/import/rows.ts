@@ -1,5 +1,6 @@
 import { getCalendars, putCalendar } from "@/api/cluster";
 import { applyJob, type CrontabOptions, jobsNoted, noteOf, readCrontab, readXXLJob } from "@/api/importing";
+import type { Reason } from "@/api/schema.gen";
 import { type Manifest, readManifests } from "@/lib/manifests";
 import type { Sayer } from "@/lib/reason";
 
@@ -48,6 +49,7 @@ export async function check(source: Source, note: string, noDocument: string, wo
     "xxl-job": () => xxlJobRows(source, words.say),
   }[source.kind]();
   const calendars = rows.filter((r) => r.manifest?.kind === "calendar").map((r) => r.name);
+  const jobs = new Set(rows.filter((r) => r.manifest?.kind === "job").map((r) => r.name));
   for (const row of rows) {
     if (row.manifest?.kind !== "job") continue;
     if (source.paused) row.manifest = { ...row.manifest, doc: { ...row.manifest.doc, paused: true } };
@@ -55,8 +57,10 @@ export async function check(source: Source, note: string, noDocument: string, wo
       const answer = await applyJob(row.manifest.doc, note, { calendars });
       row.outcome = answer.result;
       row.note ||= answer.changes.map((c) => c.field).join(", ");
-      for (const w of answer.warnings ?? [])
+      for (const w of answer.warnings ?? []) {
+        if (isSettled(w.reason, jobs)) continue;
         row.note = [row.note, `${w.field}: ${words.say(w.reason)}`].filter(Boolean).join("; ");
+      }
       if (row.guarded && row.outcome === "changed" && (await noteOf(row.name)) !== row.origin)
         row.outcome = "conflict";
     } catch (error) {
@@ -64,6 +68,11 @@ export async function check(source: Source, note: string, noDocument: string, wo
     }
   }
   return [...rows, ...(await leftovers(source, rows))];
+}
+
+/** Whether a warning is about a child or a parent that is imported, too. */
+function isSettled({ code = "", params }: Reason, jobs: ReadonlySet<string>): boolean {
+  return /^(child|join)_/.test(code) && jobs.has(params?.job ?? "");
 }
 
 /** The notes by which an import knows the jobs that earlier ones have made. */
