@@ -22,7 +22,7 @@ export function Kpi({ label, value, unit, foot, spark, bad, fit }: KpiProps) {
         {unit && <small>{unit}</small>}
       </span>
       <span className="f">
-        {spark ? <span className="trunc">{foot}</span> : foot}
+        {spark ? <span>{foot}</span> : foot}
         {spark}
       </span>
     </div>
