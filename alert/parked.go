@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
-// checkParked finds shards that are parked, as the nodes say that would fire for them.
+// checkParked finds shards that do not fire, as the nodes say that would fire for them.
 func (s *session) checkParked(ctx context.Context, r *alerting.Rule, now time.Time, _ *jobsView) error {
 	parked, err := s.conn.Nodes().Parked(ctx, now)
 	if err != nil {

@@ -872,9 +872,6 @@ type Health struct {
 // HealthStatus defines model for Health.Status.
 type HealthStatus string
 
-// HeldJob A job whose fires wait for a newer server, because the others cannot read its version.
-type HeldJob = outcome.Held
-
 // HeldRole defines model for HeldRole.
 type HeldRole struct {
 	Node string `json:"node"`
@@ -1381,6 +1378,9 @@ type NodeList struct {
 	// Moves When shards came to their present owners, newest first; at most 100
 	Moves []ShardMove `json:"moves"`
 
+	// Parked Shards whose jobs do not fire until what the reason says is mended. Absent if there are none
+	Parked []ParkedShard `json:"parked,omitempty"`
+
 	// Roles Tasks that one process does for the cluster, by name
 	Roles []HeldRole `json:"roles"`
 
@@ -1434,6 +1434,15 @@ type Overlap = job.Overlap
 
 // Overview defines model for Overview.
 type Overview = runlog.Overview
+
+// ParkedShard defines model for ParkedShard.
+type ParkedShard struct {
+	// Reason Why something is as it is. `text` is in English. `code` and `params` are the same
+	// sentence for clients that show it in another language; docs/reference/reasons.md lists
+	// the codes. Texts from others, such as the error of a handler, have no code.
+	Reason Reason `json:"reason"`
+	Shard  int    `json:"shard"`
+}
 
 // PasswordChange defines model for PasswordChange.
 type PasswordChange struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -35,12 +34,6 @@ type Cursor struct {
 	Begins []Begin `json:"begins,omitempty"`
 	// Moved has the jobs whose last fire was moved to another day.
 	Moved Moved `json:"moved,omitzero"`
-	// Late are versions later than JobsSeq of which the fires are decided in part. There are
-	// such only while Done is ahead of the clock.
-	Late []Late `json:"late,omitempty"`
-	// Unread are revisions up to JobsSeq of versions that nobody could read yet who owned the
-	// shard. Their fires are decided by the first who can.
-	Unread []uint64 `json:"unread,omitempty"`
 	// EventSeq is a sequence number of EVT. It counts only if EVT was created at EventsMade.
 	// Zero means unknown.
 	EventSeq   uint64    `json:"event_seq"`
@@ -89,13 +82,6 @@ type MovedFire struct {
 	At  time.Time `json:"at"` // its fire time
 }
 
-// Late is a version of which all fires due up to Done are decided.
-type Late struct {
-	Job     job.Name  `json:"job"`
-	Version int       `json:"version"`
-	Done    time.Time `json:"done"`
-}
-
 // DoneFor returns the instant up to which all of a job's fires are decided.
 func (c *Cursor) DoneFor(name job.Name) time.Time {
 	if s := c.Sweep; s != nil && cmp.Or(cmp.Compare(name.Hash(), s.After.Hash()), cmp.Compare(name, s.After)) <= 0 {
@@ -108,16 +94,10 @@ func (c *Cursor) DoneFor(name job.Name) time.Time {
 // are before there is a cursor.
 func (c *Cursor) Decided(v, next *JobEntry) bool {
 	name := v.Job.Job
-	switch {
-	case c == nil || slices.Contains(c.Unread, v.Revision):
-		return false
-	case c.JobsSeq < next.Revision:
+	if c == nil || c.JobsSeq < next.Revision {
 		return false
 	}
 	due := next.EffectiveFrom.Add(v.Schedule.Offset(name)) // no fire of v is due later
-	if v.Unreadable != "" {
-		due = next.EffectiveFrom.Add(job.MaxSpread)
-	}
 	return !c.DoneFor(name).Before(due)
 }
 

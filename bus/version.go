@@ -3,7 +3,6 @@ package bus
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -19,20 +18,10 @@ type JobEntry struct {
 	job.Version
 	// Revision changes with each edit; a change may be made conditional on it.
 	Revision uint64
-	// Unreadable says why this program cannot read the version, which a newer one has saved. Then
-	// no more is known of it than job, number, beginning and format. Empty: it can.
-	Unreadable string
 }
 
 // JobHistory is how many versions of a job are kept.
 const JobHistory = 32
-
-// Envelope is what every program can read of a version.
-type Envelope struct {
-	Version       int       `json:"version"`
-	EffectiveFrom time.Time `json:"effective_from"`
-	Format        int       `json:"format"`
-}
 
 // JobKey returns the key under which the bucket keeps the versions of a job of a shard.
 func JobKey(shard int, name job.Name) string {

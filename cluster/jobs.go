@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // AuthorSelf is the author of what Carillon changes by itself: it pauses jobs that fail again and
@@ -170,19 +172,24 @@ func (js Jobs) Get(ctx context.Context, name job.Name) (*bus.JobEntry, error) {
 }
 
 // Versions returns a job's versions, oldest first, as many as are kept. The last
-// may be a tombstone, and any may be unreadable. Errors: job.ErrNotFound, job.ErrUnavailable.
+// may be a tombstone. Errors: job.ErrNotFound, job.ErrUnavailable, a *FormatError.
 func (js Jobs) Versions(ctx context.Context, name job.Name) ([]*bus.JobEntry, error) {
 	var versions []*bus.JobEntry
+	var newer error
 	err := js.conn.ReadKeys(ctx, bus.BucketJobs, js.key(name), 1, 0, func(e jetstream.KeyValueEntry) {
 		if e.Operation() != jetstream.KeyValuePut { // housekeeping has removed those before
-			versions = nil
+			versions, newer = nil, nil
 			return
 		}
-		if v, ok := DecodeVersion(e); ok {
+		v, err := DecodeJobEntry(e)
+		if _, ok := errors.AsType[*FormatError](err); ok {
+			newer = err
+		}
+		if err == nil { // else schedulers pass over it, too
 			versions = append(versions, v)
 		}
 	})
-	if err != nil {
+	if err = cmp.Or(err, newer); err != nil {
 		return nil, fmt.Errorf("read versions of job %s: %w", name, err)
 	}
 	if len(versions) == 0 {
@@ -257,7 +264,21 @@ func (js Jobs) ReadAll(ctx context.Context, after, known uint64, yield func(jets
 	return js.conn.ReadKeys(ctx, bus.BucketJobs, ">", after+1, known, yield)
 }
 
-// DecodeJobEntry reads an entry of the bucket. The error is an *InvalidError.
+// FormatError says that a newer server saved a version of a job, and that this program cannot read it. It is
+// a job.ErrConflict.
+type FormatError struct {
+	Job     job.Name
+	Version int
+	Format  int
+}
+
+func (e *FormatError) Error() string { return reason.VersionOfNewer.With(e.Version, e.Job, e.Format) }
+
+// Unwrap returns job.ErrConflict.
+func (e *FormatError) Unwrap() error { return job.ErrConflict }
+
+// DecodeJobEntry reads an entry of the bucket. The error is a *FormatError, or an *InvalidError about what
+// is damaged.
 func DecodeJobEntry(e jetstream.KeyValueEntry) (*bus.JobEntry, error) {
 	v, err := decodeVersion(e.Key(), e.Value())
 	if err != nil {
@@ -293,38 +314,16 @@ func decodeObject(data []byte, v json.Unmarshaler, plain any) error {
 }
 
 func decodeVersion(key string, data []byte) (v job.Version, err error) {
-	if err := jsonv2.Unmarshal(data, &v, storedVersion); err != nil {
-		return v, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, bus.BucketJobs, err)}
+	err = jsonv2.Unmarshal(data, &v, storedVersion)
+	if err == nil && v.Format <= job.VersionFormat {
+		return v, nil
 	}
-	if v.Format > job.VersionFormat {
-		return v, &job.InvalidError{Field: "format", Reason: fmt.Sprintf(
-			"of version %d of job %s is %d, and this program reads up to %d: a newer server has saved it", v.Version, v.Job.Job, v.Format, job.VersionFormat)}
+	var newer struct{ Version, Format int }
+	if json.Unmarshal(data, &newer) == nil && newer.Format > job.VersionFormat {
+		name, _ := bus.JobOfKey(key)
+		return v, &FormatError{name, newer.Version, newer.Format}
 	}
-	return v, nil
-}
-
-// DecodeVersion reads an entry of the bucket, as far as this program can. It returns false for
-// what is no version at all, which schedulers pass over, too.
-func DecodeVersion(e jetstream.KeyValueEntry) (v *bus.JobEntry, ok bool) {
-	v, err := DecodeJobEntry(e)
-	if err == nil {
-		return v, true
-	}
-	name, named := bus.JobOfKey(e.Key())
-	envelope, ok := DecodeEnvelope(e)
-	if !ok || !named {
-		return nil, false
-	}
-	v = &bus.JobEntry{Revision: e.Revision(), Unreadable: err.Error()}
-	v.Job.Job, v.Version.Version, v.EffectiveFrom, v.Format = name, envelope.Version, envelope.EffectiveFrom, envelope.Format
-	return v, true
-}
-
-// DecodeEnvelope reads the envelope of a version that cannot be read whole. It returns false
-// for what is no version at all.
-func DecodeEnvelope(e jetstream.KeyValueEntry) (v bus.Envelope, ok bool) {
-	err := json.Unmarshal(e.Value(), &v)
-	return v, err == nil && v.Version > 0 && !v.EffectiveFrom.IsZero()
+	return v, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("at key %s of bucket %s is damaged: %v", key, bus.BucketJobs, err)}
 }
 
 // RemoveDeleted removes all versions of jobs that were deleted before the given

@@ -77,8 +77,8 @@ func (c *Conn) ServerTime(ctx context.Context) (time.Time, error) {
 	return stream.CachedInfo().TimeStamp.UTC(), nil
 }
 
-// ParkedShard is a shard that does not fire because NATS refuses for good what it is to
-// store.
+// ParkedShard is a shard that does not fire because NATS refuses for good what it is to store, a newer
+// server has saved one of its jobs, or its position is ahead of the clock.
 type ParkedShard struct {
 	Shard  int    `json:"shard"`
 	Reason string `json:"reason"`

@@ -19,9 +19,6 @@ type Plan struct {
 	Version int32
 	Paused  bool
 	Deleted bool
-	// Unreadable says that this program cannot read the version. It has no fires until
-	// somebody can, and shares the rules of the version before it.
-	Unreadable bool
 	// suspended is nil for most.
 	suspended *suspension
 	*Rules
@@ -216,7 +213,7 @@ func (h History) NextDue(after int64) (due int64, ok bool) {
 // next returns plan i's first fire that is due after the given instant.
 func (h History) next(i int, after int64) (Fire, bool) {
 	p := &h[i]
-	if p.Deleted || p.Unreadable {
+	if p.Deleted {
 		return Fire{}, false
 	}
 	at, ok := p.table.Next(max(p.From, after-p.Offset))

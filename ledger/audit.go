@@ -111,9 +111,6 @@ func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name jo
 	if err != nil {
 		return err
 	}
-	if h := v.heldSince(); h != nil && !from.After(a.from) && h.Since.Before(to) {
-		a.Held = append(a.Held, *h)
-	}
 	seen := 0
 	_, err = v.Judge(ctx, from, to, func(e *outcome.Entry) bool {
 		if seen++; seen%looked == 0 && a.full() {

@@ -1,12 +1,10 @@
 package ledger
 
 import (
-	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 const (
@@ -27,10 +25,9 @@ type book struct {
 	plans job.History
 	revs  []uint64 // of the plans, in JOBS
 	// decided is up to where fires that were due are decided, for versions up to the
-	// revision known, but for those that are unread: no owner of the shard could read them yet.
+	// revision known.
 	decided int64
 	known   uint64
-	unread  []uint64
 	// since is where the history begins. Until ingested is true, fires of which it knows
 	// nothing may be in records that it does not have yet.
 	since    int64
@@ -42,15 +39,10 @@ type book struct {
 func newBook(planner *job.Planner, name job.Name, versions []*bus.JobEntry) *book {
 	b := &book{name: name}
 	for _, v := range versions {
-		version := v.Version
-		if v.Unreadable != "" { // it has the job's defaults, and so no schedule
-			version = job.Version{Job: job.Job{Job: name}.WithDefaults(), Version: v.Version.Version, EffectiveFrom: v.EffectiveFrom}
-		}
-		plan, err := planner.Plan(&version)
+		plan, err := planner.Plan(&v.Version)
 		if err != nil {
 			continue
 		}
-		plan.Unreadable = v.Unreadable != ""
 		b.plans = append(b.plans, plan)
 		b.revs = append(b.revs, v.Revision)
 	}
@@ -90,19 +82,12 @@ func (b *book) fires(after, upto int64) (fires []expected, all int64) {
 		if from >= end || p.Deleted {
 			continue
 		}
-		plans, of := b.plans, i
-		if p.Unreadable {
-			if plans = b.stoodIn(i); plans == nil {
-				continue
-			}
-			p, of = &plans[0], 0
-		}
 		if p.Kind == job.KindFixedDelay && end-from > windowFires*p.Delay {
 			// Its fires are not known, but they cannot be closer together.
 			return fires, from + windowFires*p.Delay
 		}
 		full := false
-		plans.Fires(of, from+p.Offset, end+p.Offset, func(f job.Fire) bool {
+		b.plans.Fires(i, from+p.Offset, end+p.Offset, func(f job.Fire) bool {
 			fires = append(fires, expected{f, i})
 			full = len(fires) == windowFires
 			return !full
@@ -112,39 +97,6 @@ func (b *book) fires(after, upto int64) (fires []expected, all int64) {
 		}
 	}
 	return fires, upto
-}
-
-// held reports whether no fire of plan i is decided, as no owner could read the version yet.
-func (b *book) held(i int) bool { return slices.Contains(b.unread, b.revs[i]) }
-
-// whyHeld says why nobody decides the fires of plan i; "": somebody does.
-func (b *book) whyHeld(i int) string {
-	switch held := b.held(i); {
-	case b.plans[i].Unreadable && (held || b.revs[i] > b.known):
-		return reason.VersionUnreadable.With(b.plans[i].Version)
-	case held:
-		return reason.VersionUnreadableThere.With(b.plans[i].Version)
-	}
-	return ""
-}
-
-// stoodIn returns the plan by whose schedule to tell of the fires of plan i, which cannot be read
-// here: the last one before that can. It is nil when a newer program has decided them: then
-// only the history knows when they are.
-func (b *book) stoodIn(i int) job.History {
-	if b.whyHeld(i) == "" {
-		return nil
-	}
-	for k := i - 1; k >= 0; k-- {
-		if p := b.plans[k]; !p.Unreadable {
-			if p.Deleted {
-				return nil
-			}
-			p.From = b.plans[i].From
-			return job.History{p}
-		}
-	}
-	return nil
 }
 
 // index returns which plan is a version, or -1.

@@ -25,8 +25,7 @@
 // The ledger says so, instead of guessing:
 //
 //	undecided   the shard's cursor, as it was read first, has not passed the fire, or
-//	            not heard of its version yet; or the job is held, since a newer server
-//	            saved a version that this one, or the shard's owner, cannot read
+//	            not heard of its version yet
 //	unjudged    the fire is older than the history or than the versions that are kept; or
 //	            records that were made before the cursor was read are not in the history
 //	            yet, and the fire may be in one of them

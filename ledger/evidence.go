@@ -10,7 +10,6 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
-	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -65,7 +64,6 @@ func (v Evidence) book() *book {
 	b := newBook(&planner, v.Job, v.Versions)
 	b.decided = v.Cursor.DoneFor(v.Job).UnixMilli()
 	b.known = v.Cursor.JobsSeq
-	b.unread = v.Cursor.Unread
 	b.ingested, b.since = v.Ingested, math.MaxInt64
 	if !v.Since.IsZero() {
 		b.since = v.Since.UnixMilli()
@@ -76,24 +74,6 @@ func (v Evidence) book() *book {
 		}
 	}
 	return b
-}
-
-// held reports whether no owner of the shard could read a version yet.
-func (v Evidence) held(version int) bool {
-	return slices.ContainsFunc(v.Versions, func(e *bus.JobEntry) bool {
-		return e.Version.Version == version && slices.Contains(v.Cursor.Unread, e.Revision)
-	})
-}
-
-// heldSince returns since when nobody decides the job's fires, or nil.
-func (v Evidence) heldSince() *outcome.Held {
-	b := v.book()
-	for i := range b.plans {
-		if why := b.whyHeld(i); why != "" {
-			return &outcome.Held{Job: v.Job, Version: int(b.plans[i].Version), Since: instant(b.plans[i].From), Reason: reason.Text(why)}
-		}
-	}
-	return nil
 }
 
 // rows returns what the history has of the schedule's fires in [from, to), oldest first.

@@ -74,7 +74,7 @@ func (l *Ledger) healed(ctx context.Context, at *position, f *outcome.Finding) (
 // the run before ended, so it is seldom the one that was found missing.
 func (v Evidence) firesAgain(ctx context.Context, f *outcome.Finding) (string, error) {
 	for _, e := range v.Versions {
-		if e.Version.Version != f.Version || e.Unreadable != "" || e.Schedule.Kind() != job.KindFixedDelay {
+		if e.Version.Version != f.Version || e.Schedule.Kind() != job.KindFixedDelay {
 			continue
 		}
 		last, err := v.newest(ctx, logstore.RunFilter{From: f.FireTime})

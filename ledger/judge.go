@@ -159,8 +159,6 @@ func (j *judge) without(f expected) *outcome.Entry {
 	p := &j.plans[f.plan]
 	edge := f.plan > 0 && j.plans[f.plan-1].Kind == job.KindFixedDelay && f.At <= p.From+EdgeTolerance.Milliseconds()
 	switch {
-	case j.whyHeld(f.plan) != "":
-		e.Outcome, e.Reason = outcome.Undecided, reason.Text(reason.Join(reason.Held.String(), j.whyHeld(f.plan)))
 	case f.Due > j.decided:
 		e.Outcome, e.Reason = outcome.Undecided, reason.Text(reason.ShardNotThere.With(instant(j.decided).Format(time.RFC3339Nano)))
 	case j.revs[f.plan] > j.known:
@@ -185,9 +183,7 @@ func (j *judge) unexpected(r *runlog.Run) *outcome.Entry {
 	if len(j.plans) == 0 || at <= j.plans[0].From || r.Version > int(j.plans[len(j.plans)-1].Version) {
 		return e // by a version that is not kept any more, or is newer than what was read
 	}
-	if i := j.index(r.Version); i >= 0 && j.plans[i].Unreadable {
-		return e // a newer program has decided it
-	} else if i >= 0 && j.plans[i].Kind == job.KindFixedDelay {
+	if i := j.index(r.Version); i >= 0 && j.plans[i].Kind == job.KindFixedDelay {
 		e.Due = instant(at + j.plans[i].Offset)
 		e.Late = late(e)
 		return e
@@ -200,7 +196,7 @@ func (j *judge) unexpected(r *runlog.Run) *outcome.Entry {
 // last is its newest row; nil when there is none.
 func (j *judge) silence(last *runlog.Run) *outcome.Entry {
 	i := len(j.plans) - 1
-	if i < 0 || j.plans[i].Kind != job.KindFixedDelay || j.plans[i].Deleted || j.revs[i] > j.known || j.held(i) || !j.ingested {
+	if i < 0 || j.plans[i].Kind != job.KindFixedDelay || j.plans[i].Deleted || j.revs[i] > j.known || !j.ingested {
 		return nil
 	}
 	p := &j.plans[i]

@@ -308,35 +308,3 @@ func TestLongRangesAreJudgedInWindows(t *testing.T) {
 		t.Error(d)
 	}
 }
-
-func TestAJobThatIsHeldOwesNothingUntilANewerServerDecides(t *testing.T) {
-	minute10 := job.Schedule{Cron: "*/10 * * * *"}
-	for _, c := range []struct {
-		name   string
-		unread []uint64
-		since  int // of the second version
-		want   []string
-	}{
-		{"no server can read it", []uint64{2}, 60, []string{"13:00 undecided its shard does not decide it; a newer server saved version 2", "13:10 undecided its shard does not decide it; a newer server saved version 2"}},
-		{"a newer server has decided it", nil, 60, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t, minute10, job.Schedule{})
-			w.Versions[1].Unreadable, w.Cursor.Unread = "its format is 9", c.unread
-			w.wrote(50, job.StatusSucceeded)
-			w.says(50, 80, append([]string{"12:50 ran"}, c.want...)...)
-			w.wrote(65, job.StatusSucceeded, func(u *logstore.Update) { u.Version = 2 }) // by its own schedule
-			if c.unread == nil {
-				w.says(50, 80, "12:50 ran", "13:05 ran")
-			}
-		})
-	}
-	t.Run("this server can read it, and the one that fires cannot", func(t *testing.T) {
-		w := newWorld(t, minute10, minute10)
-		w.Cursor.Unread = []uint64{2}
-		w.wrote(50, job.StatusSucceeded)
-		w.says(50, 80, "12:50 ran", "13:00 undecided its shard does not decide it; the server that fires", "13:10 undecided its shard does not decide it; the server that fires")
-		w.Cursor.Unread = nil
-		w.says(50, 80, "12:50 ran", "13:00 discrepancy", "13:10 discrepancy")
-	})
-}

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
@@ -120,10 +122,11 @@ func (p *Patrol) patrolShard(ctx context.Context, at *position, shard int, from,
 	return to, nil
 }
 
-// readVersions returns the versions of each job of a shard.
+// readVersions returns the versions of each job of a shard. The error may be a *[cluster.FormatError].
 func (p *Patrol) readVersions(ctx context.Context, shard int) ([][]*bus.JobEntry, error) {
 	index := map[string]int{}
 	var jobs [][]*bus.JobEntry
+	var newer error
 	err := p.conn.Jobs().Read(ctx, shard, 0, 0, func(e jetstream.KeyValueEntry) {
 		i, known := index[e.Key()]
 		if !known {
@@ -135,11 +138,15 @@ func (p *Patrol) readVersions(ctx context.Context, shard int) ([][]*bus.JobEntry
 			jobs[i] = nil
 			return
 		}
-		if v, ok := cluster.DecodeVersion(e); ok { // else no scheduler can read it either
+		v, err := cluster.DecodeJobEntry(e)
+		if _, ok := errors.AsType[*cluster.FormatError](err); ok {
+			newer = err
+		}
+		if err == nil { // else schedulers pass over it, too
 			jobs[i] = append(jobs[i], v)
 		}
 	})
-	return slices.DeleteFunc(jobs, func(versions []*bus.JobEntry) bool { return len(versions) == 0 }), err
+	return slices.DeleteFunc(jobs, func(versions []*bus.JobEntry) bool { return len(versions) == 0 }), cmp.Or(err, newer)
 }
 
 // reach is by how much the job's fires may be due later than they are.
@@ -158,8 +165,6 @@ func (p *Patrol) patrolJob(ctx context.Context, v Evidence, from, to time.Time) 
 	_, err := v.Judge(ctx, from.Add(-v.reach()), to.Add(time.Millisecond), func(e *outcome.Entry) bool {
 		switch {
 		case !e.Due.After(from) || e.Due.After(to):
-			return true
-		case e.Outcome == outcome.Undecided && v.held(e.Version): // which may take days, and other jobs do not wait
 			return true
 		case e.Outcome == outcome.Undecided: // of a version that its shard has not heard of yet
 			to = e.Due.Add(-time.Millisecond)

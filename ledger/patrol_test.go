@@ -3,7 +3,6 @@ package ledger_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,8 +20,6 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/outcome"
-	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -222,58 +219,17 @@ func TestAPatrolWaitsForVersionsThatTheirShardHasNotHeardOf(t *testing.T) {
 	})
 }
 
-// newer saves a version of a job, as a server does that knows more than this one.
-func (b *beat) newer(name job.Name, version int) (revision uint64) {
-	b.Helper()
-	kv, err := b.conn.JS.KeyValue(b.Context(), bus.BucketJobs)
-	b.check(err)
-	j := job.Job{Job: name, Schedule: job.Schedule{Cron: "*/10 * * * *"}, Task: job.Task{Handler: "h"}}.WithDefaults()
-	data, err := json.Marshal(job.Version{Job: j, Version: version, EffectiveFrom: time.Now(), Format: job.VersionFormat + 1})
-	b.check(err)
-	revision, err = kv.Put(b.Context(), fmt.Sprintf("%d.%s.%s", name.Shard(shards), name.Group(), name.Short()), data)
-	b.check(err)
-	return revision
-}
-
-func TestAPatrolNeitherBlamesNorWaitsForAJobThatIsHeld(t *testing.T) {
+func TestALedgerRefusesToJudgeAJobThatANewerServerHasSaved(t *testing.T) {
 	onPatrol(t, func(b *beat) {
-		const held, other job.Name = "billing/x", "billing/w"
-		if held.Shard(shards) != other.Shard(shards) {
-			b.Fatal("the jobs are of two shards")
-		}
-		b.put(held, 0)
-		b.put(other, 0)
-		b.ran(held, 0, 10)
-		b.ran(other, 0, 10, 20)
-		time.Sleep(15 * time.Minute)
-		unread := b.newer(held, 2)
-		cursor := func(minute int, unread ...uint64) {
-			b.Helper()
-			m, err := (&bus.Cursor{Shard: held.Shard(shards), Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute), JobsSeq: 1000, Unread: unread}).Msg()
-			b.check(err)
-			bus.Rollup(m)
-			_, err = b.conn.JS.PublishMsg(b.Context(), m)
-			b.check(err)
-		}
-		cursor(35, unread)
-		b.round(string(other) + " 12:30")
-
-		page, err := ledger.New(b.conn, b.store, logstore.DefaultRetention()).Audit(b.Context(), ledger.Request{From: at(0), To: at(35)})
+		const name job.Name = "billing/x"
+		b.put(name, 0)
+		kv, err := b.conn.JS.KeyValue(b.Context(), bus.BucketJobs)
 		b.check(err)
-		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 5, Undecided: 2, Discrepancies: 1}, page.Total); d != "" {
-			b.Error(d)
-		}
-		why := reason.Text("a newer server saved version 2, and this server cannot read it")
-		if d := cmp.Diff([]outcome.Held{{Job: held, Version: 2, Since: at(15), Reason: why}}, page.Held); d != "" {
-			b.Error(d)
-		}
-
-		cursor(35) // a newer server has decided them
-		b.ran(held, 20, 30)
-		page, err = ledger.New(b.conn, b.store, logstore.DefaultRetention()).Audit(b.Context(), ledger.Request{From: at(0), To: at(35)})
+		_, err = kv.Put(b.Context(), bus.JobKey(name.Shard(shards), name), fmt.Appendf(nil, `{"version":2,"format":%d,"schedule":"of a kind to come"}`, job.VersionFormat+1))
 		b.check(err)
-		if d := cmp.Diff(outcome.Tally{Fires: 8, Pending: 7, Discrepancies: 1}, page.Total); d != "" || page.Held != nil {
-			b.Error(d, page.Held)
+		_, err = ledger.New(b.conn, b.store, logstore.DefaultRetention()).Audit(b.Context(), ledger.Request{From: at(0), To: at(35)})
+		if newer, ok := errors.AsType[*cluster.FormatError](err); !ok || newer.Job != name || newer.Version != 2 || newer.Format != job.VersionFormat+1 {
+			b.Errorf("%v", err)
 		}
 	})
 }

@@ -131,6 +131,9 @@ func (l *lane) step(ctx context.Context) {
 		return
 	}
 	l.applyRoom(now)
+	for _, sh := range l.shards {
+		sh.checkPosition(now)
+	}
 	at, ok := l.due(now)
 	if ctx.Err() != nil || !ok || at.Sub(now) > lead {
 		return
@@ -146,7 +149,9 @@ func (l *lane) step(ctx context.Context) {
 	}
 	for _, p := range batches {
 		if sh := l.of[p.ownership]; sh != nil {
-			l.s.shards.unpark(p.shard)
+			if !sh.ahead {
+				l.s.shards.unpark(p.shard)
+			}
 			sh.answer(p.batch)
 			sh.afterCommit(ctx, p.batch)
 			sh.submitDeletions()
@@ -192,7 +197,7 @@ func (l *lane) collect(due time.Time) []pending {
 		l.next = hungry
 	}
 	if stuck != nil {
-		stuck.park(fmt.Errorf("NATS takes no more than %d messages in a batch, and the shard's next step needs more; set batch.max_msgs of NATS to %d", most, bus.MaxBatch))
+		stuck.park(fmt.Sprintf("NATS takes no more than %d messages in a batch, and the shard's next step needs more; set batch.max_msgs of NATS to %d", most, bus.MaxBatch))
 		l.remove(stuck.ownership)
 	}
 	return batches
@@ -207,12 +212,21 @@ func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 			sh.machine.StoodStillUntil(l.s.clock.wallOf(time.Now()).UnixMilli(), t.standstill)
 		}
 		o := sh.ownership
-		t.jobs.passTo(sh.machine, func(p shard.Prepared) {
+		newer := t.jobs.passTo(sh.machine, func(p shard.Prepared) {
 			o.post(ctx, func(sh *laneShard) {
 				sh.machine.Put(&p)
 				sh.publishRevision()
 			})
+		}, func(newer error) {
+			o.post(ctx, func(sh *laneShard) {
+				sh.park(newer.Error())
+				l.remove(o)
+			})
 		})
+		if newer != nil {
+			sh.park(newer.Error())
+			return
+		}
 		sh.publishRevision()
 		l.add(sh)
 		sh.startEvents()

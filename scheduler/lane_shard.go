@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -25,6 +27,7 @@ type laneShard struct {
 	following  bool         // needEvents is closed
 	kills      []shard.Kill // not handed over yet
 	letters    int          // that wait to be sent, as the metrics count them
+	ahead      bool         // the position is so far ahead of the clock that the shard counts as parked
 
 	deletions outbox[[]uint64]
 	effects   outbox[sideEffects]
@@ -38,6 +41,28 @@ func newLaneShard(o *ownership, m *shard.Machine, background func(func(context.C
 		deletions: outbox[[]uint64]{work: (*ownership).deleteReleased},
 		effects:   outbox[sideEffects]{work: (*ownership).runSideEffects},
 		relays:    slices.Repeat([]outbox[letterBatch]{{work: (*ownership).storeLetters}}, bus.MaxPartitions),
+	}
+}
+
+// maxAhead is by how much a position may be ahead of the clock of another node: both are right.
+const maxAhead = 2 * maxOffset
+
+// checkPosition notes when the position begins to be ahead of the clock, and when that has caught up.
+// Meanwhile no job of the shard fires.
+func (sh *laneShard) checkPosition(now time.Time) {
+	ms := now.UnixMilli()
+	by := time.Duration(sh.machine.Ahead(ms)) * time.Millisecond
+	switch {
+	case !sh.ahead && by > maxAhead:
+		sh.ahead = true
+		sh.machine.StoodStill(shard.Standstill{From: ms, To: now.Add(by).UnixMilli(), Reason: reason.PositionWasAhead.String()})
+		why := reason.PositionAhead.With(sh.s.cfg.Node, roughly(by), now.Add(by).UTC())
+		sh.s.shards.park(sh.shard, why)
+		sh.s.log.Error("shard parked: its jobs do not fire", "shard", sh.shard, "reason", why)
+	case sh.ahead && by == 0:
+		sh.ahead = false
+		sh.s.shards.unpark(sh.shard)
+		sh.s.log.Info("shard goes on: the clock has caught up with its position", "shard", sh.shard)
 	}
 }
 

@@ -59,8 +59,8 @@ func newMeasures(s *Scheduler, r prometheus.Registerer) (*measures, error) {
 	}
 	owned := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_owned", Help: "Shards that this node fires for. The sum over all nodes must be the number of shards."},
 		func() float64 { return float64(s.Owned()) })
-	parked := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_parked", Help: "Shards of this node that do not fire because NATS refuses what they are to store; the log has the reason."},
-		func() float64 { return float64(s.Parked()) })
+	parked := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "shards_parked", Help: "Shards of this node that do not fire; the log has the reason."},
+		func() float64 { return float64(len(s.Parked())) })
 	remaining := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "carillon", Name: "lease_remaining_seconds", Help: "How long the shortest of this node's leases may still be believed in; 0 without leases."},
 		func() float64 { return s.shards.leaseRemaining(time.Now()).Seconds() })
 	clock := func(name, help string, value func() float64) prometheus.Collector {

@@ -1,38 +1,132 @@
 package scheduler_test
 
 import (
-	"encoding/json"
-	"strconv"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-func TestAVersionThatANewerServerHasSavedHoldsItsJobAndNoOther(t *testing.T) {
+// saveNewer saves a version of a job as a server does that reads a format more.
+func (w *world) saveNewer(name job.Name, version int) {
+	w.t.Helper()
+	kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketJobs)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := fmt.Appendf(nil, `{"job":%q,"version":%d,"effective_from":%q,"format":%d,"schedule":"of a kind to come"}`,
+		name, version, time.Now().UTC().Format(time.RFC3339Nano), job.VersionFormat+1)
+	if _, err := kv.Put(w.t.Context(), bus.JobKey(name.Shard(8), name), text); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// forget removes all versions of a job.
+func (w *world) forget(name job.Name) {
+	w.t.Helper()
+	kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketJobs)
+	if err == nil {
+		err = kv.Purge(w.t.Context(), bus.JobKey(name.Shard(8), name))
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// wantParked checks for which reason shards do not fire, as a node shows it and the cluster knows it.
+func (w *world) wantParked(node, why string, want ...int) {
+	w.t.Helper()
+	known, err := w.conn.Nodes().Parked(w.t.Context(), time.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, list := range [][]int{{}, {}} {
+		for _, p := range known {
+			if list = append(list, p.Shard); !strings.Contains(p.Reason, why) {
+				w.t.Errorf("shard %d does not fire because %s; want %s", p.Shard, p.Reason, why)
+			}
+		}
+		if !slices.Equal(list, want) {
+			w.t.Errorf("shards %v do not fire, want %v", list, want)
+		}
+		known = w.nodes[node].Parked()
+	}
+}
+
+func catchesUp(j *job.Job) {
+	j.Misfire = job.Misfire{Policy: job.FireAll, Grace: job.Duration(time.Hour)}
+}
+
+// neighbour returns a job of the same shard as another.
+func neighbour(of job.Name) job.Name {
+	for i := 0; ; i++ {
+		if n := job.Name(fmt.Sprintf("g/near-%d", i)); n.Shard(8) == of.Shard(8) {
+			return n
+		}
+	}
+}
+
+const newerOfA = "version 2 of job g/a has format 2, which this server cannot read: upgrade this server"
+
+func TestAShardStandsWhenANewerServerHasSavedOneOfItsJobs(t *testing.T) {
 	run(t, func(w *world) {
-		w.put("g/a", cron("* * * * *"))
-		w.put("g/b", cron("* * * * *"))
+		number := job.Name("g/a").Shard(8)
+		near := neighbour("g/a")
+		others := slices.DeleteFunc(names(16), func(n job.Name) bool { return n.Shard(8) == number })
+		for _, n := range append([]job.Name{"g/a", near}, others...) {
+			w.put(n, secondly, catchesUp)
+		}
 		w.startNode("a")
-		time.Sleep(time.Minute) // 00:01:30
-		j := job.Job{Job: "g/a", Schedule: cron("* * * * *"), Task: job.Task{Handler: "h"}}.WithDefaults()
-		data, err := json.Marshal(job.Version{Job: j, Version: 2, EffectiveFrom: time.Now(), Format: job.VersionFormat + 1})
-		if err != nil {
-			t.Fatal(err)
+		time.Sleep(10500 * time.Millisecond)
+		w.wantParked("a", "")
+		w.saveNewer("g/a", 2)
+		time.Sleep(time.Minute)
+		w.wantParked("a", newerOfA, number)
+		if n := w.gauge("a", "carillon_shards_parked"); n != 1 {
+			t.Errorf("%v shards are shown as parked", n)
 		}
-		kv, err := w.conn.JS.KeyValue(w.t.Context(), bus.BucketJobs)
-		if err != nil {
-			t.Fatal(err)
+		if fires := w.fires("g/a", time.Second); len(fires) != 10 {
+			t.Errorf("%d fires, want 10", len(fires))
 		}
-		if _, err := kv.Put(w.t.Context(), strconv.Itoa(j.Job.Shard(8))+".g.a", data); err != nil {
-			t.Fatal(err)
+		for _, n := range others {
+			w.wantEachOnce(n, second(1))
 		}
-		time.Sleep(time.Minute) // 00:02:30
-		w.wantDecided("g/a 00:01:00 pending schedule", "g/b 00:01:00 pending schedule", "g/b 00:02:00 pending schedule")
-		if _, _, err := w.conn.Jobs().Put(w.t.Context(), j, cluster.Edit{At: time.Now()}); err == nil {
-			t.Error("an edit was taken that loses what the newer server has saved")
+		w.forget("g/a")
+		time.Sleep(time.Minute)
+		w.wantParked("a", "")
+		w.wantEachOnce(near, second(1))
+	})
+}
+
+func TestAnOldServerThatJoinsLateStandsForWhatItCannotRead(t *testing.T) {
+	run(t, func(w *world) {
+		number := job.Name("g/a").Shard(8)
+		near := neighbour("g/a")
+		others := slices.DeleteFunc(names(16), func(n job.Name) bool { return n.Shard(8) == number })
+		for _, n := range append([]job.Name{"g/a", near}, others...) {
+			w.put(n, secondly, catchesUp)
 		}
+		w.saveNewer("g/a", 2)
+		w.startNode("a")
+		time.Sleep(30500 * time.Millisecond)
+		w.wantParked("a", newerOfA, number)
+		for _, n := range others {
+			w.wantEachOnce(n, second(1))
+		}
+		w.stopNode("a")
+		w.startNode("b") // another old one
+		time.Sleep(30 * time.Second)
+		w.wantParked("b", newerOfA, number)
+		if fires := append(w.fires("g/a", time.Second), w.fires(near, time.Second)...); len(fires) != 0 {
+			t.Errorf("%d fires", len(fires))
+		}
+		w.forget("g/a")
+		time.Sleep(time.Minute)
+		w.wantParked("b", "")
+		w.wantEachOnce(near, second(1))
 	})
 }

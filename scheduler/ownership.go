@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -27,7 +28,7 @@ type ownership struct {
 	lease  atomic.Pointer[jet.Held] // nil unless held
 	ready  atomic.Bool              // the lane has the shard
 	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
-	parked atomic.Bool              // the same, because NATS refuses what the shard is to store
+	parked atomic.Bool              // the same, because the shard cannot go on
 	cursor atomic.Uint64            // sequence of the shard's cursor: a leader of TRIG that lacks it was deposed
 
 	// What the lane tells those who serve the shard:
@@ -89,7 +90,9 @@ func (o *ownership) run(ctx context.Context, t *takeover, slots chan struct{}) b
 	began := time.Now()
 	machine, err := t.run(ctx)
 	if err != nil {
-		if ctx.Err() == nil {
+		if newer, ok := errors.AsType[*cluster.FormatError](err); ok {
+			o.park(newer.Error())
+		} else if ctx.Err() == nil {
 			o.s.log.WarnContext(ctx, "shard not taken over", "shard", o.shard, "error", err)
 			o.failed.Store(true)
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// parkFor is how long a shard is left alone for which NATS refuses what it is to store.
-	// Only a person can change that: the limits of NATS, or the job.
+	// parkFor is how long a parked shard is left alone. Only a person can change what is wrong: the
+	// limits of NATS, the job, or the version of the server.
 	parkFor = 20 * time.Second
 	// maxIncomplete is how often in a row NATS may refuse a batch as incomplete, for about 3
 	// seconds, until that counts as refused for good.
@@ -34,7 +34,7 @@ func (c *committer) split(ctx context.Context, at time.Time, batches []pending, 
 		} else if refusal.TooMany() && len(p.batch.Messages) > c.room() {
 			p.lose("its batch has more messages than NATS takes; the next ones are smaller", refusal)
 		} else {
-			p.park(refusal)
+			p.park("NATS refuses what it is to store: " + refusal.Error())
 		}
 		return batches, nil
 	}
@@ -66,15 +66,15 @@ func (c *committer) shrink(n int) {
 	}
 }
 
-// park ends the ownership because NATS refuses for good what the shard is to store. It is
-// tried again after a while. All other shards go on.
-func (o *ownership) park(err error) {
+// park ends the ownership because the shard cannot go on: NATS refuses for good what it is to store, or a
+// newer server has saved a job. It is tried again after a while. All other shards go on.
+func (o *ownership) park(why string) {
 	if o.held() == nil || o.failed.Swap(true) {
 		return
 	}
 	o.parked.Store(true)
-	o.s.shards.park(o.shard, err.Error())
-	o.s.log.Error("shard parked: NATS refuses what it is to store, and its jobs do not fire", "shard", o.shard, "again_in", parkFor, "error", err)
+	o.s.shards.park(o.shard, why)
+	o.s.log.Error("shard parked: its jobs do not fire", "shard", o.shard, "again_in", parkFor, "reason", why)
 	o.cancel()
 }
 

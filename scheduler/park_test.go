@@ -44,7 +44,7 @@ func TestAShardForWhichABatchIsRefusedForGoodIsParkedAndTheOthersGoOn(t *testing
 		time.Sleep(5500 * time.Millisecond)
 		w.limitMessages(8 << 10)
 		time.Sleep(time.Minute)
-		if n := w.nodes["a"].Parked(); n != 1 {
+		if n := len(w.nodes["a"].Parked()); n != 1 {
 			t.Errorf("%d shards are parked, want 1", n)
 		}
 		for _, n := range others {
@@ -54,7 +54,7 @@ func TestAShardForWhichABatchIsRefusedForGoodIsParkedAndTheOthersGoOn(t *testing
 		}
 		w.limitMessages(-1)
 		time.Sleep(30 * time.Second)
-		if n := w.nodes["a"].Parked(); n != 0 {
+		if n := len(w.nodes["a"].Parked()); n != 0 {
 			t.Errorf("%d shards are parked, want none", n)
 		}
 		w.wantEachOnce("g/bulky", second(1))
@@ -82,7 +82,7 @@ func TestANodeFindsHowManyMessagesNATSTakesInABatch(t *testing.T) {
 		time.Sleep(20 * time.Second) // so that each shard has more to do than one batch takes
 		w.startNode("a")
 		time.Sleep(10500 * time.Millisecond)
-		if n := w.nodes["a"].Parked(); n != 0 {
+		if n := len(w.nodes["a"].Parked()); n != 0 {
 			t.Errorf("%d shards are parked, want none", n)
 		}
 		for _, n := range jobs {

@@ -168,9 +168,8 @@ func (s *Scheduler) eventsOf(shard int) *events {
 // Owned returns how many shards the node fires for.
 func (s *Scheduler) Owned() int { return len(s.shards.firing()) }
 
-// Parked returns how many shards of the node do not fire because NATS refuses what they are
-// to store.
-func (s *Scheduler) Parked() int { return len(s.shards.parkedShards()) }
+// Parked returns the shards of the node that do not fire, and why.
+func (s *Scheduler) Parked() []cluster.ParkedShard { return s.shards.parkedShards() }
 
 // Served returns how many of the cluster's shards have a node: this one, which fires for
 // them, or another, which holds their leases.

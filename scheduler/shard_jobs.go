@@ -33,6 +33,8 @@ type shardJobs struct {
 	compact  int                  // how many changes were left when some were last dropped
 	taken    bool                 // a machine has taken the first changes
 	put      func(shard.Prepared) // receives later changes; nil: they are kept
+	newer    error                // a version that only a newer server can read; no change counts after it
+	refuse   func(error)          // receives newer; nil: it is kept
 }
 
 // subscribeJobs returns the jobs of a shard, none of which are read yet.
@@ -144,8 +146,13 @@ func (b *shardJobs) keepLocked(e jetstream.KeyValueEntry) {
 		return
 	}
 	b.revision = e.Revision()
-	p, ok := b.s.prepare(e)
+	p, ok, newer := b.s.prepare(e)
 	switch {
+	case b.newer != nil:
+	case newer != nil:
+		if b.newer = newer; b.refuse != nil {
+			b.refuse(newer)
+		}
 	case !ok:
 	case b.put != nil:
 		b.put(p)
@@ -178,12 +185,13 @@ func (b *shardJobs) dropLocked() {
 }
 
 // passTo passes all kept changes to a machine, and later ones to put. If put is nil, later ones are
-// kept.
-func (b *shardJobs) passTo(m *shard.Machine, put func(shard.Prepared)) {
+// kept. The error is a version that only a newer server can read, which goes to refuse if it comes later.
+func (b *shardJobs) passTo(m *shard.Machine, put func(shard.Prepared), refuse func(error)) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.changes {
 		m.Put(&b.changes[i])
 	}
-	b.changes, b.taken, b.put = nil, true, put
+	b.changes, b.taken, b.put, b.refuse = nil, true, put, refuse
+	return b.newer
 }

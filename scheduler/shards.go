@@ -17,7 +17,7 @@ type shards struct {
 
 	mu     sync.Mutex
 	owned  map[int]*ownership // by shard; being taken over, or in a lane
-	parked map[int]string     // for which NATS refuses what they are to store, and why
+	parked map[int]string     // that do not fire until somebody or something is right, and why
 	losses losses
 }
 
@@ -77,14 +77,14 @@ func (s *shards) leaseRemaining(now time.Time) time.Duration {
 	return max(least, 0)
 }
 
-// park notes that NATS refuses what a shard is to store, and why.
+// park notes that a shard does not fire, and why.
 func (s *shards) park(shard int, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parked[shard] = why
 }
 
-// unpark notes that a shard that was parked stores again, or is another node's.
+// unpark notes that a shard that was parked fires again, or is another node's.
 func (s *shards) unpark(shard int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

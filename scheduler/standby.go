@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -90,23 +91,19 @@ func (m *members) dropReplaced(number int) {
 }
 
 // prepare makes an entry of the JOBS bucket ready for a machine: a version, or that a
-// job's versions are gone. It returns false when it cannot be used.
-func (n *node) prepare(e jetstream.KeyValueEntry) (shard.Prepared, bool) {
+// job's versions are gone. ok is false when it cannot be used. The error is a *[cluster.FormatError].
+func (n *node) prepare(e jetstream.KeyValueEntry) (_ shard.Prepared, ok bool, _ error) {
 	if e.Operation() != jetstream.KeyValuePut {
 		name, ok := bus.JobOfKey(e.Key())
-		return shard.PrepareForget(name, e.Revision()), ok
+		return shard.PrepareForget(name, e.Revision()), ok, nil
 	}
 	var p shard.Prepared
 	v, err := cluster.DecodeJobEntry(e)
 	if err == nil {
 		p, err = shard.Prepare(n.planner, &v.Version, v.Revision)
 	}
-	if name, ok := bus.JobOfKey(e.Key()); ok && err != nil {
-		if v, ok := cluster.DecodeEnvelope(e); ok {
-			n.log.Error("job held: this program cannot read its version; a newer server has saved it", "job", name, "version", v.Version, "error", err)
-			n.metrics.unusable.Inc()
-			return shard.PrepareUnreadable(n.planner, name, v, e.Revision()), true
-		}
+	if _, newer := errors.AsType[*cluster.FormatError](err); newer {
+		return p, false, err
 	}
 	if err != nil {
 		// Something wrote to the bucket that checked less than the API does. The other
@@ -114,5 +111,5 @@ func (n *node) prepare(e jetstream.KeyValueEntry) (shard.Prepared, bool) {
 		n.log.Error("job version unusable", "key", e.Key(), "error", err)
 		n.metrics.unusable.Inc()
 	}
-	return p, err == nil
+	return p, err == nil, nil
 }

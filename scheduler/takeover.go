@@ -121,7 +121,9 @@ func (t *takeover) load(ctx context.Context, m *shard.Machine) error {
 	if err := t.jobs.read(ctx, m.BeginJobs(t.jobs.feed.created)); err != nil {
 		return err
 	}
-	t.jobs.passTo(m, nil)
+	if err := t.jobs.passTo(m, nil, nil); err != nil {
+		return err
+	}
 	if err := t.loadDeferred(ctx, m); err != nil {
 		return err
 	}

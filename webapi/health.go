@@ -3,6 +3,7 @@ package webapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -21,6 +22,14 @@ type systemHandlers struct {
 	stoodIn StoodIn // tells of who answers for the store; nil if nobody does ever
 	version string
 	log     *slog.Logger
+}
+
+// parkedError says that a shard does not fire. The server is ready all the same: whoever mends the shard
+// may need the API.
+type parkedError struct{ shard cluster.ParkedShard }
+
+func (e *parkedError) Error() string {
+	return fmt.Sprintf("shard %d does not fire: %s", e.shard.Shard, e.shard.Reason)
 }
 
 // checkTimeout is how long readiness waits for each part of the system.
@@ -58,6 +67,9 @@ func (h *systemHandlers) health(ctx context.Context) Health {
 			if full, ok := errors.AsType[*cluster.NoRoomError](err); ok {
 				c.Detail = full.Reason
 			}
+			if parked, ok := errors.AsType[*parkedError](err); ok {
+				c.Ok, c.Detail = true, parked.Error()
+			}
 			if silent, ok := errors.AsType[*cluster.SilentError](err); ok {
 				c.Ok, c.Detail = silent.Partial, silent.Error()
 			}
@@ -75,6 +87,13 @@ func (h *systemHandlers) health(ctx context.Context) Health {
 	})
 	check("log_store", "the log store does not answer", func(ctx context.Context) error {
 		_, err := h.store.Stats(ctx)
+		return err
+	})
+	check("shards", "JetStream does not answer", func(ctx context.Context) error {
+		parked, err := h.conn.Nodes().Parked(ctx, time.Now())
+		if len(parked) > 0 {
+			return &parkedError{parked[0]}
+		}
 		return err
 	})
 	check("jobs", "the jobs are not loaded yet", func(context.Context) error {

@@ -33,7 +33,12 @@ func TestNodesAreListedWithTheirShards(t *testing.T) {
 	for key, node := range map[string]string{"node.n1": "n1", "node.n2": "n2", "shard.0": "n1", "shard.3": "n1", "shard.1": "gone", "role.ingest": "n2"} {
 		w.lease(key, node, `{"version":"1"}`)
 	}
+	w.check(w.conn.Nodes().PutParked(t.Context(), "n1", []cluster.ParkedShard{{Shard: 3, Reason: "version 2 of job g/a has format 9, which this server cannot read: upgrade this server"}}))
 	got, _ := want[NodeList](w, http.StatusOK, "GET", "/api/v1/nodes", nil)
+	health, _ := want[Health](w, http.StatusOK, "GET", "/readyz", nil)
+	if at := slices.IndexFunc(health.Checks, func(c Check) bool { return c.Name == "shards" }); at < 0 || !health.Checks[at].Ok || !strings.Contains(health.Checks[at].Detail, "shard 3 does not fire: version 2 of job g/a has format 9") {
+		t.Errorf("%+v", health.Checks)
+	}
 	for i := range got.Items {
 		if node := &got.Items[i]; node.Node != "gone" && string(node.Info) != `{"version":"1"}` {
 			t.Errorf("info %s", node.Info)
@@ -55,6 +60,7 @@ func TestNodesAreListedWithTheirShards(t *testing.T) {
 		Roles:  []HeldRole{{Role: "ingest", Node: "n2"}},
 		Items:  []Node{{Node: "gone", Shards: []int{1}}, {Node: "n1", Shards: []int{0, 3}}, {Node: "n2", Shards: []int{}}},
 		Shards: shards, Unowned: []int{2},
+		Parked: []ParkedShard{{Shard: 3, Reason: "version 2 of job g/a has format 9, which this server cannot read: upgrade this server"}},
 	}
 	if d := cmp.Diff(expected, got); d != "" {
 		t.Error(d)

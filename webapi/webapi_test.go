@@ -29,7 +29,7 @@ func TestReadinessSaysWhatIsWrong(t *testing.T) {
 	if page, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", nil); page.Total != 0 { // the jobs are loaded by then
 		t.Errorf("%+v", page)
 	}
-	if h, _ := want[Health](w, http.StatusOK, "GET", "/readyz", nil); h.Status != HealthStatusOk || len(h.Checks) != 3 {
+	if h, _ := want[Health](w, http.StatusOK, "GET", "/readyz", nil); h.Status != HealthStatusOk || len(h.Checks) != 4 {
 		t.Errorf("%+v", h)
 	}
 	want[Health](w, http.StatusOK, "GET", "/healthz", nil)

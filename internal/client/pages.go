@@ -94,7 +94,6 @@ func (a *API) Verified(ctx context.Context, params VerifyLedgerParams, came func
 		}
 		all.Days = append(all.Days, page.Days...)
 		all.Discrepancies = append(all.Discrepancies, page.Discrepancies...)
-		all.Held = append(all.Held, page.Held...)
 		all.Total.Merge(page.Total)
 		if all.DecidedUntil.IsZero() || page.DecidedUntil.Before(all.DecidedUntil) {
 			all.DecidedUntil = page.DecidedUntil

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,6 +45,9 @@ func (n *node) watched(ctx context.Context, conn *cluster.Conn, o monitorOptions
 			// Where there are more nodes than shards, one stands by.
 			if n.scheduler.Owned() == 0 && n.scheduler.Served() < conn.Cluster().Shards {
 				return errors.New("the node fires for no shard yet")
+			}
+			if parked := n.scheduler.Parked(); len(parked) > 0 {
+				return fmt.Errorf("shard %d does not fire: %s", parked[0].Shard, parked[0].Reason)
 			}
 			return nil
 		}})

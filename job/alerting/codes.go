@@ -84,8 +84,8 @@ var codes = map[Code]text{
 	},
 	"shards_parked": {
 		"shards count reason",
-		"NATS refuses to store data of {count|shard|shards} {shards}, so no job there fires: {reason}",
-		"NATS 拒绝存储分区 {shards} 的数据，这些分区的任务不会触发：{reason}",
+		"no job of {count|shard|shards} {shards} fires: {reason}",
+		"分区 {shards} 的任务不会触发：{reason}",
 	},
 	"clock_ahead": {
 		"node apart",
@@ -204,8 +204,8 @@ var codes = map[Code]text{
 	},
 	"rule_shards_parked": {
 		"",
-		"NATS keeps refusing what a shard has to store, so the jobs of this shard do not fire. The incident says which limit to raise.",
-		"NATS 持续拒绝存储某个分区的数据，该分区的任务不会触发。告警中会指出需要调高的限制。",
+		"The jobs of a shard do not fire: NATS refuses what it has to store, a newer server saved one of its jobs, or its position is ahead of the clock. The incident says what to do.",
+		"某个分区的任务不会触发：NATS 拒绝存储其数据、其任务由较新的服务器保存，或其位置超前于时钟。告警中会说明处理方法。",
 	},
 	"rule_clocks_wrong": {
 		"",

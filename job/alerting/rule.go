@@ -83,7 +83,7 @@ type Condition struct {
 	// DeadLetters is that a message about a run is refused and put aside. Such an incident is
 	// over when somebody says so.
 	DeadLetters bool `json:"dead_letters,omitempty"`
-	// ShardsParked is that NATS refuses for good what a shard is to store, so that its jobs do
+	// ShardsParked is that a shard cannot go on, so that its jobs do
 	// not fire.
 	ShardsParked bool `json:"shards_parked,omitempty"`
 	// ClockWrong is that the clock of a server is out of line, so that it fires nothing, or that

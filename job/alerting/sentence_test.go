@@ -88,8 +88,8 @@ func TestASentenceLeavesOutWhatIsNotKnown(t *testing.T) {
 	f("a/b timed out, and 2 other jobs", one, Reader{})
 	f("任务 a/b 执行超时，另有 2 个任务异常", one, chinese)
 	f("a message was refused: no", Say("message_refused", "group", "", "reason", "no"), Reader{})
-	f("NATS refuses to store data of shard 3, so no job there fires: no", Say("shards_parked", "shards", "3", "count", "1", "reason", "no"), Reader{})
-	f("NATS refuses to store data of shards 3, 4, so no job there fires: no", Say("shards_parked", "shards", "3, 4", "count", "2", "reason", "no"), Reader{})
+	f("no job of shard 3 fires: no", Say("shards_parked", "shards", "3", "count", "1", "reason", "no"), Reader{})
+	f("no job of shards 3, 4 fires: no", Say("shards_parked", "shards", "3, 4", "count", "2", "reason", "no"), Reader{})
 	f("a message was refused: {group} [x]", Say("message_refused", "reason", "{group} [x]"), Reader{})
 	f("", Say("from_a_newer_version"), chinese)
 	if got := Say("from_a_newer_version").Or("as it is", chinese); got != "as it is" {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // JobPage is a part of the ledger of a job, oldest first.
@@ -34,21 +33,11 @@ type JobEntry struct {
 	Entry
 }
 
-// Held is a job whose fires since an instant nobody decides, because of a version that the
-// servers cannot read which fire for it, or this one.
-type Held struct {
-	Job     job.Name    `json:"job"`
-	Version int         `json:"version"`
-	Since   time.Time   `json:"since"`
-	Reason  reason.Text `json:"reason"`
-}
-
 // Page is a part of an audit. Jobs are in the order of their names.
 type Page struct {
 	Days          []Day      `json:"items"`
 	Total         Tally      `json:"total"` // of the page
 	Discrepancies []JobEntry `json:"discrepancies"`
-	Held          []Held     `json:"held,omitempty"`
 	// DecidedUntil is the position of the shard that is furthest behind.
 	DecidedUntil time.Time `json:"decided_until"`
 	Next         string    `json:"next,omitempty"`

@@ -2,20 +2,17 @@ package reason
 
 // What the ledger says of a fire.
 var (
-	TwoOutcomes            = Three{define("two_outcomes", "it has two outcomes: beside this it is one of {fires|fire|fires} recorded as {status:status}, of which {run_id:word} is the first")}
-	Held                   = None{define("held", "its shard does not decide it")}
-	VersionUnreadable      = One{define("version_unreadable", "a newer server saved version {version:number}, and this server cannot read it")}
-	VersionUnreadableThere = One{define("version_unreadable_there", "the server that fires for the job cannot read version {version:number}, which a newer server saved")}
-	SecondRun              = One{define("second_run", "it is a second run for the fire of run {run_id:word}")}
-	NoSuchFire             = None{define("no_such_fire", "no version of the job fires at that instant")}
-	NotFiredSince          = One{define("not_fired_since", "the job has not fired since, though its shard has come up to {until:instant}")}
-	FiresAgain             = None{define("fires_again", "the job fires again")}
-	ShardNotThere          = One{define("shard_not_there", "its shard has come up to {until:instant}")}
-	VersionNotHeard        = One{define("version_not_heard", "its shard does not know version {version:number} yet")}
-	OlderThanHistory       = None{define("older_than_history", "it is older than the history")}
-	NotInHistoryYet        = None{define("not_in_history_yet", "there are records that are not in the history yet")}
-	EditOfDelay            = None{define("edit_of_delay", "it is close to an edit of a fixed delay, which its shard may have learned of late")}
-	NothingKnown           = One{define("nothing_known", "nothing is known of it, though its shard has come up to {until:instant}")}
-	BeforeFirstVersion     = None{define("before_first_version", "it was before the first version of the job that is kept")}
-	RecordedNow            = One{define("recorded_now", "its fire is recorded as {outcome:state} now")}
+	TwoOutcomes        = Three{define("two_outcomes", "it has two outcomes: beside this it is one of {fires|fire|fires} recorded as {status:status}, of which {run_id:word} is the first")}
+	SecondRun          = One{define("second_run", "it is a second run for the fire of run {run_id:word}")}
+	NoSuchFire         = None{define("no_such_fire", "no version of the job fires at that instant")}
+	NotFiredSince      = One{define("not_fired_since", "the job has not fired since, though its shard has come up to {until:instant}")}
+	FiresAgain         = None{define("fires_again", "the job fires again")}
+	ShardNotThere      = One{define("shard_not_there", "its shard has come up to {until:instant}")}
+	VersionNotHeard    = One{define("version_not_heard", "its shard does not know version {version:number} yet")}
+	OlderThanHistory   = None{define("older_than_history", "it is older than the history")}
+	NotInHistoryYet    = None{define("not_in_history_yet", "there are records that are not in the history yet")}
+	EditOfDelay        = None{define("edit_of_delay", "it is close to an edit of a fixed delay, which its shard may have learned of late")}
+	NothingKnown       = One{define("nothing_known", "nothing is known of it, though its shard has come up to {until:instant}")}
+	BeforeFirstVersion = None{define("before_first_version", "it was before the first version of the job that is kept")}
+	RecordedNow        = One{define("recorded_now", "its fire is recorded as {outcome:state} now")}
 )

@@ -232,7 +232,7 @@ func (bf *Backfills) fill(b *builder) {
 	for len(bf.going) > 0 {
 		id := bf.going[0]
 		for _, f := range bf.byJob[id] {
-			if f.over() || bf.jobs.at(id).newest().Unreadable {
+			if f.over() {
 				continue
 			}
 			n, full := bf.fillOne(b, id, f, most)

@@ -28,7 +28,6 @@ type children struct {
 	runs    *runs
 
 	arrived []*arrival                         // without effect yet
-	kept    []*arrival                         // for children that are held, see unreadable.go
 	joins   map[uint32]map[job.Name][]*arrival // by id of the child, and parent: ends that wait for those of the other parents
 }
 
@@ -71,11 +70,7 @@ func (ch *children) arrive(b *builder) {
 			ch.items.release(a.item)
 			continue
 		}
-		if id, ok := ch.jobs.find(a.child); ok && ch.jobs.at(id).newest().Unreadable {
-			ch.kept = append(ch.kept, a)
-		} else {
-			ch.arriveAt(b, a)
-		}
+		ch.arriveAt(b, a)
 		ch.adopt(b, a)
 	}
 }
@@ -215,11 +210,6 @@ func (ch *children) adopt(b *builder, a *arrival) {
 // restore enters the end of a parent that was found on the stream.
 func (ch *children) restore(d *bus.Deferred, i *item) {
 	ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: i})
-}
-
-// resume processes ends that were kept for children whose newest version could not be read.
-func (ch *children) resume() {
-	ch.arrived, ch.kept = append(ch.arrived, ch.kept...), nil
 }
 
 // forget drops the ends that wait for those of other parents, for a job that is removed.

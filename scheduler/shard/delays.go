@@ -117,7 +117,7 @@ func (ds *delays) settle(b *builder) {
 func (ds *delays) fire(id uint32) (job.Fire, bool) {
 	d := ds.byJob[id]
 	plans := ds.jobs.at(id).plans
-	if d == nil || d.run != "" || plans[len(plans)-1].Unreadable {
+	if d == nil || d.run != "" {
 		return job.Fire{}, false
 	}
 	return plans[len(plans)-1].DelayFire(d.since)
@@ -157,7 +157,7 @@ func (ds *delays) enact(b *builder, id uint32, fire verdict, next *delay, now in
 // restore enters what a fixed-delay job waits for.
 func (ds *delays) restore(id uint32, d *delay) {
 	ds.replace(id, d)
-	if !ds.jobs.at(id).isFixedDelay() && !ds.jobs.at(id).newest().Unreadable {
+	if !ds.jobs.at(id).isFixedDelay() {
 		ds.drop(id)
 	}
 	ds.arm(id)

@@ -71,8 +71,8 @@
 //
 // What is decided stays decided. If the version before has fired in the time of a late
 // one, those fires stand, and the late version's own fires begin after the last of
-// them. After a fixed delay, or a version that the owner cannot read, which may have fired at any
-// instant, they begin at the position. The cursor keeps such a beginning for as long as it matters.
+// them. After a fixed delay, which may have fired at any instant, they begin at the position. The
+// cursor keeps such a beginning for as long as it matters.
 // It also lists the last fires that calendars moved to another day: calendars change, so these
 // cannot be computed again. So no fire time ever has two outcomes, however an edit changes the kind
 // of schedule or the spread.

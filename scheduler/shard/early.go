@@ -22,12 +22,8 @@ func (vs *versions) wantedEarly(e *entry, plan *job.Plan) []job.Skip {
 		return nil
 	}
 	early := plan.WantedEarly()
-	for _, p := range slices.Backward(e.plans) {
-		if p.Unreadable {
-			continue // what it wants, nobody has made yet
-		}
-		early = slices.DeleteFunc(early, func(s job.Skip) bool { return wants(&p, s) })
-		break
+	if len(e.plans) > 0 {
+		early = slices.DeleteFunc(early, func(s job.Skip) bool { return wants(e.newest(), s) })
 	}
 	for _, s := range early {
 		vs.requests.asked[s.RunID] = true
@@ -62,26 +58,6 @@ func (vs *versions) runEarly(b *builder, v *lateVersion, i int) bool {
 		b.answer(e.name, r, f, s.By)
 	}
 	return true
-}
-
-// forgetMade drops from the late versions the runs that plan wants: they were made by an owner that
-// decided plan without being able to read the versions before it.
-func (vs *versions) forgetMade(id uint32, plan *job.Plan) {
-	for i := range vs.late {
-		v := &vs.late[i]
-		if v.id != id || len(v.early) == 0 {
-			continue
-		}
-		var left []job.Skip
-		for _, s := range v.early {
-			if wants(plan, s) {
-				vs.requests.forget([]job.Skip{s})
-			} else {
-				left = append(left, s)
-			}
-		}
-		v.early = left
-	}
 }
 
 // wants reports whether a version wants the run of s early.

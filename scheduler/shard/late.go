@@ -22,7 +22,6 @@ type lateVersion struct {
 	from    int64  // where it says that its fires begin
 	delayed uint64 // revision with which the fixed delay began that it came after; 0: none
 	early   []job.Skip
-	done    int64 // its fires due up to here are decided; 0: none is
 }
 
 // versionName names a version of a job.
@@ -37,11 +36,9 @@ func (vs *versions) loaded() {
 		return
 	}
 	vs.loading = false
-	clear(vs.partly)
-	maps.DeleteFunc(vs.unreadable, func(_ uint64, u *unreadable) bool { return u.job == "" }) // gone from the bucket
-	maps.DeleteFunc(vs.begins, func(v versionName, _ int64) bool {                            // of jobs that are gone
+	maps.DeleteFunc(vs.begins, func(v versionName, _ int64) bool { // of jobs that are gone
 		id, ok := vs.jobs.find(v.job)
-		return !ok || vs.jobs.at(id).index(v.version) < 0 && !vs.needsBegin(v)
+		return !ok || vs.jobs.at(id).index(v.version) < 0
 	})
 }
 
@@ -65,20 +62,10 @@ func (vs *versions) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 		return false
 	}
 	switch n := len(e.plans); {
-	case vs.unreadable[rev] != nil && !vs.unreadable[rev].fresh: // the version before has stopped where this one begins
 	case n == 0 && plan.Version > 1:
 		plan.From = position // an edit of what is no longer in the bucket's history
-	case n > 0 && e.plans[n-1].Unreadable: // which may have fired at any instant while somebody could read it
-		plan.From = max(plan.From, vs.unreadableDone(versionName{e.name, e.plans[n-1].Version}))
 	case n > 0 && !vs.isLate(id, e.plans[n-1].Version): // else the version before has not fired yet
 		plan.From = vs.lastFire(e, plan.From, position)
-	case n > 0:
-		if done := vs.doneOf(id, e.plans[n-1].Version); done != 0 { // or only up to there
-			if from := vs.lastFire(e, plan.From, done); from > plan.From {
-				plan.From = from
-				vs.begins[versionName{e.name, plan.Version}] = from
-			}
-		}
 	}
 	return true
 }
@@ -86,16 +73,6 @@ func (vs *versions) begin(id uint32, plan *job.Plan, rev uint64) (late bool) {
 // isLate reports whether a version of a job is among the late ones.
 func (vs *versions) isLate(id uint32, version int32) bool {
 	return slices.ContainsFunc(vs.late, func(v lateVersion) bool { return v.id == id && v.version == version })
-}
-
-// doneOf returns up to which instant the fires of a late version are decided; 0: none is.
-func (vs *versions) doneOf(id uint32, version int32) int64 {
-	for i := range vs.late {
-		if v := &vs.late[i]; v.id == id && v.version == version {
-			return v.done
-		}
-	}
-	return 0
 }
 
 // began returns the revision with which the job's fixed delay began, if it has one.
@@ -133,35 +110,21 @@ func (vs *versions) lastFire(e *entry, after, position int64) int64 {
 
 // decide decides the fires of late versions behind their jobs' positions, version
 // by version in the order of their revisions, so that one number in the cursor says
-// how far it has come. It returns false when there are some left: for want of room, or
-// because the position is ahead of the clock. Then no fire is decided before it is due, and
-// the cursor lists how far each such version has come.
+// how far it has come. It returns false when there is no room for all.
 func (vs *versions) decide(b *builder, now int64) bool {
-	waiting := 0 // how many of the first must wait; those behind them must stay, too
-	for waiting < len(vs.late) {
-		v := vs.late[waiting]
-		if !vs.decideVersion(b, &v, now) {
+	for len(vs.late) > 0 {
+		v := vs.late[0]
+		if !vs.decideVersion(b, &vs.late[0], now) {
 			return false
 		}
-		vs.late[waiting].done, vs.late[waiting].early = v.done, v.early
 		e := vs.jobs.at(v.id)
-		if waiting > 0 || vs.sweep.decided(e) > now {
-			waiting++
-			if v.done != 0 {
-				vs.noteBegins(e, v)
-				vs.begins[versionName{e.name, v.version}] = e.plans[e.index(v.version)].From
-			}
-			continue
-		}
 		vs.late = vs.late[1:]
 		e.waiting--
-		delete(vs.unreadable, v.rev)
-		vs.runs.wake(v.id) // it may have a success that was kept for this version
 		vs.noteBegins(e, v)
 		vs.trim(e)
 		vs.sweep.arm(v.id)
 	}
-	return waiting == 0
+	return true
 }
 
 // noteBegins keeps for a successor what it could not find out: where the fires of the
@@ -181,8 +144,8 @@ func (vs *versions) noteBegins(e *entry, v lateVersion) {
 	}
 }
 
-// decideVersion decides the fires of a late version up to the job's position, or up to now,
-// after the runs that it wants early. It returns false when b has no room for all of that; its fires
+// decideVersion decides the fires of a late version up to the job's position, after the runs that it
+// wants early. It returns false when b has no room for all of that; its fires
 // are decided in one batch.
 func (vs *versions) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if d := vs.delays.byJob[v.id]; d != nil && d.unsettled {
@@ -195,17 +158,14 @@ func (vs *versions) decideVersion(b *builder, v *lateVersion, now int64) bool {
 	if i > 0 {
 		p.From = max(p.From, e.plans[i-1].From) // which may have been moved
 	}
-	if v.delayed != 0 && v.delayed <= vs.written && v.done == 0 {
-		// The fixed delay has fired nobody knows when, but not beyond the position; and not since
-		// somebody has decided fires of this version.
+	if v.delayed != 0 && v.delayed <= vs.written {
+		// The fixed delay has fired nobody knows when, but not beyond the position.
 		p.From = max(p.From, position)
 	}
-	// A version that has to wait makes those runs in the end: what says for long that they are
-	// made is the cursor alone, which has to pass the version.
-	if position <= now && !vs.runEarly(b, v, i) {
+	if !vs.runEarly(b, v, i) {
 		return false
 	}
-	messages := vs.fires.decide(e.name.Group(), e.plans, i, i+1, max(p.From+p.Offset, v.done), min(position, now), now)
+	messages := vs.fires.decide(e.name.Group(), e.plans, i, i+1, p.From+p.Offset, position, now)
 	if vs.delays.byJob[v.id] != nil {
 		messages++ // the run that it waits for may have to give way
 	}
@@ -213,40 +173,14 @@ func (vs *versions) decideVersion(b *builder, v *lateVersion, now int64) bool {
 		return false
 	}
 	vs.fires.enactAll(b, v.id, messages)
-	if len(vs.fires.verdicts) > 0 {
-		v.done = min(position, now)
-	}
 	return true
-}
-
-// listLate returns for the cursor how far late versions have come.
-func (vs *versions) listLate() []bus.Late {
-	var list []bus.Late
-	for name, done := range vs.partly { // not heard of yet
-		list = append(list, bus.Late{Job: name.job, Version: int(name.version), Done: instant(done)})
-	}
-	for _, u := range vs.unreadable {
-		if u.done != 0 {
-			list = append(list, bus.Late{Job: u.job, Version: int(u.version), Done: instant(u.done)})
-		}
-	}
-	for _, v := range vs.late {
-		if v.done != 0 {
-			list = append(list, bus.Late{Job: vs.jobs.at(v.id).name, Version: int(v.version), Done: instant(v.done)})
-		}
-	}
-	slices.SortFunc(list, func(a, b bus.Late) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version)) })
-	return list
 }
 
 // seal returns the revision up to which versions are decided up to the position.
 func (vs *versions) seal() uint64 {
 	vs.written = vs.heard
-	for i := range vs.late {
-		if vs.unreadable[vs.late[i].rev] == nil { // else the cursor lists it by itself
-			vs.written = vs.late[i].rev - 1
-			break
-		}
+	if len(vs.late) > 0 {
+		vs.written = vs.late[0].rev - 1
 	}
 	return vs.written
 }
@@ -270,7 +204,5 @@ func (vs *versions) putDelay(id uint32, plan *job.Plan, rev uint64) bool {
 		// Its item will be found, or is lost. It may have fired up to here.
 		since = max(since, vs.sweep.decided(e))
 	}
-	// Up to here somebody has decided its fires before, who could read the version.
-	since = max(since, vs.partly[versionName{e.name, plan.Version}])
 	return vs.delays.put(id, rev, since) && !vs.knows(rev)
 }

@@ -83,7 +83,7 @@ func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
 	m.runs = runs{
 		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces,
 		byJob: map[uint32]*jobRuns{}, byID: map[job.RunID]*watchedRun{},
-		arm: m.sweep.arm, ended: m.runEnded, await: m.versions.hasUnreadable,
+		arm: m.sweep.arm, ended: m.runEnded,
 	}
 	m.fires = fires{jobs: jobs, cluster: m.Cluster, runs: &m.runs, moved: movedFires{at: map[job.Name]int64{}}}
 	m.fires.moved.restore(cursor.Moved)
@@ -122,6 +122,10 @@ func (m *Machine) Jobs() int { return len(m.jobs.byName) }
 // greatest revision of this one that the owner before had heard of, or 0 if that is not known.
 func (m *Machine) BeginJobs(made time.Time) (known uint64) { return m.versions.beginJobs(made) }
 
+// Ahead returns by how many milliseconds the position is ahead of now; 0 if it is not. Until the clock has
+// caught up, nothing is due: the machine does only what ends of runs and requests ask for.
+func (m *Machine) Ahead(now int64) int64 { return m.sweep.ahead(now) }
+
 // passed is called for each job that a sweep has decided.
 func (m *Machine) passed(id uint32) {
 	m.versions.trim(m.jobs.at(id))
@@ -139,11 +143,11 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 		return min(m.sweep.done, now), m.pending()
 	}
 	pending := m.pending() || len(m.children.arrived)+len(m.pieces.sending)+len(m.Backfills.going) > 0
-	if m.sweep.ahead(now) {
-		if pending || now < m.sweep.stepped {
+	if ahead := m.sweep.ahead(now); ahead > 0 {
+		if pending {
 			return now, true
 		}
-		return min(m.sweep.stepped+waitAhead, max(m.sweep.done, m.sweep.to)), true
+		return now + ahead, true
 	}
 	if pending || len(m.versions.late) > 0 || m.sweep.on() {
 		return min(m.sweep.done, now), true

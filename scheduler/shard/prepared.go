@@ -43,18 +43,6 @@ func PrepareForget(name job.Name, rev uint64) Prepared {
 	return Prepared{rev: rev, name: job.Name(strings.Clone(string(name)))}
 }
 
-// PrepareUnreadable makes ready that a job has a version, at revision rev, which this program
-// cannot read but for its envelope.
-func PrepareUnreadable(planner *job.Planner, name job.Name, v bus.Envelope, rev uint64) Prepared {
-	name = job.Name(strings.Clone(string(name)))
-	plan, err := planner.Plan(&job.Version{Job: job.Job{Job: name}.WithDefaults(), Version: v.Version, EffectiveFrom: v.EffectiveFrom})
-	if err != nil {
-		panic("BUG: a job without a schedule has no plan: " + err.Error())
-	}
-	plan.Unreadable = true
-	return Prepared{rev: rev, name: name, plan: plan, body: unique.Make(body{})}
-}
-
 // Name returns the job.
 func (p *Prepared) Name() job.Name { return p.name }
 

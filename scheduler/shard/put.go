@@ -38,9 +38,7 @@ func (m *Machine) Put(p *Prepared) {
 	}
 	m.sweep.arm(id)
 	m.runs.wake(id)
-	if !p.plan.Unreadable {
-		m.resume(id)
-	}
+	m.Backfills.wake(id)
 }
 
 // Forget removes a job whose versions housekeeping has removed, which JOBS says at
@@ -53,19 +51,12 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	}
 	m.sweep.forget(id)
 	m.versions.forget(id, name)
-	m.resume(id)
 	m.delays.drop(id)
 	m.runs.forget(id)
 	m.children.forget(id)
 	m.Failures.forget(id)
 	m.Backfills.forget(id)
 	m.jobs.remove(id)
-}
-
-// resume resumes what was held until the job's newest version became readable, or was removed.
-func (m *Machine) resume(id uint32) {
-	m.children.resume()
-	m.Backfills.wake(id)
 }
 
 // PutDeferred enters a deferred item that was found on the stream at seq. All of them come

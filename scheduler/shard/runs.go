@@ -53,7 +53,6 @@ type runs struct {
 
 	arm   func(id uint32)                                                                 // sets when a job needs attention again
 	ended func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // does what follows from the end of a run elsewhere
-	await func(name job.Name) bool                                                        // see [versions.hasUnreadable]
 }
 
 // jobRuns are the watched runs of one job.
@@ -175,7 +174,7 @@ func (rs *runs) wakeUp(b *builder) {
 
 // wakeJob continues the runs of one job. It returns false when b is full.
 func (rs *runs) wakeJob(b *builder, id uint32) bool {
-	rs.forgetSuccess(id) // of an earlier owner, or kept for a version that has been read since
+	rs.forgetSuccess(id) // of an earlier owner
 	e, jr, now := rs.jobs.at(id), rs.byJob[id], b.now.UnixMilli()
 	p := e.newest()
 	room := rs.follows(id)
@@ -203,8 +202,6 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
 		case a.startBy != 0 && a.startBy <= now:
 			rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(p.StartWithin))
-		case p.Unreadable: // it may have fewer at once than the version before, by whose rules it goes on
-			return rs.expireQueue(b, id, now)
 		case p.Overlap.Unlimited() || jr.busy() < p.Overlap.Limit:
 			waited := job.Duration(b.now.Sub(instant(a.since)))
 			jr.queue = jr.queue[1:]

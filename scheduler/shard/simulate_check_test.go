@@ -26,7 +26,6 @@ func (w *world) check(b *stored, d delivery) {
 			}
 			delete(tried, attemptID{l.RunID, l.Attempt})
 			all = append(all, l)
-			w.noteBlind(d.known, l.Job, l.RunID)
 			if w.lives.byRun[l.RunID] == nil && !seen[l.RunID] {
 				lines[l.Job] = append(lines[l.Job], l)
 			}
@@ -51,9 +50,6 @@ func (w *world) check(b *stored, d delivery) {
 	var ends []*storedEvent
 	if d.evt != nil { // else it is a claim, and the cursor stays where it is
 		ends = w.ends(b, d.owner)
-	}
-	for _, e := range ends {
-		w.noteBlind(d.known, e.event.Job, e.event.RunID)
 	}
 	w.settleEnds(ends)
 	if len(pending) != len(b.triggers) {
@@ -113,15 +109,13 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 	versions := w.versions(b, d.known, name)
 	fates := w.oracle.expect(d.known, versions, d.now, func(heardVersion) (int64, int64) { return after, upto })
 	for _, v := range versions {
-		late := v.rev > b.before.JobsSeq && v.after < after || slices.Contains(b.before.Unread, v.rev)
-		if late && !v.hidden {
-			from, upto := progress(b, name, v, after)
+		if v.rev > b.before.JobsSeq && v.after < after && v.rev <= b.cursor.JobsSeq { // it was heard of late
 			// What it owes behind the position is judged by itself.
 			fates = append(fates, w.oracle.expect(d.known, versions, d.now, func(other heardVersion) (int64, int64) {
 				if other.rev != v.rev {
 					return 0, 0
 				}
-				return from, upto
+				return -1 << 60, after
 			})...)
 		}
 	}
@@ -183,27 +177,18 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 			v.after = w.begins[v.rev]
 		} else {
 			v.after = v.EffectiveFrom.UnixMilli()
-			if from, ok := w.partly[v.rev]; ok {
-				v.after = from
-			} else if v.after < at { // it was heard of late: what has run in its time stands
+			if v.after < at { // it was heard of late: what has run in its time stands
 				v.after = max(v.after, w.last[name], after)
 				if began != 0 && began <= b.before.JobsSeq {
 					v.after = at // the delay may have fired up to here
 				}
-				noted := slices.ContainsFunc(b.before.Begins, func(n bus.Begin) bool { return n.Job == name && n.Version == v.Version.Version })
-				if i > 0 && versions[i-1].hidden && !noted { // it may have fired as far as somebody could read it
-					v.after = max(v.after, doneUnread(b.before, versions[i-1], at))
-				}
 			}
 			if v.rev <= b.cursor.JobsSeq {
 				w.begins[v.rev] = v.after
-			} else if slices.ContainsFunc(b.cursor.Late, func(l bus.Late) bool { return l.Job == name && l.Version >= v.Version.Version }) {
-				w.partly[v.rev] = v.after
 			}
 		}
 		after = v.after
 		switch {
-		case v.hidden: // what went on before goes on
 		case v.Deleted || v.Schedule.Kind() != job.KindFixedDelay:
 			began = 0
 		case began == 0:

@@ -186,7 +186,7 @@ func (w *world) saveJob() {
 func (w *world) forget() {
 	name := w.names[w.rng.IntN(len(w.names))]
 	v := w.newest[name]
-	if !w.punctual || v == nil || !v.Deleted || len(w.trig.cursor.Unread) > 0 || w.owner == nil || w.owner.batch != nil ||
+	if !w.punctual || v == nil || !v.Deleted || w.owner == nil || w.owner.batch != nil ||
 		position(w.trig.cursor, name) < v.EffectiveFrom.UnixMilli()+30*w.scale.unit.Milliseconds() {
 		return
 	}

@@ -32,8 +32,6 @@ type heardVersion struct {
 	*job.Version
 	rev   uint64
 	after int64
-	// hidden: who has heard of it cannot read it, and goes by the rules of the one before.
-	hidden bool
 }
 
 func (v heardVersion) offset() int64 {

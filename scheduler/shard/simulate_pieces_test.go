@@ -259,7 +259,7 @@ func (w *world) checkTogether(d delivery, l bus.Decided, p *simPieces) {
 	}
 	p.over = l.Status.Final()
 	versions := d.known.jobs[l.Job]
-	if len(versions) == 0 || w.lives.edited[l.Job] || w.blind[l.RunID] || l.Status == job.StatusCancelled {
+	if len(versions) == 0 || w.lives.edited[l.Job] || l.Status == job.StatusCancelled {
 		return
 	}
 	v := versions[len(versions)-1]

@@ -326,7 +326,7 @@ func (ls *lives) checkAtRest() {
 			fail("run %s of %s is %s (attempt %d) in the end", r.id, r.job, r.status, r.attempt)
 		}
 		v := ls.w.newest[r.job]
-		if v == nil || ls.edited[r.job] || ls.w.blind[r.id] || r.status == job.StatusSkipped || r.status == job.StatusMissed || v.Deleted {
+		if v == nil || ls.edited[r.job] || r.status == job.StatusSkipped || r.status == job.StatusMissed || v.Deleted {
 			continue
 		}
 		for _, c := range v.Children {

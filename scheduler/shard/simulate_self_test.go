@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -69,24 +68,5 @@ func TestARunThatLeavesTheQueueWaitsBehindThoseThatLackAnInstanceAlready(t *test
 
 	if r := w.lives.byRun[filled]; r.status != job.StatusPending {
 		t.Errorf("the run that has waited for an instance longer is %s", r.status)
-	}
-}
-
-func TestAVersionBeginsWhereTheCursorHasNotedItThoughTheOneBeforeCannotBeRead(t *testing.T) {
-	w := newWorld(rand.NewPCG(0, 1))
-	name := w.names[0]
-	version := func(n int, from int64) heardVersion {
-		v := &job.Version{Version: n, EffectiveFrom: instant(from), Job: job.Job{Job: name, Schedule: job.Schedule{FixedRate: job.Duration(time.Minute)}}}
-		return heardVersion{Version: v, rev: uint64(n), hidden: n == 2}
-	}
-	heard := []heardVersion{version(1, 0), version(2, 10), version(3, 20)}
-	cursor := func(known uint64) *bus.Cursor {
-		return &bus.Cursor{Done: instant(1000), JobsSeq: known, Begins: []bus.Begin{{Job: name, Version: 3, After: instant(20)}}}
-	}
-
-	versions := w.versions(&stored{before: cursor(2), cursor: cursor(3)}, &knowledge{jobs: map[job.Name][]heardVersion{name: heard}}, name)
-
-	if after := versions[2].after; after != 20 {
-		t.Errorf("the version begins at %d", after)
 	}
 }

@@ -59,7 +59,7 @@ func (w *world) fireAhead(v *job.Version) (int64, bool) {
 // that says so, and then may ask the owner what became of the run, or die.
 func (w *world) runEarly() {
 	was := w.newest[w.names[w.rng.IntN(len(w.names))]]
-	if was == nil || was.Deleted || w.newer || w.refuses(was.Job.Job) {
+	if was == nil || was.Deleted || w.refuses(was.Job.Job) {
 		return
 	}
 	v := w.editOf(was)
@@ -84,7 +84,7 @@ func (w *world) runEarly() {
 	if o := w.owner; o != nil && w.chance(50) {
 		r := bus.TriggerRequest{RunID: id, Job: v.Job.Job, Cause: job.CauseManual, InsteadOf: instant(at)}
 		w.asking = append(w.asking, simRequest{TriggerRequest: r, at: w.clock})
-		if _, err := o.m.Requests.Submit(r); err != nil && o.heard == len(w.changes) && w.newest[v.Job.Job].Format <= o.reads {
+		if _, err := o.m.Requests.Submit(r); err != nil && o.heard == len(w.changes) {
 			fail("who asks for run %s, of which its owner has heard, is told: %v", id, err)
 		}
 	}

@@ -71,7 +71,7 @@ func (w *world) editALot() {
 	w.say("many edits of %s, up to version %d", name, w.newest[name].Version)
 }
 
-// someReader returns up to which format a new owner reads versions.
+// someReader returns up to which format a new owner reads versions. One that meets a newer version stands.
 func (w *world) someReader() int {
 	if w.newer && w.chance(50) {
 		return job.VersionFormat
@@ -83,50 +83,4 @@ func (w *world) someReader() int {
 // refuses nothing.
 func (w *world) restPlainly() {
 	w.newer, w.nats = false, limits{}
-}
-
-// put tells an owner of a version, as it can read it.
-func (w *world) put(o *owner, v *job.Version, rev uint64) error {
-	if v.Format <= o.reads {
-		return o.m.PutVersion(v, rev)
-	}
-	p := PrepareUnreadable(w.planner, v.Job.Job, bus.Envelope{Version: v.Version, EffectiveFrom: v.EffectiveFrom}, rev)
-	o.m.Put(&p)
-	return nil
-}
-
-// noteBlind notes which runs an owner who knows k has judged by the version before the newest one, as
-// it cannot read that: it has other rules, or there is none.
-func (w *world) noteBlind(k *knowledge, name job.Name, run job.RunID) {
-	if versions := k.jobs[name]; len(versions) > 0 && versions[len(versions)-1].hidden {
-		w.blind[run] = true
-	}
-}
-
-// doneUnread returns up to when the fires of a version were decided by those who could read it,
-// by the cursor c, which has the job at a position; 0: by nobody.
-func doneUnread(c *bus.Cursor, v heardVersion, at int64) int64 {
-	for _, l := range c.Late {
-		if l.Job == v.Job.Job && l.Version == v.Version.Version {
-			return l.Done.UnixMilli()
-		}
-	}
-	if v.rev <= c.JobsSeq && !slices.Contains(c.Unread, v.rev) {
-		return at
-	}
-	return 0
-}
-
-// asRead returns a version as it is to one who reads formats up to one: what it cannot read
-// has no fires, and the rules of the version before.
-func (k *knowledge) asRead(v *job.Version, rev uint64, reads int) heardVersion {
-	if v.Format <= reads {
-		return heardVersion{Version: v, rev: rev}
-	}
-	held := &job.Version{Version: v.Version, EffectiveFrom: v.EffectiveFrom, Job: job.Job{Job: v.Job.Job}.WithDefaults()}
-	if before := k.jobs[v.Job.Job]; len(before) > 0 {
-		held.Job = before[len(before)-1].Job
-		held.Schedule, held.Paused, held.PausedUntil = job.Schedule{}, false, nil
-	}
-	return heardVersion{Version: held, rev: rev, hidden: true}
 }

@@ -325,7 +325,7 @@ func (w *world) checkTaken(b *stored, d delivery, lines []bus.Decided, word *sim
 	if word.adopted || !word.Parent.Met {
 		return
 	}
-	if n := len(versions); n > 0 && (versions[n-1].hidden || len(versions[n-1].Join) > 0) {
+	if n := len(versions); n > 0 && len(versions[n-1].Join) > 0 {
 		return
 	}
 	id := job.ChildRunID(word.Job, word.Parent.RunID, word.Parent.At.UnixMilli())

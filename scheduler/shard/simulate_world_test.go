@@ -60,7 +60,6 @@ type world struct {
 	live     []*simRun
 	covered  map[coverage]bool
 	begins   map[uint64]int64      // by revision, after when the fires of a version are its own
-	partly   map[uint64]int64      // the same, of versions that are decided in part
 	hours    bool                  // clocks are wrong by hours
 	last     map[job.Name]int64    // the latest fire time that has its fate
 	items    map[job.Name]*simItem // the newest item of each fixed-delay job
@@ -80,7 +79,6 @@ type world struct {
 	kept    map[job.Name][]kept // versions that the bucket has
 	dropped map[uint64]bool     // revisions that it had
 	broken  map[job.Name]bool   // it has dropped a version that was no fixed delay, or a deletion
-	blind   map[job.RunID]bool  // judged by an owner who could not read the newest version of their job
 	nats    limits
 
 	histories map[job.RunID]*simHistory
@@ -117,12 +115,13 @@ type delivery struct {
 
 // owner is a node that believes to own the shard.
 type owner struct {
-	m     *Machine
-	heard int // changes heard
-	reads int // formats of versions up to this one
-	evt   *eventStream
-	began uint64 // sequence of evt after which it has read
-	fed   uint64
+	m      *Machine
+	heard  int  // changes heard
+	reads  int  // formats of versions up to this one
+	stands bool // it has met a version that it cannot read
+	evt    *eventStream
+	began  uint64 // sequence of evt after which it has read
+	fed    uint64
 	// carried is what it has read of an EVT that is no more, and that has had no effect yet.
 	carried []carriedEvent
 	known   *knowledge
@@ -136,7 +135,7 @@ func newWorld(choices rand.Source) *world {
 	w := &world{
 		rng: rng, oracle: &oracle{seen: map[string]*instants{}}, planner: &job.Planner{}, punctual: rng.IntN(2) == 0,
 		newest: map[job.Name]*job.Version{}, runs: map[job.RunID]*simRun{}, covered: map[coverage]bool{},
-		begins: map[uint64]int64{}, partly: map[uint64]int64{}, last: map[job.Name]int64{},
+		begins: map[uint64]int64{}, last: map[job.Name]int64{},
 		items: map[job.Name]*simItem{}, over: map[job.RunID]int64{}, asked: map[job.RunID]bool{}, hastened: map[fireOf]*early{}, scale: scales[rng.IntN(len(scales))],
 	}
 	starts := []string{"2026-03-28T22:00:00Z", "2026-10-24T23:59:58Z", "2026-01-31T12:00:00.5Z", "2028-02-28T23:00:00Z"}
@@ -166,7 +165,7 @@ func newWorld(choices rand.Source) *world {
 	w.online = map[string][]*fleet.Instance{}
 	w.governed = map[string]bool{}
 	w.newer = w.chance(30)
-	w.kept, w.dropped, w.broken, w.blind = map[job.Name][]kept{}, map[uint64]bool{}, map[job.Name]bool{}, map[job.RunID]bool{}
+	w.kept, w.dropped, w.broken = map[job.Name][]kept{}, map[uint64]bool{}, map[job.Name]bool{}
 	w.histories, w.forgotEnd = map[job.RunID]*simHistory{}, map[job.RunID]bool{}
 	return w
 }
@@ -181,7 +180,7 @@ func (w *world) chance(percent int) bool { return w.rng.IntN(100) < percent }
 func (w *world) knowAll() *knowledge {
 	k := &knowledge{jobs: map[job.Name][]heardVersion{}, calendars: map[string][]*job.CalendarVersion{}}
 	for i, c := range w.changes {
-		k.add(c, revision(i), newerFormat)
+		k.add(c, revision(i))
 	}
 	return k
 }
@@ -189,12 +188,12 @@ func (w *world) knowAll() *knowledge {
 // revision is that of change i, if it is a version of a job.
 func revision(i int) uint64 { return uint64(i + 1) }
 
-// add takes in a change, as one hears of it who reads versions of formats up to one.
-func (k *knowledge) add(change any, rev uint64, reads int) {
+// add takes in a change.
+func (k *knowledge) add(change any, rev uint64) {
 	switch c := change.(type) {
 	case *job.Version:
 		name := c.Job.Job
-		k.jobs[name] = append(k.jobs[name], k.asRead(c, rev, reads))
+		k.jobs[name] = append(k.jobs[name], heardVersion{Version: c, rev: rev})
 	case *job.CalendarVersion:
 		k.calendars[c.Calendar.Calendar] = append(k.calendars[c.Calendar.Calendar], c)
 	case hold:
@@ -217,11 +216,15 @@ func (o *owner) hear(w *world) {
 	if w.dropped[rev] {
 		return // the bucket has it no more
 	}
-	o.known.add(c, rev, o.reads)
+	if v, ok := c.(*job.Version); ok && v.Format > o.reads {
+		w.stand(o, v)
+		return
+	}
+	o.known.add(c, rev)
 	var err error
 	switch c := c.(type) {
 	case *job.Version:
-		err = w.put(o, c, rev)
+		err = o.m.PutVersion(c, rev)
 	case *job.CalendarVersion:
 		err = o.m.Cluster.PutCalendar(c)
 	case hold:
@@ -236,7 +239,7 @@ func (o *owner) hear(w *world) {
 		switch again := w.changes[o.heard-2].(type) {
 		case *job.Version:
 			if len(o.known.jobs[again.Job.Job]) > 0 && !w.dropped[rev-1] {
-				err = w.put(o, again, rev-1)
+				err = o.m.PutVersion(again, rev-1)
 			}
 		case *job.CalendarVersion:
 			err = o.m.Cluster.PutCalendar(again)
@@ -247,6 +250,16 @@ func (o *owner) hear(w *world) {
 	if err != nil {
 		fail("put again: %v", err)
 	}
+}
+
+// stand has an owner stop for good that has met a version which it cannot read.
+func (w *world) stand(o *owner, v *job.Version) {
+	o.stands, o.heard = true, len(w.changes)
+	if o == w.owner {
+		w.owner = nil
+	}
+	w.zombies = slices.DeleteFunc(w.zombies, func(z *owner) bool { return z == o })
+	w.say("an owner stands for %s@%d", v.Job.Job, v.Version)
 }
 
 // takeOver makes a new owner as a node does: position, claim, jobs, items.
@@ -289,12 +302,15 @@ func (w *world) takeOver() {
 		break
 	}
 	w.beginEvents(o)
-	for ; o.heard < len(w.changes); o.heard++ {
+	for ; o.heard < len(w.changes) && !o.stands; o.heard++ {
 		// What is forgotten cannot be loaded.
 		if v, ok := w.changes[o.heard].(*job.Version); !ok || !slices.Contains(w.changes[o.heard:], any(forgotten(v.Job.Job))) {
 			o.hear(w)
 			o.heard--
 		}
+	}
+	if o.stands {
+		return
 	}
 	seqs := slices.Sorted(maps.Keys(w.trig.deferred))
 	for _, seq := range seqs {

@@ -42,14 +42,14 @@ func (rs *runs) stale(a *watchedRun) string {
 }
 
 // noteSuccess remembers that a run has succeeded, if that makes attempts of others stale: of runs
-// that are alive, or that a version which is still to be read may have. The caller has found room
+// that are alive. The caller has found room
 // for a message.
 func (rs *runs) noteSuccess(b *builder, a *watchedRun) {
 	jr, s := rs.byJob[a.jobID], &success{run: a.runID}
 	switch {
 	case !a.cause.Scheduled() || !rs.jobs.at(a.jobID).newest().Retry.DropStale:
 	case jr.succeeded != nil && jr.succeeded.fire() >= s.fire():
-	case s.outdatesAny(jr) || rs.await(a.job):
+	case s.outdatesAny(jr):
 		s.item = b.deferred(rs.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
 		rs.putSuccess(jr, s)
 	}
@@ -73,7 +73,7 @@ func (rs *runs) putSuccess(jr *jobRuns, s *success) {
 // fire may begin.
 func (rs *runs) forgetSuccess(id uint32) {
 	jr := rs.byJob[id]
-	if jr == nil || jr.succeeded == nil || rs.await(rs.jobs.at(id).name) {
+	if jr == nil || jr.succeeded == nil {
 		return
 	}
 	if !jr.succeeded.outdatesAny(jr) {

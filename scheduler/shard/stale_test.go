@@ -174,46 +174,6 @@ func TestAStaleRunInPiecesRepeatsNoneOfThem(t *testing.T) {
 	}
 }
 
-// catchesUp is dropsStale of a job that runs its late fires.
-func catchesUp(v *job.Version) {
-	dropsStale(v)
-	v.Misfire = job.Misfire{Policy: job.FireAll, MaxCount: 10, MaxAge: job.Duration(time.Hour)}
-}
-
-// succeedBeforeReading lets the run of 12:03 succeed, which is of version 3. Version 2, which owns
-// the fire of 12:02, cannot be read until then. After that a new owner reads second as version 2;
-// with nil, version 2 is no longer in the bucket.
-func (b *bench) succeedBeforeReading(second func(*job.Version)) {
-	b.t.Helper()
-	first := b.put(time.Second, 1, dropsStale)
-	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 pending schedule")
-	b.endOf(1, 1, job.StatusSucceeded, time.Minute)
-	b.want(b.step(time.Minute+time.Second, bus.MaxBatch))
-	b.unreadable(90 * time.Second)
-	third := b.put(150*time.Second, 3, catchesUp)
-	b.want(b.step(3*time.Minute, bus.MaxBatch), "12:03:00 g/a@3 pending schedule")
-	b.want(b.step(4*time.Minute, bus.MaxBatch), "12:04:00 g/a@3 pending schedule")
-	b.endOf(2, 3, job.StatusSucceeded, 4*time.Minute)
-	b.endOf(3, 4, job.StatusCancelled, 4*time.Minute)
-	b.want(b.step(4*time.Minute+time.Second, bus.MaxBatch))
-	if kinds := b.waiting(); !slices.Equal(kinds, []string{"succeeded"}) {
-		b.t.Fatalf("the stream has %v", kinds)
-	}
-	b.succeed()
-	b.tell(first)
-	if second != nil {
-		b.put(90*time.Second, 2, second)
-	}
-	b.tell(third)
-	for seq, d := range b.trig.deferred {
-		if !b.trig.released[seq] {
-			if err := b.m.PutDeferred(d, seq); err != nil {
-				b.t.Fatal(err)
-			}
-		}
-	}
-}
-
 // wantNothingLeft sees that neither the stream nor the machine has anything of a run.
 func (b *bench) wantNothingLeft(after time.Duration) {
 	b.t.Helper()
@@ -221,39 +181,4 @@ func (b *bench) wantNothingLeft(after time.Duration) {
 	if kinds := b.waiting(); len(kinds)+len(b.m.runs.byJob) != 0 {
 		b.t.Errorf("the stream still has %v, the machine %v", kinds, b.m.runs.byJob)
 	}
-}
-
-func TestASuccessIsRememberedWhileAVersionBeforeItIsStillToBeRead(t *testing.T) {
-	b := newBench(t)
-	b.succeedBeforeReading(catchesUp)
-	at := 4*time.Minute + 30*time.Second
-	b.want(b.step(at, bus.MaxBatch), "12:02:00 g/a@2 pending misfire: noticed 2m30s late")
-	b.m.Event(&bus.Event{
-		Kind: bus.EventFinished, Job: "g/a", RunID: job.FireRunID("g/a", noon.Add(2*time.Minute).UnixMilli(), job.CauseMisfire), Attempt: 1, Status: job.StatusFailed,
-	}, 4, noon.Add(at).UnixMilli())
-	b.want(b.step(at, bus.MaxBatch),
-		"12:02:00 g/a@2 queued misfire: attempt 1 failed; the next is due 10m later",
-		"12:02:00 g/a@2 cancelled misfire: it is not tried again: run "+string(runAt(3*time.Minute))+" of a later fire has succeeded")
-	b.wantNothingLeft(at + time.Second)
-}
-
-func TestASuccessIsForgottenWhenTheVersionBeforeItIsReadAndHasNoRuns(t *testing.T) {
-	b := newBench(t)
-	b.succeedBeforeReading(everyHour)
-	at := 4*time.Minute + 30*time.Second
-	b.want(b.step(at, bus.MaxBatch))
-	b.wantNothingLeft(at + time.Second)
-}
-
-func TestASuccessIsForgottenWhenTheVersionBeforeItIsGone(t *testing.T) {
-	b := newBench(t)
-	b.succeedBeforeReading(nil)
-	at := 4*time.Minute + 30*time.Second
-	b.want(b.step(at, bus.MaxBatch))
-	b.wantNothingLeft(at + time.Second)
-}
-
-func everyHour(v *job.Version) {
-	dropsStale(v)
-	v.Schedule.FixedRate = job.Duration(time.Hour)
 }

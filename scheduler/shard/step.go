@@ -20,7 +20,6 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	if m.items.crowded() {
 		return nil
 	}
-	m.sweep.stepped = now
 	b := newBuilder(&m.cfg, &m.items, m.Cluster, now, room)
 	m.items.building = b
 	defer func() { m.items.building = nil }()
@@ -40,11 +39,8 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.Backfills.take(b)
 
 	// Then what is due: first behind the position, then up to now.
-	if m.sweep.ahead(now) && !m.Cluster.reserved() {
-		m.sweep.passTime(b, now)
-	}
 	m.runs.wakeUp(b)
-	if !m.Cluster.reserved() && m.versions.decide(b, now) && !m.sweep.ahead(now) {
+	if !m.Cluster.reserved() && m.sweep.ahead(now) == 0 && m.versions.decide(b, now) {
 		m.sweep.begin(now)
 		m.sweep.run(b, now)
 	}

@@ -21,10 +21,8 @@ type versions struct {
 	runs     *runs
 
 	revisions
-	late       []lateVersion          // in the order of their revisions
-	unreadable map[uint64]*unreadable // by revision, versions that no owner could read yet
-	partly     map[versionName]int64  // up to which a predecessor has decided late versions
-	begins     map[versionName]int64  // versions whose fires begin later than they say
+	late   []lateVersion         // in the order of their revisions
+	begins map[versionName]int64 // versions whose fires begin later than they say
 }
 
 // revisions say what of JOBS the machine has heard of.
@@ -42,17 +40,11 @@ func newVersions(m *Machine, cursor *bus.Cursor) versions {
 	seq := cursor.JobsSeq
 	vs := versions{
 		jobs: &m.jobs, sweep: &m.sweep, fires: &m.fires, delays: &m.delays, requests: m.Requests, runs: &m.runs,
-		revisions:  revisions{inherited: seq, heard: seq, written: seq, seen: cursor.Jobs, loading: true},
-		unreadable: map[uint64]*unreadable{}, partly: map[versionName]int64{}, begins: map[versionName]int64{},
+		revisions: revisions{inherited: seq, heard: seq, written: seq, seen: cursor.Jobs, loading: true},
+		begins:    map[versionName]int64{},
 	}
 	for _, b := range cursor.Begins {
 		vs.begins[versionName{b.Job, int32(b.Version)}] = b.After.UnixMilli() //nolint:gosec // it was one when it was written
-	}
-	for _, rev := range cursor.Unread {
-		vs.unreadable[rev] = &unreadable{}
-	}
-	for _, l := range cursor.Late {
-		vs.partly[versionName{l.Job, int32(l.Version)}] = l.Done.UnixMilli() //nolint:gosec // it was one when it was written
 	}
 	return vs
 }
@@ -60,8 +52,7 @@ func newVersions(m *Machine, cursor *bus.Cursor) versions {
 // save enters in the cursor of a batch what a successor has to know of the versions.
 func (vs *versions) save(c *bus.Cursor) {
 	vs.edits = 0
-	c.JobsSeq, c.Jobs, c.Begins, c.Late = vs.seal(), vs.seen, vs.listBegins(), vs.listLate()
-	c.Unread = slices.Sorted(maps.Keys(vs.unreadable))
+	c.JobsSeq, c.Jobs, c.Begins = vs.seal(), vs.seen, vs.listBegins()
 }
 
 // beginJobs is [Machine.BeginJobs].
@@ -81,6 +72,9 @@ func (r *revisions) hear(rev uint64) {
 	}
 }
 
+// knows reports whether the fires of a version are decided up to the position.
+func (r *revisions) knows(rev uint64) bool { return rev <= r.inherited }
+
 // put enters a version of a job. It returns false if the job has had it, or a later one.
 func (vs *versions) put(id uint32, p *Prepared) bool {
 	e := vs.jobs.at(id)
@@ -91,17 +85,8 @@ func (vs *versions) put(id uint32, p *Prepared) bool {
 	if plan.Version > 1 && !vs.loading {
 		vs.edits++
 	}
-	if vs.noteUnreadable(e, p); plan.Unreadable {
-		vs.putUnreadable(id, p)
-		return true
-	}
-	news := lateVersion{id: id, version: plan.Version, rev: p.rev, from: plan.From}
-	if u := vs.unreadable[p.rev]; u == nil || u.fresh { // else the fixed delay has stopped where this version begins
-		news.delayed = vs.delays.began(id)
-	}
-	if vs.knows(p.rev) {
-		vs.forgetMade(id, &plan)
-	} else {
+	news := lateVersion{id: id, version: plan.Version, rev: p.rev, from: plan.From, delayed: vs.delays.began(id)}
+	if !vs.knows(p.rev) {
 		news.early = vs.wantedEarly(e, &plan)
 	}
 	late := vs.begin(id, &plan, p.rev)
@@ -109,12 +94,8 @@ func (vs *versions) put(id uint32, p *Prepared) bool {
 	e.bodies = append(e.bodies, p.body)
 	waits := vs.putDelay(id, &plan, p.rev)
 	if late || waits || len(news.early) > 0 {
-		news.done = vs.partly[versionName{e.name, plan.Version}]
-		delete(vs.partly, versionName{e.name, plan.Version})
 		vs.late = append(vs.late, news)
 		e.waiting++
-	} else {
-		delete(vs.unreadable, p.rev) // it has nothing to decide behind the position
 	}
 	vs.trim(e)
 	return true
@@ -129,7 +110,6 @@ func (vs *versions) forget(id uint32, name job.Name) {
 		return v.id == id
 	})
 	maps.DeleteFunc(vs.begins, func(v versionName, _ int64) bool { return v.job == name })
-	maps.DeleteFunc(vs.unreadable, func(_ uint64, u *unreadable) bool { return u.job == name })
 	delete(vs.fires.moved.at, name)
 }
 
@@ -141,7 +121,7 @@ func (vs *versions) trim(e *entry) {
 	kept := e.plans.Trim(vs.sweep.decided(e))
 	if cut := len(e.plans) - len(kept); cut > 0 {
 		for i := range e.plans[:cut] {
-			vs.forgetBegin(versionName{e.name, e.plans[i].Version})
+			delete(vs.begins, versionName{e.name, e.plans[i].Version})
 		}
 		e.plans = append(job.History(nil), kept...)
 		e.bodies = append([]unique.Handle[body](nil), e.bodies[cut:]...)

@@ -33,9 +33,6 @@ func (c *Catalog) Compare(ctx context.Context, name job.Name, fromVersion, toVer
 		}
 	}
 	if from >= 0 {
-		if _, err = versionAmong(kept, name, kept[from].Version.Version); err != nil {
-			return result, err
-		}
 		result.From, before = kept[from].Version.Version, contentOf(kept[from])
 	}
 	result.Changes, err = auditlog.Diff(before, contentOf(kept[to]))
@@ -56,9 +53,6 @@ func contentOf(e *bus.JobEntry) any {
 // versionAmong returns which of the entries is a version.
 func versionAmong(kept []*bus.JobEntry, name job.Name, version int) (int, error) {
 	for i, e := range kept {
-		if e.Version.Version == version && e.Unreadable != "" {
-			return 0, fmt.Errorf("%w: %s", job.ErrConflict, reason.VersionOfNewer.With(version, name))
-		}
 		if e.Version.Version == version {
 			return i, nil
 		}

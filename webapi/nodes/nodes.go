@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
@@ -22,6 +24,13 @@ func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
 		return api.NodeList{}, err
 	}
 	list := nodesOf(leases, v.conn.Cluster().Shards)
+	parked, err := v.conn.Nodes().Parked(ctx, time.Now())
+	if err != nil {
+		return api.NodeList{}, err
+	}
+	for _, p := range parked {
+		list.Parked = append(list.Parked, api.ParkedShard{Shard: p.Shard, Reason: reason.Text(p.Reason)})
+	}
 	if visible := access.Seen(ctx); visible != nil {
 		list.Roles = slices.DeleteFunc(list.Roles, func(r api.HeldRole) bool {
 			group, dispatches := strings.CutPrefix(r.Role, "dispatch-")

@@ -85,7 +85,7 @@ func (rs *Runs) versionOf(ctx context.Context, of *runlog.Run, same bool) (*bus.
 		return nil, err
 	}
 	for _, v := range versions {
-		if v.Version.Version == of.Version && !v.Deleted && v.Unreadable == "" {
+		if v.Version.Version == of.Version && !v.Deleted {
 			return v, nil
 		}
 	}

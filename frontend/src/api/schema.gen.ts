@@ -3187,7 +3187,7 @@ export interface components {
             /** @description Skipped fires that were still upcoming when the version was saved */
             skips?: components["schemas"]["Skip"][];
             deleted?: boolean;
-            /** @description If it is above the format that this server can read, the version is from a newer server, and only job, version, effective_from and format are present */
+            /** @description The format of job definitions that a server must read to run the version */
             format?: number;
         };
         /** @description A skipped fire. */
@@ -4391,25 +4391,11 @@ export interface components {
             items: components["schemas"]["Discrepancy"][];
             next?: string;
         };
-        /** @description A job whose fires wait for a newer server, because the others cannot read its version. */
-        HeldJob: {
-            job: string;
-            /** @description The version that cannot be read */
-            version: number;
-            /**
-             * Format: date-time
-             * @description Fires after this time are undecided
-             */
-            since: string;
-            reason: components["schemas"]["Reason"];
-        };
         VerifiedPage: {
             items: components["schemas"]["LedgerDay"][];
             /** @description Counts of the page */
             total: components["schemas"]["Tally"];
             discrepancies: components["schemas"]["Finding"][];
-            /** @description Jobs whose fires no server decides at present */
-            held?: components["schemas"]["HeldJob"][];
             /**
              * Format: date-time
              * @description The position of the shard that is furthest behind
@@ -4456,7 +4442,7 @@ export interface components {
                 discrepancy?: boolean;
                 /** @description A message about a run is refused */
                 dead_letters?: boolean;
-                /** @description NATS permanently refuses what a shard stores, so its jobs do not fire */
+                /** @description A shard cannot go on, so its jobs do not fire */
                 shards_parked?: boolean;
                 /** @description The clock of a server is wrong, so it fires nothing; or the clock of NATS is */
                 clock_wrong?: boolean;
@@ -5102,10 +5088,16 @@ export interface components {
             shards: number;
             /** @description Shards without an owner at the moment */
             unowned: number[];
+            /** @description Shards whose jobs do not fire until what the reason says is mended. Absent if there are none */
+            parked?: components["schemas"]["ParkedShard"][];
             /** @description When shards came to their present owners, newest first; at most 100 */
             moves: components["schemas"]["ShardMove"][];
             /** @description Tasks that one process does for the cluster, by name */
             roles: components["schemas"]["HeldRole"][];
+        };
+        ParkedShard: {
+            shard: number;
+            reason: components["schemas"]["Reason"];
         };
         ShardMove: {
             shard: number;
@@ -5748,7 +5740,6 @@ export type LedgerDay = components['schemas']['LedgerDay'];
 export type Finding = components['schemas']['Finding'];
 export type Discrepancy = components['schemas']['Discrepancy'];
 export type DiscrepancyPage = components['schemas']['DiscrepancyPage'];
-export type HeldJob = components['schemas']['HeldJob'];
 export type VerifiedPage = components['schemas']['VerifiedPage'];
 export type Severity = components['schemas']['Severity'];
 export type AlertDocument = components['schemas']['AlertDocument'];
@@ -5800,6 +5791,7 @@ export type LogEnd = components['schemas']['LogEnd'];
 export type LogRate = components['schemas']['LogRate'];
 export type Node = components['schemas']['Node'];
 export type NodeList = components['schemas']['NodeList'];
+export type ParkedShard = components['schemas']['ParkedShard'];
 export type ShardMove = components['schemas']['ShardMove'];
 export type HeldRole = components['schemas']['HeldRole'];
 export type BusState = components['schemas']['BusState'];

@@ -56,7 +56,7 @@ func shownCondition(r *client.Alert) string {
 	case w.TargetMissed:
 		return "a job misses its target"
 	case w.ShardsParked:
-		return "NATS refuses what a shard is to store"
+		return "the jobs of a shard do not fire"
 	case w.ClockWrong:
 		return "a clock is wrong"
 	case w.OverBudget:

@@ -37,4 +37,7 @@ func drawNodes(t *draw.Table, nodes client.NodeList) {
 	if len(nodes.Unowned) > 0 {
 		t.Line(fmt.Sprintf("%d of %d shards have no owner at the moment: %s", len(nodes.Unowned), nodes.Shards, draw.Ranges(nodes.Unowned)))
 	}
+	for _, p := range nodes.Parked {
+		t.Line(fmt.Sprintf("shard %d does not fire: %s", p.Shard, p.Reason))
+	}
 }

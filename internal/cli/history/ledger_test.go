@@ -50,11 +50,6 @@ func TestTheLedgerAndTheAuditAreDrawn(t *testing.T) {
 	for _, by := range []rowsBy{byGroup, byJob, byDay} {
 		drawtest.Golden(t, "audit-by-"+string(by), func(tab *draw.Table) { drawVerified(tab, audited, by) })
 	}
-	held := client.VerifiedPage{
-		Days: days[1:2], Total: days[1].Tally, DecidedUntil: drawtest.At("03:25:00.000"),
-		Held: []outcome.Held{{Job: "billing/sums", Version: 4, Since: drawtest.At("03:10:00.000"), Reason: "a newer server saved version 4, and this server cannot read it"}},
-	}
-	drawtest.Golden(t, "audit-held", func(tab *draw.Table) { drawVerified(tab, held, byJob) })
 
 	found := client.Discrepancy{Job: "billing/report", FireTime: bad.FireTime, RunID: bad.RunID, Version: 3, Reason: "nothing is known of it", FoundAt: drawtest.At("04:01:00.000")}
 	healed := found

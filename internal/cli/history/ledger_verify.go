@@ -187,13 +187,6 @@ func drawVerified(t *draw.Table, page client.VerifiedPage, by rowsBy) {
 			t.Row(string(f.Job), t.Millis(f.FireTime), draw.OrDash(countOrNone(f.Version)), string(f.RunID), string(f.Reason))
 		}
 	}
-	if len(page.Held) > 0 {
-		t.Line("")
-		t.Row("HELD JOB", "VERSION", "SINCE", "REASON")
-		for _, h := range page.Held {
-			t.Row(string(h.Job), strconv.Itoa(h.Version), t.Millis(h.Since), string(h.Reason))
-		}
-	}
 	if len(page.Days) > 0 {
 		t.Line("")
 	}

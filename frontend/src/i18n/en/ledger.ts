@@ -17,9 +17,6 @@ export const ledger = {
   found: "Found by the continuous check",
   healedAt: (when: string) => `healed ${when}`,
   notHealed: "not healed",
-  held: (n: number) => `${count(n, "job waits", "jobs wait")} for a newer server`,
-  heldBy: (version: number) =>
-    `A newer server saved version ${version}. It fires again once all servers can read it.`,
   decided: "Decided until",
   job: "Job",
   days: "Days",

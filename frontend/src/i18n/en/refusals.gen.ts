@@ -62,7 +62,7 @@ export const refusals = {
   changed_just_now: "{what:phrase} was changed by somebody else just now",
   not_at_revision: "{what:phrase} is not at revision {revision:number}",
   version_not_kept: "version {version:number} of job {job:word} is not kept",
-  version_of_newer: "version {version:number} of job {job:word} was saved by a newer server, and this one cannot read it",
+  version_of_newer: "version {version:number} of job {job:word} has format {format:number}, which this server cannot read: upgrade this server",
   upgrade_first: "job {job:word} needs format {format:number} of job definitions, which server {server:word} cannot read: upgrade all servers first",
   group_has_jobs: "is one too many: group {group:word} has {jobs|job|jobs}, and may have no more; delete some, or raise --group-jobs of the servers",
   group_has_documents: "is too large: with it, the jobs of group {group:word} have {bytes:number} bytes together, and may have {most:number}; make some smaller, or raise --group-jobs-size of the servers",

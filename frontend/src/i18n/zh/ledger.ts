@@ -17,8 +17,6 @@ export const ledger: typeof english = {
   found: "持续核对发现的差异",
   healedAt: (when) => `已于 ${when} 恢复`,
   notHealed: "未恢复",
-  held: (n) => `${n} 个任务等待服务器升级`,
-  heldBy: (version) => `版本 ${version} 由较新的服务器保存。所有服务器都能读取后恢复触发。`,
   decided: "已判定至",
   job: "任务",
   days: "按天",

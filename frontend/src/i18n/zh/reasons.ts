@@ -75,14 +75,14 @@ export const reasons: Record<ReasonCode, string> = {
   clock_ahead: "节点 {node:word} 的时钟比 NATS 的时钟快 {by:duration}",
   clock_behind: "节点 {node:word} 的时钟比 NATS 的时钟慢 {by:duration}",
   clock_out_of_line: "节点 {node:word} 的时钟与多数节点不一致",
+  position_ahead:
+    "节点 {node:word} 的时钟比分区位置慢 {by:duration}，该位置由错误的时钟写入；分区任务将从 {until:instant} 起恢复触发",
+  position_was_ahead: "分区曾等待时钟，此前时钟超前",
   job_deleted: "任务已删除",
   early_too_late: "它要代替的 {fire_time:instant} 的触发，在收到请求之前已经处理",
   // 触发台账如何判定一次触发
   two_outcomes:
     "有两个结果：此外它还是记为{status:status}的 {fires:number} 次触发之一，其中第一次为 {run_id:word}",
-  held: "其调度分区不处理这次触发",
-  version_unreadable: "版本 {version:number} 由较新的服务器保存，此服务器无法读取",
-  version_unreadable_there: "负责该任务的服务器无法读取较新服务器保存的版本 {version:number}",
   second_run: "这是运行 {run_id:word} 所属触发的第二次运行",
   no_such_fire: "任务的任何版本都不在该时刻触发",
   not_fired_since: "调度分区已处理到 {until:instant}，但任务此后没有触发",

@@ -81,8 +81,10 @@ export const refusals: Record<RefusalCode, string> = {
   changed_just_now: "{what:phrase} 刚刚被他人修改",
   not_at_revision: "{what:phrase} 的修订号不是 {revision:number}",
   version_not_kept: "任务 {job:word} 的版本 {version:number} 已不再保留",
-  version_of_newer: "任务 {job:word} 的版本 {version:number} 由较新的服务器保存，此服务器无法读取",
-  upgrade_first: "任务 {job:word} 需要任务定义格式 {format:number}，而服务器 {server:word} 无法读取：请先升级所有服务器",
+  version_of_newer:
+    "任务 {job:word} 的版本 {version:number} 使用格式 {format:number}，此服务器无法读取：请升级此服务器",
+  upgrade_first:
+    "任务 {job:word} 需要任务定义格式 {format:number}，而服务器 {server:word} 无法读取：请先升级所有服务器",
   group_has_jobs:
     "超出数量上限：分组 {group:word} 已有 {jobs:number} 个任务，请删除部分任务，或调高服务器的 --group-jobs",
   group_has_documents:

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { CircleCheck, Hourglass, TriangleAlert } from "lucide-react";
+import { CircleCheck, TriangleAlert } from "lucide-react";
 import { discrepanciesFound } from "@/api/ledger";
-import type { HeldJob } from "@/api/schema.gen";
 import { JobTitle } from "@/components/JobTitle";
 import { Card } from "@/components/Panel";
 import { usePageT } from "@/i18n";
@@ -10,30 +9,6 @@ import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
-
-/** Jobs whose fires nobody decides, since no server that fires for them can read a version. */
-export function Held({ jobs }: { jobs: HeldJob[] }) {
-  const t = usePageT();
-  const f = useFormat();
-  const now = useNow();
-  if (jobs.length === 0) return null;
-  return (
-    <Card title={t.ledger.held(jobs.length)}>
-      <ul className="list">
-        {jobs.map((x) => (
-          <li key={x.job} className="li">
-            <Hourglass size={15} className="c-warn" aria-hidden />
-            <Link to="/jobs/$group/$name" params={refOf(x.job)} className="name">
-              <JobTitle job={x.job} keyed />
-            </Link>
-            <span className="num mut">{f.short(x.since, now)}</span>
-            <span className="sec grow trunc">{t.ledger.heldBy(x.version)}</span>
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
 
 /** What the continuous audit found in the range, and which of it has healed since. */
 export function Found({ from, group }: { from: string; group: string | undefined }) {

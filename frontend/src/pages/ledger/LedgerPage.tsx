@@ -24,7 +24,7 @@ import { ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
-import { Found, Held } from "./Found";
+import { Found } from "./Found";
 import { Outcome } from "./Outcome";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
@@ -47,7 +47,6 @@ export default function LedgerPage() {
   const pages = list.data?.pages ?? [];
   const jobs = byJob(pages.flatMap((p) => p.items));
   const findings = pages.flatMap((p) => p.discrepancies);
-  const held = pages.flatMap((p) => p.held ?? []);
   const total = pages.map((p) => p.total).reduce(addTallies, { fires: 0 });
   // Of further pages nothing is known yet.
   const part = list.hasNextPage;
@@ -127,7 +126,6 @@ export default function LedgerPage() {
                   </ul>
                 </Card>
               ))}
-            <Held jobs={held} />
             <Found from={from} group={group} />
             {jobs.length === 0 ? (
               <Empty icon={BookCheck} title={t.ledger.none} hint={t.ledger.noneHint} />
