@@ -71,7 +71,8 @@ func (fs *fires) decide(group string, plans job.History, first, end int, after, 
 	inTime, judged := maxOnTime, maxJudged
 	for i := end - 1; i >= first; i-- { // the newest version has the newest fires
 		grace := min(upto, now-plans[i].Misfire.Grace.Milliseconds()-1)
-		n, since := 0, int64(0)
+		var n int
+		var since int64
 		fs.onTime, n, since = fs.find(fs.onTime[:0], group, plans, i, max(after, grace), upto, inTime)
 		inTime -= n
 		if since > after {
