@@ -17,7 +17,8 @@ func Example_handler() {
 	defer stop()
 	e, err := executor.Connect(ctx, executor.Options{})
 	if err != nil {
-		log.Fatal(err)
+		log.Print(err)
+		return
 	}
 	e.Handle("greet", executor.HandlerFunc(func(_ context.Context, run *executor.Run) (any, error) {
 		fmt.Printf("%s, attempt %d, because of its %s\n", run.Job(), run.Attempt(), run.Cause())

@@ -173,12 +173,3 @@ func TestAStaleRunInPiecesRepeatsNoneOfThem(t *testing.T) {
 		t.Errorf("the stream still has %v", waits)
 	}
 }
-
-// wantNothingLeft sees that neither the stream nor the machine has anything of a run.
-func (b *bench) wantNothingLeft(after time.Duration) {
-	b.t.Helper()
-	b.want(b.step(after, bus.MaxBatch))
-	if kinds := b.waiting(); len(kinds)+len(b.m.runs.byJob) != 0 {
-		b.t.Errorf("the stream still has %v, the machine %v", kinds, b.m.runs.byJob)
-	}
-}

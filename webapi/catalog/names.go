@@ -35,9 +35,11 @@ func (c *Catalog) Unknown(ctx context.Context, names []Name) (warnings []api.Fie
 	theirs := access.Who(ctx).Access
 	for _, n := range names {
 		switch {
-		case n.Job != "" && !(theirs.May(rights.Viewer, n.Job.Group()) && c.index.has(n.Job)):
-			warnings = append(warnings, warning(n.Field, reason.JobUnknown.With(n.Job)))
-		case n.Job == "" && !(theirs.May(rights.Viewer, n.Group) && groups[n.Group]):
+		case n.Job != "":
+			if !theirs.May(rights.Viewer, n.Job.Group()) || !c.index.has(n.Job) {
+				warnings = append(warnings, warning(n.Field, reason.JobUnknown.With(n.Job)))
+			}
+		case !theirs.May(rights.Viewer, n.Group) || !groups[n.Group]:
 			warnings = append(warnings, warning(n.Field, reason.GroupUnknown.With(n.Group)))
 		}
 	}
