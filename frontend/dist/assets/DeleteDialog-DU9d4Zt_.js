@@ -1,1 +1,0 @@
-import{En as e,Oi as t,Un as n,ia as r,or as i,ra as a}from"./frame-4ATNvomJ.js";import{r as o}from"./dialogs-DRLhWoVh.js";var s=r();function c({job:r,onDone:c,onClose:l}){let u=t(),d=a();return(0,s.jsx)(o,{title:u.job.removeAsk(r),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(r),act:()=>e(i(r)),onDone:()=>{n(d),c?.()},onClose:l})}export{c as DeleteDialog};

@@ -1,1 +1,0 @@
-import{T as e,_t as t}from"./shared-DJ12B3Iu.js";import{d as n,v as r}from"./glyphs-L8YiD9lQ.js";import{Oi as i,ia as a}from"./frame-4ATNvomJ.js";var o=a(),s={info:[`run`,r],warning:[`warn`,t],critical:[`bad`,n]};function c({of:t}){let n=i(),[r,a]=s[t];return(0,o.jsx)(e,{tone:r,icon:a,children:n.alerts.severity[t]})}export{c as t};

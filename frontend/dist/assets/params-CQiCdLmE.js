@@ -1,1 +1,0 @@
-import{tr as e}from"./frame-4ATNvomJ.js";function t(t){if(t.trim()===``)return{json:void 0};try{return{json:e(t)}}catch{return}}export{t};
