@@ -1,22 +1,44 @@
 package executor
 
 import (
+	"os"
 	"runtime"
-
-	"github.com/shirou/gopsutil/v4/load"
-	"github.com/shirou/gopsutil/v4/mem"
+	"strconv"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// hostLoad returns how busy the machine is, as far as its operating system tells.
+// hostLoad returns how busy the machine is, as far as the files in /proc tell: nothing but the number of
+// CPUs where there are none.
 func hostLoad() *fleet.HostLoad {
+	loads, _ := os.ReadFile("/proc/loadavg") // an error: there is no such file
+	memory, _ := os.ReadFile("/proc/meminfo")
+	return loadOf(loads, memory)
+}
+
+// loadOf reads the two files as proc(5) describes them.
+func loadOf(loads, memory []byte) *fleet.HostLoad {
 	h := &fleet.HostLoad{CPUs: runtime.NumCPU()}
-	if avg, err := load.Avg(); err == nil {
-		h.Load1 = avg.Load1
-	}
-	if m, err := mem.VirtualMemory(); err == nil {
-		h.MemoryBytes, h.MemoryUsed = m.Total, m.Used
+	first, _, _ := strings.Cut(string(loads), " ")
+	h.Load1, _ = strconv.ParseFloat(first, 64)
+	total, available := sizeOf(memory, "MemTotal:"), sizeOf(memory, "MemAvailable:")
+	if available > 0 && available <= total {
+		h.MemoryBytes, h.MemoryUsed = total, total-available
 	}
 	return h
+}
+
+// sizeOf returns the bytes that the line of that name says; 0 if there is none.
+func sizeOf(memory []byte, name string) uint64 {
+	for line := range strings.Lines(string(memory)) {
+		if words := strings.Fields(line); len(words) == 3 && words[0] == name && words[2] == "kB" {
+			kib, err := strconv.ParseUint(words[1], 10, 54)
+			if err != nil {
+				return 0
+			}
+			return kib << 10
+		}
+	}
+	return 0
 }
