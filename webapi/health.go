@@ -25,11 +25,11 @@ type systemHandlers struct {
 }
 
 // parkedError says that a shard does not fire. The server is ready all the same: whoever mends the shard
-// may need the API.
-type parkedError struct{ shard cluster.ParkedShard }
+// may need the API. It does not say why, since that may name a job, and anybody may ask for readiness.
+type parkedError struct{ shard int }
 
 func (e *parkedError) Error() string {
-	return fmt.Sprintf("shard %d does not fire: %s", e.shard.Shard, e.shard.Reason)
+	return fmt.Sprintf("shard %d does not fire; carillon get nodes says why", e.shard)
 }
 
 // checkTimeout is how long readiness waits for each part of the system.
@@ -92,7 +92,7 @@ func (h *systemHandlers) health(ctx context.Context) Health {
 	check("shards", "JetStream does not answer", func(ctx context.Context) error {
 		parked, err := h.conn.Nodes().Parked(ctx, time.Now())
 		if len(parked) > 0 {
-			return &parkedError{parked[0]}
+			return &parkedError{parked[0].Shard}
 		}
 		return err
 	})

@@ -36,7 +36,7 @@ func TestNodesAreListedWithTheirShards(t *testing.T) {
 	w.check(w.conn.Nodes().PutParked(t.Context(), "n1", []cluster.ParkedShard{{Shard: 3, Reason: "version 2 of job g/a has format 9, which this server cannot read: upgrade this server"}}))
 	got, _ := want[NodeList](w, http.StatusOK, "GET", "/api/v1/nodes", nil)
 	health, _ := want[Health](w, http.StatusOK, "GET", "/readyz", nil)
-	if at := slices.IndexFunc(health.Checks, func(c Check) bool { return c.Name == "shards" }); at < 0 || !health.Checks[at].Ok || !strings.Contains(health.Checks[at].Detail, "shard 3 does not fire: version 2 of job g/a has format 9") {
+	if at := slices.IndexFunc(health.Checks, func(c Check) bool { return c.Name == "shards" }); at < 0 || !health.Checks[at].Ok || !strings.Contains(health.Checks[at].Detail, "shard 3 does not fire; carillon get nodes says why") {
 		t.Errorf("%+v", health.Checks)
 	}
 	for i := range got.Items {
@@ -67,7 +67,7 @@ func TestNodesAreListedWithTheirShards(t *testing.T) {
 	}
 }
 
-func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
+func TestTheBusAndTheNodesAreToldWithoutOtherGroups(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
 	for _, group := range []string{"billing", "ops"} {
@@ -75,6 +75,15 @@ func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
 		g.lease("role.dispatch-"+group, "n1", "null")
 	}
 	bob := ann.person("bob", rights.Access{Role: rights.Viewer, Group: "billing"})
+	const why = "version 2 of job ops/x has format 9, which this server cannot read: upgrade this server"
+	g.check(g.conn.Nodes().PutParked(t.Context(), "n1", []cluster.ParkedShard{{Shard: 3, Reason: why}}))
+	parked := func(b *browser, reason string) {
+		t.Helper()
+		nodes, _ := want[NodeList](g.world, http.StatusOK, "GET", "/api/v1/nodes", nil, b.headers()...)
+		if len(nodes.Parked) != 1 || string(nodes.Parked[0].Reason) != reason {
+			t.Errorf("the parked shards are %+v, want why: %s", nodes.Parked, reason)
+		}
+	}
 	look := func(b *browser) (consumers, roles []string) {
 		// On a busy machine, a stream may answer too late to be told of.
 		for begun := time.Now(); len(consumers) == 0 && time.Since(begun) < patience; {
@@ -97,6 +106,8 @@ func TestTheBusIsToldWithoutConsumersOfOtherGroups(t *testing.T) {
 	if d := cmp.Diff([]string{"any-billing", "any-ops", "ledger", "route-billing", "route-ops"}, consumers); d != "" || len(roles) != 2 {
 		t.Error(roles, d)
 	}
+	parked(ann, why)
+	parked(bob, "who sees all groups may see why")
 	consumers, roles = look(bob)
 	if d := cmp.Diff([]string{"any-billing", "ledger", "route-billing"}, consumers); d != "" {
 		t.Error(d)

@@ -36,6 +36,7 @@ var (
 	ClockOutOfLine        = One{define("clock_out_of_line", "the clock of node {node:word} was out of line with that of most nodes")}
 	PositionAhead         = Three{define("position_ahead", "the clock of node {node:word} is {by:duration} behind the position of the shard, which comes from a clock that was wrong; its jobs fire again from {until:instant}")}
 	PositionWasAhead      = None{define("position_was_ahead", "its shard waited for the clock, which had been ahead")}
+	WhyUnseen             = None{define("why_unseen", "who sees all groups may see why")}
 	JobDeleted            = None{define("job_deleted", "the job was deleted")}
 	EarlyTooLate          = One{define("early_too_late", "the fire of {fire_time:instant}, in whose place it was wanted, was decided before that was known")}
 )

@@ -36,6 +36,9 @@ func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
 			group, dispatches := strings.CutPrefix(r.Role, "dispatch-")
 			return dispatches && !visible[group]
 		})
+		for i := range list.Parked { // a reason may name a job of another group
+			list.Parked[i].Reason = reason.Text(reason.WhyUnseen.String())
+		}
 	}
 	return list, nil
 }

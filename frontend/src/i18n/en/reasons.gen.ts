@@ -71,6 +71,7 @@ export const reasons = {
   clock_out_of_line: "the clock of node {node:word} was out of line with that of most nodes",
   position_ahead: "the clock of node {node:word} is {by:duration} behind the position of the shard, which comes from a clock that was wrong; its jobs fire again from {until:instant}",
   position_was_ahead: "its shard waited for the clock, which had been ahead",
+  why_unseen: "who sees all groups may see why",
   job_deleted: "the job was deleted",
   early_too_late: "the fire of {fire_time:instant}, in whose place it was wanted, was decided before that was known",
   two_outcomes: "it has two outcomes: beside this it is one of {fires|fire|fires} recorded as {status:status}, of which {run_id:word} is the first",

@@ -78,6 +78,7 @@ export const reasons: Record<ReasonCode, string> = {
   position_ahead:
     "节点 {node:word} 的时钟比分区位置慢 {by:duration}，该位置由错误的时钟写入；分区任务将从 {until:instant} 起恢复触发",
   position_was_ahead: "分区曾等待时钟，此前时钟超前",
+  why_unseen: "能查看所有执行器组的用户可以看到原因",
   job_deleted: "任务已删除",
   early_too_late: "它要代替的 {fire_time:instant} 的触发，在收到请求之前已经处理",
   // 触发台账如何判定一次触发
