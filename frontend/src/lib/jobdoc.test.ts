@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { JobVersion } from "@/api/schema.gen";
 import { readAnswer, readJson, writeJson } from "./exact";
-import { editedFrom, fromYaml, lineOfField, misshapen, rewriteYaml, toYaml } from "./jobdoc";
+import { definitionOf, editedFrom, fromYaml, lineOfField, misshapen, rewriteYaml, toYaml } from "./jobdoc";
 import { meetings, mergeInto } from "./merge";
 
 const text = `# Who asks: the controllers
@@ -16,6 +17,18 @@ children:
   - job: billing/report
   - job: billing/mail # last
 `;
+
+it("a version is saved again without what the system knows of it", () => {
+  const job = { job: "billing/close", task: { shell: "true" }, params: { format: "csv" } };
+  const system = {
+    version: 3,
+    effective_from: "2026-01-05T01:00:00Z",
+    author: "ann",
+    note: "n",
+    deleted: false,
+  };
+  expect(definitionOf({ ...job, ...system, skips: [], format: 1 } as JobVersion)).toEqual(job);
+});
 
 it("a changed document leaves the comments and the look of its YAML as they are", async () => {
   const document = await fromYaml(text);

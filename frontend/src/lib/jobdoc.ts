@@ -3,10 +3,22 @@ import type { Job, JobVersion } from "@/api/schema.gen";
 import { meetings } from "./merge";
 import { exactNumbers, exactValue } from "./yamlnumbers";
 
+/** What the system knows of a version, and no document may say: all of it, as the type sees to. */
+const ofVersion: Record<Exclude<keyof JobVersion, keyof Job>, true> = {
+  version: true,
+  effective_from: true,
+  author: true,
+  note: true,
+  deleted: true,
+  skips: true,
+  format: true,
+};
+
 /** A job as its document says it: without what the system knows of the version. */
 export function definitionOf(version: JobVersion): Job {
-  const { version: _v, effective_from: _e, author: _a, note: _n, deleted: _d, skips: _s, ...job } = version;
-  return job;
+  return Object.fromEntries(
+    Object.entries(version).filter(([name]) => !(name in ofVersion)),
+  ) as unknown as Job;
 }
 
 /** A job without its pause: saving it leaves the job paused, or active, as it is. */
