@@ -35,7 +35,7 @@ func answer(text string) string {
 }
 
 // TestExpressionsMeanWhatTheyMeant guards what is written in documents against an upgrade of the library.
-// With UPDATE=1 it writes the answers anew.
+// UPDATE=1 replaces the recorded answers.
 func TestExpressionsMeanWhatTheyMeant(t *testing.T) {
 	const file = "testdata/expressions.txt"
 	data, err := os.ReadFile(file)

@@ -23,8 +23,8 @@ func (g *Graph) WhatFailed(ended []State) []State {
 	return g.always(states)
 }
 
-// From returns the states in which a run begins that repeats the steps of first and their descendants.
-// All other steps that succeeded are taken over; what did not is decided anew.
+// From returns the initial states of a run that repeats the steps of first and their descendants. All other
+// steps that succeeded are taken over; steps that did not succeed are decided again.
 func (g *Graph) From(ended []State, first []int) []State {
 	states := g.Start()
 	again := make([]bool, len(g.steps))

@@ -31,7 +31,7 @@ func TestARunThatRepeatsAnotherTakesOverWhatWentWell(t *testing.T) {
 	begins("from clean, though enrich failed", g.From(failed, []int{2}), ".S.....")
 	begins("from the first", g.From(failed, []int{0}), ".......")
 
-	// A step that succeeded after one that failed is decided anew with it; not so after one that was skipped.
+	// A success after a failure is decided again with it. A success after a skip is taken over.
 	handled := graph(t, "a\nb a:failure\nc b\nd a")
 	begins("a handled failure", handled.WhatFailed([]workflow.State("fssk")), "....")
 	begins("a branch", graph(t, "a\nb a\nc taken a,b").WhatFailed([]workflow.State("sks")), "S.S")

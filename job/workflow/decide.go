@@ -126,8 +126,8 @@ func (g *Graph) Settle(states []State, changed []int, judge Judge) {
 	}
 }
 
-// Cancel cancels the steps that have not begun, of which finally steps only if force is set, and returns
-// them. Those that have begun end by themselves, or because they are killed.
+// Cancel cancels the steps that have not begun and returns them. It cancels finally steps only if force is
+// set. Steps that have begun end by themselves, or the caller kills them.
 func (g *Graph) Cancel(states []State, force bool) (cancelled []int) {
 	for i, s := range states {
 		if (s == Waiting || s == Ready || s == Pending) && (force || !g.steps[i].Finally) {

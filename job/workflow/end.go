@@ -7,8 +7,7 @@ type End struct {
 	// Bad are the steps that make it so: those that ended badly if State is Failed, those that somebody
 	// cancelled if it is Cancelled and the run itself was not.
 	Bad []int
-	// Counts has how many steps ended well, were skipped, were cancelled, and ended badly although they
-	// may.
+	// Numbers of steps: Forgiven counts those that ended badly and may fail.
 	Well, Skipped, Cancelled, Forgiven int
 }
 

@@ -92,6 +92,6 @@ func (g *Graph) within(i int, final []set, sources int) set {
 // are none themselves.
 func (r *Reach) Before(a, b int) bool { return r.ancestors[b].has(a) }
 
-// Ended reports whether step a is final, whatever happens, once step b runs. An ancestor need not be: b,
-// or a step between them, may join it with others of which some are enough.
+// Ended reports whether step a is always final when step b runs. An ancestor of b may still be running if b,
+// or a step between them, has a join that does not wait for all of its sources.
 func (r *Reach) Ended(a, b int) bool { return r.ended[b].has(a) }

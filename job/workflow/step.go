@@ -108,7 +108,7 @@ func (e *Edge) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Edges are the sources of a step. In JSON a single one may stand without a list.
+// Edges are the sources of a step. In JSON, a single edge may be written without a list.
 type Edges []Edge
 
 // UnmarshalJSON reads a list of edges, or one edge.
