@@ -37,7 +37,7 @@ const (
 	MissingDay
 	// LeapDay is 29 February.
 	LeapDay
-	// EitherDay is a day of the month and a day of the week, of which one is enough.
+	// EitherDay is a day of the month with a day of the week: it fires if either matches.
 	EitherDay
 	// StarBefore is a * right before a field with values: * 3 * * * fires 60 times.
 	StarBefore

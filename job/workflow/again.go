@@ -2,9 +2,9 @@ package workflow
 
 import "slices"
 
-// WhatFailed returns the states in which a run begins that repeats one which ended with these: steps
-// that succeeded are taken over if all their ancestors are, or were skipped. All others are decided anew,
-// skipped ones, too.
+// WhatFailed returns the initial states of a run that repeats the failed part of another, given how the
+// steps of the other ended. A step that succeeded is taken over if each of its ancestors is taken over or
+// was skipped. All other steps, including skipped ones, are decided again.
 func (g *Graph) WhatFailed(ended []State) []State {
 	states := g.Start()
 	kept := make([]bool, len(g.steps)) // taken over or skipped, and so are all ancestors
