@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -62,6 +63,8 @@ func (f *SearchFilter) Validate() error {
 	switch {
 	case len(f.Text) > maxSearchText:
 		return job.Invalid("text", "must not be longer than %d bytes", maxSearchText)
+	case !utf8.ValidString(f.Text): // ClickHouse 26.7 does not find a byte that is a part of a character
+		return job.Invalid("text", "must be UTF-8")
 	case strings.Count(f.Text, `"`)%2 != 0:
 		return job.Invalid("text", "has a quotation mark without another")
 	case f.Limit < 0 || f.Limit > MaxHits:
