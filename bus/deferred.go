@@ -2,6 +2,7 @@ package bus
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -198,7 +199,11 @@ func (d *Deferred) Msg(shard int) (*nats.Msg, error) {
 	return NewMessage(SubjectDeferred(shard), MessageDeferred, data), nil
 }
 
-// DecodeDeferred is the inverse of [Deferred.Msg]. Its error is an *InvalidError.
+// ErrLaterItem is the error for a deferred item of a kind that this program does not know. A newer one
+// knows it, so the item must be kept.
+var ErrLaterItem = errors.New("of a kind that this program does not know")
+
+// DecodeDeferred is the inverse of [Deferred.Msg]. Its error is an *InvalidError, or [ErrLaterItem].
 func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	d := &Deferred{}
 	if err := decode(header, MessageDeferred, data, d); err != nil {
@@ -246,7 +251,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 			return nil, &job.InvalidError{Field: "word.from", Reason: fmt.Sprintf("%d must be a shard, from 0 to %d", d.Word.From, MaxShards-1)}
 		}
 	default:
-		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q is not known to this program", d.Kind)}
+		return nil, fmt.Errorf("%w: %.60q", ErrLaterItem, d.Kind)
 	}
 	if missing != "" {
 		return nil, &job.InvalidError{Field: missing, Reason: fmt.Sprintf("is missing, which kind %q needs", d.Kind)}

@@ -128,7 +128,7 @@ func TestNodesThatAgreeGoOnThoughTheClockOfNATSIsWrong(t *testing.T) {
 				t.Errorf("node %s owns no shards", n)
 			}
 		}
-		if got := w.gauge("a", "carillon_nats_clock_wrong"); got != 1 {
+		if got := w.metric("a", "carillon_nats_clock_wrong"); got != 1 {
 			t.Errorf("that NATS is wrong is shown as %v", got)
 		}
 	})
@@ -236,8 +236,8 @@ func TestWhatIsDecidedByAnotherNodeBecauseOfAWrongClockSaysSo(t *testing.T) {
 	})
 }
 
-// gauge returns what a metric of a node shows.
-func (w *world) gauge(node, name string) float64 {
+// metric returns what a gauge or a counter of a node shows.
+func (w *world) metric(node, name string) float64 {
 	w.t.Helper()
 	families, err := w.nodes[node].metrics.Gather()
 	if err != nil {
@@ -245,7 +245,8 @@ func (w *world) gauge(node, name string) float64 {
 	}
 	for _, f := range families {
 		if f.GetName() == name {
-			return f.GetMetric()[0].GetGauge().GetValue()
+			m := f.GetMetric()[0]
+			return m.GetGauge().GetValue() + m.GetCounter().GetValue()
 		}
 	}
 	w.t.Fatalf("there is no metric %s", name)

@@ -68,9 +68,8 @@ func (o *ownership) scanDeferred(ctx context.Context) bool {
 	}
 	return o.post(ctx, func(sh *laneShard) {
 		for _, m := range found {
-			if err := putDeferred(sh.machine, m); err != nil {
+			if err := o.s.putDeferred(sh.machine, m); err != nil {
 				o.s.log.ErrorContext(ctx, "deferred item unusable", "shard", o.shard, "error", err)
-				o.s.metrics.unusable.Inc()
 			}
 		}
 	}) && err == nil

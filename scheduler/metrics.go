@@ -23,6 +23,8 @@ type metrics struct {
 	orphans  prometheus.Counter     // runs, or pieces, that were ended because their trigger had gone
 	unusable prometheus.Counter     // job versions in the bucket that cannot be used
 	misfires *prometheus.CounterVec // fires that were noticed too late, by the policy that ruled
+
+	laterItems prometheus.Counter // deferred items of kinds that only newer servers know
 	letters  prometheus.Gauge       // of parents, for children in other partitions, that are not stored there yet
 }
 
@@ -58,6 +60,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		orphans:  counter("runs_orphaned_total", "Runs, or pieces of runs, that were ended as lost because their trigger had left TRIG and no end was reported."),
 		unusable: counter("job_versions_unusable_total", "Job versions in the bucket that could not be used."),
+
+		laterItems: counter("deferred_items_later_total", "Deferred items that were left alone because only newer servers know their kind."),
 	}
 	m.refused.WithLabelValues(unknownOrStale)
 	for _, reason := range jet.BatchErrorKinds {
@@ -69,7 +73,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	for _, p := range []job.MisfirePolicy{job.MisfireSkip, job.FireOnce, job.FireAll} {
 		m.misfires.WithLabelValues(string(p))
 	}
-	return m, register(r, m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.orphans, m.unusable, m.misfires, m.letters)
+	return m, register(r, m.delay, m.triggers, m.batches, m.refused, m.lost, m.takeover, m.standbys, m.orphans, m.unusable, m.misfires, m.letters, m.laterItems)
 }
 
 func register(r prometheus.Registerer, collectors ...prometheus.Collector) error {

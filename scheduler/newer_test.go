@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -86,7 +88,7 @@ func TestAShardStandsWhenANewerServerHasSavedOneOfItsJobs(t *testing.T) {
 		w.saveNewer("g/a", 2)
 		time.Sleep(time.Minute)
 		w.wantParked("a", newerOfA, number)
-		if n := w.gauge("a", "carillon_shards_parked"); n != 1 {
+		if n := w.metric("a", "carillon_shards_parked"); n != 1 {
 			t.Errorf("%v shards are shown as parked", n)
 		}
 		if fires := w.fires("g/a", time.Second); len(fires) != 10 {
@@ -128,5 +130,38 @@ func TestAnOldServerThatJoinsLateStandsForWhatItCannotRead(t *testing.T) {
 		time.Sleep(time.Minute)
 		w.wantParked("b", "")
 		w.wantEachOnce(near, second(1))
+	})
+}
+
+func TestAnItemOfAKindToComeStaysAndStopsNoShard(t *testing.T) {
+	run(t, func(w *world) {
+		number := job.Name("g/a").Shard(8)
+		w.put("g/a", secondly, catchesUp)
+		w.startNode("a")
+		m := bus.NewMessage(bus.SubjectDeferred(number), bus.MessageDeferred, []byte(`{"kind":"of a kind to come","job":"g/a"}`))
+		if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range []string{"a", "b"} {
+			if node == "b" {
+				w.stopNode("a")
+				w.startNode("b")
+			}
+			time.Sleep(10 * time.Second)
+			w.wantParked(node, "")
+			if n := w.metric(node, "carillon_deferred_items_later_total"); n != 1 {
+				t.Errorf("server %s counts %v items, want 1", node, n)
+			}
+		}
+		w.wantEachOnce("g/a", second(1))
+		kept := 0
+		w.scan(bus.SubjectDeferred(number), func(m *jet.Stored) {
+			if _, err := bus.DecodeDeferred(m.Header, m.Data); errors.Is(err, bus.ErrLaterItem) {
+				kept++
+			}
+		})
+		if kept != 1 {
+			t.Errorf("%d items of the kind are stored, want 1", kept)
+		}
 	})
 }

@@ -139,15 +139,23 @@ func (t *takeover) load(ctx context.Context, m *shard.Machine) error {
 func (t *takeover) loadDeferred(ctx context.Context, machine *shard.Machine) error {
 	var bad error
 	err := t.s.conn.Bulk().Read(ctx, jet.Reading{Stream: t.s.conn.TrigOf(t.shard), Filter: bus.SubjectDeferred(t.shard), Known: t.cursor.Load()}, func(m *jet.Stored) bool {
-		bad = putDeferred(machine, m)
+		bad = t.s.putDeferred(machine, m)
 		return bad == nil
 	})
 	return errors.Join(err, bad)
 }
 
-func putDeferred(machine *shard.Machine, m *jet.Stored) error {
+// putDeferred tells a machine of a deferred item. One that only newer servers can read stays where it is.
+func (n *node) putDeferred(machine *shard.Machine, m *jet.Stored) error {
 	d, err := bus.DecodeDeferred(m.Header, m.Data)
-	if err == nil {
+	switch {
+	case errors.Is(err, bus.ErrLaterItem):
+		if machine.PassItem(m.Seq) {
+			n.metrics.laterItems.Inc()
+			n.log.Warn("deferred item left to newer servers", "shard", machine.Shard(), "seq", m.Seq, "error", err)
+		}
+		return nil
+	case err == nil:
 		err = machine.PutDeferred(d, m.Seq)
 	}
 	if err != nil {

@@ -120,6 +120,16 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	return nil
 }
 
+// PassItem notes that the item at seq is of no concern to this machine: it stays on the stream, for a
+// program that can read it. It returns false for one that has come before.
+func (m *Machine) PassItem(seq uint64) bool {
+	if seq <= m.items.last {
+		return false
+	}
+	m.items.last = seq
+	return true
+}
+
 // LastItem returns the sequence of the last deferred item that the machine knows of.
 func (m *Machine) LastItem() uint64 { return m.items.last }
 
