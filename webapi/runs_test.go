@@ -172,6 +172,26 @@ func TestARunHasItsAttemptsAndTimeline(t *testing.T) {
 	}
 }
 
+// An executor that hands out its log slowly, or that died, has more lines stored than its end told.
+func TestARunCountsTheLinesThatCameAfterItsEnd(t *testing.T) {
+	w := newWorld(t)
+	x := begun("billing/x", noon)
+	x.Delivery = 2
+	end := finished(started(x, "i1"), job.StatusSucceeded, 3, noon.Add(time.Minute))
+	w.history(x, end)
+	lines := func(expected int) {
+		t.Helper()
+		got, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(x.RunID), nil)
+		if n := got.Attempts[0].LogLines; n != expected {
+			t.Errorf("the run shows %d lines, want %d", n, expected)
+		}
+	}
+	w.printed(x, bus.LogBase(2)+1, bus.LogBase(2)+2)
+	lines(3) // the third is on its way, or was deleted
+	w.printed(x, bus.LogBase(2)+3, bus.LogBase(2)+7)
+	lines(7)
+}
+
 // A run in pieces has no instance of its own that could be silent.
 func TestARunInPiecesThatRunsIsShownAsRunning(t *testing.T) {
 	w := newWorld(t)

@@ -247,7 +247,7 @@ func (b *Bridge) recall(ctx context.Context, block state.Block, c wire.Callback)
 	if r.GivenUp {
 		kind = "late"
 	}
-	m, err := endOf(r, c, time.Now()).finished(r, block.Instance, 0).MsgWithin(r.Token, b.conn.NC.MaxPayload())
+	m, err := endOf(r, c, time.Now()).finished(r, block.Instance, r.LogLines).MsgWithin(r.Token, b.conn.NC.MaxPayload())
 	if err != nil {
 		return "", err
 	}

@@ -32,10 +32,7 @@ const (
 	maxLogLines = 1_000_000
 	maxLogBytes = 64 << 20
 
-	// Each line of the executor has lineRoom numbers in the run's log: linePieces for the pieces of a
-	// long one, and the rest for what we say after it. So a line that is read twice, by two bridges,
-	// has the same number, and readers know it again.
-	lineRoom   = 16
+	// linePieces bounds how many lines a long line of the executor becomes. What is beyond is left out.
 	linePieces = 8
 )
 
@@ -46,11 +43,18 @@ func (g *runLog) at() int {
 	return g.line
 }
 
-// lines returns how many lines the run has logged, as far as is known.
+// lines returns how many lines the run's log has.
 func (g *runLog) lines() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.line - 1 + g.notes
+	return g.count
+}
+
+// position returns the first line that is not moved, and how many lines the run's log has before it.
+func (g *runLog) position() (line, count int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.line, g.count
 }
 
 // failure returns why the last call brought no lines.
@@ -60,11 +64,12 @@ func (g *runLog) failure() error {
 	return g.failed
 }
 
-// moved notes that all lines before one are in the run's log, and reports whether more may follow.
-func (g *runLog) moved(line, bytes int) bool {
+// moved notes that all lines before one are in the run's log, as so many lines, and reports whether more
+// may follow.
+func (g *runLog) moved(line, count, bytes int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.line, g.bytes = line, g.bytes+bytes
+	g.line, g.count, g.bytes = line, count, g.bytes+bytes
 	return !g.fullLocked()
 }
 
@@ -79,15 +84,12 @@ func (g *runLog) full() (full, first bool) {
 
 func (g *runLog) fullLocked() bool { return g.line > maxLogLines || g.bytes > maxLogBytes }
 
-// note returns the number of a line of ours after the last one; 0 if there are too many.
+// note returns the number of a line of ours after the last one.
 func (g *runLog) note(delivery int) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if linePieces+g.notes+1 >= lineRoom {
-		return 0
-	}
-	g.notes++
-	return bus.LogBase(delivery) + int64(g.line-1)*lineRoom + linePieces + int64(g.notes)
+	g.count++
+	return bus.LogBase(delivery) + int64(g.count)
 }
 
 // readLog moves what is new in the executor's log to the run's, at most so many answers of it. It
@@ -144,9 +146,12 @@ func (a *attempt) readPage(ctx context.Context) (last bool, err error) {
 	}
 	var batch []bus.LogLine
 	size := 0
+	_, count := a.log.position()
 	for k, text := range l.Lines {
 		number := l.Next - len(l.Lines) + k
-		batch = append(batch, piecesOf(a.kept.Delivery, number, text)...)
+		// A line that is read twice, by two bridges, has the same number, and readers know it again.
+		pieces := piecesOf(text, bus.LogBase(a.kept.Delivery)+int64(count)+1)
+		batch, count = append(batch, pieces...), count+len(pieces)
 		size += len(text)
 		if len(batch) < batchLines && size < batchBytes && k < len(l.Lines)-1 {
 			continue
@@ -154,7 +159,7 @@ func (a *attempt) readPage(ctx context.Context) (last bool, err error) {
 		if err := a.publishLines(ctx, batch); err != nil {
 			return false, err
 		}
-		if !a.log.moved(number+1, size) {
+		if !a.log.moved(number+1, count, size) {
 			break
 		}
 		batch, size = batch[:0], 0
@@ -162,9 +167,8 @@ func (a *attempt) readPage(ctx context.Context) (last bool, err error) {
 	return l.End || len(l.Lines) == 0, nil
 }
 
-// piecesOf returns a line of the executor as lines of the run's log.
-func piecesOf(delivery, number int, text string) []bus.LogLine {
-	seq := bus.LogBase(delivery) + int64(number)*lineRoom + 1
+// piecesOf returns a line of the executor as lines of the run's log, numbered from seq on.
+func piecesOf(text string, seq int64) []bus.LogLine {
 	at := time.Now().UTC().Truncate(time.Millisecond)
 	text = strings.ToValidUTF8(strings.TrimSuffix(text, "\r"), "\uFFFD")
 	var all []bus.LogLine
@@ -185,9 +189,6 @@ func piecesOf(delivery, number int, text string) []bus.LogLine {
 // note says something of our own after the last line of a run's log.
 func (a *attempt) note(ctx context.Context, text string) {
 	seq := a.log.note(a.kept.Delivery)
-	if seq == 0 {
-		return
-	}
 	err := a.publishLines(ctx, []bus.LogLine{{Seq: seq, At: time.Now().UTC().Truncate(time.Millisecond), Level: bus.LevelWarn, Output: bus.OutputSystem, Text: text}})
 	if err != nil {
 		a.i.log.DebugContext(ctx, "log line not stored", "run_id", a.kept.Trigger.RunID, "error", err)

@@ -51,7 +51,7 @@ func TestTheLogComesWhileTheRunGoesOn(t *testing.T) {
 				w.startBridge("two")
 				end := w.wantEnd(id, 2*time.Minute, job.StatusSucceeded, "")
 				lines := w.log(id)
-				if len(lines) != 10_061 || lines[1] != "第 0 行" || lines[10_060] != "second 59" || end.LogLines != 10_061 {
+				if len(lines) != 10_061 || lines[1] != "第 0 行" || lines[10_060] != "second 59" || end.LogLines != 10_061 || w.lastSeq(id) != 10_061 {
 					w.Errorf("%d lines, from %q to %q; the end says %d", len(lines), lines[1], lines[len(lines)-1], end.LogLines)
 				}
 			})
@@ -72,8 +72,8 @@ func TestALongLineIsCutInPieces(t *testing.T) {
 		id := w.begin(w.save("billing-app/long", handler("long")))
 		w.wantEnd(id, 10*time.Second, job.StatusSucceeded, "")
 		lines := w.log(id)
-		if joined := strings.Join(lines[1:len(lines)-1], ""); joined != long || lines[len(lines)-1] != "after" {
-			w.Errorf("%d lines; %d bytes of %d", len(lines), len(joined), len(long))
+		if joined := strings.Join(lines[1:len(lines)-1], ""); joined != long || lines[len(lines)-1] != "after" || w.lastSeq(id) != int64(len(lines)) {
+			w.Errorf("%d lines; %d bytes of %d; the last has number %d", len(lines), len(joined), len(long), w.lastSeq(id))
 		}
 	})
 }
@@ -118,6 +118,9 @@ func TestALogInPagesIsReadToItsEnd(t *testing.T) {
 		end := w.wantEnd(id, 10*time.Second, job.StatusFailed, "so it fails")
 		if lines := w.log(id); len(lines) != 20_002 || lines[20_001] != "LAST LINE" || end.LogLines != 20_002 {
 			w.Errorf("%d lines, the last is %q; the end says %d", len(lines), lines[len(lines)-1], end.LogLines)
+		}
+		if last := w.lastSeq(id); last != 20_002 {
+			w.Errorf("the last line has number %d: those who follow the log would miss lines", last)
 		}
 	})
 }

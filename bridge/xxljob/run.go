@@ -70,7 +70,7 @@ type runLog struct {
 
 	mu     sync.Mutex
 	line   int   // the first one that is not moved
-	notes  int   // of our own, after the line before
+	count  int   // of lines in the run's log
 	bytes  int   // that are moved
 	over   bool  // it has as much as it may have
 	failed error // of the last call
@@ -84,7 +84,7 @@ type reported struct {
 
 func newRun(kept state.Run) *run {
 	return &run{
-		kept: kept, log: runLog{reading: make(chan struct{}, 1), line: max(kept.LogLine, 1)}, callbacks: make(chan reported, 1), kills: make(chan state.Ending, 1), givenUp: make(chan giveUp, 1),
+		kept: kept, log: runLog{reading: make(chan struct{}, 1), line: max(kept.LogLine, 1), count: kept.LogLines}, callbacks: make(chan reported, 1), kills: make(chan state.Ending, 1), givenUp: make(chan giveUp, 1),
 		over: make(chan struct{}), results: make(chan func() bool, 1),
 	}
 }
@@ -328,10 +328,10 @@ func (a *attempt) startEnding(ctx context.Context, e state.Ending) {
 
 // store stores the run as it is now. The error is job.ErrConflict once another bridge serves the instance.
 func (a *attempt) store(ctx context.Context) error {
-	line := a.log.at()
+	line, count := a.log.position()
 	a.i.mu.Lock()
 	kept := a.kept
-	kept.LogLine = line
+	kept.LogLine, kept.LogLines = line, count
 	a.i.mu.Unlock()
 	err := a.i.held.put(ctx, &kept)
 	if errors.Is(err, job.ErrConflict) {

@@ -195,7 +195,12 @@ func (w *world) endsOf(id job.RunID) []*bus.Event {
 }
 
 // log returns the lines of a run in order, without repeats.
-func (w *world) log(id job.RunID) []string {
+func (w *world) log(id job.RunID) []string { all, _ := w.logOf(id); return all }
+
+// lastSeq returns the number of the last line of a run.
+func (w *world) lastSeq(id job.RunID) int64 { _, last := w.logOf(id); return last }
+
+func (w *world) logOf(id job.RunID) (all []string, last int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	bySeq := map[int64]string{}
@@ -205,11 +210,10 @@ func (w *world) log(id job.RunID) []string {
 		}
 		bySeq[l.Seq] = l.Text
 	}
-	var all []string
 	for _, seq := range slices.Sorted(maps.Keys(bySeq)) {
-		all = append(all, bySeq[seq])
+		all, last = append(all, bySeq[seq]), seq
 	}
-	return all
+	return all, last
 }
 
 // triggers returns how many triggers are not acknowledged.

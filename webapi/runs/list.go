@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
@@ -102,6 +103,9 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	if err := rs.view.MarkWaiting(ctx, attempts[:1]); err != nil {
 		return api.RunDetail{}, err
 	}
+	if err := rs.countLines(ctx, attempts); err != nil {
+		return api.RunDetail{}, problem.StoreAway(err)
+	}
 	asking, cancel := context.WithTimeout(ctx, nodes.CompletionTimeout)
 	defer cancel()
 	given, err := rs.overrides(asking, newest)
@@ -118,6 +122,25 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	}
 	detail.Parents = parentsOf(newest, changes)
 	return detail, nil
+}
+
+// countLines raises the numbers of log lines to what is stored. Lines may come after the end that told a
+// number, and an executor that died told none.
+func (rs *Runs) countLines(ctx context.Context, attempts []runlog.Run) error {
+	for i := range attempts {
+		r := &attempts[i]
+		if r.Instance == "" {
+			continue
+		}
+		last, err := rs.history.Lines(ctx, logstore.LineFilter{RunID: r.RunID, Job: r.Job, Attempt: r.Attempt, Tail: true, Limit: 1})
+		if err != nil {
+			return err
+		}
+		for _, l := range last {
+			r.LogLines = max(r.LogLines, int((l.Seq-1)%bus.LogBlock+1))
+		}
+	}
+	return nil
 }
 
 // whyHeld returns why no instance took a run, if that is the last that was heard of it.

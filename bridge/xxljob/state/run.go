@@ -42,8 +42,10 @@ type Run struct {
 	Started time.Time `json:"started,omitzero"` // when it was handed over, which names the day of its log file
 	// Said says that the started event is stored.
 	Said bool `json:"said,omitempty"`
-	// LogLine is the first line of its log that is not in the run's log yet.
-	LogLine int `json:"log_line,omitempty"`
+	// LogLine is the first line of its log that is not in the run's log yet, and LogLines how many lines
+	// that has.
+	LogLine  int `json:"log_line,omitempty"`
+	LogLines int `json:"log_lines,omitempty"`
 	// Forgotten counts the earlier starts of this attempt that executors lost.
 	Forgotten int `json:"forgotten,omitempty"`
 	// Ending is why the bridge is ending it; nil if it is not.

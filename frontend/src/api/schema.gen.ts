@@ -4829,6 +4829,7 @@ export interface components {
             by?: string;
             /** @description What the handler returned; not in lists */
             result?: unknown;
+            /** @description How many lines the attempt logged, as its end reports. A single run shows how many are stored, if that is more */
             log_lines?: number;
             /**
              * Format: date-time
