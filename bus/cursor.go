@@ -45,8 +45,8 @@ type Cursor struct {
 	// than that of each earlier owner, because sequence numbers can come again: TRIG may have been
 	// created again, or have lost its last messages.
 	Made time.Time `json:"made,omitzero"`
-	// Words has the last item from each shard of another partition that has had its effect here.
-	Words map[int]WordMark `json:"words,omitempty"`
+	// Letters has the last item from each shard of another partition that has had its effect here.
+	Letters map[int]LetterMark `json:"letters,omitempty"`
 }
 
 // JobsMark is a revision of JOBS. It counts only if that was created at Made: when it is created again,

@@ -34,9 +34,9 @@ const (
 	DeferredPieces DeferredKind = "pieces"
 	// DeferredChild tells Job's owner that a run of a parent has ended.
 	DeferredChild DeferredKind = "child"
-	// DeferredWord is the same for a Job in a shard of another partition. It is on the subject of
-	// the parent's shard, whose owner relays it: as a DeferredChild, with Word.
-	DeferredWord DeferredKind = "word"
+	// DeferredLetter is the same for a Job in a shard of another partition. It is on the subject of
+	// the parent's shard, whose owner relays it: as a DeferredChild, with Letter.
+	DeferredLetter DeferredKind = "letter"
 	// DeferredFailures is how many runs in a row have ended badly.
 	DeferredFailures DeferredKind = "failures"
 	// DeferredSucceeded is the run of the latest fire that has succeeded, RunID, while runs of
@@ -72,10 +72,10 @@ type Deferred struct {
 	Pieces *Pieces `json:"pieces,omitempty"`
 	// Backfill is fires of the past that are to be run, or how far that has come.
 	Backfill *job.Backfill `json:"backfill,omitempty"`
-	// Parent is how the parent of a child ended, Word which item of a shard of another partition
-	// said so. That item has a Word too, whose sequence is 0: it is not known before it is stored.
+	// Parent is how the parent of a child ended, Letter which item of a shard of another partition
+	// said so. That item has a Letter too, whose sequence is 0: it is not known before it is stored.
 	Parent *ParentEnd `json:"parent,omitempty"`
-	Word   *Word      `json:"word,omitempty"`
+	Letter *LetterID  `json:"letter,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
@@ -153,38 +153,38 @@ type ParentEnd struct {
 	Depth  int             `json:"depth"`            // of the child's run
 }
 
-// Word names an item that a shard has left for a shard of another partition.
-type Word struct {
-	From int      `json:"from"` // the shard
-	At   WordMark `json:"at"`
+// LetterID names an item that a shard has left for a shard of another partition.
+type LetterID struct {
+	From int        `json:"from"` // the shard
+	At   LetterMark `json:"at"`
 }
 
-// WordMark is the place of an item among those that a shard has left. Its text is short, as a
+// LetterMark is the place of an item among those that a shard has left. Its text is short, as a
 // cursor may have one for each shard.
-type WordMark struct {
+type LetterMark struct {
 	Made time.Time // [Cursor.Made] of the owner who left the item
 	Seq  uint64    // of the item
 }
 
 // After reports whether an item was left later than that of another mark.
-func (m WordMark) After(o WordMark) bool {
+func (m LetterMark) After(o LetterMark) bool {
 	return m.Made.After(o.Made) || m.Made.Equal(o.Made) && m.Seq > o.Seq
 }
 
 // MarshalText returns the Unix milliseconds of Made and, after a dot, Seq.
-func (m WordMark) MarshalText() ([]byte, error) {
+func (m LetterMark) MarshalText() ([]byte, error) {
 	return fmt.Appendf(nil, "%d.%d", m.Made.UnixMilli(), m.Seq), nil
 }
 
 // UnmarshalText is the inverse of MarshalText. Its error is an *InvalidError.
-func (m *WordMark) UnmarshalText(text []byte) error {
+func (m *LetterMark) UnmarshalText(text []byte) error {
 	made, seq, _ := strings.Cut(string(text), ".")
 	ms, err := strconv.ParseInt(made, 10, 64)
 	if err == nil {
 		m.Seq, err = strconv.ParseUint(seq, 10, 64)
 	}
 	if err != nil {
-		return &job.InvalidError{Field: "word", Reason: fmt.Sprintf("%q must be milliseconds.sequence", text)}
+		return &job.InvalidError{Field: "letter", Reason: fmt.Sprintf("%q must be milliseconds.sequence", text)}
 	}
 	m.Made = time.UnixMilli(ms).UTC()
 	return nil
@@ -241,14 +241,14 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 		} else if err := checkBackfill(d.Backfill, d.Kind == DeferredBackfill); err != nil {
 			return nil, err
 		}
-	case DeferredChild, DeferredWord:
+	case DeferredChild, DeferredLetter:
 		switch {
 		case d.Parent == nil:
 			missing = "parent"
-		case d.Kind == DeferredWord && d.Word == nil:
-			missing = "word"
-		case d.Word != nil && (d.Word.From < 0 || d.Word.From >= MaxShards):
-			return nil, &job.InvalidError{Field: "word.from", Reason: fmt.Sprintf("%d must be a shard, from 0 to %d", d.Word.From, MaxShards-1)}
+		case d.Kind == DeferredLetter && d.Letter == nil:
+			missing = "letter"
+		case d.Letter != nil && (d.Letter.From < 0 || d.Letter.From >= MaxShards):
+			return nil, &job.InvalidError{Field: "letter.from", Reason: fmt.Sprintf("%d must be a shard, from 0 to %d", d.Letter.From, MaxShards-1)}
 		}
 	default:
 		return nil, fmt.Errorf("%w: %.60q", ErrLaterItem, d.Kind)

@@ -27,38 +27,40 @@ func TestDeferredItemsOfRunsInPiecesAreChecked(t *testing.T) {
 	wrong(`,"trigger":{},"pieces":{"states":"ww","items":[1,2,3]}`, "pieces.items")
 }
 
-func TestWordIsLaterBySequenceAndByTheOwnerThatLeftIt(t *testing.T) {
-	mark := func(ms int64, seq uint64) bus.WordMark { return bus.WordMark{Made: time.UnixMilli(ms).UTC(), Seq: seq} }
+func TestALetterIsLaterBySequenceAndByTheOwnerThatLeftIt(t *testing.T) {
+	mark := func(ms int64, seq uint64) bus.LetterMark {
+		return bus.LetterMark{Made: time.UnixMilli(ms).UTC(), Seq: seq}
+	}
 	last := mark(1000, 7)
-	for _, m := range []bus.WordMark{mark(1000, 8), mark(1001, 1)} {
+	for _, m := range []bus.LetterMark{mark(1000, 8), mark(1001, 1)} {
 		if !m.After(last) {
 			t.Errorf("%v does not come after %v", m, last)
 		}
 	}
-	for _, m := range []bus.WordMark{last, mark(1000, 6), mark(999, 8)} {
+	for _, m := range []bus.LetterMark{last, mark(1000, 6), mark(999, 8)} {
 		if m.After(last) {
 			t.Errorf("%v comes after %v", m, last)
 		}
 	}
-	if !mark(1000, 1).After(bus.WordMark{}) {
-		t.Error("the first word comes after nothing")
+	if !mark(1000, 1).After(bus.LetterMark{}) {
+		t.Error("the first letter comes after nothing")
 	}
 	for _, text := range []string{"", "7", "1000.", ".7", "1000.-7", "x.7", "1000.7.7"} {
-		if err := new(bus.WordMark).UnmarshalText([]byte(text)); !errors.Is(err, job.ErrInvalid) {
+		if err := new(bus.LetterMark).UnmarshalText([]byte(text)); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
 
-func TestWordNamesAShard(t *testing.T) {
-	item := `{"kind":"child","job":"g/a","parent":{"job":"g/b"},"word":{"from":%d,"at":"1000.7"}}`
+func TestALetterNamesAShard(t *testing.T) {
+	item := `{"kind":"child","job":"g/a","parent":{"job":"g/b"},"letter":{"from":%d,"at":"1000.7"}}`
 	for _, from := range []int{-1, bus.MaxShards} {
 		_, err := bus.DecodeDeferred(nil, fmt.Appendf(nil, item, from))
-		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "word.from" {
-			t.Errorf("from %d: %v; want a complaint about word.from", from, err)
+		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "letter.from" {
+			t.Errorf("from %d: %v; want a complaint about letter.from", from, err)
 		}
 	}
-	if d, err := bus.DecodeDeferred(nil, fmt.Appendf(nil, item, bus.MaxShards-1)); err != nil || d.Word.From != bus.MaxShards-1 {
+	if d, err := bus.DecodeDeferred(nil, fmt.Appendf(nil, item, bus.MaxShards-1)); err != nil || d.Letter.From != bus.MaxShards-1 {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -177,7 +177,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	decodeCursor := func(data []byte) (*bus.Cursor, error) { return bus.DecodeCursor(nil, data) }
 	golden(t, "cursor.json", body(t, "cur.17", bus.MessageCursor)(cursor.Msg()), cursor, decodeCursor)
 	parted := *cursor
-	parted.Made, parted.Words = noon, map[int]bus.WordMark{4: {Made: noon, Seq: 7}, 18: {Made: noon, Seq: 12345}}
+	parted.Made, parted.Letters = noon, map[int]bus.LetterMark{4: {Made: noon, Seq: 7}, 18: {Made: noon, Seq: 12345}}
 	golden(t, "cursor-partitions.json", body(t, "cur.17", bus.MessageCursor)(parted.Msg()), &parted, decodeCursor)
 
 	delay := &bus.Deferred{Kind: bus.DeferredDelay, Job: "billing/nightly", Since: noon}
@@ -199,10 +199,10 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	}}
 
 	asked := &bus.Deferred{Kind: bus.DeferredAsked, Since: noon, Asked: []bus.TriggerReply{{RunID: run, Version: 3, Status: job.StatusPending}}}
-	word, relayed := *child, *child
-	word.Kind, word.Word = bus.DeferredWord, &bus.Word{From: 4, At: bus.WordMark{Made: noon}}
-	relayed.Word = &bus.Word{From: 4, At: bus.WordMark{Made: noon, Seq: 7}}
-	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, &word, failures, succeeded, pause} {
+	letter, relayed := *child, *child
+	letter.Kind, letter.Letter = bus.DeferredLetter, &bus.LetterID{From: 4, At: bus.LetterMark{Made: noon}}
+	relayed.Letter = &bus.LetterID{From: 4, At: bus.LetterMark{Made: noon, Seq: 7}}
+	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, &letter, failures, succeeded, pause} {
 		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
 	}
 	golden(t, "deferred-child-relayed.json", body(t, "defer.17", bus.MessageDeferred)(relayed.Msg(17)), &relayed, decodeDeferred)

@@ -30,10 +30,10 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 		if err := machine.PutVersion(v, 1); err != nil {
 			t.Fatal(err)
 		}
-		word := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/a", Parent: &bus.ParentEnd{
+		letter := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/a", Parent: &bus.ParentEnd{
 			Job: "g/b", RunID: job.NewRunID(now), Status: job.StatusSucceeded, Met: true, At: now, Depth: 1,
 		}}
-		m, err := word.Msg(0)
+		m, err := letter.Msg(0)
 		if err != nil {
 			t.Fatal(err)
 		}

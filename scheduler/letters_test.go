@@ -57,13 +57,13 @@ func TestChildrenInOtherPartitionsRunOnceAfterTheirParent(t *testing.T) {
 		w.wantNothingLeft()
 		for _, node := range []string{"a", "b"} {
 			if n := w.metric(node, "carillon_words_waiting"); n != 0 {
-				w.t.Errorf("%v words wait at node %s in the end", n, node)
+				w.t.Errorf("%v letters wait at node %s in the end", n, node)
 			}
 		}
 	})
 }
 
-func TestWordWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
+func TestALetterWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
 	runPartitioned(t, start, 8, partitions, func(w *world) {
 		w.execute(time.Second)
 		w.startNode("a")
@@ -91,13 +91,13 @@ func TestWordWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
 			want++ // one of the two for which the last one waits has run
 		}
 		if n := w.metric("a", "carillon_words_waiting"); n != want {
-			w.t.Errorf("%v words wait, want %v", n, want)
+			w.t.Errorf("%v letters wait, want %v", n, want)
 		}
 		w.killNode("a")
 		w.startNode("b")
 		time.Sleep(20 * time.Second)
 		if n := w.metric("b", "carillon_words_waiting"); n != want {
-			w.t.Errorf("%v words wait at the next owner, want %v", n, want)
+			w.t.Errorf("%v letters wait at the next owner, want %v", n, want)
 		}
 		w.limit(full, w.assets.TrigBytes)
 		time.Sleep(30 * time.Second)
@@ -110,7 +110,7 @@ func TestWordWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
 	})
 }
 
-func TestWordThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
+func TestALetterThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
 	runPartitioned(t, start, 8, partitions, func(w *world) {
 		w.execute(time.Second)
 		w.startNode("a")
@@ -126,16 +126,16 @@ func TestWordThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		cursor, err := bus.DecodeCursor(m.Header, m.Data)
-		if err != nil || cursor.Words[0].Seq == 0 {
-			w.t.Fatalf("cursor %s, %v: want the mark of word of shard 0", m.Data, err)
+		if err != nil || cursor.Letters[0].Seq == 0 {
+			w.t.Fatalf("cursor %s, %v: want the mark of the letters of shard 0", m.Data, err)
 		}
-		say := func(at bus.WordMark) {
+		say := func(at bus.LetterMark) {
 			w.t.Helper()
-			word := &bus.Deferred{Kind: bus.DeferredChild, Job: names[4], Word: &bus.Word{From: 0, At: at}, Parent: &bus.ParentEnd{
+			letter := &bus.Deferred{Kind: bus.DeferredChild, Job: names[4], Letter: &bus.LetterID{From: 0, At: at}, Parent: &bus.ParentEnd{
 				Job: names[0], RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
 			}}
 			var msg *nats.Msg
-			if msg, err = word.Msg(4); err == nil {
+			if msg, err = letter.Msg(4); err == nil {
 				_, err = w.conn.JS.PublishMsg(w.t.Context(), msg)
 			}
 			if err != nil {
@@ -143,7 +143,7 @@ func TestWordThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 		}
-		at := cursor.Words[0]
+		at := cursor.Letters[0]
 		say(at)
 		w.killNode("a")
 		w.startNode("b")
@@ -155,22 +155,22 @@ func TestWordThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
 		at.Seq++
 		say(at)
 		if n := len(w.fires(names[4], 0)); n != 2 {
-			w.t.Errorf("after a further word, %s has run %d times", names[4], n)
+			w.t.Errorf("after a further letter, %s has run %d times", names[4], n)
 		}
 		w.wantNothingLeft()
 	})
 }
 
-func TestABacklogOfWordsIsRelayedAsFastAsItIsDeleted(t *testing.T) {
+func TestABacklogOfLettersIsRelayedAsFastAsItIsDeleted(t *testing.T) {
 	runPartitioned(t, start, 8, partitions, func(w *world) {
 		names := w.everywhere()
 		w.put(names[1], job.Schedule{})
-		const words = 2500
-		for i := range words {
-			word := &bus.Deferred{Kind: bus.DeferredWord, Job: names[1], Word: &bus.Word{At: bus.WordMark{Made: start}}, Parent: &bus.ParentEnd{
+		const letters = 2500
+		for i := range letters {
+			letter := &bus.Deferred{Kind: bus.DeferredLetter, Job: names[1], Letter: &bus.LetterID{At: bus.LetterMark{Made: start}}, Parent: &bus.ParentEnd{
 				Job: names[0], RunID: job.NewRunID(start.Add(time.Duration(i))), Status: job.StatusSucceeded, Met: true, At: start, Depth: 1,
 			}}
-			m, err := word.Msg(0)
+			m, err := letter.Msg(0)
 			if err == nil {
 				_, err = w.conn.JS.PublishMsg(w.t.Context(), m)
 			}
@@ -180,11 +180,11 @@ func TestABacklogOfWordsIsRelayedAsFastAsItIsDeleted(t *testing.T) {
 		}
 		w.startNode("a")
 		time.Sleep(20 * time.Second)
-		if n := len(w.fires(names[1], 0)); n != words {
-			w.t.Errorf("the child has run %d times after %d words", n, words)
+		if n := len(w.fires(names[1], 0)); n != letters {
+			w.t.Errorf("the child has run %d times after %d letters", n, letters)
 		}
 		if n := w.metric("a", "carillon_words_waiting"); n != 0 {
-			w.t.Errorf("%v words wait", n)
+			w.t.Errorf("%v letters wait", n)
 		}
 		w.wantNothingLeft()
 	})

@@ -308,10 +308,10 @@ func TestAnItemThatNobodyNudgesForIsSeenWithinSeconds(t *testing.T) {
 		w.put("g/child", job.Schedule{})
 		time.Sleep(10 * time.Second)
 		for n := range 3 {
-			word := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/child", Parent: &bus.ParentEnd{
+			letter := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/child", Parent: &bus.ParentEnd{
 				Job: "g/parent", RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
 			}}
-			m, err := word.Msg(job.Name("g/child").Shard(w.assets.Shards))
+			m, err := letter.Msg(job.Name("g/child").Shard(w.assets.Shards))
 			if err == nil {
 				_, err = w.conn.JS.PublishMsg(w.t.Context(), m)
 			}

@@ -6,44 +6,44 @@ import (
 	"testing"
 )
 
-// What the model has. Word number k of a shard is the k-th item that it leaves for shards of another
+// What the model has. Letter number k of a shard is the k-th item that it leaves for shards of another
 // partition, in the order of its own stream.
 const (
-	words  = 3 // how many there are
-	relays = 2 // of the shard: its owner, and a former one that goes on
-	most   = 6 // messages in the other partition's stream
+	letters = 3 // how many there are
+	relays  = 2 // of the shard: its owner, and a former one that goes on
+	most    = 6 // messages in the other partition's stream
 )
 
 // rules are those of the protocol. A model without one of them must fail.
 type rules struct {
-	inOrder   bool // a relay sends a word when those before are stored, or in one batch with them
-	keepsWord bool // it deletes a word when that is known to be stored
-	watermark bool // the receiver's cursor has the last word that had its effect
+	inOrder   bool // a relay sends a letter when those before are stored, or in one batch with them
+	keeps     bool // it deletes a letter when that is known to be stored
+	watermark bool // the receiver's cursor has the last letter that had its effect
 }
 
-var all = rules{inOrder: true, keepsWord: true, watermark: true}
+var all = rules{inOrder: true, keeps: true, watermark: true}
 
 // relay is what the relay of a shard holds in memory.
 type relay struct {
-	read [words]bool // words that it has read, maybe long ago, and does not know to be stored
+	read [letters]bool // letters that it has read, maybe long ago, and does not know to be stored
 }
 
 // world is everything that is stored, and what the relays hold in memory.
 type world struct {
-	left    int             // how many words the shard's batches have left so far
-	deleted [words]bool     // which of them are gone from its stream
-	relays  [relays]relay   //
-	stream  [most]int       // of the other partition
-	length  int             // of stream
-	looked  int             // how far the receiver has read it, and
-	mark    int             // the last word that had its effect: both are in the receiver's cursor, so
-	effects [words + 1]int8 // they change in one batch with the effects
+	left    int               // how many letters the shard's batches have left so far
+	deleted [letters]bool     // which of them are gone from its stream
+	relays  [relays]relay     //
+	stream  [most]int         // of the other partition
+	length  int               // of stream
+	looked  int               // how far the receiver has read it, and
+	mark    int               // the last letter that had its effect: both are in the receiver's cursor, so
+	effects [letters + 1]int8 // they change in one batch with the effects
 }
 
 // next returns the worlds that one step can lead to.
 func (w world) next(r rules) []world {
 	var found []world
-	if w.left < words {
+	if w.left < letters {
 		n := w
 		n.left++
 		found = append(found, n)
@@ -67,15 +67,15 @@ func (w world) next(r rules) []world {
 func (w world) relay(i int, r rules) []world {
 	begin := w // it reads what is there, as after a takeover
 	begin.relays[i] = relay{}
-	for k := range words {
+	for k := range letters {
 		begin.relays[i].read[k] = k < w.left && !w.deleted[k]
 	}
 	found := []world{begin}
 	var batch []int
-	for k := 1; k <= words; k++ {
+	for k := 1; k <= letters; k++ {
 		switch {
 		case !w.relays[i].read[k-1]:
-		case r.inOrder: // a word goes with all that were left before it
+		case r.inOrder: // a letter goes with all that were left before it
 			batch = append(batch, k)
 			found = append(found, w.send(i, batch, r)...)
 		default:
@@ -85,9 +85,9 @@ func (w world) relay(i int, r rules) []world {
 	return found
 }
 
-// send returns what becomes of words that a relay sends as one batch, which it may have sent before.
+// send returns what becomes of letters that a relay sends as one batch, which it may have sent before.
 func (w world) send(i int, batch []int, r rules) []world {
-	if !r.keepsWord {
+	if !r.keeps {
 		for _, k := range batch {
 			w.deleted[k-1] = true
 		}
@@ -105,19 +105,19 @@ func (w world) send(i int, batch []int, r rules) []world {
 	return append(found, w, heard) // the relay does not hear that it is stored, or does
 }
 
-// waits tells whether a word is in the other partition's stream and not read yet.
+// waits tells whether a letter is in the other partition's stream and not read yet.
 func (w world) waits(k int) bool { return slices.Contains(w.stream[w.looked:w.length], k) }
 
 // wrong says what is wrong in a world.
 func (w world) wrong() string {
-	for k := 1; k <= words; k++ {
+	for k := 1; k <= letters; k++ {
 		switch {
 		case w.effects[k] > 1:
-			return fmt.Sprintf("word %d had its effect twice", k)
+			return fmt.Sprintf("letter %d had its effect twice", k)
 		case w.effects[k] == 0 && w.deleted[k-1] && !w.waits(k):
-			return fmt.Sprintf("word %d is lost", k)
+			return fmt.Sprintf("letter %d is lost", k)
 		case w.effects[k] == 0 && w.mark > k:
-			return fmt.Sprintf("word %d was passed over", k)
+			return fmt.Sprintf("letter %d was passed over", k)
 		}
 	}
 	return ""
@@ -153,9 +153,9 @@ func TestEachRuleIsNeeded(t *testing.T) {
 		rules
 		without string
 	}{
-		{rules{keepsWord: true, watermark: true}, "order"},
-		{rules{inOrder: true, watermark: true}, "keeping a word until it is stored"},
-		{rules{inOrder: true, keepsWord: true}, "the watermark"},
+		{rules{keeps: true, watermark: true}, "order"},
+		{rules{inOrder: true, watermark: true}, "keeping a letter until it is stored"},
+		{rules{inOrder: true, keeps: true}, "the watermark"},
 	} {
 		wrong, _ := explore(broken.rules)
 		if wrong == "" {

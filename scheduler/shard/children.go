@@ -12,8 +12,8 @@ import (
 type arrival struct {
 	*bus.ParentEnd
 	child  job.Name
-	joined []job.RunID // the runs of all parents, of a child that joins several
-	word   *bus.Word   // nil: the parent's shard is in the same partition
+	joined []job.RunID   // the runs of all parents, of a child that joins several
+	letter *bus.LetterID // nil: the parent's shard is in the same partition
 	item   *item
 }
 
@@ -47,7 +47,7 @@ func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.Ra
 		}
 		n := c.Job.Shard(ch.cfg.Shards)
 		if ch.cfg.Partitions.Of(n) != ch.cfg.Partitions.Of(ch.cfg.Shard) {
-			d.Kind, d.Word = bus.DeferredWord, &bus.Word{From: ch.cfg.Shard, At: bus.WordMark{Made: ch.relay.made}}
+			d.Kind, d.Letter = bus.DeferredLetter, &bus.LetterID{From: ch.cfg.Shard, At: bus.LetterMark{Made: ch.relay.made}}
 			ch.relay.keep(d, b.deferred(ch.cfg.Shard, d))
 			continue
 		}
@@ -199,17 +199,17 @@ func resultsOf(parents []*arrival) json.RawMessage {
 // adopt writes a copy of an end from another partition that has to wait, as if it came from this shard:
 // the mark has passed it, and a successor would take it for a repeat.
 func (ch *children) adopt(b *builder, a *arrival) {
-	if a.word == nil || a.item.gone {
+	if a.letter == nil || a.item.gone {
 		return
 	}
 	ch.items.release(a.item)
-	a.word, a.item = nil, b.deferred(ch.cfg.Shard, &bus.Deferred{Kind: bus.DeferredChild, Job: a.child, Parent: a.ParentEnd})
+	a.letter, a.item = nil, b.deferred(ch.cfg.Shard, &bus.Deferred{Kind: bus.DeferredChild, Job: a.child, Parent: a.ParentEnd})
 	b.placed[len(b.placed)-1].left = true
 }
 
 // restore enters the end of a parent that was found on the stream.
 func (ch *children) restore(d *bus.Deferred, i *item) {
-	ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, word: d.Word, item: i})
+	ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, letter: d.Letter, item: i})
 }
 
 // forget drops the ends that wait for those of other parents, for a job that is removed.

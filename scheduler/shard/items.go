@@ -74,5 +74,5 @@ func (is *items) deleted(seqs map[uint64]bool) {
 type flightItem struct {
 	*item
 	offset int
-	left   bool // word of a parent, for this shard
+	left   bool // the end of a parent, for this shard
 }

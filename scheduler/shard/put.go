@@ -90,7 +90,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 	case bus.DeferredChild:
 		m.children.restore(d, &item{seq: seq})
 		return nil
-	case bus.DeferredWord:
+	case bus.DeferredLetter:
 		m.Relay.keep(d, &item{seq: seq})
 		return nil
 	case bus.DeferredAsked:
@@ -115,7 +115,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		m.runs.restoreSuccess(id, d.RunID, seq)
 	case bus.DeferredBackfill, bus.DeferredBackfilled:
 		m.Backfills.restore(id, d, seq)
-	case bus.DeferredChild, bus.DeferredWord, bus.DeferredAsked: // above
+	case bus.DeferredChild, bus.DeferredLetter, bus.DeferredAsked: // above
 	}
 	return nil
 }

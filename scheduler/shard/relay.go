@@ -17,20 +17,20 @@ import (
 type Relay struct {
 	cfg       *Config
 	items     *items
-	made      time.Time            // Made of the cursor, and of the letters that this shard leaves
-	waiting   map[int][]*Letter    // by partition, those that wait to be relayed, in order
-	delivered map[uint64]bool      // items of those that are stored in their partition and not deleted yet
-	marks     map[int]bus.WordMark // by shard, the last one that has had its effect
+	made      time.Time              // Made of the cursor, and of the letters that this shard leaves
+	waiting   map[int][]*Letter      // by partition, those that wait to be relayed, in order
+	delivered map[uint64]bool        // items of those that are stored in their partition and not deleted yet
+	marks     map[int]bus.LetterMark // by shard, the last one that has had its effect
 }
 
 func newRelay(cfg *Config, items *items, cursor *bus.Cursor) *Relay {
-	r := &Relay{cfg: cfg, items: items, made: cursor.Made, waiting: map[int][]*Letter{}, delivered: map[uint64]bool{}, marks: map[int]bus.WordMark{}}
-	maps.Copy(r.marks, cursor.Words)
+	r := &Relay{cfg: cfg, items: items, made: cursor.Made, waiting: map[int][]*Letter{}, delivered: map[uint64]bool{}, marks: map[int]bus.LetterMark{}}
+	maps.Copy(r.marks, cursor.Letters)
 	return r
 }
 
 // save enters the marks in the cursor of a batch.
-func (r *Relay) save(c *bus.Cursor) { c.Made, c.Words = r.made, r.marks }
+func (r *Relay) save(c *bus.Cursor) { c.Made, c.Letters = r.made, r.marks }
 
 // maxDelivered bounds how many letters are relayed that are not deleted yet. Without it, a long backlog of
 // letters would be as many items to delete as stop the shard; see [maxReleased].
@@ -47,7 +47,7 @@ type Letter struct {
 func (r *Relay) Item(w *Letter) *bus.Deferred {
 	told := *w.d
 	told.Kind = bus.DeferredChild
-	told.Word = &bus.Word{From: r.cfg.Shard, At: bus.WordMark{Made: w.d.Word.At.Made, Seq: w.item.seq}}
+	told.Letter = &bus.LetterID{From: r.cfg.Shard, At: bus.LetterMark{Made: w.d.Letter.At.Made, Seq: w.item.seq}}
 	return &told
 }
 
@@ -95,7 +95,7 @@ func (r *Relay) keep(d *bus.Deferred, i *item) {
 // passes notes that the end of a parent takes effect. It returns false for one from another
 // partition that has come before.
 func (r *Relay) passes(a *arrival) bool {
-	w := a.word
+	w := a.letter
 	if w == nil {
 		return true
 	}

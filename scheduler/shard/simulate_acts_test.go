@@ -92,23 +92,23 @@ func (w *world) doKill() {
 	}
 }
 
-// word leaves word of a parent's end, as another shard does.
-func (w *world) word() {
+// letter leaves a letter about a parent's end, as another shard does.
+func (w *world) letter() {
 	parent := w.foreign[w.rng.IntN(len(w.foreign))]
 	for range 1 + w.rng.IntN(3) {
 		name := w.names[w.rng.IntN(len(w.names))]
-		d := w.wordOf(parent, name)
-		w.say("word of %s for %s", parent, name)
-		if p := w.words.parent(parent); p != nil {
-			p.leaveWord(w, d)
+		d := w.letterOf(parent, name)
+		w.say("letter about %s for %s", parent, name)
+		if p := w.letters.parent(parent); p != nil {
+			p.leaveLetter(w, d)
 		} else {
 			w.trig.deferred[w.trig.last] = d
 		}
 	}
 }
 
-// wordOf returns what a parent's shard leaves for a job.
-func (w *world) wordOf(parent, child job.Name) *bus.Deferred {
+// letterOf returns what a parent's shard leaves for a job.
+func (w *world) letterOf(parent, child job.Name) *bus.Deferred {
 	w.trig.last++
 	return &bus.Deferred{Kind: bus.DeferredChild, Job: child, Parent: &bus.ParentEnd{
 		Job: parent, RunID: job.FireRunID(parent, w.clock, job.Cause(strconv.FormatUint(w.trig.last, 10))), Status: job.StatusSucceeded,

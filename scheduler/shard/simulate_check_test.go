@@ -86,7 +86,7 @@ func (w *world) check(b *stored, d delivery) {
 	w.checkPieces(b, d, all)
 	checkRoom(b, d, all)
 	w.lives.checkRuns(b, d, all, ends)
-	w.checkWords(b, d, all)
+	w.checkLetters(b, d, all)
 	for _, name := range w.names {
 		w.checkJob(b, d, name, lines[name])
 		delete(lines, name)
@@ -351,7 +351,7 @@ func (w *world) checkEnd() {
 	}
 	w.lives.checkAtRest()
 	w.checkFinal()
-	w.checkWordsEnd()
+	w.checkLettersEnd()
 	for _, name := range w.names {
 		if w.refuses(name) {
 			fail("no edit of %s is taken, though all is decided", name)

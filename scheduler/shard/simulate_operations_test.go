@@ -69,7 +69,7 @@ var operations = []operation{
 	}},
 	{5, (*world).begin},
 	{10, (*world).doKill},
-	{5, (*world).word},
+	{5, (*world).letter},
 	{12, (*world).relayHere},
 	{2, (*world).replaceOwner},
 	{8, func(w *world) {

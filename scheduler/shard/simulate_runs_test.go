@@ -43,7 +43,7 @@ type lives struct {
 	streak map[job.Name]int    // failures in a row
 	edited map[job.Name]bool   // its policies have changed, or it was deleted, at some time
 	pauses map[job.Name]int    // wishes to pause that were stored
-	told   map[job.RunID]int   // word left for children, by parent's run
+	told   map[job.RunID]int   // letters left for children, by parent's run
 	ended  map[job.RunID]int64 // when runs ended
 	lines  map[job.RunID]bool  // runs of which a record has told
 	stale  simStale
@@ -239,14 +239,14 @@ func (ls *lives) checkEnds(d delivery, ends map[attemptID]*storedEvent) {
 	}
 }
 
-// checkChildren counts the word that is left for children: for each final status at
+// checkChildren counts the letters that are left for children: for each final status at
 // most once for each child.
 func (ls *lives) checkChildren(b *stored) {
 	for _, item := range b.deferred {
 		if item.Kind == bus.DeferredPause {
 			ls.pauses[item.Job]++
 		}
-		if item.Kind != bus.DeferredChild && item.Kind != bus.DeferredWord || ls.w.words.sent[item.Parent.RunID] != nil {
+		if item.Kind != bus.DeferredChild && item.Kind != bus.DeferredLetter || ls.w.letters.sent[item.Parent.RunID] != nil {
 			continue
 		}
 		parent := ls.byRun[item.Parent.RunID]
@@ -339,8 +339,8 @@ func (ls *lives) checkAtRest() {
 		}
 	}
 	for seq, d := range ls.w.trig.deferred {
-		if (d.Kind == bus.DeferredChild || d.Kind == bus.DeferredWord) && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
-			fail("word for %s from run %s has had no effect", d.Job, d.Parent.RunID)
+		if (d.Kind == bus.DeferredChild || d.Kind == bus.DeferredLetter) && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
+			fail("a letter for %s from run %s has had no effect", d.Job, d.Parent.RunID)
 		}
 	}
 }

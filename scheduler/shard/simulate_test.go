@@ -81,7 +81,7 @@ func (w *world) settle() {
 	if o.m.sweep.to != 0 {
 		fail("a sweep to %s does not end", instant(o.m.sweep.to))
 	}
-	w.settleWords()
+	w.settleLetters()
 	w.look(o)
 	before := map[job.Name]int{}
 	count := func() {
@@ -147,7 +147,7 @@ func (w *world) rest(o *owner, commit func()) {
 	commit()
 }
 
-// endAll lets all runs end well, until none is left, nor word to relay.
+// endAll lets all runs end well, until none is left, nor a letter to relay.
 func (w *world) endAll(o *owner, commit func()) {
 	for i := 0; i < 1000 || i < 20_000 && len(o.m.runs.byID) > 0; i++ { // a run may have a thousand pieces, one at a time
 		for len(w.live) > 0 {
@@ -163,15 +163,15 @@ func (w *world) endAll(o *owner, commit func()) {
 		w.relayAllAway(o)
 		commit()
 		w.tidy(o) // or the cursor would list ever more items
-		if len(w.live) == 0 && len(o.m.runs.byID) == 0 && o.m.LastItem() >= w.lastWord() && o.m.Relay.Len() == 0 {
+		if len(w.live) == 0 && len(o.m.runs.byID) == 0 && o.m.LastItem() >= w.lastDeferred() && o.m.Relay.Len() == 0 {
 			break
 		}
 		w.clock += w.scale.unit.Milliseconds() * 31
 	}
 }
 
-// lastWord returns the sequence of the last deferred item.
-func (w *world) lastWord() uint64 {
+// lastDeferred returns the sequence of the last deferred item.
+func (w *world) lastDeferred() uint64 {
 	last := uint64(0)
 	for seq := range w.trig.deferred {
 		last = max(last, seq)

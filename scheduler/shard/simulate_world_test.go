@@ -92,7 +92,7 @@ type world struct {
 	room     *Room
 
 	partitions bus.Partitions
-	words      *simWords
+	letters    *simLetters
 }
 
 type simItem struct {
@@ -157,7 +157,7 @@ func newWorld(choices rand.Source) *world {
 	}
 	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false), nameIn(22, false)}
 	w.partitions = bus.Partitions(1 + rng.IntN(3))
-	w.words = newSimWords(w)
+	w.letters = newSimLetters(w)
 	w.hours = !w.punctual && w.chance(30)
 	w.lives = newLives(w)
 	w.inPieces = map[job.RunID]*simPieces{}

@@ -36,7 +36,7 @@ func childPerPartition(n bus.Partitions) map[int]job.Name {
 	return found
 }
 
-func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T) {
+func TestALetterForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T) {
 	b := newBench(t)
 	newParted(t, b, 2, 0)
 	to := childPerPartition(2)
@@ -52,7 +52,7 @@ func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T
 	b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: parent, Attempt: 1, RunID: job.FireRunID(parent, noon.Add(time.Minute).UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded}, 1, noon.Add(61*time.Second).UnixMilli())
 	batch := b.m.Step(noon.Add(61*time.Second).UnixMilli(), bus.MaxBatch)
 	if n := len(b.m.Relay.Next(0, 10)); n != 0 {
-		t.Errorf("%d words are offered before they are stored", n)
+		t.Errorf("%d letters are offered before they are stored", n)
 	}
 	b.m.Committed(b.trig.publish(batch.Messages).first)
 	if diff := cmp.Diff([]int{to[1].Shard(simShards)}, batch.Nudges); diff != "" {
@@ -63,8 +63,8 @@ func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T
 		for p := range 2 {
 			for _, w := range b.m.Relay.Next(p, 10) {
 				d := b.m.Relay.Item(w)
-				fmt.Fprintf(&text, "%d: %s %s from %d made %s, ", p, d.Kind, d.Job, d.Word.From, d.Word.At.Made.Format("15:04:05"))
-				if kept := b.trig.deferred[d.Word.At.Seq]; kept == nil || kept.Kind != bus.DeferredWord {
+				fmt.Fprintf(&text, "%d: %s %s from %d made %s, ", p, d.Kind, d.Job, d.Letter.From, d.Letter.At.Made.Format("15:04:05"))
+				if kept := b.trig.deferred[d.Letter.At.Seq]; kept == nil || kept.Kind != bus.DeferredLetter {
 					t.Errorf("at its sequence is %+v", kept)
 				}
 			}
@@ -73,7 +73,7 @@ func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T
 	}
 	want := fmt.Sprintf("0: child %s from 5 made 12:00:00, ", to[0])
 	if got := said(); got != want {
-		t.Errorf("words %q, want %q", got, want)
+		t.Errorf("letters %q, want %q", got, want)
 	}
 	newParted(t, b, 2, 2*time.Minute) // a successor
 	put()
@@ -83,26 +83,26 @@ func TestWordForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testing.T
 		}
 	}
 	if got := said(); got != want {
-		t.Errorf("to a successor, words %q, want %q", got, want)
+		t.Errorf("to a successor, letters %q, want %q", got, want)
 	}
 	seq := b.m.Relay.Next(0, 10)[0].item.seq
 	if b.m.Relay.Sent(0, 1); b.m.Relay.Len() != 0 {
-		t.Errorf("%d words are left", b.m.Relay.Len())
+		t.Errorf("%d letters are left", b.m.Relay.Len())
 	}
 	b.step(3*time.Minute, bus.MaxBatch)
 	if !b.trig.released[seq] {
-		t.Error("word that is stored in the other partition is not released")
+		t.Error("a letter that is stored in the other partition is not released")
 	}
 }
 
-func TestWordsOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) {
+func TestLettersOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) {
 	b := newBench(t)
 	newParted(t, b, 2, 0)
 	child := nameIn(0, true)
 	b.put(0, 1, func(v *job.Version) { v.Job.Job = child })
 	runs := 0
 	tell := func(minute int, seq uint64) int {
-		d := &bus.Deferred{Kind: bus.DeferredChild, Job: child, Word: &bus.Word{From: 4, At: bus.WordMark{Made: noon.Add(time.Duration(minute) * time.Minute), Seq: seq}}, Parent: &bus.ParentEnd{
+		d := &bus.Deferred{Kind: bus.DeferredChild, Job: child, Letter: &bus.LetterID{From: 4, At: bus.LetterMark{Made: noon.Add(time.Duration(minute) * time.Minute), Seq: seq}}, Parent: &bus.ParentEnd{
 			Job: "g/parent", RunID: job.RunID(fmt.Sprintf("run %d", b.trig.last)), Status: job.StatusSucceeded, Met: true, At: noon.Add(time.Second),
 		}}
 		b.trig.last++
@@ -114,11 +114,11 @@ func TestWordsOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) {
 		before := runs
 		runs += len(b.step(time.Duration(b.trig.last)*time.Second, bus.MaxBatch))
 		if !b.trig.released[at] {
-			t.Errorf("word %d of minute %d is not released", seq, minute)
+			t.Errorf("letter %d of minute %d is not released", seq, minute)
 		}
 		return runs - before
 	}
-	for _, word := range []struct {
+	for _, letter := range []struct {
 		minute int
 		seq    uint64
 		runs   int
@@ -132,16 +132,16 @@ func TestWordsOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) {
 		{5, 1, 0},
 		{5, 2, 1},
 	} {
-		if got := tell(word.minute, word.seq); got != word.runs {
-			t.Errorf("word %d of the stream made at minute %d: %d runs, want %d", word.seq, word.minute, got, word.runs)
+		if got := tell(letter.minute, letter.seq); got != letter.runs {
+			t.Errorf("letter %d of the stream made at minute %d: %d runs, want %d", letter.seq, letter.minute, got, letter.runs)
 		}
 	}
-	if diff := cmp.Diff(map[int]bus.WordMark{4: {Made: noon.Add(5 * time.Minute), Seq: 2}}, b.trig.cursor.Words); diff != "" {
+	if diff := cmp.Diff(map[int]bus.LetterMark{4: {Made: noon.Add(5 * time.Minute), Seq: 2}}, b.trig.cursor.Letters); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)
 	}
 }
 
-func TestEachOwnerLeavesLaterWord(t *testing.T) {
+func TestEachOwnerLeavesLaterLetters(t *testing.T) {
 	b := newBench(t)
 	newParted(t, b, 2, time.Hour)
 	first := b.trig.cursor.Made
@@ -160,10 +160,10 @@ func TestEachOwnerLeavesLaterWord(t *testing.T) {
 }
 
 // A machine that loses power may lose the end of the stream, while other partitions keep theirs.
-func TestAShardWhoseStreamHasLostItsEndLeavesLaterWord(t *testing.T) {
+func TestAShardWhoseStreamHasLostItsEndLeavesLaterLetters(t *testing.T) {
 	b := newBench(t)
 	parent := nameIn(0, true)
-	leave := func(minute int) bus.WordMark {
+	leave := func(minute int) bus.LetterMark {
 		t.Helper()
 		newParted(t, b, 2, time.Duration(minute)*time.Minute)
 		b.put(0, 1, func(v *job.Version) {
@@ -174,11 +174,11 @@ func TestAShardWhoseStreamHasLostItsEndLeavesLaterWord(t *testing.T) {
 		at := noon.Add(time.Duration(minute+1) * time.Minute)
 		b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: parent, Attempt: 1, RunID: job.FireRunID(parent, at.UnixMilli(), job.CauseSchedule), Status: job.StatusSucceeded}, b.m.Events.Seq()+1, at.UnixMilli())
 		b.step(time.Duration(minute+1)*time.Minute+time.Second, bus.MaxBatch)
-		words := b.m.Relay.Next(0, 10)
-		if len(words) != 1 {
-			t.Fatalf("%d words are left, want 1", len(words))
+		letters := b.m.Relay.Next(0, 10)
+		if len(letters) != 1 {
+			t.Fatalf("%d letters are left, want 1", len(letters))
 		}
-		return b.m.Relay.Item(words[0]).Word.At
+		return b.m.Relay.Item(letters[0]).Letter.At
 	}
 	newParted(t, b, 2, 0)
 	was := *b.trig
@@ -187,19 +187,19 @@ func TestAShardWhoseStreamHasLostItsEndLeavesLaterWord(t *testing.T) {
 	*b.trig = was
 	b.trig.deferred = map[uint64]*bus.Deferred{}
 	if second := leave(10); !second.After(first) || second.Seq > first.Seq {
-		t.Errorf("word %v is left after word %v", second, first)
+		t.Errorf("letter %v is left after letter %v", second, first)
 	}
 }
 
-func TestAShardFiresWhileAnyNumberOfWordsIsRelayed(t *testing.T) {
+func TestAShardFiresWhileAnyNumberOfLettersIsRelayed(t *testing.T) {
 	b := newBench(t)
 	newParted(t, b, 2, 0)
 	b.put(0, 1, minutely)
 	child := childPerPartition(2)[0]
-	const words = 2 * maxReleased
+	const letters = 2 * maxReleased
 	first := b.trig.last + 1
-	for seq := first; seq < first+words; seq++ {
-		d := &bus.Deferred{Kind: bus.DeferredWord, Job: child, Word: &bus.Word{From: simShard, At: bus.WordMark{Made: noon}}, Parent: &bus.ParentEnd{
+	for seq := first; seq < first+letters; seq++ {
+		d := &bus.Deferred{Kind: bus.DeferredLetter, Job: child, Letter: &bus.LetterID{From: simShard, At: bus.LetterMark{Made: noon}}, Parent: &bus.ParentEnd{
 			Job: nameIn(0, true), Status: job.StatusSucceeded, Met: true,
 		}}
 		b.trig.last, b.trig.deferred[seq] = seq, d
@@ -216,7 +216,7 @@ func TestAShardFiresWhileAnyNumberOfWordsIsRelayed(t *testing.T) {
 			b.m.Relay.Sent(0, n)
 		}
 		if got := b.step(time.Duration(minute)*time.Minute, bus.MaxBatch); len(got) != 1 {
-			t.Fatalf("with %d words left it decided %q, want one fire", b.m.Relay.Len(), got)
+			t.Fatalf("with %d letters left it decided %q, want one fire", b.m.Relay.Len(), got)
 		}
 		deleted := map[uint64]bool{}
 		for _, seq := range b.m.Released() {
