@@ -56,7 +56,7 @@ func TestChildrenInOtherPartitionsRunOnceAfterTheirParent(t *testing.T) {
 		}
 		w.wantNothingLeft()
 		for _, node := range []string{"a", "b"} {
-			if n := w.metric(node, "carillon_words_waiting"); n != 0 {
+			if n := w.metric(node, "carillon_letters_waiting"); n != 0 {
 				w.t.Errorf("%v letters wait at node %s in the end", n, node)
 			}
 		}
@@ -90,13 +90,13 @@ func TestALetterWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
 		if of(names[8].Shard(8)) == 1 {
 			want++ // one of the two for which the last one waits has run
 		}
-		if n := w.metric("a", "carillon_words_waiting"); n != want {
+		if n := w.metric("a", "carillon_letters_waiting"); n != want {
 			w.t.Errorf("%v letters wait, want %v", n, want)
 		}
 		w.killNode("a")
 		w.startNode("b")
 		time.Sleep(20 * time.Second)
-		if n := w.metric("b", "carillon_words_waiting"); n != want {
+		if n := w.metric("b", "carillon_letters_waiting"); n != want {
 			w.t.Errorf("%v letters wait at the next owner, want %v", n, want)
 		}
 		w.limit(full, w.assets.TrigBytes)
@@ -183,7 +183,7 @@ func TestABacklogOfLettersIsRelayedAsFastAsItIsDeleted(t *testing.T) {
 		if n := len(w.fires(names[1], 0)); n != letters {
 			w.t.Errorf("the child has run %d times after %d letters", n, letters)
 		}
-		if n := w.metric("a", "carillon_words_waiting"); n != 0 {
+		if n := w.metric("a", "carillon_letters_waiting"); n != 0 {
 			w.t.Errorf("%v letters wait", n)
 		}
 		w.wantNothingLeft()

@@ -55,7 +55,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 			Help: "Shards of other nodes whose jobs this one keeps, to take over faster.",
 		}),
 		letters: prometheus.NewGauge(prometheus.GaugeOpts{
-			Namespace: "carillon", Name: "words_waiting",
+			Namespace: "carillon", Name: "letters_waiting",
 			Help: "Ends of runs that are not yet sent to children in other partitions.",
 		}),
 		orphans:  counter("runs_orphaned_total", "Runs, or pieces of runs, that were ended as lost because their trigger had left TRIG and no end was reported."),
