@@ -119,10 +119,10 @@ func (a *Alerter) Run(ctx context.Context) error {
 
 // hold alerts for as long as the lease lasts, or until something fails: then whoever gets
 // the lease next begins from what is stored.
-func (a *Alerter) hold(ctx context.Context, held *jet.Held) error {
+func (a *Alerter) hold(ctx context.Context, lease *jet.Lease) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
-	all := &incidents{a, held, recordsOn(a.conn.Conn), newMirror()}
+	all := &incidents{a, lease, recordsOn(a.conn.Conn), newMirror()}
 	s := &session{incidents: all, tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
 	g.Go(func() error { all.mirror.follow(working, a.conn.Conn, a.log); return nil })

@@ -15,14 +15,14 @@ import (
 // incidents opens, changes and resolves incidents while the alerter holds its lease.
 type incidents struct {
 	*Alerter
-	held    *jet.Held
+	lease   *jet.Lease
 	records records
 	mirror  *mirror
 }
 
 // valid returns an error when the lease is not to be believed in any more.
 func (i *incidents) valid() error {
-	if !i.held.Valid(time.Now()) {
+	if !i.lease.Valid(time.Now()) {
 		return fmt.Errorf("%w: the alert lease was not renewed in time", job.ErrStale)
 	}
 	return nil

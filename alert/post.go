@@ -94,7 +94,7 @@ func (p *poster) due(now time.Time) (list []dueDelivery, next time.Duration) {
 		for _, d := range inc.Value.Deliveries {
 			switch left := d.NextAt.Sub(now); {
 			case d.State != alerting.Waiting:
-			case left <= 0, d.Claim != 0 && d.Claim != p.held.Epoch: // its claimant has lost the lease
+			case left <= 0, d.Claim != 0 && d.Claim != p.lease.Epoch: // its claimant has lost the lease
 				list = append(list, dueDelivery{inc.Value.ID, inc.Key, d.ID, d.Channel})
 			default:
 				next = min(next, left)
@@ -142,7 +142,7 @@ func (p *poster) claim(ctx context.Context, due dueDelivery) (m *Message, channe
 			return nil
 		}
 		d := inc.Delivery(due.id)
-		if d == nil || d.State != alerting.Waiting || d.NextAt.After(now) && (d.Claim == 0 || d.Claim == p.held.Epoch) {
+		if d == nil || d.State != alerting.Waiting || d.NextAt.After(now) && (d.Claim == 0 || d.Claim == p.lease.Epoch) {
 			return nil
 		}
 		switch until, why := p.heldBack(inc, d, channel, now); {
@@ -155,7 +155,7 @@ func (p *poster) claim(ctx context.Context, due dueDelivery) (m *Message, channe
 			d.Because(why)
 		default:
 			d.Attempts++
-			d.Claim, d.Node, d.NextAt = p.held.Epoch, p.cfg.Node, now.Add(3*sendTimeout)
+			d.Claim, d.Node, d.NextAt = p.lease.Epoch, p.cfg.Node, now.Add(3*sendTimeout)
 			d.Because(alerting.Sentence{})
 			m = p.out.message(inc, d, channel.Doc.Reader())
 		}
@@ -193,7 +193,7 @@ func (p *poster) record(ctx context.Context, due dueDelivery, answer *alerting.A
 			return nil
 		}
 		d := inc.Delivery(due.id)
-		if d == nil || d.Claim != p.held.Epoch {
+		if d == nil || d.Claim != p.lease.Epoch {
 			return nil
 		}
 		d.Claim, d.Answer, d.TriedAt = 0, answer, now

@@ -30,7 +30,7 @@ const (
 	BucketClaim     = "CLAIM"     // <group>.<attempt> -> Claim, <group>.<attempt>.deaths -> Deaths
 	BucketOverrides = "OVERRIDES" // <group>.<run> -> Overrides
 	BucketLedger    = "LEDGER"    // audited -> Audited, finding.<group>.<name>.<run> -> Finding
-	BucketLease     = "LEASE"     // shard.<n>, node.<id>, role.ingest -> Lease
+	BucketLease     = "LEASE"     // shard.<n>, node.<id>, role.ingest -> LeaseRecord
 	BucketAccess    = "ACCESS"    // what package auth keeps of users, tokens and invitations
 	BucketSession   = "SESSION"   // what package auth keeps of sessions, and of sign-ins that failed
 	BucketXXLJob    = "XXLJOB"    // what the bridges for executors of XXL-JOB keep, see package bridge/xxljob/state

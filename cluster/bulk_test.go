@@ -31,7 +31,7 @@ func TestLeasesAreHeldWhileTheBulkConnectionIsCut(t *testing.T) {
 		lost, done := 0, make(chan struct{})
 		go func() {
 			defer close(done)
-			conn.Bulk().Lead(ctx, "role.test", "node", slog.New(slog.DiscardHandler), func(ctx context.Context, _ *jet.Held) error {
+			conn.Bulk().Lead(ctx, "role.test", "node", slog.New(slog.DiscardHandler), func(ctx context.Context, _ *jet.Lease) error {
 				<-ctx.Done()
 				lost++
 				return nil

@@ -80,12 +80,12 @@ func (c *Conn) Close() {
 }
 
 // AcquireLease is that of the connection for leases; see [jet.Conn.AcquireLease].
-func (c *Conn) AcquireLease(ctx context.Context, key, node string, extra any) (*jet.Held, error) {
+func (c *Conn) AcquireLease(ctx context.Context, key, node string, extra any) (*jet.Lease, error) {
 	return c.first.AcquireLease(ctx, key, node, extra)
 }
 
 // Lead is that of the connection for leases; see [jet.Conn.Lead].
-func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do func(ctx context.Context, held *jet.Held) error) {
+func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do func(ctx context.Context, held *jet.Lease) error) {
 	c.first.Lead(ctx, key, node, log, do)
 }
 

@@ -38,7 +38,7 @@ func (w *world) lead(name string) *leader {
 	return l
 }
 
-func (l *leader) work(ctx context.Context, _ *jet.Held) error {
+func (l *leader) work(ctx context.Context, _ *jet.Lease) error {
 	l.set(true, nil)
 	defer func() { l.set(false, context.Cause(ctx)) }()
 	select {

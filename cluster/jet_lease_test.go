@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-func (w *world) acquire(c *cluster.Conn, node string) *jet.Held {
+func (w *world) acquire(c *cluster.Conn, node string) *jet.Lease {
 	w.t.Helper()
 	h, err := c.AcquireLease(w.t.Context(), "shard.1", node, nil)
 	if err != nil {

@@ -36,7 +36,7 @@ func (ns Nodes) Clocks(ctx context.Context) ([]NodeClock, error) {
 	const prefix = "$KV." + bus.BucketLease + ".node."
 	var all []NodeClock
 	err := ns.conn.Scan(ctx, bucketPrefix+bus.BucketLease, prefix+"*", func(m *jet.Stored) bool {
-		var l jet.Lease
+		var l jet.LeaseRecord
 		clock := NodeClock{Node: strings.TrimPrefix(m.Subject, prefix)}
 		if json.Unmarshal(m.Data, &l) == nil && json.Unmarshal(l.Info, &clock) == nil { // else it has ended, or is another version's
 			all = append(all, clock)

@@ -14,7 +14,7 @@ import (
 )
 
 // kindServer has the lease of each server, whatever its roles, at its name.
-var kindServer = jet.Kind[jet.Lease]{
+var kindServer = jet.Kind[jet.LeaseRecord]{
 	Bucket: bus.BucketLease, Prefix: "server.",
 	Name: func(node string) string { return "the lease of server " + node },
 }

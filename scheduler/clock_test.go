@@ -39,7 +39,7 @@ func (w *world) info(name string) scheduler.NodeInfo {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var l jet.Lease
+	var l jet.LeaseRecord
 	var info scheduler.NodeInfo
 	if err := json.Unmarshal(e.Value(), &l); err != nil {
 		w.t.Fatal(err)

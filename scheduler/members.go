@@ -24,7 +24,7 @@ import (
 // those that another should own. One goroutine uses it.
 type members struct {
 	s      *Scheduler
-	self   *jet.Held         // on the node's name; nil: not held
+	self   *jet.Lease        // on the node's name; nil: not held
 	info   NodeInfo          // what the node says of itself
 	nodes  map[string]member // by name
 	owners map[int]owner     // of each shard that has one
@@ -148,7 +148,7 @@ func (m *members) countOthers() {
 // apply applies a change of the LEASE bucket. It reports whether it was more than a renewal.
 func (m *members) apply(e jetstream.KeyValueEntry) bool {
 	holder := ""
-	var l jet.Lease
+	var l jet.LeaseRecord
 	if e.Operation() == jetstream.KeyValuePut {
 		if json.Unmarshal(e.Value(), &l) == nil {
 			holder = l.Node

@@ -25,11 +25,11 @@ type ownership struct {
 	lane   *lane
 	cancel context.CancelFunc
 
-	lease  atomic.Pointer[jet.Held] // nil unless held
-	ready  atomic.Bool              // the lane has the shard
-	failed atomic.Bool              // it ended otherwise than by an orderly hand-over
-	parked atomic.Bool              // the same, because the shard cannot go on
-	cursor atomic.Uint64            // sequence of the shard's cursor: a leader of TRIG that lacks it was deposed
+	lease  atomic.Pointer[jet.Lease] // nil unless held
+	ready  atomic.Bool               // the lane has the shard
+	failed atomic.Bool               // it ended otherwise than by an orderly hand-over
+	parked atomic.Bool               // the same, because the shard cannot go on
+	cursor atomic.Uint64             // sequence of the shard's cursor: a leader of TRIG that lacks it was deposed
 
 	// What the lane tells those who serve the shard:
 	needEvents chan struct{} // closed when the machine needs events
@@ -46,7 +46,7 @@ func newOwnership(s *Scheduler, number int, cancel context.CancelFunc) *ownershi
 }
 
 // held returns the lease, or nil.
-func (o *ownership) held() *jet.Held { return o.lease.Load() }
+func (o *ownership) held() *jet.Lease { return o.lease.Load() }
 
 // valid reports whether the node may still believe to own the shard.
 func (o *ownership) valid(now time.Time) bool {

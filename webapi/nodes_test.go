@@ -22,7 +22,7 @@ func (w *world) lease(key, node, info string) {
 	w.Helper()
 	kv, err := w.conn.JS.KeyValue(w.Context(), bus.BucketLease)
 	w.check(err)
-	value, err := json.Marshal(jet.Lease{Node: node, Since: time.Now().UTC().Truncate(time.Millisecond), Info: json.RawMessage(info), Token: node})
+	value, err := json.Marshal(jet.LeaseRecord{Node: node, Since: time.Now().UTC().Truncate(time.Millisecond), Info: json.RawMessage(info), Token: node})
 	w.check(err)
 	_, err = kv.Create(w.Context(), key, value)
 	w.check(err)

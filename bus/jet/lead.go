@@ -20,19 +20,19 @@ const releasing = time.Second
 // causes. do may return before that, with an error if it cannot go on: then the lease is
 // given back, and the next holder starts from the beginning. log gets a line at each
 // change of holder.
-func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
+func (c *Conn) Lead(ctx context.Context, key, node string, log *slog.Logger, do func(ctx context.Context, lease *Lease) error) {
 	hold(ctx, c, key, node, nil, log, do)
 }
 
 // Announce keeps the lease on key for node, with info about it, until ctx is done.
 func Announce(ctx context.Context, c *Conn, key, node string, info any, log *slog.Logger) {
-	hold(ctx, c, key, node, info, log, func(ctx context.Context, _ *Held) error {
+	hold(ctx, c, key, node, info, log, func(ctx context.Context, _ *Lease) error {
 		<-ctx.Done()
 		return nil
 	})
 }
 
-func hold(ctx context.Context, c *Conn, key, node string, info any, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
+func hold(ctx context.Context, c *Conn, key, node string, info any, log *slog.Logger, do func(ctx context.Context, lease *Lease) error) {
 	log = log.With("lease", key, "node", node)
 	rest := time.NewTimer(0)
 	defer rest.Stop()
@@ -42,11 +42,11 @@ func hold(ctx context.Context, c *Conn, key, node string, info any, log *slog.Lo
 			return
 		case <-rest.C:
 		}
-		held, err := c.AcquireLease(ctx, key, node, info)
+		lease, err := c.AcquireLease(ctx, key, node, info)
 		switch {
 		case err == nil:
-			log.InfoContext(ctx, "lease acquired", "epoch", held.Epoch)
-			held.lead(ctx, log, do)
+			log.InfoContext(ctx, "lease acquired", "epoch", lease.Epoch)
+			lease.lead(ctx, log, do)
 		case !errors.Is(err, job.ErrConflict) && ctx.Err() == nil:
 			log.WarnContext(ctx, "lease not acquired", "error", err)
 		}
@@ -54,14 +54,14 @@ func hold(ctx context.Context, c *Conn, key, node string, info any, log *slog.Lo
 	}
 }
 
-func (h *Held) lead(ctx context.Context, log *slog.Logger, do func(ctx context.Context, held *Held) error) {
+func (l *Lease) lead(ctx context.Context, log *slog.Logger, do func(ctx context.Context, lease *Lease) error) {
 	working, stop := context.WithCancelCause(ctx)
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		stop(h.keep(working))
+		stop(l.keep(working))
 	}()
-	err := do(working, h)
+	err := do(working, l)
 	stop(nil)
 	<-kept
 	if ctx.Err() == nil {
@@ -70,13 +70,13 @@ func (h *Held) lead(ctx context.Context, log *slog.Logger, do func(ctx context.C
 	// The stop of this process must not make the next one wait for the lease's end.
 	last, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), releasing, errors.New("release of the lease takes too long"))
 	defer cancel()
-	if err := h.Release(last); err != nil {
+	if err := l.Release(last); err != nil {
 		log.WarnContext(ctx, "lease not released", "error", err)
 	}
 }
 
 // keep renews the lease until ctx is done, and returns an error when it is lost.
-func (h *Held) keep(ctx context.Context) error {
+func (l *Lease) keep(ctx context.Context) error {
 	tick := time.NewTicker(LeaseRenew)
 	defer tick.Stop()
 	for {
@@ -85,14 +85,14 @@ func (h *Held) keep(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		asking, cancel := context.WithDeadline(ctx, h.Until())
-		err := h.Renew(asking)
+		asking, cancel := context.WithDeadline(ctx, l.Until())
+		err := l.Renew(asking)
 		cancel()
 		switch {
 		case errors.Is(err, job.ErrStale):
 			return err
-		case !h.Valid(time.Now()):
-			return fmt.Errorf("%w: lease %s was not renewed in time", job.ErrStale, h.key)
+		case !l.Valid(time.Now()):
+			return fmt.Errorf("%w: lease %s was not renewed in time", job.ErrStale, l.key)
 		}
 	}
 }

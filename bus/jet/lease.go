@@ -26,8 +26,8 @@ const (
 	LeaseMargin = 500 * time.Millisecond
 )
 
-// Lease is what a key of the LEASE bucket says: who holds it.
-type Lease struct {
+// LeaseRecord is what a key of the LEASE bucket says: who holds it.
+type LeaseRecord struct {
 	Node string `json:"node"`
 	// Since is when it was acquired, by its holder's clock. It is for people.
 	Since time.Time `json:"since,omitzero"`
@@ -38,11 +38,11 @@ type Lease struct {
 	Token string `json:"token"`
 }
 
-// Held is a lease that this process holds. It is safe for concurrent use.
+// Lease is a lease that this process holds. It is safe for concurrent use.
 //
 // A lease only avoids wasted work: what its holder does must be safe when another
 // believes to hold it too.
-type Held struct {
+type Lease struct {
 	conn *Conn
 	kv   jetstream.KeyValue
 	key  string
@@ -50,7 +50,7 @@ type Held struct {
 	Epoch uint64
 
 	mu       sync.Mutex
-	lease    Lease
+	record   LeaseRecord
 	revision uint64 // 0: released
 	// until counts from before the request was sent. It is a time.Time, which has a
 	// monotonic reading: a wall clock that steps must not make a lease last longer.
@@ -60,17 +60,17 @@ type Held struct {
 // AcquireLease takes the lease on key for node, if nobody holds it. The error is
 // job.ErrConflict when somebody does. It may take a moment longer than ctx: a lease
 // that was acquired for nobody would keep others away until it ends.
-func (c *Conn) AcquireLease(ctx context.Context, key, node string, info any) (*Held, error) {
+func (c *Conn) AcquireLease(ctx context.Context, key, node string, info any) (*Lease, error) {
 	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), LeaseRenew)
 	defer cancel()
-	h, err := acquireLease(asking, c, key, node, info)
+	l, err := acquireLease(asking, c, key, node, info)
 	if err == nil && ctx.Err() != nil {
-		return nil, errors.Join(context.Cause(ctx), h.Release(asking))
+		return nil, errors.Join(context.Cause(ctx), l.Release(asking))
 	}
-	return h, err
+	return l, err
 }
 
-func acquireLease(ctx context.Context, c *Conn, key, node string, info any) (*Held, error) {
+func acquireLease(ctx context.Context, c *Conn, key, node string, info any) (*Lease, error) {
 	kv, err := c.Bucket(ctx, bus.BucketLease)
 	if err != nil {
 		return nil, err
@@ -79,8 +79,8 @@ func acquireLease(ctx context.Context, c *Conn, key, node string, info any) (*He
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}
-	lease := Lease{Node: node, Since: time.Now().UTC().Truncate(time.Millisecond), Info: extra, Token: nuid.Next()}
-	value, err := json.Marshal(lease)
+	record := LeaseRecord{Node: node, Since: time.Now().UTC().Truncate(time.Millisecond), Info: extra, Token: nuid.Next()}
+	value, err := json.Marshal(record)
 	if err != nil {
 		return nil, fmt.Errorf("encode lease %s: %w", key, err)
 	}
@@ -92,111 +92,111 @@ func acquireLease(ctx context.Context, c *Conn, key, node string, info any) (*He
 	if err != nil {
 		return nil, fmt.Errorf("acquire lease %s: %w", key, Unavailable(err))
 	}
-	h := &Held{conn: c, kv: kv, key: key, lease: lease, Epoch: rev, revision: rev}
-	h.until.Store(asked.Add(LeaseTTL - LeaseMargin))
-	return h, nil
+	l := &Lease{conn: c, kv: kv, key: key, record: record, Epoch: rev, revision: rev}
+	l.until.Store(asked.Add(LeaseTTL - LeaseMargin))
+	return l, nil
 }
 
 // Valid reports whether the holder may believe in the lease at now.
-func (h *Held) Valid(now time.Time) bool { return now.Before(h.Until()) }
+func (l *Lease) Valid(now time.Time) bool { return now.Before(l.Until()) }
 
 // Until returns when the holder stops to believe in the lease.
-func (h *Held) Until() time.Time { return h.until.Load().(time.Time) } //nolint:forcetypeassert // nothing else is stored
+func (l *Lease) Until() time.Time { return l.until.Load().(time.Time) } //nolint:forcetypeassert // nothing else is stored
 
 // Renew makes the lease last from now on. Errors: job.ErrStale when somebody else
 // has it, or it ended; anything else leaves it as it was, and Renew may be tried
 // again while it is valid.
-func (h *Held) Renew(ctx context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.revision == 0 {
-		return fmt.Errorf("%w: lease %s was released", job.ErrStale, h.key)
+func (l *Lease) Renew(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.revision == 0 {
+		return fmt.Errorf("%w: lease %s was released", job.ErrStale, l.key)
 	}
-	err := h.renewLocked(ctx)
+	err := l.renewLocked(ctx)
 	if !LostRace(err) {
 		return err
 	}
 	// Perhaps an earlier renewal did arrive, though its answer did not.
-	if err := h.rereadLocked(ctx); err != nil {
+	if err := l.rereadLocked(ctx); err != nil {
 		return err
 	}
-	return h.renewLocked(ctx)
+	return l.renewLocked(ctx)
 }
 
-func (h *Held) renewLocked(ctx context.Context) error {
-	value, err := json.Marshal(h.lease)
+func (l *Lease) renewLocked(ctx context.Context) error {
+	value, err := json.Marshal(l.record)
 	if err != nil {
-		return fmt.Errorf("encode lease %s: %w", h.key, err)
+		return fmt.Errorf("encode lease %s: %w", l.key, err)
 	}
 	asked := time.Now()
 	// Update of the KV client would drop the TTL.
-	m := nats.NewMsg("$KV." + bus.BucketLease + "." + h.key)
+	m := nats.NewMsg("$KV." + bus.BucketLease + "." + l.key)
 	m.Data = value
 	m.Header.Set("Nats-TTL", LeaseTTL.String())
-	m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(h.revision, 10))
-	ack, err := h.conn.JS.PublishMsg(ctx, m)
+	m.Header.Set("Nats-Expected-Last-Subject-Sequence", strconv.FormatUint(l.revision, 10))
+	ack, err := l.conn.JS.PublishMsg(ctx, m)
 	if err != nil {
-		return fmt.Errorf("renew lease %s: %w", h.key, Unavailable(err))
+		return fmt.Errorf("renew lease %s: %w", l.key, Unavailable(err))
 	}
-	h.revision = ack.Sequence
-	h.until.Store(asked.Add(LeaseTTL - LeaseMargin))
+	l.revision = ack.Sequence
+	l.until.Store(asked.Add(LeaseTTL - LeaseMargin))
 	return nil
 }
 
 // rereadLocked takes in the lease's revision, if it is still ours.
-func (h *Held) rereadLocked(ctx context.Context) error {
-	e, err := h.conn.Entry(ctx, bus.BucketLease, h.key)
+func (l *Lease) rereadLocked(ctx context.Context) error {
+	e, err := l.conn.Entry(ctx, bus.BucketLease, l.key)
 	if err == nil {
-		var is Lease
-		if json.Unmarshal(e.Value(), &is) == nil && is.Token == h.lease.Token {
-			h.revision = e.Revision()
+		var is LeaseRecord
+		if json.Unmarshal(e.Value(), &is) == nil && is.Token == l.record.Token {
+			l.revision = e.Revision()
 			return nil
 		}
 	}
 	if err == nil || errors.Is(err, jetstream.ErrKeyNotFound) {
-		return fmt.Errorf("%w: lease %s was lost", job.ErrStale, h.key)
+		return fmt.Errorf("%w: lease %s was lost", job.ErrStale, l.key)
 	}
-	return fmt.Errorf("read lease %s: %w", h.key, err)
+	return fmt.Errorf("read lease %s: %w", l.key, err)
 }
 
 // SetInfo replaces what the lease says of its holder, from the next renewal on.
-func (h *Held) SetInfo(info any) error {
+func (l *Lease) SetInfo(info any) error {
 	extra, err := json.Marshal(info)
 	if err != nil {
-		return fmt.Errorf("encode lease %s: %w", h.key, err)
+		return fmt.Errorf("encode lease %s: %w", l.key, err)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.lease.Info = extra
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.record.Info = extra
 	return nil
 }
 
 // Release gives the lease back, so that others need not wait for its end. It is not
 // valid any more, even if that does not work out. Release does nothing when somebody
 // else holds the lease.
-func (h *Held) Release(ctx context.Context) error {
-	h.until.Store(time.Time{})
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	defer func() { h.revision = 0 }()
-	err := h.deleteLocked(ctx)
+func (l *Lease) Release(ctx context.Context) error {
+	l.until.Store(time.Time{})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer func() { l.revision = 0 }()
+	err := l.deleteLocked(ctx)
 	if WrongLast(err) {
-		if err = h.rereadLocked(ctx); err == nil {
-			err = h.deleteLocked(ctx)
+		if err = l.rereadLocked(ctx); err == nil {
+			err = l.deleteLocked(ctx)
 		}
 	}
 	if err == nil || WrongLast(err) || errors.Is(err, job.ErrStale) {
 		return nil
 	}
-	return fmt.Errorf("release lease %s: %w", h.key, Unavailable(err))
+	return fmt.Errorf("release lease %s: %w", l.key, Unavailable(err))
 }
 
-func (h *Held) deleteLocked(ctx context.Context) error {
-	if h.revision == 0 {
+func (l *Lease) deleteLocked(ctx context.Context) error {
+	if l.revision == 0 {
 		return nil
 	}
 	return AfterOthers(ctx, func(ctx context.Context) error { // a renewal that was given up may be in flight
-		return h.kv.Delete(ctx, h.key, jetstream.LastRevision(h.revision))
+		return l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
 	})
 }
 

@@ -132,7 +132,7 @@ func (in *Ingest) bind(ctx context.Context) error {
 }
 
 // lead ingests for as long as the lease lasts.
-func (in *Ingest) lead(ctx context.Context, _ *jet.Held) error {
+func (in *Ingest) lead(ctx context.Context, _ *jet.Lease) error {
 	if err := in.bind(ctx); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (g *group) serve(ctx context.Context, as cluster.Group) {
 		newPlacer(g, as).run(ctx, nil)
 		return
 	}
-	g.d.conn.Lead(ctx, "role.dispatch-"+g.name, g.d.node, g.d.log, func(ctx context.Context, lease *jet.Held) error {
+	g.d.conn.Lead(ctx, "role.dispatch-"+g.name, g.d.node, g.d.log, func(ctx context.Context, lease *jet.Lease) error {
 		newPlacer(g, as).run(ctx, lease)
 		return nil
 	})
@@ -92,7 +92,7 @@ func newPlacer(g *group, as cluster.Group) *placer {
 
 // run places triggers until ctx is done, or the lease has ended if there is one. Then it gives back
 // what it has.
-func (p *placer) run(ctx context.Context, lease *jet.Held) {
+func (p *placer) run(ctx context.Context, lease *jet.Lease) {
 	finished, stopHearing := p.governor.listen(ctx)
 	defer stopHearing()
 	p.questions.open(ctx, p.g)

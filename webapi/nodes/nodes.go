@@ -43,15 +43,15 @@ func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
 	return list, nil
 }
 
-var kindLease = jet.Kind[jet.Lease]{Bucket: bus.BucketLease, Name: func(key string) string { return "lease " + key }}
+var kindLease = jet.Kind[jet.LeaseRecord]{Bucket: bus.BucketLease, Name: func(key string) string { return "lease " + key }}
 
 // leases returns the leases that are held, by key.
-func (v *View) leases(ctx context.Context) (map[string]jet.Lease, error) {
+func (v *View) leases(ctx context.Context) (map[string]jet.LeaseRecord, error) {
 	list, err := kindLease.On(v.conn.Conn).List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list leases: %w", err)
 	}
-	held := map[string]jet.Lease{}
+	held := map[string]jet.LeaseRecord{}
 	for _, l := range list {
 		held[l.Key] = l.Value
 	}
@@ -63,7 +63,7 @@ const maxMoves = 100
 
 // nodesOf sorts leases by who holds them. A node whose own lease has just ended is
 // still listed while it owns a shard.
-func nodesOf(leases map[string]jet.Lease, shards int) api.NodeList {
+func nodesOf(leases map[string]jet.LeaseRecord, shards int) api.NodeList {
 	byID := map[string]*api.Node{}
 	node := func(id string) *api.Node {
 		if byID[id] == nil {

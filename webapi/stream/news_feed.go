@@ -216,7 +216,7 @@ func (f *follower) note(n *News, e jetstream.KeyValueEntry) {
 
 // holderOf returns who holds the lease that an entry is of, "" when it has ended.
 func holderOf(e jetstream.KeyValueEntry) string {
-	var lease jet.Lease
+	var lease jet.LeaseRecord
 	if e.Operation() != jetstream.KeyValuePut || json.Unmarshal(e.Value(), &lease) != nil {
 		return ""
 	}
