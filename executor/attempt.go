@@ -123,8 +123,8 @@ func (e *Executor) outcomeOf(r *Run, cause error, result any, err error) outcome
 		return outcome{giveBack: true}
 	case err != nil:
 		o := outcome{status: job.StatusFailed, message: err.Error()}
-		if wish, ok := errors.AsType[*wish](err); ok {
-			o.final, o.after = wish.final, wish.after
+		if retry, ok := errors.AsType[*retryError](err); ok {
+			o.final, o.after = retry.final, retry.after
 		}
 		return o
 	}
