@@ -95,7 +95,7 @@ func (a *attempt) handOver(ctx context.Context, request wire.Run) bool {
 		a.notBegun(ctx, err.Error())
 		return false
 	}
-	a.doubt = true
+	a.unconfirmed = true
 	if ctx.Err() == nil {
 		a.i.log.WarnContext(ctx, "not known whether the executor has begun the run", "run_id", a.kept.Trigger.RunID, "error", err)
 	}
@@ -166,7 +166,7 @@ func (a *attempt) claim(ctx context.Context) bool {
 	return true
 }
 
-// number gives a run a log id that is greater than those of all runs before, and whose place no live
+// number gives a run a log id that is greater than those of all runs before, and whose cell no live
 // run has. From then on callbacks find the run, even one that comes before the executor has answered.
 func (a *attempt) number(ctx context.Context) error {
 	if a.kept.LogID != 0 {
@@ -222,12 +222,12 @@ func (n *logIDs) give(ctx context.Context, take func() (int64, error), accept fu
 	}
 }
 
-// enter makes a run known by a log id, unless another live one has its place.
+// enter makes a run known by a log id, unless another live one has its cell.
 func (i *instance) enter(id int64, r *run) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for other := range i.byLog {
-		if other%state.Places == id%state.Places {
+		if other%state.Cells == id%state.Cells {
 			return false
 		}
 	}

@@ -51,7 +51,7 @@ type Bridge struct {
 	jobs    *numbers
 	scripts *scripts
 	blocks  *blocks
-	logs    chan struct{} // a place for each call for a log
+	logs    chan struct{} // a token for each call for a log
 
 	members
 
@@ -201,9 +201,9 @@ func (b *Bridge) poll(ctx, life context.Context, tail *state.Tail) {
 	}
 	b.table.tidy(now)
 	lost := b.lostLocked()
-	var due []wish
+	var due []dueAct
 	if err == nil {
-		due = b.wishesLocked(now)
+		due = b.dueActsLocked(now)
 	}
 	b.mu.Unlock()
 	for _, i := range lost {
@@ -229,11 +229,11 @@ func (m *members) lostLocked() []*instance {
 	return lost
 }
 
-// wishesLocked returns the acts that are due, without those that are under way.
-func (m *members) wishesLocked(now time.Time) []wish {
-	var due []wish
+// dueActsLocked returns the acts that are due, without those that are under way.
+func (m *members) dueActsLocked(now time.Time) []dueAct {
+	var due []dueAct
 	released := 0
-	for _, w := range m.table.wishes(now) {
+	for _, w := range m.table.dueActs(now) {
 		switch i := m.serving[w.key]; {
 		case m.taking[w.key], (i != nil) != (w.act == release):
 			continue
@@ -249,7 +249,7 @@ func (m *members) wishesLocked(now time.Time) []wish {
 	for key, k := range m.table.instances { // which we took, and failed to begin to serve
 		if k.Holder == m.table.me && m.serving[key] == nil && !m.taking[key] {
 			m.taking[key] = true
-			due = append(due, wish{adopt, key})
+			due = append(due, dueAct{adopt, key})
 		}
 	}
 	return due
@@ -265,7 +265,7 @@ func (m *members) notify(now time.Time) {
 }
 
 // fulfil starts the acts, several at the same time, and does not wait for them.
-func (b *Bridge) fulfil(life context.Context, due []wish) {
+func (b *Bridge) fulfil(life context.Context, due []dueAct) {
 	if len(due) == 0 {
 		return
 	}
@@ -283,7 +283,7 @@ func (b *Bridge) fulfil(life context.Context, due []wish) {
 }
 
 // do does one thing about an instance.
-func (b *Bridge) do(life context.Context, w wish) {
+func (b *Bridge) do(life context.Context, w dueAct) {
 	b.mu.Lock()
 	k, beat, i := b.table.instances[w.key], b.table.beats[w.key], b.serving[w.key]
 	var is state.Instance

@@ -69,7 +69,7 @@ func (c Config) withDefaults() Config {
 
 // Bounds of settings.
 const (
-	maxSlots    = state.Places / 2 // so that a free place is soon found
+	maxSlots    = state.Cells / 2  // so that a free cell is soon found
 	minSilence  = 40 * time.Second // a callback is repeated after 30 s
 	maxCallTime = 30 * time.Second
 )

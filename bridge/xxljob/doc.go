@@ -28,10 +28,10 @@
 //     instance. So the bridge that takes the instance over knows every run that may be there.
 //   - A callback is answered with success only when the event and the end of the run are stored. Any
 //     bridge takes it, any number of times, early, late, or for a run that was given up.
-//   - If nobody knows whether an executor has begun a run, it is asked (doubt.go). Only a run of
+//   - If nobody knows whether an executor has begun a run, it is asked (inquire.go). Only a run of
 //     which it knows nothing is begun again, and never one that is at_most_once: that becomes lost.
 //   - A run ends as its executor says, after its timeout, by a kill, or by the policy of its job if the
-//     executor is gone or has forgotten it (doubt.go). What an executor says of a run is believed as far as
+//     executor is gone or has forgotten it (inquire.go). What an executor says of a run is believed as far as
 //     it has shown that it knows (evidence.go); one that lives begins a run twice at most.
 //
 // Not promised: that an executor which ignores an interrupt stops. And an executor that was cut off may

@@ -62,8 +62,8 @@ func TestARunThatComesWhileItsInstanceBeginsIsCarriedOnce(t *testing.T) {
 }
 
 // Runs that begin at the same moment share blocks of numbers, so that log ids rise, and no two live ones
-// have a place in common.
-func TestRunsThatBeginTogetherHaveRisingLogIDsAndPlacesOfTheirOwn(t *testing.T) {
+// have a cell in common.
+func TestRunsThatBeginTogetherHaveRisingLogIDsAndCellsOfTheirOwn(t *testing.T) {
 	bustest.Run(t, now, func(t *testing.T) {
 		i := numbering(t)
 		begin := func(n int) (ids []int64) {
@@ -87,9 +87,9 @@ func TestRunsThatBeginTogetherHaveRisingLogIDsAndPlacesOfTheirOwn(t *testing.T) 
 		for _, id := range ids[1:] {
 			delete(i.byLog, id) // they end, and the first goes on
 		}
-		for last := ids[249]; last < ids[0]+state.Places+100; {
+		for last := ids[249]; last < ids[0]+state.Cells+100; {
 			next := begin(1)[0]
-			if next <= last || next == ids[0]+state.Places {
+			if next <= last || next == ids[0]+state.Cells {
 				t.Fatalf("after %d comes %d, and %d is live", last, next, ids[0])
 			}
 			delete(i.byLog, next)

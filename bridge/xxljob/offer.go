@@ -107,7 +107,7 @@ func (i *instance) accept(o *offer) (answer fleet.Answer, detail string) {
 // resume adds a run that the instance had before this bridge served it.
 func (i *instance) resume(kept *state.Run) {
 	r := newRun(*kept)
-	r.resumed, r.doubt = true, !kept.Said
+	r.resumed, r.unconfirmed = true, !kept.Said
 	i.live[kept.Trigger.Ref()], i.busy[kept.Trigger.Job], i.byLog[kept.LogID] = r, true, r
 	i.group.hold(kept.Trigger.Ref(), i)
 }

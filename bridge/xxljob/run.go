@@ -44,10 +44,10 @@ type run struct {
 
 	signed time.Time // when its trigger was last said to be in good hands; by the instance's lock
 
-	doubt  bool // not known whether its executor has it
-	unseen int  // how often that has said that it has not
-	unsure bool // nor is it ever going to be
-	busy   bool // its executor has said that it has it
+	unconfirmed bool // not known whether its executor has it
+	unseen      int  // how often that has said that it has not
+	unsure      bool // nor is it ever going to be
+	busy        bool // its executor has said that it has it
 	// idle is since when it says that it has not.
 	idle time.Time
 
@@ -210,7 +210,7 @@ func limitOf(r *state.Run) (at time.Time, cause string) {
 // tick does what is due without a message, and reports whether the run has ended by it. Calls that
 // take a while are made beside it, one at a time.
 func (a *attempt) tick(ctx context.Context, now time.Time) (ended bool) {
-	if now.Sub(a.kept.Started) >= startedAfter && !a.doubt {
+	if now.Sub(a.kept.Started) >= startedAfter && !a.unconfirmed {
 		a.reportStarted(ctx, now)
 	}
 	if e := a.kept.Ending; e != nil && now.Sub(e.At) > a.patience() {
@@ -231,7 +231,7 @@ func (a *attempt) tick(ctx context.Context, now time.Time) (ended bool) {
 			}
 			return carryOn
 		})
-	case a.doubt:
+	case a.unconfirmed:
 		a.ask(func() func() bool { return a.resolve(ctx) })
 	case now.Sub(a.checkedAt) >= checkEndEvery && now.Sub(a.kept.Started) >= checkEndEvery:
 		a.checkedAt = now

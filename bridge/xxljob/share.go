@@ -158,8 +158,8 @@ const (
 	bury               // nobody has registered at its address for long
 )
 
-// wish is an act about one.
-type wish struct {
+// dueAct is an act that is due for the instance of a key.
+type dueAct struct {
 	act act
 	key string
 }
@@ -175,9 +175,9 @@ const (
 	attachEvery      = 5 * time.Second
 )
 
-// wishes returns the acts that are due now, in a fixed order.
-func (t *table) wishes(now time.Time) []wish {
-	var all []wish
+// dueActs returns the acts that are due now, in a fixed order.
+func (t *table) dueActs(now time.Time) []dueAct {
+	var all []dueAct
 	for key, k := range t.instances {
 		beat := t.registered(key, now)
 		present := beat != nil && !beat.Removed
@@ -185,7 +185,7 @@ func (t *table) wishes(now time.Time) []wish {
 		if k.Holder != "" && t.alive(k.Group, k.Holder, now) {
 			k.free = time.Time{}
 			if k.Holder == t.me && first != t.me {
-				all = append(all, wish{release, key})
+				all = append(all, dueAct{release, key})
 			}
 			continue
 		}
@@ -202,22 +202,22 @@ func (t *table) wishes(now time.Time) []wish {
 		}
 		switch {
 		case !k.Offline:
-			all = append(all, wish{adopt, key})
+			all = append(all, dueAct{adopt, key})
 		case !k.quiet.IsZero() && now.Sub(k.quiet) > buryAfter:
-			all = append(all, wish{bury, key})
+			all = append(all, dueAct{bury, key})
 		case k.Drained && !present:
-			all = append(all, wish{forget, key})
+			all = append(all, dueAct{forget, key})
 		case present && !k.Drained && now.Sub(k.tried) >= attachEvery:
 			k.tried = now
-			all = append(all, wish{attach, key})
+			all = append(all, dueAct{attach, key})
 		}
 	}
 	for key, b := range t.beats {
 		if t.instances[key] == nil && !b.Removed && t.registered(key, now) != nil && t.preferred(key, b.Group, now) == t.me {
-			all = append(all, wish{attach, key})
+			all = append(all, dueAct{attach, key})
 		}
 	}
-	slices.SortFunc(all, func(a, b wish) int { return cmp.Or(cmp.Compare(a.act, b.act), cmp.Compare(a.key, b.key)) })
+	slices.SortFunc(all, func(a, b dueAct) int { return cmp.Or(cmp.Compare(a.act, b.act), cmp.Compare(a.key, b.key)) })
 	return all
 }
 

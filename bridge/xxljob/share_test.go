@@ -55,7 +55,7 @@ func TestAnInstanceIsTakenOverOnlyOnceItsBridgeIsDead(t *testing.T) {
 	adopts := func(at time.Time) bool {
 		tab.apply(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
 		tab.polledAt(at)
-		return slices.Contains(tab.wishes(at), wish{adopt, "g.i"})
+		return slices.Contains(tab.dueActs(at), dueAct{adopt, "g.i"})
 	}
 	at := now
 	for ; at.Sub(now) <= state.DeadAfter; at = at.Add(time.Second) {
@@ -76,7 +76,7 @@ func TestNobodyIsTakenForDeadWhileNothingIsHeard(t *testing.T) {
 	back := now.Add(time.Minute) // NATS was away for a minute
 	tab.apply(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, back)
 	tab.polledAt(back)
-	if w := tab.wishes(back); len(w) != 0 {
+	if w := tab.dueActs(back); len(w) != 0 {
 		t.Errorf("right after an outage: %v", w)
 	}
 }
@@ -85,7 +85,7 @@ func TestAnExecutorIsAttachedByThePreferredBridgeAlone(t *testing.T) {
 	for _, me := range []string{"one", "two"} {
 		tab := shared(me, "one", "two")
 		tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
-		got := slices.Contains(tab.wishes(now), wish{attach, "g.i"})
+		got := slices.Contains(tab.dueActs(now), dueAct{attach, "g.i"})
 		if want := tab.preferred("g.i", "g", now) == me; got != want {
 			t.Errorf("%s attaches it: %v, want %v", me, got, want)
 		}
@@ -96,11 +96,11 @@ func TestADrainedExecutorComesBackOnlyAfterItHasLeft(t *testing.T) {
 	tab := shared("one", "one")
 	tab.know("i", state.Instance{Offline: true, Drained: true})
 	tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
-	if w := tab.wishes(now); len(w) != 0 {
+	if w := tab.dueActs(now); len(w) != 0 {
 		t.Errorf("while it is there: %v", w)
 	}
 	tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i", Removed: true}}, now)
-	if w := tab.wishes(now); !slices.Equal(w, []wish{{forget, "g.i"}}) {
+	if w := tab.dueActs(now); !slices.Equal(w, []dueAct{{forget, "g.i"}}) {
 		t.Errorf("once it has left: %v", w)
 	}
 }
@@ -111,7 +111,7 @@ func TestABridgeServesItsGroupsOnly(t *testing.T) {
 	tab.polledAt(now)
 	tab.apply(state.Change{Beat: &state.Beat{Group: "g", Instance: "i"}}, now)
 	tab.know("j", state.Instance{Holder: "gone"})
-	if w := tab.wishes(now.Add(waitForPreferred)); len(w) != 0 {
+	if w := tab.dueActs(now.Add(waitForPreferred)); len(w) != 0 {
 		t.Errorf("of another group: %v", w)
 	}
 }
@@ -143,7 +143,7 @@ func TestAnInstanceIsForgottenLongAfterItsExecutorIsGone(t *testing.T) {
 	buried := func() bool {
 		tab.apply(state.Change{Bridge: &state.Bridge{ID: "one", Group: "g"}}, at)
 		tab.polledAt(at)
-		return slices.Contains(tab.wishes(at), wish{bury, "g.i"})
+		return slices.Contains(tab.dueActs(at), dueAct{bury, "g.i"})
 	}
 	for ; at.Sub(now) <= buryAfter; at = at.Add(time.Second) {
 		if buried() {

@@ -7,8 +7,8 @@
 //	fleet.bridge.<id>                    a live bridge; renewed every [RenewEvery]
 //	fleet.inst.<instance>                an instance: its address, its secret, and which bridge serves it
 //	fleet.beat.<instance>                the last registration of an executor, at any bridge
-//	run.<instance>.<place>               a run at an executor, with everything needed to continue it;
-//	                                     its place is its log id modulo [Places]
+//	run.<instance>.<cell>                a run at an executor, with everything needed to continue it;
+//	                                     its cell is its log id modulo [Cells]
 //	given-up.<instance>.<log id>         a run that was given up; its executor may still report it
 //	block.<n>                            the instance that owns the log ids from n × [BlockSize] on
 //	job.<name>                           the number of a job

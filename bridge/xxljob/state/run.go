@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// keptFor is how long a run is known that nobody ends, and how long what was stored in its place: it
+	// keptFor is how long a run is known that nobody ends, and how long what was stored in its cell: it
 	// must not be forgotten before the run (ADR 45).
 	keptFor = bus.ClaimFor
-	// Places is how many runs an instance may have. The log ids of two must differ by them: a run that
-	// has ended is known until another one takes its place.
-	Places = 1024
+	// Cells is how many runs an instance may have. The log ids of two must differ by them: a run that
+	// has ended is known until another one takes its cell.
+	Cells = 1024
 )
 
 // Run is a run at an executor, with all that it takes to go on with it. It is stored before the
@@ -72,7 +72,7 @@ func (r *Run) Live() bool { return !r.Ended && !r.GivenUp && r.Trigger != nil }
 // How often a replica that lags behind is asked again, and after how long.
 const (
 	lagTries   = 20
-	placeTries = 5 // while an executor waits for the answer to its callback
+	cellTries = 5 // while an executor waits for the answer to its callback
 	lagRest    = 250 * time.Millisecond
 )
 
@@ -80,7 +80,7 @@ const (
 func runKeys(f Fence) string { return "run." + f.Instance + ".*" }
 
 func runKey(group, instance string, logID int64) string {
-	return keyOf(group, "run."+instance+"."+strconv.FormatInt(logID%Places, 10))
+	return keyOf(group, "run."+instance+"."+strconv.FormatInt(logID%Cells, 10))
 }
 
 func givenUpKey(group, instance string, logID int64) string {
@@ -90,7 +90,7 @@ func givenUpKey(group, instance string, logID int64) string {
 // PutRun stores a run, unless another bridge serves its instance: then the error is job.ErrConflict.
 func (s *Store) PutRun(ctx context.Context, r *Run, f Fence) error {
 	switch {
-	case r.GivenUp: // others may have its place, and what its executor reports still counts
+	case r.GivenUp: // others may have its cell, and what its executor reports still counts
 		if _, err := s.putFenced(ctx, givenUpKey(f.Group, f.Instance, r.LogID), r, f); err != nil {
 			return err
 		}
@@ -118,9 +118,9 @@ func (s *Store) EndRun(ctx context.Context, group, instance string, r *Run, revi
 }
 
 // Run returns a run and its revision. The error is job.ErrNotFound if there is none, or if it has ended
-// and another has its place.
+// and another has its cell.
 //
-// Log ids of an instance rise. So a replica that has an earlier run in the place may lag behind, and is
+// Log ids of an instance rise. So a replica that has an earlier run in the cell may lag behind, and is
 // asked again. One that has a later run there, or knows that this one was given up, knows all of it.
 func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*Run, uint64, error) {
 	for try := 1; ; try++ {
@@ -131,7 +131,7 @@ func (s *Store) Run(ctx context.Context, group, instance string, logID int64) (*
 			return nil, 0, err
 		case err == nil && r.LogID == logID && !r.GivenUp:
 			return r, revision, nil
-		case err == nil && r.LogID >= logID || try == placeTries:
+		case err == nil && r.LogID >= logID || try == cellTries:
 			r = &Run{}
 			revision, err = s.now(ctx, givenUpKey(group, instance, logID), r)
 			return r, revision, err

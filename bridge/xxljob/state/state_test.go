@@ -75,7 +75,7 @@ func TestOnlyWhoServesAnInstanceBeginsRunsThere(t *testing.T) {
 	})
 }
 
-func TestARunIsKnownUntilAnotherTakesItsPlaceAndOneThatWasGivenUpLonger(t *testing.T) {
+func TestARunIsKnownUntilAnotherTakesItsCellAndOneThatWasGivenUpLonger(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
 		t.Helper()
 		f := serve(t, s)
@@ -110,19 +110,19 @@ func TestARunIsKnownUntilAnotherTakesItsPlaceAndOneThatWasGivenUpLonger(t *testi
 		want(1, "ended")
 		want(2, "given up, token t")
 		want(3, "live")
-		put(state.Run{LogID: 1 + state.Places})
-		put(state.Run{LogID: 2 + state.Places})
+		put(state.Run{LogID: 1 + state.Cells})
+		put(state.Run{LogID: 2 + state.Cells})
 		want(1, "not known")
 		want(2, "given up, token t")
-		want(1+state.Places, "live")
+		want(1+state.Cells, "live")
 		r, revision, err := s.Run(t.Context(), "billing", "a", 2)
 		check(t, err)
 		check(t, s.EndRun(t.Context(), "billing", "a", r, revision)) // reported late
 		want(2, "ended")
-		want(2+state.Places, "live")
+		want(2+state.Cells, "live")
 		live, err := s.Runs(t.Context(), f)
 		check(t, err)
-		if len(live) != 3 { // 3, and the two that took a place
+		if len(live) != 3 { // 3, and the two that took a cell
 			t.Errorf("live: %+v", live)
 		}
 	})
@@ -152,7 +152,7 @@ func TestAJobThatHasANumberKeepsItThoughAReplicaLagsBehind(t *testing.T) {
 	})
 }
 
-// A replica that lags behind still has the run that was in the place before.
+// A replica that lags behind still has the run that was in the cell before.
 func TestARunIsFoundThoughTheOneBeforeItIsReadFirst(t *testing.T) {
 	run(t, func(t *testing.T, s *state.Store) {
 		t.Helper()
@@ -160,11 +160,11 @@ func TestARunIsFoundThoughTheOneBeforeItIsReadFirst(t *testing.T) {
 		trigger := &bus.Trigger{Job: "billing/report"}
 		check(t, s.PutRun(t.Context(), &state.Run{LogID: 1, Trigger: trigger, Ended: true}, f))
 		time.AfterFunc(600*time.Millisecond, func() {
-			if err := s.PutRun(t.Context(), &state.Run{LogID: 1 + state.Places, Trigger: trigger}, f); err != nil {
+			if err := s.PutRun(t.Context(), &state.Run{LogID: 1 + state.Cells, Trigger: trigger}, f); err != nil {
 				t.Error(err)
 			}
 		})
-		r, _, err := s.Run(t.Context(), "billing", "a", 1+state.Places)
+		r, _, err := s.Run(t.Context(), "billing", "a", 1+state.Cells)
 		check(t, err)
 		if !r.Live() {
 			t.Errorf("found %+v", r)

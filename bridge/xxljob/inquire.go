@@ -26,22 +26,22 @@ func (a *attempt) resolve(ctx context.Context) func() bool {
 		return carryOn // tick finds out whether it is gone
 	}
 	if err == nil && !idle && sure {
-		return func() bool { a.doubt, a.busy = false, true; return false }
+		return func() bool { a.unconfirmed, a.busy = false, true; return false }
 	}
 	log, err := a.i.b.peers.Log(ctx, a.i.target(), a.kept.LogID, a.kept.Started, 1)
 	if err != nil && idle {
 		return carryOn
 	}
 	if err != nil || !idle { // nothing that it says helps: it may have begun the run
-		return func() bool { a.doubt, a.unsure = false, true; return false }
+		return func() bool { a.unconfirmed, a.unsure = false, true; return false }
 	}
 	last := a.unseen == minUnseen-1
 	if last && log.Missing && a.i.busyAnywhere(ctx, a.kept.JobID) {
-		return func() bool { a.doubt = false; return false }
+		return func() bool { a.unconfirmed = false; return false }
 	}
 	return func() bool {
 		if !log.Missing { // it has run: its callback is to come
-			a.doubt = false
+			a.unconfirmed = false
 			return false
 		}
 		if a.unseen++; a.unseen < minUnseen || a.kept.Ending != nil {
