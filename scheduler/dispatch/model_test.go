@@ -1,7 +1,6 @@
 package dispatch_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -162,13 +161,23 @@ func (m *model) deliver() {
 	m.back = false // of the delivery before
 }
 
+// event is what happens to the world, or to an instance.
+type event struct {
+	format string // %c is the instance
+	of     int
+}
+
+func (e event) String() string { return strings.ReplaceAll(e.format, "%c", string(rune('a'+e.of))) }
+
 // next calls yield with each state that may follow.
-func (m model) next(yield func(what string, m model)) {
+func (m *model) next(yield func(e event, m model)) {
+	at := 0
+	var after model
 	do := func(what string, may bool, change func(m *model)) {
 		if may {
-			after := m
+			after = *m
 			change(&after)
-			yield(what, after)
+			yield(event{what, at}, after)
 		}
 	}
 	do("NATS goes", m.nats, func(m *model) {
@@ -185,8 +194,9 @@ func (m model) next(yield func(what string, m model)) {
 	do("a dispatcher gets the trigger", m.nats && m.trigger && !m.delivered && m.judge.step == resting, func(m *model) { m.delivered, m.judge.step = true, offer })
 	do("a dispatcher gets it again", m.nats && m.trigger && m.delivered, func(m *model) { m.deliver() })
 	do("somebody takes the trigger off the stream", m.nats && m.trigger && m.delivered, func(m *model) { m.trigger = false })
-	for i := range instances {
-		m.instance(i, do)
+	for at = range instances {
+		m.instance(at, do)
+		m.hears(at, do)
 	}
 	m.judges(do)
 	m.watches(do)
@@ -195,30 +205,29 @@ func (m model) next(yield func(what string, m model)) {
 // instance is what may happen to an instance, and what it may do.
 func (m *model) instance(i int, do func(string, bool, func(*model))) {
 	n := m.nodes[i]
-	name := func(what string) string { return fmt.Sprintf("%c %s", 'a'+i, what) }
 	other := 1 - i
-	do(name("dies"), n.alive && m.nodes[other].alive, func(m *model) {
+	do("%c dies", n.alive && m.nodes[other].alive, func(m *model) {
 		m.vanish(i)
 		m.nodes[i].alive, m.nodes[i].phase = false, idle
 	})
 	// As a rule one dies, and the other lives; here it is started again, too, until the bound is reached.
-	do(name("is started again"), !n.alive && m.judged && !m.atMostOnce, func(m *model) { m.nodes[i] = node{alive: true} })
-	do(name("gives it back"), m.reaches(i) && n.phase == running && !m.atMostOnce, func(m *model) {
+	do("%c is started again", !n.alive && m.judged && !m.atMostOnce, func(m *model) { m.nodes[i] = node{alive: true} })
+	do("%c gives it back", m.reaches(i) && n.phase == running && !m.atMostOnce, func(m *model) {
 		m.nodes[i].phase, m.pulled = idle, false
 		if m.handed == int8(i) {
 			m.handed = -1
 		}
 	})
-	do(name("leaves"), m.reaches(i) && (n.phase == idle || n.phase == reported) && m.nodes[other].alive, func(m *model) { m.nodes[i].alive, m.nodes[i].gone = false, true })
-	do(name("is cut off"), n.alive && !n.cut, func(m *model) { m.nodes[i].cut = true })
-	do(name("is back"), n.cut, func(m *model) { m.nodes[i].cut, m.nodes[i].gone = false, false })
-	do(name("is gone"), m.nats && !m.reaches(i) && !n.gone, func(m *model) {
+	do("%c leaves", m.reaches(i) && (n.phase == idle || n.phase == reported) && m.nodes[other].alive, func(m *model) { m.nodes[i].alive, m.nodes[i].gone = false, true })
+	do("%c is cut off", n.alive && !n.cut, func(m *model) { m.nodes[i].cut = true })
+	do("%c is back", n.cut, func(m *model) { m.nodes[i].cut, m.nodes[i].gone = false, false })
+	do("%c is gone", m.nats && !m.reaches(i) && !n.gone, func(m *model) {
 		m.vanish(i)
 		m.nodes[i].gone, m.nodes[i].wasGone = true, true
 	})
 
 	up := m.reaches(i)
-	do(name("pulls the trigger"), up && m.trigger && !m.delivered, func(m *model) {
+	do("%c pulls the trigger", up && m.trigger && !m.delivered, func(m *model) {
 		m.delivered, m.pulled = true, !m.atMostOnce && !m.judged
 		switch n.phase {
 		case reported:
@@ -228,24 +237,47 @@ func (m *model) instance(i int, do func(string, bool, func(*model))) {
 		case claiming, running, ended: // it has the attempt
 		}
 	})
-	do(name("pulls it again"), up && m.trigger && m.delivered && !m.has(i), func(m *model) {
+	do("%c pulls it again", up && m.trigger && m.delivered && !m.has(i), func(m *model) {
 		if m.nodes[i].phase == reported {
 			m.trigger = false // acknowledged
 		} else {
 			m.deliver() // handed over
 		}
 	})
-	do(name("claims"), up && n.phase == claiming && m.claim < 0, func(m *model) {
+	do("%c claims", up && n.phase == claiming && m.claim < 0, func(m *model) {
 		m.claim = int8(i)
 		m.begin(i)
 	})
-	do(name("claims, and the answer is lost"), up && n.phase == claiming && m.claim < 0, func(m *model) { m.claim, m.nodes[i].claimIsMine = int8(i), true })
-	do(name("finds its claim"), up && n.phase == claiming && n.claimIsMine, func(m *model) { m.begin(i) })
-	do(name("finds it claimed"), up && n.phase == claiming && m.claim >= 0 && !n.claimIsMine, func(m *model) { m.nodes[i].phase = idle })
-	do(name("ends it"), n.alive && n.phase == running, func(m *model) { m.nodes[i].phase = ended })
-	do(name("stores the end"), up && n.phase == ended, func(m *model) { m.stored, m.nodes[i].phase = true, reported })
-	do(name("lets its claim go"), up && n.phase == reported && m.claim == int8(i) && !m.claimEnded, func(m *model) { m.claimEnded = true })
-	do(name("acknowledges"), up && n.phase == reported && m.trigger, func(m *model) { m.trigger = false })
+	do("%c claims, and the answer is lost", up && n.phase == claiming && m.claim < 0, func(m *model) { m.claim, m.nodes[i].claimIsMine = int8(i), true })
+	do("%c finds its claim", up && n.phase == claiming && n.claimIsMine, func(m *model) { m.begin(i) })
+	do("%c finds it claimed", up && n.phase == claiming && m.claim >= 0 && !n.claimIsMine, func(m *model) { m.nodes[i].phase = idle })
+	do("%c ends it", n.alive && n.phase == running, func(m *model) { m.nodes[i].phase = ended })
+	do("%c stores the end", up && n.phase == ended, func(m *model) { m.stored, m.nodes[i].phase = true, reported })
+	do("%c lets its claim go", up && n.phase == reported && m.claim == int8(i) && !m.claimEnded, func(m *model) { m.claimEnded = true })
+	do("%c acknowledges", up && n.phase == reported && m.trigger, func(m *model) { m.trigger = false })
+}
+
+// hears is what an instance may hear of the judge.
+func (m *model) hears(i int, do func(string, bool, func(*model))) {
+	if !m.nats {
+		return
+	}
+	j := &m.judge
+	do("the judge asks %c", j.step == askAll && j.said[i] == notAsked, func(m *model) {
+		m.judge.said[i] = m.answer(i)
+		if m.judge.said[0] != notAsked && m.judge.said[1] != notAsked {
+			m.judge.step = readEnd
+		}
+	})
+	do("%c is offered it", j.step == offer && m.reaches(i), func(m *model) {
+		m.rest()
+		if m.trigger && m.nodes[i].phase == idle {
+			m.take(i)
+			if m.judged {
+				m.handed = int8(i)
+			}
+		}
+	})
 }
 
 // judges is what the judge does.
@@ -255,27 +287,8 @@ func (m *model) judges(do func(string, bool, func(*model))) {
 	}
 	j := &m.judge
 	do("the judge reads the claim", j.step == readClaim, func(m *model) { m.judge.claim, m.judge.ended, m.judge.step = m.claim, m.claimEnded, askAll })
-	for i := range instances {
-		do(fmt.Sprintf("the judge asks %c", 'a'+i), j.step == askAll && j.said[i] == notAsked, func(m *model) {
-			m.judge.said[i] = m.answer(i)
-			if m.judge.said[0] != notAsked && m.judge.said[1] != notAsked {
-				m.judge.step = readEnd
-			}
-		})
-	}
 	do("the judge looks for the end", j.step == readEnd, func(m *model) { m.judge.end, m.judge.step = m.stored && !m.judge.ended, decide })
 	do("the judge decides", j.step == decide, func(m *model) { m.decide() })
-	for i := range instances {
-		do(fmt.Sprintf("%c is offered it", 'a'+i), j.step == offer && m.reaches(i), func(m *model) {
-			m.rest()
-			if m.trigger && m.nodes[i].phase == idle {
-				m.take(i)
-				if m.judged {
-					m.handed = int8(i)
-				}
-			}
-		})
-	}
 	do("nobody is offered it", j.step == offer, func(m *model) {
 		m.rest()
 		m.back = true
@@ -377,12 +390,12 @@ func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
 		}
 		type origin struct {
 			from int
-			by   string
+			by   event
 		}
 		all, number := []model{first}, map[model]int{first: 0}
 		came, before := []origin{{}}, [][]int{nil}
 		for k := 0; k < len(all); k++ {
-			all[k].next(func(by string, after model) {
+			all[k].next(func(by event, after model) {
 				n, seen := number[after]
 				if !seen {
 					n = len(all)
@@ -393,7 +406,7 @@ func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
 				if after.broken != whole {
 					var steps []string
 					for at := n; at != 0; at = came[at].from {
-						steps = append(steps, came[at].by)
+						steps = append(steps, came[at].by.String())
 					}
 					slices.Reverse(steps)
 					t.Fatalf("at most once %t: %s:\n\t%s", atMostOnce, what[after.broken], strings.Join(steps, "\n\t"))
