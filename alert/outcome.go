@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // The sources.
@@ -120,7 +120,7 @@ func fromNotice(r *bus.Record, stream string, seq uint64) ([]outcome, error) {
 		}
 		at := r.At
 		if d.Count > 1 {
-			d.Reason = fmt.Sprintf("%s (%d fires until %s)", d.Reason, d.Count, d.Until.UTC().Format(time.RFC3339))
+			d.Reason = reason.Join(d.Reason, reason.FiresUntil.With(d.Count, d.Until))
 		}
 		list = append(list, outcome{
 			source: sourceOf(fromNotices, stream), seq: seq*maxLines + uint64(len(list)),

@@ -646,6 +646,9 @@ type DeliveryItem struct {
 	//
 	// Examples: {"job":"billing/report","status":"failed"}
 	SummaryParams SentenceParams `json:"summary_params,omitempty"`
+
+	// SummaryReason The parameter `reason` of the summary with its code
+	SummaryReason reason.Text `json:"summary_reason,omitempty"`
 }
 
 // DeliveryList defines model for DeliveryList.

@@ -63,6 +63,7 @@ it("says nothing in English to who reads Chinese", async () => {
   await page.getByRole("link", { name: "告警事件", exact: true }).click();
   const incident = page.locator("tr", { hasText: "any-failure" });
   await incident.getByText("任务 default/broken 执行失败").waitFor();
+  await incident.getByText("退出码 3").waitFor();
   await check("incidents");
   await incident.click();
   const drawer = page.getByRole("dialog");

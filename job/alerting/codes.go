@@ -238,11 +238,12 @@ const (
 	asItIs kind = iota
 	statusKind
 	instantKind
+	reasonKind
 )
 
 // kinds has the parameters that are written in the reader's language or zone. A name means
 // the same in every sentence.
-var kinds = map[string]kind{"status": statusKind, "until": instantKind, "fire_time": instantKind}
+var kinds = map[string]kind{"status": statusKind, "until": instantKind, "fire_time": instantKind, "reason": reasonKind}
 
 // statusWords are statuses as part of a sentence about a job.
 var statusWords = map[job.Status]struct{ English, Chinese string }{

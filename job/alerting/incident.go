@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Incident is what a rule has found, from when it began until it is over.
@@ -26,6 +27,8 @@ type Incident struct {
 	Summary       string `json:"summary"`
 	SummaryCode   Code   `json:"summary_code,omitempty"`
 	SummaryParams Params `json:"summary_params,omitempty"`
+	// SummaryReason is the parameter reason with its code. Only Explained has it.
+	SummaryReason reason.Text `json:"summary_reason,omitempty"`
 	// Jobs are the jobs concerned, at most [maxAffected] of them; More are others, each counted once
 	// up to [maxOthers].
 	Jobs  []Affected `json:"jobs,omitempty"`
@@ -75,12 +78,14 @@ type Affected struct {
 	RunID  job.RunID  `json:"run_id,omitempty"`
 	Status job.Status `json:"status,omitempty"`
 	// Message is the run's own, without a code, or says what was found.
-	Message       string    `json:"message,omitempty"`
-	MessageCode   Code      `json:"message_code,omitempty"`
-	MessageParams Params    `json:"message_params,omitempty"`
-	At            time.Time `json:"at"`
-	Count         int       `json:"count"`
-	Over          bool      `json:"over,omitempty"` // it has run well since
+	Message       string `json:"message,omitempty"`
+	MessageCode   Code   `json:"message_code,omitempty"`
+	MessageParams Params `json:"message_params,omitempty"`
+	// MessageReason is the parameter reason with its code, or what the run says. Only Explained has it.
+	MessageReason reason.Text `json:"message_reason,omitempty"`
+	At            time.Time   `json:"at"`
+	Count         int         `json:"count"`
+	Over          bool        `json:"over,omitempty"` // it has run well since
 }
 
 // Delivery is one message of an incident to one channel.
@@ -309,9 +314,27 @@ func (a *Affected) Say(s Sentence) {
 	a.Message, a.MessageCode, a.MessageParams = s.English(), s.Code, s.Params
 }
 
-// MessageIn returns what was bad in a reader's language; the message of a run stays as it is.
+// MessageIn returns what was bad in a reader's language. What a handler said stays as it is.
 func (a *Affected) MessageIn(r Reader) string {
+	if a.MessageCode == "" {
+		return r.Reason(a.Message)
+	}
 	return Sentence{a.MessageCode, a.MessageParams}.Or(a.Message, r)
+}
+
+// Explained returns the incident with the codes of the reasons in it.
+func (inc *Incident) Explained() Incident {
+	e := *inc
+	e.SummaryReason = inc.SummaryParams.Reason()
+	e.Jobs = slices.Clone(inc.Jobs)
+	for i := range e.Jobs {
+		a := &e.Jobs[i]
+		a.MessageReason = a.MessageParams.Reason()
+		if a.MessageCode == "" {
+			a.MessageReason = reason.Text(a.Message)
+		}
+	}
+	return e
 }
 
 // MarkSeen remembers the last message that was taken in of a source.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/chinese"
 )
 
 // Language is one that alerts are written in.
@@ -26,6 +28,9 @@ type Code string
 // Params are the values that a sentence is about, by name: counts in digits, instants as
 // RFC 3339 in UTC, durations as 1m30s.
 type Params map[string]string
+
+// Reason returns the parameter that says why.
+func (p Params) Reason() reason.Text { return reason.Text(p["reason"]) }
 
 // Sentence is something that people are told, by its code, so that each reads it in their
 // own language.
@@ -126,9 +131,9 @@ func valueFor(r Reader, name, value string) string {
 	case statusKind:
 		return r.Status(job.Status(value))
 	case instantKind:
-		if at, err := time.Parse(time.RFC3339, value); err == nil && r.Zone != nil {
-			return r.Instant(at)
-		}
+		return r.instant(value)
+	case reasonKind:
+		return r.Reason(value)
 	case asItIs:
 	}
 	return value
@@ -144,6 +149,43 @@ func (r Reader) Instant(at time.Time) string {
 	}
 	// The offset tells the two hours apart that have one name when a clock is set back.
 	return at.In(r.Zone).Format("2006-01-02 15:04:05 -07:00 ") + r.Zone.String()
+}
+
+// Reason writes a reason in the reader's language. Text that is none of ours stays as it is.
+func (r Reader) Reason(text string) string {
+	said := reason.Read(text)
+	w := reason.Writer{Template: reason.English, Value: r.value, Joint: reason.Joint}
+	if r.Language == Chinese {
+		w.Template, w.Joint = chinese.Sentence, chinese.Joint
+	}
+	return w.Write(&said)
+}
+
+// value writes the value of a reason's parameter.
+func (r Reader) value(kind reason.Kind, value string) string {
+	switch kind {
+	case reason.Status:
+		if r.Language != Chinese {
+			return reason.Past(value)
+		}
+		return r.Status(job.Status(value))
+	case reason.State:
+		if r.Language == Chinese {
+			return r.Status(job.Status(value))
+		}
+	case reason.Instant:
+		return r.instant(value)
+	case reason.Number, reason.Duration, reason.Word, reason.Phrase, reason.Free:
+	}
+	return value
+}
+
+// instant writes an instant that is given as RFC 3339, which it stays if the reader has no zone.
+func (r Reader) instant(value string) string {
+	if at, err := time.Parse(time.RFC3339, value); err == nil && r.Zone != nil {
+		return r.Instant(at)
+	}
+	return value
 }
 
 // Status tells a status as part of a sentence about a job.

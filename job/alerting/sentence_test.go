@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 var update = flag.Bool("update", false, "write the console's copy of the sentences anew")
@@ -112,6 +113,47 @@ func TestInstantsAreInTheZoneOfTheReader(t *testing.T) {
 	f(Reader{}, "silenced by mia until 2026-01-05T19:30:00Z")
 	f(Reader{English, time.UTC}, "silenced by mia until 2026-01-05 19:30:00 UTC")
 	f(Reader{Chinese, shanghai}, "已由 mia 静默至 2026-01-06 03:30:00 +08:00 Asia/Shanghai")
+}
+
+func TestReasonsAreInTheLanguageAndZoneOfTheReader(t *testing.T) {
+	shanghai, err := time.LoadLocation("Asia/Shanghai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(s Sentence, english, chinese string) {
+		t.Helper()
+		if got := s.In(Reader{English, shanghai}); got != english {
+			t.Errorf("got %q, want %q", got, english)
+		}
+		if got := s.In(Reader{Chinese, shanghai}); got != chinese {
+			t.Errorf("got %q, want %q", got, chinese)
+		}
+	}
+	why := reason.Join(reason.OverlapFull.With(1), reason.FiresUntil.With(3, time.Date(2026, 1, 5, 19, 30, 0, 0, time.UTC)))
+	f(Say("fire_of", "fire_time", "2026-01-05T19:00:00Z", "reason", why),
+		"fire of 2026-01-06 03:00:00 +08:00 Asia/Shanghai: overlap limit reached: 1 run is still alive; 3 fires until 2026-01-06 03:30:00 +08:00 Asia/Shanghai",
+		"2026-01-06 03:00:00 +08:00 Asia/Shanghai 的触发：仍有 1 次运行未结束，已达并发上限（阻塞处理策略）；共 3 次触发，截至 2026-01-06 03:30:00 +08:00 Asia/Shanghai")
+	f(Say("message_refused", "reason", reason.ParentEnded.With("a/b", "timed_out", "r1")),
+		"a message was refused: parent a/b timed out (run r1)", "一条消息被拒绝：父任务 a/b 执行超时（运行 r1）")
+	f(Say("message_refused", "reason", "disk full; 仍"), "a message was refused: disk full; 仍", "一条消息被拒绝：disk full; 仍")
+	run := Affected{Message: reason.Join(reason.TimedOut.With("5s"), "disk full")}
+	if got := run.MessageIn(Reader{Chinese, shanghai}); got != "超过了 5s 的超时限制；disk full" {
+		t.Errorf("the message of a run is %q", got)
+	}
+}
+
+func TestAnIncidentIsExplainedByCodes(t *testing.T) {
+	why := reason.OverlapFull.With(2)
+	inc := Incident{Jobs: []Affected{{Message: "disk full"}, {Message: why}, {}}}
+	inc.summarize(Say("shards_parked", "shards", "3", "count", "1", "reason", why))
+	inc.Jobs[2].Say(Say("fire_of", "fire_time", "2026-01-05T19:00:00Z", "reason", why))
+	e := inc.Explained()
+	if got := []reason.Text{e.SummaryReason, e.Jobs[0].MessageReason, e.Jobs[1].MessageReason, e.Jobs[2].MessageReason}; !slices.Equal(got, []reason.Text{reason.Text(why), "disk full", reason.Text(why), reason.Text(why)}) {
+		t.Errorf("the reasons are %q", got)
+	}
+	if inc.SummaryReason != "" || inc.Jobs[1].MessageReason != "" {
+		t.Errorf("the incident itself has changed: %+v", inc)
+	}
 }
 
 // needsRepository skips a test that reads files which are no part of this module.

@@ -21,6 +21,7 @@ var (
 	NoticedLate           = One{define("noticed_late", "noticed {late:duration} late")}
 	DecidedLate           = One{define("decided_late", "decided {late:duration} late")}
 	ForMisfires           = One{further("for_misfires", "it stands for {misfires|misfire|misfires}")}
+	FiresUntil            = Two{further("fires_until", "{fires|fire|fires} until {until:instant}")}
 	NoticedTooLate        = None{define("noticed_too_late", "noticed too late")}
 	PausedByThen          = None{further("paused_by_then", "everything was paused by then")}
 	GroupPausedByThen     = None{further("group_paused_by_then", "the executor group was paused by then")}

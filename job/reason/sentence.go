@@ -96,7 +96,7 @@ func define(code, template string) *Sentence {
 		s.pieces, s.Params, at = append(s.pieces, words), append(s.Params, p), m[1]
 	}
 	s.pieces = append(s.pieces, template[at:])
-	read.WriteString(regexp.QuoteMeta(template[at:]) + "(?:" + joint + "|$)")
+	read.WriteString(regexp.QuoteMeta(template[at:]) + "(?:" + Joint + "|$)")
 	pattern := read.String()
 	s.read = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) }) // most programs only write
 	all = append(all, s)
@@ -161,7 +161,7 @@ func (s *Sentence) say(args ...any) string {
 		b.WriteString(s.pieces[i])
 		value := written(arg)
 		if p.Kind == Status {
-			value = past(value)
+			value = Past(value)
 		}
 		b.WriteString(value)
 		switch {
@@ -187,8 +187,8 @@ func written(a any) string {
 	}
 }
 
-// past returns a status as a sentence has it, and status reads that.
-func past(status string) string {
+// Past returns a status as an English sentence has it, and status reads that.
+func Past(status string) string {
 	switch status {
 	case "timed_out":
 		return "timed out"

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// joint stands between reasons that belong together.
-const joint = "; "
+// Joint stands between reasons that belong together.
+const Joint = "; "
 
 // Join returns the reasons that are not empty as one text.
 func Join(reasons ...string) string {
@@ -18,7 +18,7 @@ func Join(reasons ...string) string {
 			said = append(said, r)
 		}
 	}
-	return strings.Join(said, joint)
+	return strings.Join(said, Joint)
 }
 
 // Said is a reason with its code and parameters.

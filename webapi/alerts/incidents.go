@@ -74,9 +74,9 @@ func isIn(inc *alerting.Incident, state string, now time.Time) bool {
 	return state == "" || string(inc.State) == state
 }
 
-// Shown returns an incident without what is the alerter's own.
+// Shown returns an incident with the codes of its reasons, and without what is the alerter's own.
 func Shown(inc *alerting.Incident) alerting.Incident {
-	shown := *inc
+	shown := inc.Explained()
 	shown.Seen, shown.Others = nil, nil
 	return shown
 }
@@ -120,5 +120,8 @@ func (a *Alerts) Deliveries(ctx context.Context, p *api.ListDeliveriesParams) (a
 	}
 	old, err := a.oldDeliveries(ctx, logstore.FactFilter{Object: p.Channel, State: p.State}, present, limit-len(list.Items))
 	list.Items = append(list.Items, old...)
+	for i := range list.Items {
+		list.Items[i].SummaryReason = list.Items[i].SummaryParams.Reason()
+	}
 	return list, err
 }

@@ -4637,6 +4637,8 @@ export interface components {
             summary: string;
             summary_code?: components["schemas"]["SentenceCode"];
             summary_params?: components["schemas"]["SentenceParams"];
+            /** @description The parameter `reason` of the summary with its code */
+            summary_reason?: components["schemas"]["Reason"];
             jobs?: {
                 job: string;
                 run_id?: string;
@@ -4645,6 +4647,8 @@ export interface components {
                 message?: string;
                 message_code?: components["schemas"]["SentenceCode"];
                 message_params?: components["schemas"]["SentenceParams"];
+                /** @description The parameter `reason` of the message with its code; without message_code, the message of the run with its code */
+                message_reason?: components["schemas"]["Reason"];
                 /** Format: date-time */
                 at: string;
                 count: number;
@@ -4735,6 +4739,8 @@ export interface components {
             summary: string;
             summary_code?: components["schemas"]["SentenceCode"];
             summary_params?: components["schemas"]["SentenceParams"];
+            /** @description The parameter `reason` of the summary with its code */
+            summary_reason?: components["schemas"]["Reason"];
             delivery: components["schemas"]["Delivery"];
         };
         DeliveryList: {

@@ -1,7 +1,10 @@
+import { createElement } from "react";
 import { expect, it } from "vitest";
+import { loadMessages, loadPages, MessagesContext } from "@/i18n";
 import * as english from "@/i18n/en/sentences.gen";
 import * as chinese from "@/i18n/zh/sentences.gen";
-import { fill } from "./sentence";
+import { render } from "@/test/render";
+import { fill, messageOf, type Told, useSentence } from "./sentence";
 
 const values = { ended: chinese.ended, instant: (at: string) => `<${at}>` };
 
@@ -30,4 +33,29 @@ it("has every sentence in both languages", () => {
     // A command is no sentence.
     expect(inChinese.replace(/carillon get /, ""), code).not.toMatch(/[A-Za-z]+ [A-Za-z]+ [A-Za-z]+/);
   }
+});
+
+it("says a reason in a sentence, and in a message of a run, in the reader's language", async () => {
+  await loadPages("zh");
+  const zh = await loadMessages("zh");
+  const said = (told: Told) => {
+    const Said = () => useSentence()(told);
+    const { host, remove } = render(createElement(MessagesContext, { value: zh }, createElement(Said)));
+    const text = host.textContent;
+    remove();
+    return text;
+  };
+  const reason = {
+    text: "overlap limit reached: 2 runs are still alive",
+    code: "overlap_full",
+    params: { runs: "2" },
+  };
+  const chinese = "仍有 2 次运行未结束，已达并发上限（阻塞处理策略）";
+  const params = { reason: reason.text };
+  expect(said({ code: "message_refused", params, reason })).toBe(`一条消息被拒绝：${chinese}`);
+  expect(said(messageOf({ message: reason.text, message_reason: reason }))).toBe(chinese);
+  expect(
+    said({ code: "message_refused", params: { reason: "disk full" }, reason: { text: "disk full" } }),
+  ).toBe("一条消息被拒绝：disk full");
+  expect(said({ code: "of_a_newer_server", params, reason, text: "new words" })).toBe("new words");
 });

@@ -1,6 +1,8 @@
+import type { Reason } from "@/api/schema.gen";
 import { usePageT } from "@/i18n";
 import { useFormat } from "./format";
 import { useNow } from "./now";
+import { say } from "./reason";
 
 export type Params = Record<string, string>;
 
@@ -39,14 +41,49 @@ function parts(template: string, params: Params, values: Values): { text: string
   return { text, complete };
 }
 
-/** Says what the server tells by a code and its parameters; text is for codes that this console does not know. */
-export function useSentence(): (code?: string, params?: Params, text?: string) => string {
-  const { sentences, ended } = usePageT().alerts;
+/** What the server tells: a sentence by its code, and its parameter `reason` by the code of that. */
+export interface Told {
+  code?: string | undefined;
+  params?: Params | undefined;
+  reason?: Reason | undefined;
+  /** For a code that this console does not know, and for text that has none. */
+  text?: string | undefined;
+}
+
+/** Says what the server tells, in the language and zone of the reader. */
+export function useSentence(): (told: Told) => string {
+  const t = usePageT();
   const f = useFormat();
   const now = useNow();
-  return (code, params, text) => {
-    const template = code === undefined ? undefined : sentences[code];
-    if (template === undefined) return text ?? "";
-    return fill(template, params ?? {}, { ended, instant: (at) => f.short(at, now) });
+  return ({ code, params, reason, text }) => {
+    const template = code === undefined ? undefined : t.alerts.sentences[code];
+    if (template === undefined) return (code === undefined && say(reason, t, f)) || (text ?? "");
+    const all = reason ? { ...params, reason: say(reason, t, f) } : (params ?? {});
+    return fill(template, all, { ended: t.alerts.ended, instant: (at) => f.short(at, now) });
   };
+}
+
+/** What an incident, or a message about it, is about. */
+export function summaryOf(i: {
+  summary: string;
+  summary_code?: string;
+  summary_params?: Params;
+  summary_reason?: Reason;
+}): Told {
+  return { code: i.summary_code, params: i.summary_params, reason: i.summary_reason, text: i.summary };
+}
+
+/** What was bad of a job in an incident. */
+export function messageOf(j: {
+  message?: string;
+  message_code?: string;
+  message_params?: Params;
+  message_reason?: Reason;
+}): Told {
+  return { code: j.message_code, params: j.message_params, reason: j.message_reason, text: j.message };
+}
+
+/** Why a message waits, was dropped or failed. */
+export function reasonOf(d: { reason?: string; reason_code?: string; reason_params?: Params }): Told {
+  return { code: d.reason_code, params: d.reason_params, text: d.reason };
 }

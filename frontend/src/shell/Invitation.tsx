@@ -6,11 +6,13 @@ import { Refusal } from "@/components/Refusal";
 import { useT } from "@/i18n";
 import { noteSignedOut } from "@/lib/expiry";
 import { problemOf } from "@/lib/problem";
+import { useSayer } from "@/lib/reason";
 import { Door, DoorField } from "./Door";
 
 /** What a one-time link opens: somebody chooses a password; the first administrator a name too. */
 export default function Invitation({ secret, onDone }: { secret: string; onDone(): void }) {
   const t = useT();
+  const { sayProblem } = useSayer();
   const client = useQueryClient();
   const invitation = useQuery(invitationQuery(secret));
   const [user, setUser] = useState("");
@@ -28,7 +30,7 @@ export default function Invitation({ secret, onDone }: { secret: string; onDone(
   if (invitation.isError) {
     const problem = problemOf(invitation.error);
     return (
-      <Door title={problem.code === "not_found" ? t.signIn.used : (problem.detail ?? problem.title)}>
+      <Door title={problem.code === "not_found" ? t.signIn.used : sayProblem(problem)}>
         <Button look="primary" onClick={onDone}>
           {t.signIn.toSignIn}
         </Button>

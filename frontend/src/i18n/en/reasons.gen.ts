@@ -56,6 +56,7 @@ export const reasons = {
   noticed_late: "noticed {late:duration} late",
   decided_late: "decided {late:duration} late",
   for_misfires: "it stands for {misfires|misfire|misfires}",
+  fires_until: "{fires|fire|fires} until {until:instant}",
   noticed_too_late: "noticed too late",
   paused_by_then: "everything was paused by then",
   group_paused_by_then: "the executor group was paused by then",

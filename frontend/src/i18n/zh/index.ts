@@ -3,7 +3,7 @@ import { executors } from "./executors";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
 import { pause } from "./pause";
-import { reasons } from "./reasons";
+import { reasons } from "./reasons.gen";
 import { runs } from "./runs";
 import { act, banner, done, error, health, nav, signIn, top } from "./shell";
 import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";

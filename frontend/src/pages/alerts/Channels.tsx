@@ -22,7 +22,7 @@ import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { isZone, localZone, relative } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useSentence } from "@/lib/sentence";
+import { reasonOf, useSentence } from "@/lib/sentence";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
@@ -158,7 +158,7 @@ function Health({ of: h }: { of: ChannelHealth }) {
   const now = useNow();
   const reached = h.sent_at ? a.reached(relative(h.sent_at, now, t)) : a.neverReached;
   if (h.failures === 0) return <span className="sec">{reached}</span>;
-  const reason = say(h.reason_code, h.reason_params, h.reason);
+  const reason = say(reasonOf(h));
   return (
     <span className="two-lines">
       <Mark tone="bad" icon={TriangleAlert}>

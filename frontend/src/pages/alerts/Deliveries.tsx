@@ -8,7 +8,7 @@ import { deliveryTones, outcomeOf } from "@/lib/delivery";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useSentence } from "@/lib/sentence";
+import { reasonOf, summaryOf, useSentence } from "@/lib/sentence";
 
 /** What went to a channel lately, a test of just now included, and what the other side said to it. */
 export function Deliveries({ channel, onClose }: { channel: string; onClose(): void }) {
@@ -28,7 +28,7 @@ export function Deliveries({ channel, onClose }: { channel: string; onClose(): v
             <DeliveryItem
               key={`${incident}.${delivery.delivery}`}
               delivery={delivery}
-              lead={say(about.summary_code, about.summary_params, about.summary)}
+              lead={say(summaryOf(about))}
             />
           ))}
         </ul>
@@ -42,7 +42,7 @@ export function DeliveryItem({ delivery: d, lead }: { delivery: Delivery; lead: 
   const t = usePageT();
   const a = t.alerts;
   const f = useFormat();
-  const reason = useSentence()(d.reason_code, d.reason_params, d.reason);
+  const reason = useSentence()(reasonOf(d));
   const now = useNow();
   const outcome = outcomeOf(d);
   const took = d.answer && formatDuration(parseDuration(d.answer.took) ?? 0);

@@ -14,7 +14,7 @@ import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import { useSentence } from "@/lib/sentence";
+import { messageOf, summaryOf, useSentence } from "@/lib/sentence";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 import { DeliveryItem } from "./Deliveries";
@@ -96,7 +96,7 @@ export function IncidentDrawer({ id, onClose }: { id: string; onClose(): void })
   const acts = i.state === "open" && may("operate", i.executor_group ?? "*");
   return (
     <Dialog
-      title={say(i.summary_code, i.summary_params, i.summary)}
+      title={say(summaryOf(i))}
       hint={
         <span className="row g3 wrap">
           <Severity of={i.severity} />
@@ -150,7 +150,9 @@ export function IncidentDrawer({ id, onClose }: { id: string; onClose(): void })
       }
     >
       {(i.note || i.resolution) && (
-        <p className="note info">{i.note || say(i.resolution_code, i.resolution_params, i.resolution)}</p>
+        <p className="note info">
+          {i.note || say({ code: i.resolution_code, params: i.resolution_params, text: i.resolution })}
+        </p>
       )}
       {i.jobs && i.jobs.length > 0 && (
         <section>
@@ -166,7 +168,7 @@ export function IncidentDrawer({ id, onClose }: { id: string; onClose(): void })
                 <Link to="/jobs/$group/$name" params={refOf(j.job)} className="name">
                   <JobTitle job={j.job} />
                 </Link>
-                <span className="sec grow said">{say(j.message_code, j.message_params, j.message)}</span>
+                <span className="sec grow said">{say(messageOf(j))}</span>
                 {j.run_id && (
                   <Link to="/runs/$runId" params={{ runId: j.run_id }} className="link">
                     {t.act.openRun}

@@ -12,7 +12,7 @@ import { Ago } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { deliveryTones, resultOf } from "@/lib/delivery";
-import { useSentence } from "@/lib/sentence";
+import { messageOf, summaryOf, useSentence } from "@/lib/sentence";
 import { incidentStates } from "@/router";
 import { useMay } from "@/shell/may";
 import { Acknowledge } from "./Acknowledge";
@@ -105,7 +105,7 @@ function List({ state }: { state: IncidentState }) {
                   <input
                     type="checkbox"
                     className="ck"
-                    aria-label={t.act.select(say(i.summary_code, i.summary_params, i.summary))}
+                    aria-label={t.act.select(say(summaryOf(i)))}
                     disabled={!may("operate", i.executor_group ?? "*")}
                     checked={marked.has(i.incident)}
                     onChange={() => mark(i.incident)}
@@ -117,7 +117,7 @@ function List({ state }: { state: IncidentState }) {
               </td>
               <td className="result">
                 <button type="button" className="rowlink trunc" onClick={() => choose(i.incident)}>
-                  {say(i.summary_code, i.summary_params, i.summary)}
+                  {say(summaryOf(i))}
                 </button>
                 <Trouble of={i} />
               </td>
@@ -154,7 +154,7 @@ function Trouble({ of: i }: { of: Incident }) {
   const say = useSentence();
   const last = lastTrouble(i);
   if (!last?.message || last.message_code === i.summary_code) return null;
-  const text = say(last.message_code, last.message_params, last.message);
+  const text = say(messageOf(last));
   return (
     <span className="mut trunc block" title={text}>
       {text}

@@ -8,7 +8,7 @@ import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { useSentence } from "@/lib/sentence";
+import { summaryOf, useSentence } from "@/lib/sentence";
 
 /** So many incidents are shown; of the others there is the number. */
 const shown = 5;
@@ -40,7 +40,7 @@ export function RuleTrial({ rule }: { rule: Alert }) {
               {found.items.slice(0, shown).map((i) => (
                 <li key={`${i.subject} ${i.opened_at}`}>
                   <span className="num mut">{f.short(i.opened_at, now)}</span>
-                  <span className="grow trunc">{say(i.summary_code, i.summary_params, i.summary)}</span>
+                  <span className="grow trunc">{say(summaryOf(i))}</span>
                   <span className="num mut">
                     {i.resolved_at
                       ? formatDuration(Date.parse(i.resolved_at) - Date.parse(i.opened_at))

@@ -58,7 +58,7 @@ export default function Rules() {
                       <b>
                         {r.alert} {r.disabled && <span className="tag">{a.off}</span>}
                       </b>
-                      <span className="mut trunc">{say(item.about_code, undefined, r.description)}</span>
+                      <span className="mut trunc">{say({ code: item.about_code, text: r.description })}</span>
                     </span>
                   </td>
                   <td>{whenInWords(r.when, t)}</td>

@@ -43,7 +43,7 @@ export function NextFire({ item }: { item: JobItem }) {
   const pause = pauseOf(d, now);
   if (pause) {
     return (
-      <span {...tip(t.joblist.pausedBy(d.author ?? t.state.none, d.note ?? ""))}>
+      <span {...tip(t.joblist.pausedBy(d.author ?? t.state.none, say(item.pause_reason) || (d.note ?? "")))}>
         <Mark tone="warn" icon={CirclePause}>
           {pause.until ? t.pause.pausedUntil(f.short(pause.until, now)) : t.state.paused}
         </Mark>
