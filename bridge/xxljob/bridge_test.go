@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -140,6 +141,44 @@ func TestARunEndsAfterItsTimeout(t *testing.T) {
 		}
 		if asked := e.Taken()[0].Timeout; asked != 3 {
 			w.Errorf("the executor was told a timeout of %d s, want 3", asked)
+		}
+	})
+}
+
+// Some executors, such as pyxxl, never report a run that is killed while they report that its time is over.
+func TestARunWhoseExecutorEndsItInTimeIsNotKilled(t *testing.T) {
+	run(t, func(w *world) {
+		var kills atomic.Int32
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", handlers, func(c *xxlstandin.Config) {
+			c.Answer = func(_ http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/kill" {
+					kills.Add(1)
+				}
+				return false
+			}
+		})
+		w.online(1)
+		for _, timeout := range []time.Duration{3 * time.Second, 2500 * time.Millisecond} {
+			name := w.save(fmt.Sprintf("billing-app/hang-%d", timeout.Milliseconds()), handler("hang"), func(j *job.Job) { j.Timeout = job.Duration(timeout) })
+			w.wantEnd(w.begin(name), 10*time.Second, job.StatusTimedOut, "took longer than its timeout")
+		}
+		time.Sleep(time.Minute)
+		if n := kills.Load(); n != 0 {
+			w.Errorf("the executor was told %d times to end runs that it had ended", n)
+		}
+	})
+}
+
+func TestARunThatItsExecutorDoesNotTimeIsKilledASecondLater(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		w.startExecutor("10.0.0.1:9999", handlers, func(c *xxlstandin.Config) { c.Lenient = true })
+		w.online(1)
+		name := w.save("billing-app/hang", handler("hang"), func(j *job.Job) { j.Timeout = job.Duration(3 * time.Second) })
+		end := w.wantEnd(w.begin(name), 10*time.Second, job.StatusTimedOut, "took longer than its timeout of 3s")
+		if took := end.FinishedAt.Sub(end.StartedAt); took < 4*time.Second || took > 4500*time.Millisecond {
+			w.Errorf("it took %s", took)
 		}
 	})
 }

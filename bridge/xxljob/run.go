@@ -23,6 +23,8 @@ const (
 	patience      = 10 * time.Second
 	extraPatience = 5 * time.Second
 	killEvery     = 3 * time.Second
+	// ownEnd is how long an executor has to report by itself that the time of a run is over.
+	ownEnd = time.Second
 	// idleEvery is how often the executor of a run is asked whether it still has it, and checkEndEvery
 	// how often its stored state is read, as another bridge may have taken its callback.
 	idleEvery     = 10 * time.Second
@@ -162,7 +164,7 @@ func (a *attempt) attend(ctx context.Context) {
 		})
 	}
 	limit, cause := limitOf(&a.kept)
-	deadline := time.NewTimer(time.Until(limit))
+	deadline := time.NewTimer(time.Until(killFrom(limit, a.kept.Started)))
 	defer deadline.Stop()
 	if limit.IsZero() {
 		deadline.Stop()
@@ -205,6 +207,13 @@ func limitOf(r *state.Run) (at time.Time, cause string) {
 		at, cause = t.EndBy, reason.EndBy.With(t.EndBy)
 	}
 	return at, cause
+}
+
+// killFrom returns when an executor is told to end a run that has to be over at a limit, and that it began at
+// started. It knows the limit, in whole seconds, and reports by itself that it has ended the run: some
+// never report one that is killed meanwhile.
+func killFrom(limit, started time.Time) time.Time {
+	return started.Add((limit.Sub(started) + time.Second - 1).Truncate(time.Second)).Add(ownEnd)
 }
 
 // tick does what is due without a message, and reports whether the run has ended by it. Calls that
