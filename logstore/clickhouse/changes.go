@@ -1,7 +1,6 @@
 package clickhouse
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
@@ -34,10 +34,7 @@ func (h *runHistory) Changes(ctx context.Context, id job.RunID, piece runlog.Pie
 	for i := range rows {
 		all = append(all, rows[i].changes(kept)...)
 	}
-	slices.SortStableFunc(all, func(a, b runlog.Change) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(database.Kinds[a.Kind], database.Kinds[b.Kind]), cmp.Compare(a.Delivery, b.Delivery), cmp.Compare(a.Parent, b.Parent))
-	})
-	return all, nil
+	return logstore.Timeline(all), nil
 }
 
 // changes returns the points of the timeline that follow from r, without those that

@@ -48,3 +48,23 @@ func routedRun(t *testing.T, s logstore.Store) {
 		)
 	})
 }
+
+// diedRun is lost once its last executor is found dead, in the same instant, and is told to wait after that by
+// a server that does not know it yet.
+func diedRun(t *testing.T, s logstore.Store) {
+	inAnyOrder(t, s, func(r run) []logstore.Update {
+		died := r.held("worker-1 died", 3, 3*time.Second)
+		died.Instance = "worker-1"
+		end := r.finished(job.StatusLost, "worker-1", 3*time.Second)
+		end.Delivery = 3
+		return []logstore.Update{r.recorded(job.StatusPending), died, end, r.held("no instance is free", 4, 4*time.Second)}
+	}, func(t *testing.T, r run) {
+		t.Helper()
+		wantTimeline(t, s, r,
+			"1: +5ms recorded pending",
+			"1: +10ms started running worker-1/3",
+			"1: +3s held pending worker-1/3: worker-1 died",
+			"1: +3s finished lost worker-1/3",
+		)
+	})
+}

@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"several fires with one outcome are one run", severalFires},
 		{"a queued run is committed when it is released", queuedRun},
 		{"a held run says why, and a routed one why there", routedRun},
+		{"nothing of an attempt waits after its end", diedRun},
 		{"progress shows the newest and is thinned", progress},
 		{"attempts are listed newest first", attempts},
 		{"an end has all that the executor said", endDetails},

@@ -118,10 +118,7 @@ func (h *runHistory) Changes(ctx context.Context, id job.RunID, piece runlog.Pie
 	for i := range entries {
 		all = append(all, entries[i].changes(all)...)
 	}
-	slices.SortStableFunc(all, func(a, b runlog.Change) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(kindCodes[a.Kind], kindCodes[b.Kind]), cmp.Compare(a.Delivery, b.Delivery), cmp.Compare(a.Parent, b.Parent))
-	})
-	return all, nil
+	return logstore.Timeline(all), nil
 }
 
 // changes returns the points of the timeline that follow from e, without those that

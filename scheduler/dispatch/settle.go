@@ -15,12 +15,16 @@ func (o *offer) remembers() bool { return route.Remembers(o.t.Route) }
 // fail ends the run without an instance: it is reported, and its trigger removed.
 func (o *offer) fail(ctx context.Context, status job.Status, message string) {
 	ev := bus.EventOf(o.t, bus.EventFinished, time.Now())
-	ev.Delivery, ev.FinishedAt, ev.Status, ev.Message = o.delivery, ev.At, status, message
+	ev.Delivery, ev.Status, ev.Message = o.delivery, status, message
 	ev.Retry = status == job.StatusLost && o.t.Retry.Again(o.t.Attempt, status, nil)
 	if o.hasDeaths() { // the last that had it
 		last := o.deaths.known.Deaths[len(o.deaths.known.Deaths)-1]
 		ev.Instance, ev.Delivery = last.Instance, last.Delivery
+		if last.At.After(ev.At) { // by the clock of another server, which has found it
+			ev.At = last.At
+		}
 	}
+	ev.FinishedAt = ev.At
 	if err := o.publish(ctx, ev); err != nil {
 		o.giveBack()
 		return
