@@ -76,6 +76,27 @@ func (s Schedule) over(table *Timetable, now time.Time) (field, why string) {
 	return s.kindField(), reason.NoFireLeft.String()
 }
 
+// WhyOver returns why the valid schedule of the named job has no fire after an instant, as a sentence for
+// people; "" if it has one, or fires need no date.
+func (s Schedule) WhyOver(name Name, after time.Time) string {
+	table, err := s.Compile(name)
+	if err != nil {
+		return ""
+	}
+	switch field, _ := s.over(table, after); {
+	case field == "":
+		return ""
+	case s.Kind() == KindOnce:
+		return reason.OnlyFireAt.With(time.UnixMilli(table.anchor))
+	case s.Until != nil:
+		return reason.ScheduleEnds.With(*s.Until)
+	}
+	if _, ever := table.Next(math.MinInt64); !ever {
+		return reason.NoDate.String()
+	}
+	return reason.NoLaterDate.String()
+}
+
 // kindField names the field that says when the schedule fires.
 func (s Schedule) kindField() string {
 	if s.Cron != "" {

@@ -42,8 +42,10 @@ func TestAPreviewHasTheNextFires(t *testing.T) {
 		}
 	}
 	preview(`{"expr":"0 3 * * *","zone":"Europe/Berlin","from":"2026-01-05T12:00:00Z","n":2}`, "", "2026-01-06T02:00:00Z", "2026-01-07T02:00:00Z")
-	preview(`{"expr":"@at 2026-01-06T00:00:00Z","from":"2026-01-05T12:00:00Z"}`, "", "2026-01-06T00:00:00Z")
-	preview(`{"expr":"@at 2026-01-06T00:00:00Z","from":"2026-02-05T12:00:00Z"}`, "there are no more fires")
+	preview(`{"expr":"@at 2026-01-06T00:00:00Z","from":"2026-01-05T12:00:00Z"}`, "the schedule has one fire, at 2026-01-06T00:00:00Z", "2026-01-06T00:00:00Z")
+	preview(`{"expr":"@at 2026-01-06T00:00:00Z","from":"2026-02-05T12:00:00Z"}`, "the schedule has one fire, at 2026-01-06T00:00:00Z")
+	preview(`{"schedule":{"cron":"0 0 * * *","until":"2026-02-01T00:00:00Z"},"from":"2026-02-05T12:00:00Z"}`, "the schedule ends at 2026-02-01T00:00:00Z")
+	preview(`{"expr":"0 0 0 1 1 ? 2025","from":"2026-02-05T12:00:00Z"}`, "no later date matches the schedule")
 	preview(`{"schedule":{"fixed_rate":"90s"},"from":"2026-01-05T12:00:00Z","n":2}`, "", "2026-01-05T12:01:30Z", "2026-01-05T12:03:00Z")
 	preview(`{"schedule":{"cron":"@daily","spread":"1h"},"job":"billing/x","from":"2026-01-05T12:00:00Z","n":1}`, "", "2026-01-06T00:00:00Z due later")
 	preview(`{"schedule":{"fixed_delay":"90s"}}`, "each fire follows the end of the previous run")

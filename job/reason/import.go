@@ -47,5 +47,8 @@ var (
 	ChildLoop            = One{refuse("child_loop", "its child {child:word} leads back to it and was left out")}
 	ManualOnly           = None{refuse("manual_only", "the job runs only when somebody starts it")}
 	FollowsEnd           = None{refuse("follows_end", "each fire follows the end of the previous run")}
-	NoMoreFires          = None{refuse("no_more_fires", "there are no more fires")}
+	OnlyFireAt           = One{refuse("only_fire_at", "the schedule has one fire, at {at:instant}")}
+	ScheduleEnds         = One{refuse("schedule_ends", "the schedule ends at {until:instant}")}
+	NoDate               = None{refuse("no_date", "no date matches the schedule")}
+	NoLaterDate          = None{refuse("no_later_date", "no later date matches the schedule")}
 )

@@ -140,7 +140,9 @@ func (c *Catalog) preview(ctx context.Context, v *job.Version, from time.Time, n
 	case p.Kind == job.KindFixedDelay:
 		p.Note = reason.Text(reason.FollowsEnd.String())
 	case len(fires) == 0:
-		p.Note = reason.Text(reason.NoMoreFires.String())
+		p.Note = reason.Text(v.Schedule.WhyOver(v.Job.Job, from))
+	case len(fires) < cmp.Or(n, previewFires):
+		p.Note = reason.Text(v.Schedule.WhyOver(v.Job.Job, fires[len(fires)-1].FireTime))
 	}
 	return p, nil
 }

@@ -84,7 +84,7 @@ func newNextCommand() *cobra.Command {
 				t.Line(f)
 			}
 			if len(fires) < a.n {
-				t.Line("none")
+				t.Line(a.none(args[0], fires))
 			}
 		})
 	}
@@ -119,10 +119,12 @@ func nextOf(r *cli.Remote, cmd *cobra.Command, name job.Name, a *almanac) error 
 			}
 			t.Line(line)
 		}
-		if len(p.Fires) < a.n {
+		switch {
+		case p.Note == "" && len(p.Fires) < a.n:
 			t.Line("none")
-		}
-		if p.Note != "" {
+		case len(p.Fires) < a.n:
+			t.Line("none: " + string(p.Note))
+		case p.Note != "":
 			t.Line(string(p.Note))
 		}
 	})
@@ -183,6 +185,21 @@ func (a *almanac) warn(w io.Writer, expr string) {
 	for _, p := range s.Pitfalls("any/job", a.from) {
 		_, _ = fmt.Fprintln(w, "warning: the expression", p.Reason)
 	}
+}
+
+// none says why there is no fire after those that were found.
+func (a *almanac) none(expr string, fires []string) string {
+	after := a.from
+	if n := len(fires); n > 0 {
+		if at, err := time.Parse(time.RFC3339, fires[n-1]); err == nil {
+			after = at
+		}
+	}
+	s := job.Schedule{Cron: strings.TrimSpace(expr), Zone: a.zone.String()}
+	if why := s.WhyOver("any/job", after); why != "" {
+		return "none: " + why
+	}
+	return "none"
 }
 
 // fires returns the next fires after from, in RFC 3339 with the offset of the zone.

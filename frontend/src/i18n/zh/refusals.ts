@@ -58,7 +58,10 @@ export const refusals: Record<RefusalCode, string> = {
   child_loop: "子任务 {child:word} 会形成循环依赖，已忽略",
   manual_only: "任务只在手动触发时运行",
   follows_end: "每次触发都在上一次运行结束之后",
-  no_more_fires: "不会再触发",
+  only_fire_at: "调度只触发一次，时间为 {at:instant}",
+  schedule_ends: "调度在 {until:instant} 结束",
+  no_date: "没有任何日期符合该调度",
+  no_later_date: "此后没有日期符合该调度",
   // 请求为何被拒绝
   run_ended: "运行 {run_id:word} 已结束，状态为{status:state}",
   run_not_ended: "运行 {run_id:word} 尚未结束，状态为{status:state}",
