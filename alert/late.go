@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // maxScanned bounds how many live runs of a group one check considers on one stream, the oldest first.
@@ -101,7 +102,7 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 	}
 	data := m.Data
 	if m.Header.Get(bus.HeaderMessage) == bus.MessageDeferred {
-		d, err := bus.DecodeDeferred(m.Header, m.Data)
+		d, err := journal.DecodeDeferred(m.Header, m.Data)
 		if err != nil || len(d.Trigger) == 0 {
 			return "", "", 0
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // The sources.
@@ -112,9 +113,9 @@ func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
 }
 
 // fromNotice returns what a notice tells.
-func fromNotice(r *bus.Record, stream string, seq uint64) ([]outcome, error) {
+func fromNotice(r *journal.Record, stream string, seq uint64) ([]outcome, error) {
 	var list []outcome
-	err := r.Each(func(d bus.Decided) {
+	err := r.Each(func(d journal.Decided) {
 		if d.Cause == job.CauseTest {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // How often the alerter reads notices, checks what does not come as a message, and removes
@@ -224,7 +225,7 @@ func (s *session) readNoticesOf(ctx context.Context, stream string, jobs *jobsVi
 	}
 	rules := s.mirror.active()
 	for _, m := range found {
-		record, err := bus.DecodeRecord(m.Header, m.Data)
+		record, err := journal.DecodeRecord(m.Header, m.Data)
 		if err == nil {
 			s.metrics.read.WithLabelValues(string(fromNotices)).Inc()
 			var list []outcome

@@ -27,6 +27,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 var start = time.Date(2026, time.January, 5, 12, 0, 0, 0, time.UTC)
@@ -226,11 +227,11 @@ func (w *world) ends(name job.Name, s job.Status, change ...func(*bus.Event)) {
 // decided stores a notice as a shard's owner does, and waits until it has had its effect.
 func (w *world) decided(status job.Status, reason string, names ...job.Name) {
 	w.t.Helper()
-	o := bus.Outcome{Status: status, Cause: job.CauseSchedule, Reason: reason, FireTime: time.Now().UTC().Truncate(time.Second)}
+	o := journal.Outcome{Status: status, Cause: job.CauseSchedule, Reason: reason, FireTime: time.Now().UTC().Truncate(time.Second)}
 	for _, n := range names {
-		o.Jobs = append(o.Jobs, bus.JobVersion(n, 1))
+		o.Jobs = append(o.Jobs, journal.JobVersion(n, 1))
 	}
-	r := &bus.Record{Shard: names[0].Shard(shards), Commit: "c", Node: "n", At: time.Now(), Outcomes: []bus.Outcome{
+	r := &journal.Record{Shard: names[0].Shard(shards), Commit: "c", Node: "n", At: time.Now(), Outcomes: []journal.Outcome{
 		{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: time.Now(), Jobs: []string{"other/job@1"}}, o,
 	}}
 	m, err := r.Notice()

@@ -45,7 +45,7 @@ func (c *Claim) Msg(t *Trigger) (*nats.Msg, error) {
 	}
 	m := &nats.Msg{Subject: SubjectClaim(t), Data: data, Header: nats.Header{}}
 	m.Header.Set(nats.ExpectedLastSubjSeqHdr, "0")
-	m.Header.Set(headerTTL, ClaimFor.String())
+	m.Header.Set(HeaderTTL, ClaimFor.String())
 	return m, nil
 }
 
@@ -59,11 +59,12 @@ func (c *Claim) OverMsg(t *Trigger) (*nats.Msg, error) {
 		return nil, err
 	}
 	m.Header.Del(nats.ExpectedLastSubjSeqHdr)
-	m.Header.Set(headerTTL, ClaimAfter.String())
+	m.Header.Set(HeaderTTL, ClaimAfter.String())
 	return m, nil
 }
 
-const headerTTL = "Nats-TTL"
+// HeaderTTL is how long NATS keeps a message.
+const HeaderTTL = "Nats-TTL"
 
 // DecodeClaim reads the claim that is stored on a subject. The error is an *InvalidError.
 func DecodeClaim(subject string, data []byte) (*Claim, error) {
@@ -121,7 +122,7 @@ func (d *Deaths) Msg(t *Trigger, revision uint64) (*nats.Msg, error) {
 	}
 	m := &nats.Msg{Subject: SubjectDeaths(t), Data: data, Header: nats.Header{}}
 	m.Header.Set(nats.ExpectedLastSubjSeqHdr, strconv.FormatUint(revision, 10))
-	m.Header.Set(headerTTL, ClaimFor.String())
+	m.Header.Set(HeaderTTL, ClaimFor.String())
 	return m, nil
 }
 

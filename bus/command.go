@@ -65,7 +65,7 @@ func (r *TriggerRequest) Validate() error {
 	case r.Pieces == nil:
 		return nil
 	}
-	if err := r.Pieces.check(); err != nil {
+	if err := r.Pieces.Check(); err != nil {
 		return err
 	}
 	if p := r.Pieces.States; strings.Trim(p, "ws") != "" || !strings.Contains(p, "w") {

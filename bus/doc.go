@@ -15,7 +15,8 @@
 //
 // Messages are JSON, one file a kind (trigger.go, event.go, …), each with a golden
 // file in testdata. A header names kind and version: see [HeaderMessage]. [Tokens] makes
-// and checks what binds a message to an attempt.
+// and checks what binds a message to an attempt. Package journal has the messages that only
+// servers read.
 //
 // The package makes and reads messages and needs no connection. Package bus/jet sends them
 // and reads streams. Package cluster is what servers keep in NATS.

@@ -211,7 +211,7 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	e, damage := &Event{}, error(nil)
 	if !readEvent(data, e) {
 		*e = Event{}
-		if err := decode(header, MessageEvent, data, e); err != nil {
+		if err := Decode(header, MessageEvent, data, e); err != nil {
 			if e, damage = salvage(data); e == nil {
 				return nil, err
 			}

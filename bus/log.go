@@ -140,7 +140,7 @@ func (t *Tokens) DecodeLog(subject string, header nats.Header, data []byte) (*Lo
 	if err := needsKind(header, MessageLog); err != nil {
 		return nil, err
 	}
-	if err := decode(header, MessageLog, data, l); err != nil {
+	if err := Decode(header, MessageLog, data, l); err != nil {
 		if l = salvageLog(data); l == nil {
 			return nil, err
 		}

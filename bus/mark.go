@@ -57,7 +57,7 @@ func (m *Mark) Msg(shards int) (*nats.Msg, error) {
 // DecodeMark is the inverse of [Mark.Msg]. The error is an *InvalidError.
 func DecodeMark(header nats.Header, data []byte) (*Mark, error) {
 	m := &Mark{}
-	if err := decode(header, MessageMark, data, m); err != nil {
+	if err := Decode(header, MessageMark, data, m); err != nil {
 		return nil, err
 	}
 	return m, m.check()

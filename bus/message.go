@@ -38,12 +38,12 @@ func NewMessage(subject, kind string, data []byte) *nats.Msg {
 func MsgsWithin(m *nats.Msg, maxPayload int64) (all []*nats.Msg, err error) {
 	if m.Header.Get(HeaderMessage) == MessageLog {
 		l := &Log{}
-		if err = decode(m.Header, MessageLog, m.Data, l); err == nil {
+		if err = Decode(m.Header, MessageLog, m.Data, l); err == nil {
 			all, err = l.MsgsWithin("", maxPayload)
 		}
 	} else {
 		e := &Event{}
-		if err = decode(m.Header, MessageEvent, m.Data, e); err == nil {
+		if err = Decode(m.Header, MessageEvent, m.Data, e); err == nil {
 			all = make([]*nats.Msg, 1)
 			all[0], err = e.MsgWithin("", maxPayload)
 		}
@@ -73,9 +73,9 @@ func unknownKind(got, kind string) error {
 	return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is %q; this program understands %q", got, kind)}
 }
 
-// decode reads data, a message of the given kind, into v. header may be nil where
+// Decode reads data, a message of the given kind, into v. header may be nil where
 // the kind is known otherwise.
-func decode(header nats.Header, kind string, data []byte, v any) error {
+func Decode(header nats.Header, kind string, data []byte, v any) error {
 	if got := header.Get(HeaderMessage); got != "" && got != kind {
 		return unknownKind(got, kind)
 	}

@@ -168,55 +168,6 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	golden(t, "mark.json", body(t, bus.SubjectMark(job.Name("billing/nightly").Shard(64), "billing"), bus.MessageMark)(mark.Msg(64)), mark,
 		func(data []byte) (*bus.Mark, error) { return bus.DecodeMark(nil, data) })
 
-	cursor := &bus.Cursor{
-		Shard: 17, Epoch: 5, Node: "node-1", Commit: "5.9", Done: noon, EventSeq: 99, Released: []uint64{3, 8},
-		Sweep: &bus.Sweep{To: noon.Add(time.Second), After: "billing/nightly"}, JobsSeq: 321, Jobs: bus.JobsMark{Made: noon, Seq: 345},
-		Begins: []bus.Begin{{Job: "billing/report", Version: 3, After: noon.Add(-time.Second)}},
-		Moved:  bus.Moved{Since: noon.Add(-time.Hour), Fires: []bus.MovedFire{{Job: "billing/invoice", At: noon.Add(-time.Minute)}}},
-	}
-	decodeCursor := func(data []byte) (*bus.Cursor, error) { return bus.DecodeCursor(nil, data) }
-	golden(t, "cursor.json", body(t, "cur.17", bus.MessageCursor)(cursor.Msg()), cursor, decodeCursor)
-	parted := *cursor
-	parted.Made, parted.Letters = noon, map[int]bus.LetterMark{4: {Made: noon, Seq: 7}, 18: {Made: noon, Seq: 12345}}
-	golden(t, "cursor-partitions.json", body(t, "cur.17", bus.MessageCursor)(parted.Msg()), &parted, decodeCursor)
-
-	delay := &bus.Deferred{Kind: bus.DeferredDelay, Job: "billing/nightly", Since: noon}
-	end := &bus.Deferred{Kind: bus.DeferredEnd, Job: "billing/nightly", RunID: run}
-	waiting := &bus.Deferred{Kind: bus.DeferredRetry, Job: "billing/nightly", Due: noon.Add(time.Minute), Trigger: bus.AppendTrigger(nil, full, text)}
-	child := &bus.Deferred{Kind: bus.DeferredChild, Job: "billing/after", Parent: &bus.ParentEnd{
-		Job: "billing/nightly", RunID: run, Status: job.StatusSucceeded, Met: true, At: noon, Params: json.RawMessage(`[1]`), Depth: 1,
-	}}
-	failures := &bus.Deferred{Kind: bus.DeferredFailures, Job: "billing/nightly", Count: 2}
-	succeeded := &bus.Deferred{Kind: bus.DeferredSucceeded, Job: "billing/nightly", RunID: run}
-	pause := &bus.Deferred{Kind: bus.DeferredPause, Job: "billing/nightly", Version: 3, Reason: "3 runs in a row ended badly"}
-	decodeDeferred := func(data []byte) (*bus.Deferred, error) { return bus.DecodeDeferred(nil, data) }
-	golden(t, "deferred-delay.json", body(t, "defer.17", bus.MessageDeferred)(delay.Msg(17)), delay, decodeDeferred)
-	golden(t, "deferred-end.json", body(t, "defer.17", bus.MessageDeferred)(end.Msg(17)), end, decodeDeferred)
-
-	pieces := &bus.Deferred{Kind: bus.DeferredPieces, Job: "billing/nightly", Trigger: bus.AppendTrigger(nil, full, text), Pieces: &bus.Pieces{
-		States: "sFtbw", Instances: []string{"a", "b", "c", "d", "e"}, Items: []json.RawMessage{[]byte(`1`), []byte(`"x"`), []byte(`{}`), []byte(`[]`), []byte(`null`)},
-		Split: 1, StartWithin: job.Duration(time.Minute), StartBy: noon.Add(time.Minute), Cancelled: "wrong day",
-	}}
-
-	asked := &bus.Deferred{Kind: bus.DeferredAsked, Since: noon, Asked: []bus.TriggerReply{{RunID: run, Version: 3, Status: job.StatusPending}}}
-	letter, relayed := *child, *child
-	letter.Kind, letter.Letter = bus.DeferredLetter, &bus.LetterID{From: 4, At: bus.LetterMark{Made: noon}}
-	relayed.Letter = &bus.LetterID{From: 4, At: bus.LetterMark{Made: noon, Seq: 7}}
-	for _, d := range []*bus.Deferred{asked, pieces, waiting, child, &letter, failures, succeeded, pause} {
-		golden(t, "deferred-"+string(d.Kind)+".json", body(t, "defer.17", bus.MessageDeferred)(d.Msg(17)), d, decodeDeferred)
-	}
-	golden(t, "deferred-child-relayed.json", body(t, "defer.17", bus.MessageDeferred)(relayed.Msg(17)), &relayed, decodeDeferred)
-
-	record := &bus.Record{
-		Shard: 17, Epoch: 5, Commit: "5.9", Node: "node-1", At: noon.Add(7 * time.Millisecond),
-		Outcomes: []bus.Outcome{
-			{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: noon, Jobs: []string{"billing/nightly@3", "billing/weekly@1"}},
-			{Status: job.StatusMissed, Cause: job.CauseSchedule, Reason: "noticed too late", FireTime: noon.Add(-time.Hour), Until: noon.Add(-time.Minute), Count: 60, Jobs: []string{"billing/often@2"}},
-			{Status: job.StatusPending, Cause: job.CauseManual, FireTime: noon, Jobs: []string{"billing/nightly@3"}, RunIDs: []job.RunID{run}, By: "ada"},
-		},
-	}
-	golden(t, "record.json", body(t, "rec.17", bus.MessageRecord)(record.Msg()), record, func(data []byte) (*bus.Record, error) { return bus.DecodeRecord(nil, data) })
-
 	log := &bus.Log{
 		RunID: run, Job: "billing/nightly", Attempt: 1, Instance: "worker-1",
 		Lines: []bus.LogLine{{Seq: 1, At: noon, Level: bus.LevelInfo, Output: bus.OutputStdout, Text: "hällo"}, {Seq: 2, At: noon, Level: bus.LevelError, Output: bus.OutputSystem}},
@@ -410,13 +361,6 @@ func TestDecodeEventRefusesWhatItsSpeakerMayNotSay(t *testing.T) {
 	}
 }
 
-func TestReadersPassOverFieldsThatTheyDoNotKnow(t *testing.T) {
-	d, err := bus.DecodeDeferred(nil, []byte(`{"kind":"delay","job":"g/a","since":"2026-03-01T12:00:00Z","later":true}`))
-	if err != nil || d.Job != "g/a" || !d.Since.Equal(noon) {
-		t.Errorf("%+v, %v", d, err)
-	}
-}
-
 // The ids are part of the protocol: two ends with one id are one to JetStream, which then
 // keeps the first and says that it has stored the second.
 func TestEventsHaveTheIDsThatTheProtocolSays(t *testing.T) {
@@ -451,30 +395,4 @@ func TestEventsHaveTheIDsThatTheProtocolSays(t *testing.T) {
 	f("1:held:2", bus.EventHeld, again)
 	f("1:progress:"+strconv.FormatInt(noon.Add(2*time.Second).UnixMilli(), 36), bus.EventProgress, same)
 	f("1.1:progress:"+strconv.FormatInt(noon.Add(2*time.Second).UnixMilli(), 36), bus.EventProgress, piece)
-}
-
-func TestEachLineOfARecordIsOneRunOrTheReasonWhyThereIsNone(t *testing.T) {
-	id := func(name job.Name) job.RunID { return job.FireRunID(name, noon.UnixMilli(), job.CauseSchedule) }
-	r := &bus.Record{Outcomes: []bus.Outcome{
-		{Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Jobs: []string{"g/a@1", "g/b@22"}},
-		{Status: job.StatusPending, Cause: job.CauseAPI, FireTime: noon, Jobs: []string{"g/a@1"}, RunIDs: []job.RunID{run}, By: "ada", ParentRun: id("g/b"), Attempt: 2, Total: 7},
-		{Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: noon, Until: noon.Add(time.Hour), Count: 3, Jobs: []string{"g/a@1"}},
-	}}
-	var got []bus.Decided
-	if err := r.Each(func(d bus.Decided) { got = append(got, d) }); err != nil {
-		t.Fatal(err)
-	}
-	want := []bus.Decided{
-		{RunID: id("g/a"), Job: "g/a", Version: 1, Attempt: 1, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
-		{RunID: id("g/b"), Job: "g/b", Version: 22, Attempt: 1, Status: job.StatusPending, Cause: job.CauseMisfire, Reason: "late", FireTime: noon, Count: 1},
-		{RunID: run, Job: "g/a", Version: 1, Attempt: 2, Status: job.StatusPending, Cause: job.CauseAPI, By: "ada", Parent: id("g/b"), FireTime: noon, Count: 1, Total: 7},
-		{RunID: id("g/a"), Job: "g/a", Version: 1, Attempt: 1, Status: job.StatusMissed, Cause: job.CauseSchedule, FireTime: noon, Until: noon.Add(time.Hour), Count: 3},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
-	bad := &bus.Record{Outcomes: []bus.Outcome{{Jobs: []string{"g/a"}}}}
-	if err := bad.Each(func(bus.Decided) {}); !errors.Is(err, job.ErrInvalid) {
-		t.Errorf("a line without a version: %v", err)
-	}
 }

@@ -190,7 +190,7 @@ func UnknownTrigger(header nats.Header) bool {
 // DecodeTrigger is the inverse of [AppendTrigger]. Its error is an *InvalidError.
 func DecodeTrigger(header nats.Header, data []byte) (*Trigger, error) {
 	t := &Trigger{}
-	if err := decode(header, MessageTrigger, data, t); err != nil {
+	if err := Decode(header, MessageTrigger, data, t); err != nil {
 		return nil, err
 	}
 	if _, err := job.ParseRunID(string(t.RunID)); err != nil {

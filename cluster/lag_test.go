@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // A replica that lags behind does not know of what was written just now. Who changes it back would
@@ -35,7 +36,7 @@ func TestWhatIsChangedBackAtOnceIsChangedThoughAReplicaLagsBehind(t *testing.T) 
 		check(err)
 		check(w.conn.Secrets().Put(ctx, &bus.Secret{Group: "billing", Secret: "password"}))
 		check(w.conn.Overrides().Put(ctx, "billing", run, cluster.Overrides{States: "done"}))
-		check(w.conn.Shards().PutFloor(ctx, &bus.Cursor{Shard: 1, Epoch: 7}))
+		check(w.conn.Shards().PutFloor(ctx, &journal.Cursor{Shard: 1, Epoch: 7}))
 		check(w.conn.Restore().Begin(ctx, "backup"))
 
 		w.broker.Lag("late")

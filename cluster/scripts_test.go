@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func aScript(s job.Script) job.Job {
@@ -50,7 +51,7 @@ func TestAScriptGoesOnceNoVersionUsesItAndItIsOld(t *testing.T) {
 			}
 		}
 		// A server has decided all fires, so versions may go.
-		cursor, err := (&bus.Cursor{Shard: job.Name("g/a").Shard(shards), Done: time.Now().Add(24 * time.Hour), JobsSeq: 1000}).Msg()
+		cursor, err := (&journal.Cursor{Shard: job.Name("g/a").Shard(shards), Done: time.Now().Add(24 * time.Hour), JobsSeq: 1000}).Msg()
 		if err == nil {
 			_, err = w.conn.JS.PublishMsg(w.t.Context(), cursor)
 		}

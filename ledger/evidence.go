@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -19,7 +20,7 @@ type Evidence struct {
 	Job job.Name
 	// Cursor is the position of the job's shard. It was read first, then the history was
 	// looked at for Since and Ingested, then Versions were read.
-	Cursor *bus.Cursor
+	Cursor *journal.Cursor
 	// Versions are those that are kept, oldest first.
 	Versions []*bus.JobEntry
 	Store    logstore.Store

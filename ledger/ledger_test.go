@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
@@ -43,7 +44,7 @@ func newWorld(t *testing.T, schedules ...job.Schedule) *world {
 		}
 	})
 	w := &world{T: t, Evidence: ledger.Evidence{
-		Job: report, Store: store, Since: at(-600), Ingested: true, Cursor: &bus.Cursor{Done: at(120), JobsSeq: 1000},
+		Job: report, Store: store, Since: at(-600), Ingested: true, Cursor: &journal.Cursor{Done: at(120), JobsSeq: 1000},
 	}}
 	for i, s := range schedules {
 		v := job.Version{Job: job.Job{Job: report, Schedule: s, Task: job.Task{Shell: "true"}}.WithDefaults(), Version: i + 1, EffectiveFrom: at(i * 60).Add(-time.Millisecond)}

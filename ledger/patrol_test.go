@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
@@ -87,7 +88,7 @@ func (b *beat) ran(name job.Name, minutes ...int) {
 func (b *beat) decided(minute int) {
 	b.Helper()
 	for shard := range shards {
-		m, err := (&bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute), JobsSeq: 1000}).Msg()
+		m, err := (&journal.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(minute), JobsSeq: 1000}).Msg()
 		b.check(err)
 		bus.Rollup(m)
 		_, err = b.conn.JS.PublishMsg(b.Context(), m)
@@ -149,7 +150,7 @@ func TestAPatrolWaitsForTheHistory(t *testing.T) {
 		b.put("billing/x", 0)
 		b.ran("billing/x", 0)
 		b.decided(15)
-		record := &bus.Record{Shard: 0, At: at(10), Outcomes: []bus.Outcome{}}
+		record := &journal.Record{Shard: 0, At: at(10), Outcomes: []journal.Outcome{}}
 		m, err := record.Msg()
 		b.check(err)
 		ack, err := b.conn.JS.PublishMsg(b.Context(), m)
@@ -172,7 +173,7 @@ func TestAPatrolFindsNothingMissingThatADeposedLeaderDoesNotHave(t *testing.T) {
 		b.put("billing/x", 0)
 		b.ran("billing/x", 0)
 		b.decided(15)
-		m, err := (&bus.Record{Shard: 0, At: at(10), Outcomes: []bus.Outcome{}}).Msg() // that waits for ingest
+		m, err := (&journal.Record{Shard: 0, At: at(10), Outcomes: []journal.Outcome{}}).Msg() // that waits for ingest
 		b.check(err)
 		_, err = b.conn.JS.PublishMsg(b.Context(), m)
 		b.check(err)
@@ -207,7 +208,7 @@ func TestAPatrolWaitsForVersionsThatTheirShardHasNotHeardOf(t *testing.T) {
 		b.put("billing/x", 0)
 		b.ran("billing/x", 0)
 		shard := job.Name("billing/x").Shard(shards)
-		late := &bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(25)}
+		late := &journal.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at(25)}
 		m, err := late.Msg()
 		b.check(err)
 		bus.Rollup(m)

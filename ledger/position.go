@@ -10,12 +10,13 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // position is how far things can be judged: it was read before anything else.
 type position struct {
 	at       time.Time // when
-	cursors  map[int]*bus.Cursor
+	cursors  map[int]*journal.Cursor
 	oldest   time.Time // of the history's runs; zero: it is empty
 	kept     cluster.Retentions
 	ingested bool // the history has all that was recorded before the cursors were read
@@ -45,7 +46,7 @@ const (
 
 // look returns the position of one shard, or of all of them when shard is negative.
 func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
-	p := &position{at: time.Now(), cursors: map[int]*bus.Cursor{}}
+	p := &position{at: time.Now(), cursors: map[int]*journal.Cursor{}}
 	for n := range l.conn.Cluster().Shards {
 		if shard >= 0 && n != shard {
 			continue
@@ -71,15 +72,15 @@ func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
 
 // cursor returns the position of a shard. One that nobody has owned yet is where the
 // cluster was made.
-func (l *Ledger) cursor(ctx context.Context, shard int) (*bus.Cursor, error) {
+func (l *Ledger) cursor(ctx context.Context, shard int) (*journal.Cursor, error) {
 	m, err := l.conn.Last(ctx, l.conn.TrigOf(shard), bus.SubjectCursor(shard))
 	if errors.Is(err, jet.ErrNoMessage) {
-		return &bus.Cursor{Shard: shard, Done: l.conn.Cluster().CreatedAt}, nil
+		return &journal.Cursor{Shard: shard, Done: l.conn.Cluster().CreatedAt}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, err := bus.DecodeCursor(m.Header, m.Data)
+	c, err := journal.DecodeCursor(m.Header, m.Data)
 	if err != nil {
 		return nil, fmt.Errorf("cursor of shard %d: %w", shard, err)
 	}

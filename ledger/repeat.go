@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -28,7 +28,7 @@ type Repeat struct {
 	LeftOut int `json:"left_out"`
 }
 
-// Repeat returns what a backfill of a job is to run: at most [bus.MaxBackfill] fires.
+// Repeat returns what a backfill of a job is to run: at most [journal.MaxBackfill] fires.
 // taken are fire times, in Unix milliseconds, that earlier ones have yet to run.
 // Errors: job.ErrInvalid, job.ErrNotFound, job.ErrUnavailable.
 func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, taken map[int64]bool) (*Repeat, error) {
@@ -57,7 +57,7 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 		case !r.Only.Selects(e):
 		case taken[at] || done[at]:
 			plan.LeftOut++
-		case len(plan.Fires) == bus.MaxBackfill:
+		case len(plan.Fires) == journal.MaxBackfill:
 			tooMany = true
 		default:
 			plan.Fires = append(plan.Fires, *e)
@@ -70,7 +70,7 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 		}
 	}
 	if tooMany {
-		return nil, &job.InvalidError{Field: "to", Reason: fmt.Sprintf("is too far from from: there are more than %d such fires, which is the most of one backfill", bus.MaxBackfill)}
+		return nil, &job.InvalidError{Field: "to", Reason: fmt.Sprintf("is too far from from: there are more than %d such fires, which is the most of one backfill", journal.MaxBackfill)}
 	}
 	return plan, nil
 }

@@ -9,13 +9,14 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // serveBackfill takes a request to run fires of the past, and answers once it is
 // committed.
 func (q *requests) serveBackfill(ctx context.Context, m *nats.Msg) {
-	var r bus.BackfillRequest
+	var r journal.BackfillRequest
 	if !q.decode(m, &r, &r.Job) {
 		return
 	}
@@ -34,7 +35,7 @@ func (q *requests) serveBackfill(ctx context.Context, m *nats.Msg) {
 // cancelBackfill has no further run of a backfill begin, and answers once that is
 // committed.
 func (q *requests) cancelBackfill(ctx context.Context, m *nats.Msg) {
-	var r bus.BackfillCancel
+	var r journal.BackfillCancel
 	if !q.decode(m, &r, &r.Job) {
 		return
 	}
@@ -49,13 +50,13 @@ func (q *requests) cancelBackfill(ctx context.Context, m *nats.Msg) {
 
 // listBackfills answers with the backfills of a job.
 func (q *requests) listBackfills(ctx context.Context, m *nats.Msg) {
-	var r bus.BackfillsRequest
+	var r journal.BackfillsRequest
 	if !q.decode(m, &r, &r.Job) {
 		return
 	}
 	q.onLane(ctx, m, func(sh *laneShard) {
 		list, err := sh.machine.Backfills.List(r)
-		sh.respond(m, bus.BackfillList{Backfills: list}, err)
+		sh.respond(m, journal.BackfillList{Backfills: list}, err)
 	})
 }
 

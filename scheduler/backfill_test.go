@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // hour returns so many fire times, a minute apart, from an hour before the world began.
@@ -29,8 +30,8 @@ func ask[A any](w *world, verb string, request any) (A, error) {
 	return answer, err
 }
 
-func backfillOf(id string, fires []int64, atOnce int) bus.BackfillRequest {
-	return bus.BackfillRequest{ID: id, Job: "g/a", Fires: fires, AtOnce: atOnce, By: "ann"}
+func backfillOf(id string, fires []int64, atOnce int) journal.BackfillRequest {
+	return journal.BackfillRequest{ID: id, Job: "g/a", Fires: fires, AtOnce: atOnce, By: "ann"}
 }
 
 // filled notes what ran of backfills.
@@ -83,7 +84,7 @@ func TestABackfillRunsEachFireOnceWhoeverOwnsTheShard(t *testing.T) {
 				w.t.Errorf("fire %d did not run", i)
 			}
 		}
-		w.records(func(_ *bus.Record, d bus.Decided) {
+		w.records(func(_ *journal.Record, d journal.Decided) {
 			switch {
 			case d.Job != "g/a":
 			case d.Cause == job.CauseBackfill && (d.By != "ann" || d.RunID != job.BackfillRunID("g/a", d.FireTime.UnixMilli(), "b1")):
@@ -92,7 +93,7 @@ func TestABackfillRunsEachFireOnceWhoeverOwnsTheShard(t *testing.T) {
 				w.t.Errorf("a fire was skipped because of the backfill: %+v", d)
 			}
 		})
-		list, err := ask[bus.BackfillList](w, bus.VerbBackfills, bus.BackfillsRequest{Job: "g/a", Fires: true})
+		list, err := ask[journal.BackfillList](w, bus.VerbBackfills, journal.BackfillsRequest{Job: "g/a", Fires: true})
 		if err != nil || len(list.Backfills) != 1 || list.Backfills[0].EndedAt.IsZero() || list.Backfills[0].Begun != 20 || len(list.Backfills[0].Fires) != 0 {
 			w.t.Error(list, err)
 		}
@@ -110,14 +111,14 @@ func TestABackfillThatIsCancelledBeginsNoFurtherRun(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		time.Sleep(5 * time.Second)
-		got, err := ask[job.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "b1", Job: "g/a", By: "bob", Reason: "wrong week"})
+		got, err := ask[job.Backfill](w, bus.VerbCancelBackfill, journal.BackfillCancel{ID: "b1", Job: "g/a", By: "bob", Reason: "wrong week"})
 		if err != nil || !strings.Contains(got.Cancelled, "bob") || !strings.Contains(got.Cancelled, "wrong week") || got.Begun == 0 || got.Begun > 5 {
 			w.t.Fatal(got, err)
 		}
-		if _, err := ask[job.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "b1", Job: "g/a"}); !errors.Is(err, job.ErrConflict) {
+		if _, err := ask[job.Backfill](w, bus.VerbCancelBackfill, journal.BackfillCancel{ID: "b1", Job: "g/a"}); !errors.Is(err, job.ErrConflict) {
 			w.t.Error(err)
 		}
-		if _, err := ask[job.Backfill](w, bus.VerbCancelBackfill, bus.BackfillCancel{ID: "none", Job: "g/a"}); !errors.Is(err, job.ErrNotFound) {
+		if _, err := ask[job.Backfill](w, bus.VerbCancelBackfill, journal.BackfillCancel{ID: "none", Job: "g/a"}); !errors.Is(err, job.ErrNotFound) {
 			w.t.Error(err)
 		}
 		begun := got.Begun
@@ -139,7 +140,7 @@ func TestAWrongBackfillIsRefused(t *testing.T) {
 		w.startNode("a")
 		w.put("g/a", job.Schedule{})
 		time.Sleep(time.Second)
-		for want, r := range map[string]bus.BackfillRequest{
+		for want, r := range map[string]journal.BackfillRequest{
 			"id":      backfillOf("No Slug", hour(1), 1),
 			"fires":   backfillOf("b", nil, 1),
 			"order":   backfillOf("b", []int64{2, 1}, 1),

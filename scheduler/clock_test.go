@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler"
 )
 
@@ -136,7 +137,7 @@ func TestNodesThatAgreeGoOnThoughTheClockOfNATSIsWrong(t *testing.T) {
 
 func TestAShardWhosePositionIsAheadOfTheClockStandsAndSaysSo(t *testing.T) {
 	runAt(t, start, 1, func(w *world) {
-		cursor := &bus.Cursor{Done: start.Add(time.Hour), Node: "gone"}
+		cursor := &journal.Cursor{Done: start.Add(time.Hour), Node: "gone"}
 		m, err := cursor.Msg()
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +165,7 @@ func TestAShardWhosePositionIsAheadOfTheClockStandsAndSaysSo(t *testing.T) {
 func (w *world) reasons(name job.Name) []string {
 	w.t.Helper()
 	var all []string
-	w.records(func(_ *bus.Record, d bus.Decided) {
+	w.records(func(_ *journal.Record, d journal.Decided) {
 		if d.Job == name {
 			all = append(all, d.FireTime.Format("15:04:05")+" "+string(d.Status)+": "+d.Reason)
 		}

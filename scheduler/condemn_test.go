@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestACancelledRunStaysCancelledWhateverItsExecutorReports(t *testing.T) {
@@ -48,7 +49,7 @@ func TestACancelledRunStaysCancelledWhateverItsExecutorReports(t *testing.T) {
 						}
 						w.wantLines("g/a", want...)
 						w.wantLines("g/child")
-						w.records(func(_ *bus.Record, d bus.Decided) {
+						w.records(func(_ *journal.Record, d journal.Decided) {
 							if d.Status == job.StatusCancelled && !strings.HasPrefix(d.Reason, "cancelled by ann: wrong day; its executor reported that it ") {
 								w.t.Errorf("reason %q", d.Reason)
 							}

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -22,7 +23,7 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 		}
 		now := time.Now().UTC()
 		o := newOwnership(s, 0, func() {})
-		machine := shard.New(shard.Config{Tokens: conn.Tokens(), Shards: 1, Epoch: 1, Node: "a", Planner: s.planner}, &bus.Cursor{Done: now}, 1)
+		machine := shard.New(shard.Config{Tokens: conn.Tokens(), Shards: 1, Epoch: 1, Node: "a", Planner: s.planner}, &journal.Cursor{Done: now}, 1)
 		v := &job.Version{
 			Job:     job.Job{Job: "g/a", Schedule: job.Schedule{FixedRate: job.Duration(time.Second)}, Task: job.Task{Handler: "h"}}.WithDefaults(),
 			Version: 1, EffectiveFrom: now,
@@ -30,7 +31,7 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 		if err := machine.PutVersion(v, 1); err != nil {
 			t.Fatal(err)
 		}
-		letter := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/a", Parent: &bus.ParentEnd{
+		letter := &journal.Deferred{Kind: journal.DeferredChild, Job: "g/a", Parent: &journal.ParentEnd{
 			Job: "g/b", RunID: job.NewRunID(now), Status: job.StatusSucceeded, Met: true, At: now, Depth: 1,
 		}}
 		m, err := letter.Msg(0)

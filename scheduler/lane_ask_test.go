@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -18,7 +19,7 @@ func TestALaneSharesNothingWithWhoHasStoppedWaiting(t *testing.T) {
 	s := &housekeeper{Scheduler: &Scheduler{lanes: []*lane{newLane(nil), newLane(nil)}}}
 	for i, l := range s.lanes {
 		o := newOwnership(s.Scheduler, i, nil)
-		m := shard.New(shard.Config{Tokens: bus.NewTokens(), Shard: i, Shards: 2, Planner: &job.Planner{}}, &bus.Cursor{Done: time.Unix(0, 0)}, 1)
+		m := shard.New(shard.Config{Tokens: bus.NewTokens(), Shard: i, Shards: 2, Planner: &job.Planner{}}, &journal.Cursor{Done: time.Unix(0, 0)}, 1)
 		l.add(newLaneShard(o, m, nil))
 	}
 	ctx, stop := context.WithCancel(t.Context())

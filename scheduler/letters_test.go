@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // family puts a job of the first shard with a child in each other one, and a job that waits for the
@@ -125,13 +126,13 @@ func TestALetterThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		cursor, err := bus.DecodeCursor(m.Header, m.Data)
+		cursor, err := journal.DecodeCursor(m.Header, m.Data)
 		if err != nil || cursor.Letters[0].Seq == 0 {
 			w.t.Fatalf("cursor %s, %v: want the mark of the letters of shard 0", m.Data, err)
 		}
-		say := func(at bus.LetterMark) {
+		say := func(at journal.LetterMark) {
 			w.t.Helper()
-			letter := &bus.Deferred{Kind: bus.DeferredChild, Job: names[4], Letter: &bus.LetterID{From: 0, At: at}, Parent: &bus.ParentEnd{
+			letter := &journal.Deferred{Kind: journal.DeferredChild, Job: names[4], Letter: &journal.LetterID{From: 0, At: at}, Parent: &journal.ParentEnd{
 				Job: names[0], RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
 			}}
 			var msg *nats.Msg
@@ -167,7 +168,7 @@ func TestABacklogOfLettersIsRelayedAsFastAsItIsDeleted(t *testing.T) {
 		w.put(names[1], job.Schedule{})
 		const letters = 2500
 		for i := range letters {
-			letter := &bus.Deferred{Kind: bus.DeferredLetter, Job: names[1], Letter: &bus.LetterID{At: bus.LetterMark{Made: start}}, Parent: &bus.ParentEnd{
+			letter := &journal.Deferred{Kind: journal.DeferredLetter, Job: names[1], Letter: &journal.LetterID{At: journal.LetterMark{Made: start}}, Parent: &journal.ParentEnd{
 				Job: names[0], RunID: job.NewRunID(start.Add(time.Duration(i))), Status: job.StatusSucceeded, Met: true, At: start, Depth: 1,
 			}}
 			m, err := letter.Msg(0)

@@ -5,16 +5,17 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // cursor returns the cursor of a shard.
-func (w *world) cursor(shard int) *bus.Cursor {
+func (w *world) cursor(shard int) *journal.Cursor {
 	w.t.Helper()
 	m, err := w.conn.Last(w.t.Context(), w.conn.TrigOf(shard), bus.SubjectCursor(shard))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := bus.DecodeCursor(m.Header, m.Data)
+	c, err := journal.DecodeCursor(m.Header, m.Data)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func TestShardsWhoseOwnersKnewOfVersionsThatJOBSHasLostAreTakenOverTogether(t *t
 		}
 		for shard := range shards {
 			cursor := w.cursor(shard)
-			cursor.Jobs = bus.JobsMark{Made: bucket.Created, Seq: bucket.State.LastSeq + 100}
+			cursor.Jobs = journal.JobsMark{Made: bucket.Created, Seq: bucket.State.LastSeq + 100}
 			msg, err := cursor.Msg()
 			if err == nil {
 				_, err = w.conn.JS.PublishMsg(w.t.Context(), msg)

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // saveNewer saves a version of a job as a server does that reads a format more.
@@ -156,7 +157,7 @@ func TestAnItemOfAKindToComeStaysAndStopsNoShard(t *testing.T) {
 		w.wantEachOnce("g/a", second(1))
 		kept := 0
 		w.scan(bus.SubjectDeferred(number), func(m *jet.Stored) {
-			if _, err := bus.DecodeDeferred(m.Header, m.Data); errors.Is(err, bus.ErrLaterItem) {
+			if _, err := journal.DecodeDeferred(m.Header, m.Data); errors.Is(err, journal.ErrLaterItem) {
 				kept++
 			}
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
@@ -272,7 +273,7 @@ func TestABatchIsTakenForStoredOnlyIfThisNodeHasStoredIt(t *testing.T) {
 		}
 		// Both commits have one name, as after the leases were lost, and their epochs with them.
 		batchOf := func(node string) (*shard.Machine, *shard.Batch) {
-			m := shard.New(shard.Config{Tokens: w.conn.Tokens(), Epoch: 1, Node: node, Planner: &job.Planner{}}, &bus.Cursor{Done: start}, 0)
+			m := shard.New(shard.Config{Tokens: w.conn.Tokens(), Epoch: 1, Node: node, Planner: &job.Planner{}}, &journal.Cursor{Done: start}, 0)
 			return m, m.Claim(start.UnixMilli())
 		}
 		ours, batch := batchOf("a")
@@ -301,7 +302,7 @@ func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		cursor, err := bus.DecodeCursor(m.Header, m.Data)
+		cursor, err := journal.DecodeCursor(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)
 		}

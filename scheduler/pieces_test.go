@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	sdk "github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // crew is real executors of group g, and what they were asked to do.
@@ -95,9 +95,9 @@ func (c *crew) wantDone(want ...string) {
 }
 
 // told returns what the records say of a run, as "attempt status pieces".
-func (w *world) told(id job.RunID) (all []string, last bus.Decided) {
+func (w *world) told(id job.RunID) (all []string, last journal.Decided) {
 	w.t.Helper()
-	w.records(func(_ *bus.Record, d bus.Decided) {
+	w.records(func(_ *journal.Record, d journal.Decided) {
 		if d.RunID == id {
 			all = append(all, fmt.Sprintf("%d %s %d", d.Attempt, d.Status, d.Total))
 			last = d
@@ -106,7 +106,7 @@ func (w *world) told(id job.RunID) (all []string, last bus.Decided) {
 	return all, last
 }
 
-func (w *world) wantTold(id job.RunID, want ...string) bus.Decided {
+func (w *world) wantTold(id job.RunID, want ...string) journal.Decided {
 	w.t.Helper()
 	got, last := w.told(id)
 	if !slices.Equal(got, want) {
@@ -224,7 +224,7 @@ func TestThePieceOfAnInstanceThatDiesIsDoneByAnother(t *testing.T) {
 
 // ownerOf returns the node that committed last for a shard.
 func (w *world) ownerOf(shard int) (node string) {
-	w.records(func(r *bus.Record, _ bus.Decided) {
+	w.records(func(r *journal.Record, _ journal.Decided) {
 		if r.Shard == shard {
 			node = r.Node
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // lines returns what the records say of the runs of a job, oldest first, as "attempt
@@ -19,7 +20,7 @@ import (
 func (w *world) lines(name job.Name) []string {
 	w.t.Helper()
 	var all []string
-	w.records(func(_ *bus.Record, d bus.Decided) {
+	w.records(func(_ *journal.Record, d journal.Decided) {
 		if d.Job == name {
 			all = append(all, fmt.Sprintf("%d %s", d.Attempt, d.Status))
 		}
@@ -79,7 +80,7 @@ func TestAFailedRunIsTriedAgainWhoeverOwnsItsShard(t *testing.T) {
 func (w *world) wantNothingLeft() {
 	w.t.Helper()
 	w.scan(bus.SubjectAllDeferred, func(m *jet.Stored) {
-		if d, err := bus.DecodeDeferred(m.Header, m.Data); err != nil || d.Kind != bus.DeferredAsked {
+		if d, err := journal.DecodeDeferred(m.Header, m.Data); err != nil || d.Kind != journal.DeferredAsked {
 			w.t.Errorf("left on the stream: %s, %v", m.Data, err)
 		}
 	})
@@ -173,7 +174,7 @@ func TestAChildRunsOnceAfterItsParentWhicheverShardItIsIn(t *testing.T) {
 		}
 		w.wantLines("g/cleanup", "1 pending")
 		w.wantLines("g/join", "1 pending")
-		w.records(func(_ *bus.Record, d bus.Decided) {
+		w.records(func(_ *journal.Record, d journal.Decided) {
 			if d.Job == "g/join" && (len(d.Joined) != 2 || d.Joined[0] == d.Joined[1] || !slices.Contains(d.Joined, d.Parent)) {
 				w.t.Errorf("the run of g/join has the parents %v, the last of them %s; want the two", d.Joined, d.Parent)
 			}
@@ -239,7 +240,7 @@ func TestARunThatNobodyBeginsInTimeIsMissed(t *testing.T) {
 		w.wantLines("g/a", "1 pending", "1 missed")
 		notices := 0 // for the alerter, of what has ended only
 		err := w.conn.Scan(w.t.Context(), bus.StreamTrig, bus.SubjectNotices, func(m *jet.Stored) bool {
-			r, err := bus.DecodeRecord(m.Header, m.Data)
+			r, err := journal.DecodeRecord(m.Header, m.Data)
 			if err != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Status != job.StatusMissed {
 				w.t.Errorf("notice %s: %v", m.Data, err)
 			}
@@ -308,7 +309,7 @@ func TestAnItemThatNobodyNudgesForIsSeenWithinSeconds(t *testing.T) {
 		w.put("g/child", job.Schedule{})
 		time.Sleep(10 * time.Second)
 		for n := range 3 {
-			letter := &bus.Deferred{Kind: bus.DeferredChild, Job: "g/child", Parent: &bus.ParentEnd{
+			letter := &journal.Deferred{Kind: journal.DeferredChild, Job: "g/child", Parent: &journal.ParentEnd{
 				Job: "g/parent", RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
 			}}
 			m, err := letter.Msg(job.Name("g/child").Shard(w.assets.Shards))

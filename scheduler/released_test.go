@@ -7,12 +7,13 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestAnOwnerDeletesWhatItsPredecessorLeftBeforeItDecides(t *testing.T) {
 	runAt(t, start, 1, func(w *world) {
 		w.put("g/a", cron("* * * * *"))
-		cursor := &bus.Cursor{Done: start, Node: "gone"}
+		cursor := &journal.Cursor{Done: start, Node: "gone"}
 		for seq := range uint64(11_000) { // more than an owner lets wait
 			cursor.Released = append(cursor.Released, 100+seq)
 		}
@@ -30,7 +31,7 @@ func TestAnOwnerDeletesWhatItsPredecessorLeftBeforeItDecides(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cursor, err = bus.DecodeCursor(last.Header, last.Data); err != nil || len(cursor.Released) != 0 {
+		if cursor, err = journal.DecodeCursor(last.Header, last.Data); err != nil || len(cursor.Released) != 0 {
 			t.Errorf("the cursor lists %d items to delete, want none: %v", len(cursor.Released), err)
 		}
 	})

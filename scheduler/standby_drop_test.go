@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -50,7 +51,7 @@ func TestAStandbyKeepsOfEachJobWhatTheBucketDoes(t *testing.T) {
 	if diff := cmp.Diff(want, count()); diff != "" {
 		t.Errorf("versions kept (-want +got):\n%s", diff)
 	}
-	m := shard.New(shard.Config{Tokens: bus.NewTokens(), Planner: planner}, &bus.Cursor{}, 0)
+	m := shard.New(shard.Config{Tokens: bus.NewTokens(), Planner: planner}, &journal.Cursor{}, 0)
 	for i := range b.changes {
 		m.Put(&b.changes[i])
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -75,7 +76,7 @@ func (t *takeover) claim(ctx context.Context) (*shard.Machine, error) {
 // readCursor returns the shard's cursor and its sequence. A shard that never had one
 // begins where the cluster was made; one whose cursor is gone, because the stream
 // was, begins at its floor.
-func (n *node) readCursor(ctx context.Context, number int) (*bus.Cursor, uint64, error) {
+func (n *node) readCursor(ctx context.Context, number int) (*journal.Cursor, uint64, error) {
 	m, err := n.conn.Last(ctx, n.conn.TrigOf(number), bus.SubjectCursor(number))
 	if errors.Is(err, jet.ErrNoMessage) {
 		floor, err := n.conn.Shards().Floor(ctx, number)
@@ -83,7 +84,7 @@ func (n *node) readCursor(ctx context.Context, number int) (*bus.Cursor, uint64,
 			return nil, 0, err
 		}
 		if floor == nil {
-			floor = &bus.Cursor{Shard: number, Done: n.conn.Cluster().CreatedAt}
+			floor = &journal.Cursor{Shard: number, Done: n.conn.Cluster().CreatedAt}
 		}
 		floor.Sweep, floor.Released = nil, nil
 		return floor, 0, nil
@@ -91,7 +92,7 @@ func (n *node) readCursor(ctx context.Context, number int) (*bus.Cursor, uint64,
 	if err != nil {
 		return nil, 0, err
 	}
-	cursor, err := bus.DecodeCursor(m.Header, m.Data)
+	cursor, err := journal.DecodeCursor(m.Header, m.Data)
 	if err != nil {
 		return nil, 0, fmt.Errorf("cursor of shard %d: %w", number, err)
 	}
@@ -147,9 +148,9 @@ func (t *takeover) loadDeferred(ctx context.Context, machine *shard.Machine) err
 
 // putDeferred tells a machine of a deferred item. One that only newer servers can read stays where it is.
 func (n *node) putDeferred(machine *shard.Machine, m *jet.Stored) error {
-	d, err := bus.DecodeDeferred(m.Header, m.Data)
+	d, err := journal.DecodeDeferred(m.Header, m.Data)
 	switch {
-	case errors.Is(err, bus.ErrLaterItem):
+	case errors.Is(err, journal.ErrLaterItem):
 		if machine.PassItem(m.Seq) {
 			n.metrics.laterItems.Inc()
 			n.log.Warn("deferred item left to newer servers", "shard", machine.Shard(), "seq", m.Seq, "error", err)

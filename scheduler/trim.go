@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 const (
@@ -117,8 +118,8 @@ func (h *housekeeper) readers(ctx context.Context, t *trimmer) (err error) {
 	t.shards = make([]uint64, h.conn.Cluster().Shards)
 	var bad error
 	err = h.conn.Scan(ctx, t.of.Trig(t.partition), "cur.*", func(m *jet.Stored) bool {
-		var c *bus.Cursor
-		if c, bad = bus.DecodeCursor(m.Header, m.Data); bad != nil {
+		var c *journal.Cursor
+		if c, bad = journal.DecodeCursor(m.Header, m.Data); bad != nil {
 			return false
 		}
 		if c.Shard >= 0 && c.Shard < len(t.shards) {

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestWhatEveryReaderHasReadIsTrimmed(t *testing.T) {
@@ -59,7 +59,7 @@ func TestAShardWhoseCursorIsNotFoundNeedsAllEvents(t *testing.T) {
 		}
 		f(0, 0)
 		for shard, seq := range []uint64{700, 800} {
-			m, err := (&bus.Cursor{Shard: shard, Done: time.Now(), EventSeq: seq, EventsMade: tr.created}).Msg()
+			m, err := (&journal.Cursor{Shard: shard, Done: time.Now(), EventSeq: seq, EventsMade: tr.created}).Msg()
 			if err == nil {
 				_, err = s.conn.JS.PublishMsg(t.Context(), m)
 			}

@@ -23,6 +23,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler"
 )
 
@@ -183,7 +184,7 @@ func (w *world) killNode(name string) {
 
 // fire is a line of a record that stands for one fire, with when it was decided.
 type fire struct {
-	bus.Decided
+	journal.Decided
 	at    time.Time
 	node  string
 	epoch uint64
@@ -194,7 +195,7 @@ type fire struct {
 func (w *world) fires(name job.Name, every time.Duration) []fire {
 	w.t.Helper()
 	var all []fire
-	w.records(func(r *bus.Record, d bus.Decided) {
+	w.records(func(r *journal.Record, d journal.Decided) {
 		for i := range d.Count {
 			if d.Job == name {
 				one := d
@@ -300,7 +301,7 @@ func (c tripConn) Write(p []byte) (int, error) {
 func (w *world) decided() []string {
 	w.t.Helper()
 	var all []string
-	w.records(func(_ *bus.Record, d bus.Decided) {
+	w.records(func(_ *journal.Record, d journal.Decided) {
 		line := fmt.Sprintf("%s %s %s %s", d.Job, d.FireTime.Format("15:04:05"), d.Status, d.Cause)
 		if d.Count > 1 {
 			line += fmt.Sprintf(" x%d", d.Count)
@@ -311,14 +312,14 @@ func (w *world) decided() []string {
 }
 
 // records calls yield for each line of each record, oldest first within a partition.
-func (w *world) records(yield func(*bus.Record, bus.Decided)) {
+func (w *world) records(yield func(*journal.Record, journal.Decided)) {
 	w.t.Helper()
 	w.scan("rec.*", func(m *jet.Stored) {
-		r, err := bus.DecodeRecord(m.Header, m.Data)
+		r, err := journal.DecodeRecord(m.Header, m.Data)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := r.Each(func(d bus.Decided) { yield(r, d) }); err != nil {
+		if err := r.Each(func(d journal.Decided) { yield(r, d) }); err != nil {
 			w.t.Fatal(err)
 		}
 	})

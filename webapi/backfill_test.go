@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -27,17 +28,17 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	w.history(updateOf(0, job.StatusMissed), ran, finished(ran, job.StatusFailed, 0, at(2)), updateOf(2, job.StatusSkipped),
 		updateOf(3, job.StatusMissed), again, finished(again, job.StatusSucceeded, 0, at(9)), updateOf(4, job.StatusMissed), updateOf(5, job.StatusMissed))
 	w.decide(at(10))
-	var asked []bus.BackfillRequest
-	owner(w, bus.VerbBackfill, func(r bus.BackfillRequest) (job.Backfill, error) {
+	var asked []journal.BackfillRequest
+	owner(w, bus.VerbBackfill, func(r journal.BackfillRequest) (job.Backfill, error) {
 		asked = append(asked, r)
 		return job.Backfill{ID: r.ID, AskedAt: noon, AtOnce: r.AtOnce, First: at(0), Last: at(5), Total: len(r.Fires)}, nil
 	})
-	owner(w, bus.VerbBackfills, func(r bus.BackfillsRequest) (bus.BackfillList, error) {
+	owner(w, bus.VerbBackfills, func(r journal.BackfillsRequest) (journal.BackfillList, error) {
 		b := job.Backfill{ID: "b1", AskedAt: noon, AtOnce: 1, First: at(4), Last: at(5), Total: 2, Begun: 1}
 		if r.Fires { // of which the first has been run
 			b.Fires = []int64{at(4).UnixMilli(), at(5).UnixMilli()}
 		}
-		return bus.BackfillList{Backfills: []job.Backfill{b}}, nil
+		return journal.BackfillList{Backfills: []job.Backfill{b}}, nil
 	})
 	path := "/api/v1/jobs/billing/x/backfills"
 	body := func(more string) string {
@@ -70,7 +71,7 @@ func TestABackfillRunsWhatTheLedgerSaysWasMissed(t *testing.T) {
 	if len(list.Items) != 1 || list.Items[0].ID != "b1" {
 		t.Errorf("%+v", list)
 	}
-	owner(w, bus.VerbCancelBackfill, func(r bus.BackfillCancel) (job.Backfill, error) {
+	owner(w, bus.VerbCancelBackfill, func(r journal.BackfillCancel) (job.Backfill, error) {
 		return job.Backfill{ID: r.ID, AskedAt: noon, AtOnce: 1, First: at(4), Last: at(5), Total: 2, Begun: 1}, nil
 	})
 	if b, _ := want[Backfill](w, http.StatusOK, "POST", path+"/b1/cancel", `{"note":"enough"}`); b.ID != "b1" || b.Begun != 1 {
@@ -86,7 +87,7 @@ func TestABackfillOfAllReachesBackBeforeTheJobWasThere(t *testing.T) {
 	saved := w.put("billing/x", "0 * * * *")
 	from := saved.Definition.EffectiveFrom.Truncate(time.Hour).Add(-3 * time.Hour)
 	w.decide(time.Now())
-	owner(w, bus.VerbBackfills, func(bus.BackfillsRequest) (bus.BackfillList, error) { return bus.BackfillList{}, nil })
+	owner(w, bus.VerbBackfills, func(journal.BackfillsRequest) (journal.BackfillList, error) { return journal.BackfillList{}, nil })
 	got, _ := want[BackfillResult](w, http.StatusOK, "POST", "/api/v1/jobs/billing/x/backfills",
 		map[string]any{"from": from.Format(time.RFC3339), "to": from.Add(150 * time.Minute).Format(time.RFC3339), "only": "all", "dry_run": true})
 	if len(got.Fires) != 3 || !got.Fires[0].FireTime.Equal(from) || got.Fires[0].Outcome != outcome.Unjudged {

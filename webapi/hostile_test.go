@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
 
@@ -43,10 +44,10 @@ func newHostile(t *testing.T) *hostile {
 	})
 	owner(h.world, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{Found: "pending"}, nil })
 	filling := job.Backfill{ID: "b", AskedAt: noon, AtOnce: 1, First: noon, Last: noon, Total: 1}
-	owner(h.world, bus.VerbBackfill, func(bus.BackfillRequest) (job.Backfill, error) { return filling, nil })
-	owner(h.world, bus.VerbCancelBackfill, func(bus.BackfillCancel) (job.Backfill, error) { return filling, nil })
-	owner(h.world, bus.VerbBackfills, func(bus.BackfillsRequest) (bus.BackfillList, error) {
-		return bus.BackfillList{Backfills: []job.Backfill{filling}}, nil
+	owner(h.world, bus.VerbBackfill, func(journal.BackfillRequest) (job.Backfill, error) { return filling, nil })
+	owner(h.world, bus.VerbCancelBackfill, func(journal.BackfillCancel) (job.Backfill, error) { return filling, nil })
+	owner(h.world, bus.VerbBackfills, func(journal.BackfillsRequest) (journal.BackfillList, error) {
+		return journal.BackfillList{Backfills: []job.Backfill{filling}}, nil
 	})
 	h.known = map[string][]string{"group": {"billing"}, "name": {"x"}, "run_id": {string(run.RunID)}, "calendar": {"c"}, "user": {"bob"}, "session": {"s"}, "token": {"t"}, "secret": {"s"}, "backfill": {"b"}, "instance": {"b1"}}
 	return h

@@ -9,13 +9,14 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // decide has all shards decided up to an instant.
 func (w *world) decide(at time.Time) {
 	w.Helper()
 	for shard := range shards {
-		m, err := (&bus.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at, JobsSeq: 1000}).Msg()
+		m, err := (&journal.Cursor{Shard: shard, Epoch: 1, Node: "n", Commit: "1.1", Done: at, JobsSeq: 1000}).Msg()
 		w.check(err)
 		bus.Rollup(m)
 		_, err = w.conn.JS.PublishMsg(w.Context(), m)

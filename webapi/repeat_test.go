@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -55,7 +56,7 @@ func TestARunThatAnotherServerAcceptedCanBeRead(t *testing.T) {
 	w.put("billing/x", "@daily")
 	run := begun("billing/x", time.Now().Truncate(time.Millisecond)) // whoever accepted it, its owner stores the record
 	shard := run.Job.Shard(w.conn.Cluster().Shards)
-	record := bus.Record{Shard: shard, At: run.At, Outcomes: []bus.Outcome{{Status: run.Status, Cause: run.Cause, FireTime: run.At, Jobs: []string{bus.JobVersion(run.Job, 1)}}}}
+	record := journal.Record{Shard: shard, At: run.At, Outcomes: []journal.Outcome{{Status: run.Status, Cause: run.Cause, FireTime: run.At, Jobs: []string{journal.JobVersion(run.Job, 1)}}}}
 	m, err := record.Msg()
 	w.check(err)
 	stored, err := w.conn.JS.PublishMsg(t.Context(), m)

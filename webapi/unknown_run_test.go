@@ -9,14 +9,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestRequestsOfOneUserForUnknownRunsThatWaitForTheHistoryAreBounded(t *testing.T) {
 	w := newWorld(t)
 	w.put("billing/x", "@daily")
-	record := bus.Record{Shard: 0, At: noon, Outcomes: []bus.Outcome{{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: noon, Jobs: []string{bus.JobVersion("billing/x", 1)}}}}
+	record := journal.Record{Shard: 0, At: noon, Outcomes: []journal.Outcome{{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: noon, Jobs: []string{journal.JobVersion("billing/x", 1)}}}}
 	m, err := record.Msg()
 	w.check(err)
 	stored, err := w.conn.JS.PublishMsg(t.Context(), m)

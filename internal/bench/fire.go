@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // benchFire has many jobs fire on a grid of seconds, and nobody to run them.
@@ -101,7 +101,7 @@ func (w *benchWorld) lateness(ctx context.Context) (*lateness, error) {
 	l := &lateness{}
 	for _, stream := range w.conn.Trigs() {
 		err := w.conn.Scan(ctx, stream, "rec.*", func(m *jet.Stored) bool {
-			rec, err := bus.DecodeRecord(m.Header, m.Data)
+			rec, err := journal.DecodeRecord(m.Header, m.Data)
 			if err != nil {
 				return true // not a fire of ours; the audit counts it as lost
 			}

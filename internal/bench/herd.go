@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // benchHerd has all jobs due at one instant, once, and takes the time until the last
@@ -71,7 +72,7 @@ func (w *benchWorld) allDone(ctx context.Context, shards int, at time.Time) (boo
 		if err != nil {
 			return false, err
 		}
-		c, err := bus.DecodeCursor(m.Header, m.Data)
+		c, err := journal.DecodeCursor(m.Header, m.Data)
 		if err != nil {
 			return false, err
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/embedded"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler"
 )
 
@@ -259,13 +260,13 @@ func poll(ctx context.Context, ok func() (bool, error)) error {
 // from, up to the position of each job's shard.
 func (w *benchWorld) audit(ctx context.Context, n int, from time.Time, schedule func(i int) job.Schedule) (count, lost, doubled int, err error) {
 	shards := w.conn.Cluster().Shards
-	cursors := make([]*bus.Cursor, shards)
+	cursors := make([]*journal.Cursor, shards)
 	for s := range shards {
 		m, err := w.conn.Last(ctx, w.conn.TrigOf(s), bus.SubjectCursor(s))
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		if cursors[s], err = bus.DecodeCursor(m.Header, m.Data); err != nil {
+		if cursors[s], err = journal.DecodeCursor(m.Header, m.Data); err != nil {
 			return 0, 0, 0, err
 		}
 	}

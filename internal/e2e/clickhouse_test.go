@@ -27,6 +27,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/chserver/chtest"
 	"github.com/carillon-scheduler/carillon/internal/e2e/processtest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
@@ -172,7 +173,7 @@ func newFlow(t *testing.T) *flow {
 func (f *flow) send(n int) error {
 	shards := f.conn.Cluster().Shards
 	fire := f.since.Add(time.Duration(n) * time.Minute)
-	record := &bus.Record{Shard: 1, Epoch: 1, Commit: strconv.Itoa(n), Node: "a", At: fire}
+	record := &journal.Record{Shard: 1, Epoch: 1, Commit: strconv.Itoa(n), Node: "a", At: fire}
 	var messages []*nats.Msg
 	add := func(m *nats.Msg, err error) error {
 		messages = append(messages, m)
@@ -184,7 +185,7 @@ func (f *flow) send(n int) error {
 			RunID: job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule), Job: name, Version: 1, Shard: name.Shard(shards), Attempt: 1,
 			Cause: job.CauseSchedule, FireTime: fire, CommittedAt: fire,
 		}
-		outcome := bus.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: fire, Jobs: []string{bus.JobVersion(name, 1)}}
+		outcome := journal.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: fire, Jobs: []string{journal.JobVersion(name, 1)}}
 		status := job.StatusSucceeded
 		switch i % 10 {
 		case 0:

@@ -11,14 +11,15 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // outcome publishes a record of one outcome of f's run.
-func (w *world) outcome(f fire, after time.Duration, o bus.Outcome) {
+func (w *world) outcome(f fire, after time.Duration, o journal.Outcome) {
 	w.t.Helper()
-	o.Cause, o.FireTime, o.Jobs = job.CauseSchedule, f.time(), []string{bus.JobVersion(f.job, 3)}
-	r := &bus.Record{Shard: 1, Epoch: 1, Commit: fmt.Sprint(f, after), Node: "a", At: f.time().Add(after), Outcomes: []bus.Outcome{o}}
+	o.Cause, o.FireTime, o.Jobs = job.CauseSchedule, f.time(), []string{journal.JobVersion(f.job, 3)}
+	r := &journal.Record{Shard: 1, Epoch: 1, Commit: fmt.Sprint(f, after), Node: "a", At: f.time().Add(after), Outcomes: []journal.Outcome{o}}
 	w.publish(r.Msg())
 }
 
@@ -61,14 +62,14 @@ func TestEachAttemptOfARunIsInTheHistory(t *testing.T) {
 		w.say(first)
 		time.Sleep(time.Minute)
 		w.wantRun(f, "#1 failed, to be tried again after 1s: ")
-		w.outcome(f, 2*time.Second, bus.Outcome{Status: job.StatusQueued, Attempt: 2, Reason: "attempt 1 failed; the next is due 10s later"})
+		w.outcome(f, 2*time.Second, journal.Outcome{Status: job.StatusQueued, Attempt: 2, Reason: "attempt 1 failed; the next is due 10s later"})
 		time.Sleep(time.Minute)
 		w.wantRun(f, "#2 queued: attempt 1 failed; the next is due 10s later", "#1 failed after 1s: ")
 		second := f.ended(2, job.StatusFailed, 15*time.Second)
 		second.Retry = true
 		w.say(second)
-		w.outcome(f, 12*time.Second, bus.Outcome{Status: job.StatusPending, Attempt: 2})
-		w.outcome(f, 16*time.Second, bus.Outcome{Status: job.StatusFailed, Attempt: 2, Reason: "there is no further attempt"})
+		w.outcome(f, 12*time.Second, journal.Outcome{Status: job.StatusPending, Attempt: 2})
+		w.outcome(f, 16*time.Second, journal.Outcome{Status: job.StatusFailed, Attempt: 2, Reason: "there is no further attempt"})
 		lines := f.log("one", "two")
 		lines.Attempt = 2
 		w.print(lines)
@@ -87,9 +88,9 @@ func TestAnAttemptInPiecesHasAnEndWhenAnotherFollows(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
 		f := fire{report, 0}
-		w.outcome(f, ms(4), bus.Outcome{Status: job.StatusPending, Total: 2})
-		w.outcome(f, time.Second, bus.Outcome{Status: job.StatusFailed, Total: 2, Retry: true, Reason: "1 of 2 pieces succeeded; 1 failed"})
-		w.outcome(f, time.Second, bus.Outcome{Status: job.StatusQueued, Total: 2, Attempt: 2, Reason: "attempt 2 repeats 1 of them"})
+		w.outcome(f, ms(4), journal.Outcome{Status: job.StatusPending, Total: 2})
+		w.outcome(f, time.Second, journal.Outcome{Status: job.StatusFailed, Total: 2, Retry: true, Reason: "1 of 2 pieces succeeded; 1 failed"})
+		w.outcome(f, time.Second, journal.Outcome{Status: job.StatusQueued, Total: 2, Attempt: 2, Reason: "attempt 2 repeats 1 of them"})
 		time.Sleep(time.Minute)
 		attempts, err := w.store.Run(w.t.Context(), f.id())
 		if err != nil || len(attempts) != 2 {
@@ -108,10 +109,10 @@ func TestEndsWithoutAnExecutorAreInTheHistory(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
 		child := fire{report, 1}
-		w.outcome(child, ms(5), bus.Outcome{Status: job.StatusQueued, Reason: "it waits for 1 earlier run", ParentRun: fire{report, 0}.id()})
+		w.outcome(child, ms(5), journal.Outcome{Status: job.StatusQueued, Reason: "it waits for 1 earlier run", ParentRun: fire{report, 0}.id()})
 		other := fire{report, 3}.id()
-		w.outcome(child, ms(5), bus.Outcome{Status: job.StatusQueued, ParentRun: fire{report, 0}.id(), Joined: []job.RunID{other, fire{report, 0}.id()}})
-		w.outcome(child, time.Second, bus.Outcome{Status: job.StatusCancelled, Reason: "called off by ann"})
+		w.outcome(child, ms(5), journal.Outcome{Status: job.StatusQueued, ParentRun: fire{report, 0}.id(), Joined: []job.RunID{other, fire{report, 0}.id()}})
+		w.outcome(child, time.Second, journal.Outcome{Status: job.StatusCancelled, Reason: "called off by ann"})
 		missed := fire{report, 2}
 		w.record(missed)
 		time.Sleep(2 * time.Hour)
@@ -141,7 +142,7 @@ func TestARunInPiecesBeginsWithItsFirstPieceAndEndsWithItsRecord(t *testing.T) {
 			lines.Index, lines.Total = i, 4
 			w.print(lines)
 		}
-		w.outcome(f, ms(5), bus.Outcome{Status: job.StatusPending, Total: 4})
+		w.outcome(f, ms(5), journal.Outcome{Status: job.StatusPending, Total: 4})
 		w.start("a")
 		time.Sleep(time.Minute)
 		w.wantRun(f, "#1 running: ")
@@ -158,7 +159,7 @@ func TestARunInPiecesBeginsWithItsFirstPieceAndEndsWithItsRecord(t *testing.T) {
 		if err != nil || len(lines) != 1 || lines[0].Text != "this is piece 1" {
 			w.t.Errorf("the second piece has the lines %+v, with %v", lines, err)
 		}
-		w.outcome(f, 12*time.Second, bus.Outcome{Status: job.StatusSucceeded})
+		w.outcome(f, 12*time.Second, journal.Outcome{Status: job.StatusSucceeded})
 		time.Sleep(time.Minute)
 		w.wantRun(f, "#1 succeeded after 12s: ")
 	})

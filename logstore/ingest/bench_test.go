@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // BenchmarkDecode decodes what a plain run makes: a line of a record of a hundred,
@@ -15,10 +16,10 @@ func BenchmarkDecode(b *testing.B) {
 	const shards, lines = 64, 100
 	name := job.Name("billing/report")
 	fire := time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)
-	record := &bus.Record{Shard: name.Shard(shards), Node: "a", At: fire}
-	o := bus.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: fire}
+	record := &journal.Record{Shard: name.Shard(shards), Node: "a", At: fire}
+	o := journal.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: fire}
 	for range lines {
-		o.Jobs = append(o.Jobs, bus.JobVersion(name, 3))
+		o.Jobs = append(o.Jobs, journal.JobVersion(name, 3))
 	}
 	record.Outcomes = append(record.Outcomes, o)
 	m, err := record.Msg()

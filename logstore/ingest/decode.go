@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -57,7 +58,7 @@ func (b *batch) add(u logstore.Update) {
 }
 
 func decodeRecord(b *batch, m *message) {
-	r, err := bus.DecodeRecord(m.header, m.data)
+	r, err := journal.DecodeRecord(m.header, m.data)
 	if err != nil {
 		b.refused = append(b.refused, err)
 		return
@@ -67,7 +68,7 @@ func decodeRecord(b *batch, m *message) {
 		lines += len(r.Outcomes[i].Jobs)
 	}
 	b.updates, b.sources = slices.Grow(b.updates, lines), slices.Grow(b.sources, lines)
-	err = r.Each(func(d bus.Decided) {
+	err = r.Each(func(d journal.Decided) {
 		u := logstore.Update{
 			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Until: d.Until, Count: d.Count,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // wantStatus reports unless the store has a run of f with that status. None is "".
@@ -76,9 +77,9 @@ func TestARecordThatTellsMoreIsNotHeldBack(t *testing.T) {
 		w.record(held)
 		time.Sleep(300 * time.Millisecond)
 		w.wantStatus(held, "")
-		w.publish((&bus.Record{Shard: 1, Epoch: 1, Commit: "1.2", Node: "a", At: asked.time(), Outcomes: []bus.Outcome{{
+		w.publish((&journal.Record{Shard: 1, Epoch: 1, Commit: "1.2", Node: "a", At: asked.time(), Outcomes: []journal.Outcome{{
 			Status: job.StatusPending, Cause: job.CauseManual, FireTime: asked.time(),
-			Jobs: []string{bus.JobVersion(report, 3)}, RunIDs: []job.RunID{asked.id()},
+			Jobs: []string{journal.JobVersion(report, 3)}, RunIDs: []job.RunID{asked.id()},
 		}}}).Msg())
 		time.Sleep(150 * time.Millisecond)
 		w.wantStatus(asked, job.StatusPending)

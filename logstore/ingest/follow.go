@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -122,15 +123,15 @@ func (f *follower) live(ctx context.Context, stream string, since time.Time) (ti
 		return since, err
 	}
 	err = f.conn.Scan(ctx, stream, bus.SubjectAllDeferred, func(s *jet.Stored) bool {
-		d, err := bus.DecodeDeferred(s.Header, s.Data)
-		if err != nil || d.Kind != bus.DeferredQueued && d.Kind != bus.DeferredPieces {
+		d, err := journal.DecodeDeferred(s.Header, s.Data)
+		if err != nil || d.Kind != journal.DeferredQueued && d.Kind != journal.DeferredPieces {
 			return true
 		}
 		t, err := bus.DecodeTrigger(nil, d.Trigger)
 		if err != nil {
 			return true
 		}
-		if d.Kind == bus.DeferredPieces {
+		if d.Kind == journal.DeferredPieces {
 			t.Total = len(d.Pieces.States)
 			add(t, job.StatusPending)
 		} else {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestRunsOfAllPartitionsAreInTheStoreOnce(t *testing.T) {
@@ -84,8 +85,8 @@ func ofShard(shard int) job.Name {
 // decide stores the record of a fire, as the owner of its job's shard does.
 func (w *world) decide(f fire) {
 	w.t.Helper()
-	r := &bus.Record{Shard: f.job.Shard(shards), Epoch: 1, Commit: fmt.Sprint(f), Node: "a", At: f.time().Add(5 * time.Millisecond), Outcomes: []bus.Outcome{
-		{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: f.time(), Jobs: []string{bus.JobVersion(f.job, 3)}},
+	r := &journal.Record{Shard: f.job.Shard(shards), Epoch: 1, Commit: fmt.Sprint(f), Node: "a", At: f.time().Add(5 * time.Millisecond), Outcomes: []journal.Outcome{
+		{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: f.time(), Jobs: []string{journal.JobVersion(f.job, 3)}},
 	}}
 	w.publish(r.Msg())
 }

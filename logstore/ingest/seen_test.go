@@ -14,18 +14,19 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // announcing returns a record of a rush, as ingest pulls it.
 func announcing(t *testing.T, first, runs int) *message {
 	t.Helper()
-	r := &bus.Record{Shard: 1, Epoch: 1, Commit: "1.1", Node: "a", At: time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)}
-	o := bus.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: r.At}
+	r := &journal.Record{Shard: 1, Epoch: 1, Commit: "1.1", Node: "a", At: time.Date(2026, 1, 5, 3, 0, 0, 0, time.UTC)}
+	o := journal.Outcome{Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: r.At}
 	for i := range runs {
-		o.Jobs = append(o.Jobs, bus.JobVersion(job.Name("g/"+strconv.Itoa(first+i)), 1))
+		o.Jobs = append(o.Jobs, journal.JobVersion(job.Name("g/"+strconv.Itoa(first+i)), 1))
 	}
-	r.Outcomes = []bus.Outcome{o}
+	r.Outcomes = []journal.Outcome{o}
 	m, err := r.Msg()
 	if err != nil {
 		t.Fatal(err)

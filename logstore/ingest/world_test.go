@@ -22,6 +22,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
@@ -296,10 +297,10 @@ func (f fire) id() job.RunID {
 
 func (w *world) record(fires ...fire) {
 	w.t.Helper()
-	r := &bus.Record{Shard: 1, Epoch: 1, Commit: fmt.Sprint(fires), Node: "a", At: fires[0].time().Add(5 * time.Millisecond)}
+	r := &journal.Record{Shard: 1, Epoch: 1, Commit: fmt.Sprint(fires), Node: "a", At: fires[0].time().Add(5 * time.Millisecond)}
 	for _, f := range fires {
-		r.Outcomes = append(r.Outcomes, bus.Outcome{
-			Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: f.time(), Jobs: []string{bus.JobVersion(f.job, 3)},
+		r.Outcomes = append(r.Outcomes, journal.Outcome{
+			Status: job.StatusPending, Cause: job.CauseSchedule, FireTime: f.time(), Jobs: []string{journal.JobVersion(f.job, 3)},
 		})
 	}
 	w.publish(r.Msg())

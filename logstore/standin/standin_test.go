@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
@@ -181,8 +182,8 @@ func (w *world) fire() *bus.Trigger {
 	w.t.Helper()
 	time.Sleep(time.Millisecond) // no two of one instant
 	t := trigger(report)
-	r := &bus.Record{Shard: t.Shard, Epoch: 1, Commit: string(t.RunID), Node: "a", At: t.CommittedAt, Outcomes: []bus.Outcome{
-		{Status: job.StatusPending, Cause: t.Cause, FireTime: t.FireTime, Jobs: []string{bus.JobVersion(report, t.Version)}},
+	r := &journal.Record{Shard: t.Shard, Epoch: 1, Commit: string(t.RunID), Node: "a", At: t.CommittedAt, Outcomes: []journal.Outcome{
+		{Status: job.StatusPending, Cause: t.Cause, FireTime: t.FireTime, Jobs: []string{journal.JobVersion(report, t.Version)}},
 	}}
 	w.publish(r.Msg())
 	return t

@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -151,7 +152,7 @@ func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]
 		return err
 	}
 	return f.conn.Scan(ctx, f.conn.TrigOf(shard), bus.SubjectDeferred(shard), func(m *jet.Stored) bool {
-		d, err := bus.DecodeDeferred(m.Header, m.Data)
+		d, err := journal.DecodeDeferred(m.Header, m.Data)
 		if err != nil {
 			return true
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
@@ -97,8 +98,8 @@ func (w *world) triggerWith(change func(*bus.Trigger)) *bus.Trigger {
 	body, err := t.Encode()
 	w.check(err)
 	w.publish(bus.NewMessage(bus.SubjectTrigger(t.Shard, "g"), bus.MessageTrigger, bus.AppendTrigger(nil, t, body)))
-	m, err := (&bus.Record{Shard: t.Shard, Epoch: 1, Commit: "1.1", Node: "n", At: now, Outcomes: []bus.Outcome{{
-		Status: job.StatusPending, Cause: t.Cause, FireTime: t.FireTime, Jobs: []string{bus.JobVersion(name, 3)}, RunIDs: []job.RunID{id},
+	m, err := (&journal.Record{Shard: t.Shard, Epoch: 1, Commit: "1.1", Node: "n", At: now, Outcomes: []journal.Outcome{{
+		Status: job.StatusPending, Cause: t.Cause, FireTime: t.FireTime, Jobs: []string{journal.JobVersion(name, 3)}, RunIDs: []job.RunID{id},
 	}}}).Msg()
 	w.check(err)
 	w.publish(m)
@@ -247,7 +248,7 @@ func TestARunThatItsOwnerWatchesIsItsOwnersToEnd(t *testing.T) {
 		w.ingest()
 		r := w.trigger()
 		w.answer()
-		m, err := (&bus.Deferred{Kind: bus.DeferredAlive, Job: name, Trigger: bus.AppendTrigger(nil, r, `{"task":{"handler":"h"}}`)}).Msg(r.Shard)
+		m, err := (&journal.Deferred{Kind: journal.DeferredAlive, Job: name, Trigger: bus.AppendTrigger(nil, r, `{"task":{"handler":"h"}}`)}).Msg(r.Shard)
 		w.check(err)
 		w.publish(m)
 		w.rounds(3)

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"unique"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // admission is the outcome of a request for a run.
@@ -91,7 +91,7 @@ func (rs *runs) launch(b *builder, a *watchedRun) admission {
 			return f
 		}
 	}
-	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive}, a)
+	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive}, a)
 	b.trigger(a.job, a.body.Value(), a.attempt)
 	return admission{status: job.StatusPending}
 }
@@ -106,7 +106,7 @@ func (r *attempt) setEndBy(b *builder, rules *job.Reactions) {
 // enqueue puts a run into the queue of its job.
 func (rs *runs) enqueue(b *builder, a *watchedRun) {
 	a.stage = queued
-	d := &bus.Deferred{Kind: bus.DeferredQueued}
+	d := &journal.Deferred{Kind: journal.DeferredQueued}
 	if a.pieces != nil {
 		d.Pieces = a.pieces.deferred(0).Pieces
 	}

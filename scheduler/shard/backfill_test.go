@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestABackfillYieldsToWhatIsDueInItsGroup(t *testing.T) {
@@ -16,7 +17,7 @@ func TestABackfillYieldsToWhatIsDueInItsGroup(t *testing.T) {
 		v.Priority, v.Retry = job.PriorityHigh, job.Retry{Limit: 1, Backoff: job.BackoffConstant, Delay: job.Duration(time.Second)}
 	})
 	b.m.Cluster.PutGroup("g", true)
-	r := bus.BackfillRequest{ID: "again", Job: "g/a", Fires: []int64{noon.Add(-time.Hour).UnixMilli()}, AtOnce: 1}
+	r := journal.BackfillRequest{ID: "again", Job: "g/a", Fires: []int64{noon.Add(-time.Hour).UnixMilli()}, AtOnce: 1}
 	if _, err := b.m.Backfills.Ask(r); err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"unique"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // fillAtOnce is how many runs of backfills one step begins at most, so that they leave
@@ -38,7 +38,7 @@ func (f *backfill) left() []int64 {
 
 // askedBackfill is a request that the next batch takes in.
 type askedBackfill struct {
-	bus.BackfillRequest
+	journal.BackfillRequest
 	cancel bool // it asks for the end of the one with its id, because of Note
 }
 
@@ -59,7 +59,7 @@ type Backfills struct {
 // which names it in Backfills; done is not nil when it is already. Fires that another
 // backfill of the job has yet to run are left out. Errors: job.ErrNotFound,
 // job.ErrConflict when that leaves none or there is no room for further runs, an *InvalidError.
-func (bf *Backfills) Ask(r bus.BackfillRequest) (done *job.Backfill, err error) {
+func (bf *Backfills) Ask(r journal.BackfillRequest) (done *job.Backfill, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
 	}
@@ -102,13 +102,13 @@ func (bf *Backfills) Cancel(name job.Name, backfillID, why string) error {
 	case f.stopped():
 		return fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillOver.With(backfillID, name))
 	}
-	bf.asked = append(bf.asked, askedBackfill{cancel: true, BackfillRequest: bus.BackfillRequest{ID: backfillID, Job: name, Note: why}})
+	bf.asked = append(bf.asked, askedBackfill{cancel: true, BackfillRequest: journal.BackfillRequest{ID: backfillID, Job: name, Note: why}})
 	return nil
 }
 
 // List returns those of a job that are stored, oldest first, with their fires if
 // that is asked for. The error is job.ErrNotFound.
-func (bf *Backfills) List(r bus.BackfillsRequest) ([]job.Backfill, error) {
+func (bf *Backfills) List(r journal.BackfillsRequest) ([]job.Backfill, error) {
 	id, ok := bf.jobs.find(r.Job)
 	if !ok {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
@@ -205,7 +205,7 @@ func (bf *Backfills) take(b *builder) {
 		f := &backfill{Backfill: job.Backfill{
 			ID: r.ID, AskedAt: b.now, By: r.By, Note: r.Note, AtOnce: r.AtOnce, First: instant(fires[0]), Last: instant(fires[len(fires)-1]), Total: len(fires), Fires: fires,
 		}}
-		f.list = b.deferred(bf.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfill, Job: r.Job, Backfill: &f.Backfill})
+		f.list = b.deferred(bf.cfg.Shard, &journal.Deferred{Kind: journal.DeferredBackfill, Job: r.Job, Backfill: &f.Backfill})
 		bf.write(b, id, f)
 		bf.byJob[id] = append(bf.byJob[id], f)
 		bf.wake(id)
@@ -223,7 +223,7 @@ func (bf *Backfills) write(b *builder, id uint32, f *backfill) {
 	bf.items.release(f.item)
 	progress := f.Backfill
 	progress.Fires = nil
-	f.item = b.deferred(bf.cfg.Shard, &bus.Deferred{Kind: bus.DeferredBackfilled, Job: bf.jobs.at(id).name, Backfill: &progress})
+	f.item = b.deferred(bf.cfg.Shard, &journal.Deferred{Kind: journal.DeferredBackfilled, Job: bf.jobs.at(id).name, Backfill: &progress})
 }
 
 // fill begins runs of backfills, as far as b has room.
@@ -299,14 +299,14 @@ func (bf *Backfills) fillRun(b *builder, id uint32, f *backfill) {
 
 // restore enters one of the two items of a backfill. Where there are several
 // that say how far it has come, the last one holds.
-func (bf *Backfills) restore(id uint32, d *bus.Deferred, seq uint64) {
+func (bf *Backfills) restore(id uint32, d *journal.Deferred, seq uint64) {
 	f := bf.find(id, d.Backfill.ID)
 	if f == nil {
 		f = &backfill{item: &item{gone: true}}
 		f.Backfill = *d.Backfill
 		bf.byJob[id] = append(bf.byJob[id], f)
 	}
-	if d.Kind == bus.DeferredBackfill {
+	if d.Kind == journal.DeferredBackfill {
 		f.list, f.Fires = &item{seq: seq}, d.Backfill.Fires
 	} else {
 		fires := f.Fires
@@ -331,11 +331,11 @@ func (bf *Backfills) forget(id uint32) {
 	bf.going = slices.DeleteFunc(bf.going, func(other uint32) bool { return other == id })
 }
 
-// age drops backfills that ended more than [bus.BackfillShown] ago.
+// age drops backfills that ended more than [journal.BackfillShown] ago.
 func (bf *Backfills) age(now int64) {
 	for _, id := range slices.Sorted(maps.Keys(bf.byJob)) {
 		bf.byJob[id] = slices.DeleteFunc(bf.byJob[id], func(f *backfill) bool {
-			old := f.over() && now-f.EndedAt.UnixMilli() > bus.BackfillShown.Milliseconds()
+			old := f.over() && now-f.EndedAt.UnixMilli() > journal.BackfillShown.Milliseconds()
 			if old {
 				bf.items.release(f.item)
 			}

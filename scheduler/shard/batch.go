@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // overhead is how many messages a batch has beside triggers and deferred items: the
@@ -154,15 +155,15 @@ func (b *builder) noteMisfire(p job.MisfirePolicy, v verdict) {
 
 // waitItem adds the deferred item that says what the job waits for.
 func (b *builder) waitItem(name job.Name, d *delay) {
-	state := &bus.Deferred{Kind: bus.DeferredEnd, Job: name, RunID: d.run}
+	state := &journal.Deferred{Kind: journal.DeferredEnd, Job: name, RunID: d.run}
 	if d.run == "" {
-		state = &bus.Deferred{Kind: bus.DeferredDelay, Job: name, Since: instant(d.since)}
+		state = &journal.Deferred{Kind: journal.DeferredDelay, Job: name, Since: instant(d.since)}
 	}
 	d.item = b.deferred(b.cfg.Shard, state)
 }
 
 // deferred adds a deferred item of a shard.
-func (b *builder) deferred(shard int, d *bus.Deferred) *item {
+func (b *builder) deferred(shard int, d *journal.Deferred) *item {
 	msg, err := d.Msg(shard)
 	if err != nil {
 		b.cfg.bug("%v", err)
@@ -206,7 +207,7 @@ func (b *builder) compact() {
 }
 
 // waitIn adds the deferred item that says where a run is.
-func (b *builder) waitIn(d *bus.Deferred, a *watchedRun) *item {
+func (b *builder) waitIn(d *journal.Deferred, a *watchedRun) *item {
 	d.Job = a.job
 	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)

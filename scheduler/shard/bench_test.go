@@ -8,12 +8,13 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // herd returns a machine with n jobs that fire each minute.
 func herd(tb testing.TB, n int) *Machine {
 	tb.Helper()
-	m := New(Config{Tokens: tokens, Shard: simShard, Epoch: 1, Node: "node-1", Planner: &job.Planner{}}, &bus.Cursor{Shard: simShard, Done: noon}, 0)
+	m := New(Config{Tokens: tokens, Shard: simShard, Epoch: 1, Node: "node-1", Planner: &job.Planner{}}, &journal.Cursor{Shard: simShard, Done: noon}, 0)
 	for i := range n {
 		v := &job.Version{Version: 1, EffectiveFrom: noon}
 		v.Job.Job = job.Name(fmt.Sprintf("billing/job-number-%d", i))

@@ -6,6 +6,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // Cancels are the wishes to end runs: those that the machine can end itself, and those that an
@@ -146,7 +147,7 @@ func (cs *Cancels) condemnOne(b *builder, c *condemned) {
 	}
 	cs.items.release(a.item)
 	a.body, a.cancelled = rest.body, c.reason
-	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
+	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive, Reason: a.cancelled}, a)
 }
 
 // endCancelled ends a run that was cancelled while an executor had it. The reason keeps the status

@@ -6,14 +6,15 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // arrival is the end of a parent's run, told to a child.
 type arrival struct {
-	*bus.ParentEnd
+	*journal.ParentEnd
 	child  job.Name
-	joined []job.RunID   // the runs of all parents, of a child that joins several
-	letter *bus.LetterID // nil: the parent's shard is in the same partition
+	joined []job.RunID       // the runs of all parents, of a child that joins several
+	letter *journal.LetterID // nil: the parent's shard is in the same partition
 	item   *item
 }
 
@@ -39,7 +40,7 @@ func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.Ra
 		return
 	}
 	for _, c := range e.newest().Children {
-		d := &bus.Deferred{Kind: bus.DeferredChild, Job: c.Job, Parent: &bus.ParentEnd{
+		d := &journal.Deferred{Kind: journal.DeferredChild, Job: c.Job, Parent: &journal.ParentEnd{
 			Job: e.name, RunID: a.runID, Status: s, Met: c.Wants(s), At: instant(at), Depth: a.depth + 1,
 		}}
 		if c.PassResult {
@@ -47,7 +48,7 @@ func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.Ra
 		}
 		n := c.Job.Shard(ch.cfg.Shards)
 		if ch.cfg.Partitions.Of(n) != ch.cfg.Partitions.Of(ch.cfg.Shard) {
-			d.Kind, d.Letter = bus.DeferredLetter, &bus.LetterID{From: ch.cfg.Shard, At: bus.LetterMark{Made: ch.relay.made}}
+			d.Kind, d.Letter = journal.DeferredLetter, &journal.LetterID{From: ch.cfg.Shard, At: journal.LetterMark{Made: ch.relay.made}}
 			ch.relay.keep(d, b.deferred(ch.cfg.Shard, d))
 			continue
 		}
@@ -203,12 +204,12 @@ func (ch *children) adopt(b *builder, a *arrival) {
 		return
 	}
 	ch.items.release(a.item)
-	a.letter, a.item = nil, b.deferred(ch.cfg.Shard, &bus.Deferred{Kind: bus.DeferredChild, Job: a.child, Parent: a.ParentEnd})
+	a.letter, a.item = nil, b.deferred(ch.cfg.Shard, &journal.Deferred{Kind: journal.DeferredChild, Job: a.child, Parent: a.ParentEnd})
 	b.placed[len(b.placed)-1].left = true
 }
 
 // restore enters the end of a parent that was found on the stream.
-func (ch *children) restore(d *bus.Deferred, i *item) {
+func (ch *children) restore(d *journal.Deferred, i *item) {
 	ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, letter: d.Letter, item: i})
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // cursorState is what is stored of the machine.
@@ -42,7 +43,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	b.compact()
 	m.cursor.commits++
 	commit := strconv.FormatUint(m.cfg.Epoch, 36) + "." + strconv.Itoa(m.cursor.commits)
-	cursor := &bus.Cursor{Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit, Released: m.items.take()}
+	cursor := &journal.Cursor{Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Node: m.cfg.Node, Commit: commit, Released: m.items.take()}
 	m.sweep.save(cursor)
 	m.versions.save(cursor)
 	m.fires.moved.save(cursor)
@@ -58,7 +59,7 @@ func (m *Machine) seal(b *builder) *Batch {
 	messages = append(messages, first)
 	messages = append(messages, b.messages...)
 	if !b.record.empty() {
-		record := &bus.Record{
+		record := &journal.Record{
 			Shard: m.cfg.Shard, Epoch: m.cfg.Epoch, Commit: commit, Node: m.cfg.Node, At: b.now, Outcomes: b.record.outcomes,
 		}
 		notice, err := record.Notice()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // Events is the position of the shard in EVT, and the ends of attempts behind it that have had no
@@ -67,7 +68,7 @@ func (es *Events) pass(seq uint64) bool {
 }
 
 // save enters the position in the cursor of a batch.
-func (es *Events) save(c *bus.Cursor) { c.EventSeq, c.EventsMade = es.settled(), es.made }
+func (es *Events) save(c *journal.Cursor) { c.EventSeq, c.EventsMade = es.settled(), es.made }
 
 // settled returns the sequence up to which events have had their effect.
 func (es *Events) settled() uint64 {

@@ -1,9 +1,9 @@
 package shard
 
 import (
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // Failures counts runs in a row that have ended badly, and has the jobs that are to be paused because
@@ -43,18 +43,18 @@ func (fl *Failures) count(b *builder, a *watchedRun, s job.Status, p *job.Plan) 
 	switch {
 	case n == 0:
 	case n < p.PauseAfter:
-		d := &bus.Deferred{Kind: bus.DeferredFailures, Job: a.job, Count: n}
+		d := &journal.Deferred{Kind: journal.DeferredFailures, Job: a.job, Count: n}
 		fl.byJob[a.jobID] = &failureCount{n: n, item: b.deferred(fl.cfg.Shard, d)}
 	default:
 		why := reason.FailuresInARow.With(n, a.runID)
-		d := &bus.Deferred{Kind: bus.DeferredPause, Job: a.job, Version: int(p.Version), Reason: why}
+		d := &journal.Deferred{Kind: journal.DeferredPause, Job: a.job, Version: int(p.Version), Reason: why}
 		fl.pauses = append(fl.pauses, &Pause{Job: a.job, Version: int(p.Version), Reason: why, item: b.deferred(fl.cfg.Shard, d)})
 	}
 }
 
 // restore enters the count of a job, or its wish to be paused, that an earlier owner has left in an item at seq.
-func (fl *Failures) restore(id uint32, d *bus.Deferred, seq uint64) {
-	if d.Kind == bus.DeferredPause {
+func (fl *Failures) restore(id uint32, d *journal.Deferred, seq uint64) {
+	if d.Kind == journal.DeferredPause {
 		fl.pauses = append(fl.pauses, &Pause{Job: d.Job, Version: d.Version, Reason: d.Reason, item: &item{seq: seq}})
 		return
 	}

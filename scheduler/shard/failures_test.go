@@ -6,11 +6,12 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // countOf plays the ends of runs of a job that is to be paused after three failures in a row, each in a
 // batch of its own, and returns the kinds of the items that these write.
-func countOf(t *testing.T, fl *Failures, ends ...job.Status) (kinds []bus.DeferredKind) {
+func countOf(t *testing.T, fl *Failures, ends ...job.Status) (kinds []journal.DeferredKind) {
 	t.Helper()
 	rules := &job.Plan{Rules: &job.Rules{Reactions: job.Reactions{PauseAfter: 3}}}
 	for seq, s := range ends {
@@ -18,7 +19,7 @@ func countOf(t *testing.T, fl *Failures, ends ...job.Status) (kinds []bus.Deferr
 		a := &watchedRun{jobID: 7, job: "g/a", attempt: attempt{runID: "r"}}
 		fl.count(b, a, s, rules)
 		for _, m := range b.messages {
-			d, err := bus.DecodeDeferred(m.Header, m.Data)
+			d, err := journal.DecodeDeferred(m.Header, m.Data)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +39,7 @@ func newFailures() *Failures {
 func TestFailuresInARowAreCountedUpToThePause(t *testing.T) {
 	fl := newFailures()
 	got := countOf(t, fl, job.StatusFailed, job.StatusLost, job.StatusCancelled, job.StatusTimedOut)
-	want := []bus.DeferredKind{bus.DeferredFailures, bus.DeferredFailures, bus.DeferredPause}
+	want := []journal.DeferredKind{journal.DeferredFailures, journal.DeferredFailures, journal.DeferredPause}
 	if !slices.Equal(got, want) {
 		t.Errorf("the batches have %v, want %v", got, want)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestAnItemWithoutRoomKeepsItsEventAndThePredecessor(t *testing.T) {
@@ -53,10 +54,10 @@ func TestAnItemInFlightIsKeptUntilWhatOvertookItIsWritten(t *testing.T) {
 	b.m.Committed(b.trig.publish(batch.Messages).first)
 	b.step(2*time.Minute+2*time.Second, overhead) // no room for what it waits for now
 	for seq, d := range b.trig.deferred {
-		if !b.trig.released[seq] && d.Kind != bus.DeferredEnd {
+		if !b.trig.released[seq] && d.Kind != journal.DeferredEnd {
 			t.Errorf("item %+v has had its effect, and is not released", d)
 		}
-		if b.trig.released[seq] && d.Kind == bus.DeferredEnd && d.RunID.Time().Equal(noon.Add(2*time.Minute)) {
+		if b.trig.released[seq] && d.Kind == journal.DeferredEnd && d.RunID.Time().Equal(noon.Add(2*time.Minute)) {
 			t.Error("the newest item is released, and nothing is written in its place")
 		}
 	}

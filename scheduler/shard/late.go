@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // lateVersion is a version that the machine heard of after its position had passed
@@ -186,12 +186,14 @@ func (vs *versions) seal() uint64 {
 }
 
 // listBegins returns for the cursor where fires of versions begin later than these say, in order.
-func (vs *versions) listBegins() []bus.Begin {
-	var list []bus.Begin
+func (vs *versions) listBegins() []journal.Begin {
+	var list []journal.Begin
 	for name, from := range vs.begins {
-		list = append(list, bus.Begin{Job: name.job, Version: int(name.version), After: instant(from)})
+		list = append(list, journal.Begin{Job: name.job, Version: int(name.version), After: instant(from)})
 	}
-	slices.SortFunc(list, func(a, b bus.Begin) int { return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version)) })
+	slices.SortFunc(list, func(a, b journal.Begin) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Version, b.Version))
+	})
 	return list
 }
 

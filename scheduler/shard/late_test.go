@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // passing returns a bench whose position is at 12:03, and whose machine can hear late.
@@ -20,7 +21,7 @@ func passing(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) wantBegins(want ...bus.Begin) {
+func (b *bench) wantBegins(want ...journal.Begin) {
 	b.t.Helper()
 	if diff := cmp.Diff(want, b.trig.cursor.Begins); diff != "" {
 		b.t.Errorf("versions that begin later (-want +got):\n%s", diff)
@@ -124,7 +125,7 @@ func TestAnEditHeardLateBeginsAfterTheLastFireOfTheVersionBefore(t *testing.T) {
 	}
 	b.want(b.step(2*time.Minute+40*time.Second, bus.MaxBatch))
 	b.want(b.step(3*time.Minute+IdleAfter*time.Millisecond, bus.MaxBatch))
-	b.wantBegins(bus.Begin{Job: "g/a", Version: 2, After: noon.Add(2 * time.Minute)})
+	b.wantBegins(journal.Begin{Job: "g/a", Version: 2, After: noon.Add(2 * time.Minute)})
 	b.succeed()
 	b.put(0, 1, minutely)
 	b.put(90*time.Second, 2, spread)

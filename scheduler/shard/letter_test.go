@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // newParted returns a machine of a cluster with several partitions, as the owner who has claimed its
@@ -64,7 +65,7 @@ func TestALetterForAnotherPartitionWaitsInTheShardUntilItIsStoredThere(t *testin
 			for _, w := range b.m.Relay.Next(p, 10) {
 				d := b.m.Relay.Item(w)
 				fmt.Fprintf(&text, "%d: %s %s from %d made %s, ", p, d.Kind, d.Job, d.Letter.From, d.Letter.At.Made.Format("15:04:05"))
-				if kept := b.trig.deferred[d.Letter.At.Seq]; kept == nil || kept.Kind != bus.DeferredLetter {
+				if kept := b.trig.deferred[d.Letter.At.Seq]; kept == nil || kept.Kind != journal.DeferredLetter {
 					t.Errorf("at its sequence is %+v", kept)
 				}
 			}
@@ -102,7 +103,7 @@ func TestLettersOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) 
 	b.put(0, 1, func(v *job.Version) { v.Job.Job = child })
 	runs := 0
 	tell := func(minute int, seq uint64) int {
-		d := &bus.Deferred{Kind: bus.DeferredChild, Job: child, Letter: &bus.LetterID{From: 4, At: bus.LetterMark{Made: noon.Add(time.Duration(minute) * time.Minute), Seq: seq}}, Parent: &bus.ParentEnd{
+		d := &journal.Deferred{Kind: journal.DeferredChild, Job: child, Letter: &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon.Add(time.Duration(minute) * time.Minute), Seq: seq}}, Parent: &journal.ParentEnd{
 			Job: "g/parent", RunID: job.RunID(fmt.Sprintf("run %d", b.trig.last)), Status: job.StatusSucceeded, Met: true, At: noon.Add(time.Second),
 		}}
 		b.trig.last++
@@ -136,7 +137,7 @@ func TestLettersOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) 
 			t.Errorf("letter %d of the stream made at minute %d: %d runs, want %d", letter.seq, letter.minute, got, letter.runs)
 		}
 	}
-	if diff := cmp.Diff(map[int]bus.LetterMark{4: {Made: noon.Add(5 * time.Minute), Seq: 2}}, b.trig.cursor.Letters); diff != "" {
+	if diff := cmp.Diff(map[int]journal.LetterMark{4: {Made: noon.Add(5 * time.Minute), Seq: 2}}, b.trig.cursor.Letters); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)
 	}
 }
@@ -152,7 +153,7 @@ func TestEachOwnerLeavesLaterLetters(t *testing.T) {
 	if third := b.trig.cursor.Made; !first.Equal(noon.Add(time.Hour)) || !second.After(first) || !third.After(second) {
 		t.Errorf("the cursors of three owners are of %s, %s and %s", first, second, third)
 	}
-	b.trig = newStream(&bus.Cursor{Shard: simShard, Done: noon})
+	b.trig = newStream(&journal.Cursor{Shard: simShard, Done: noon})
 	newParted(t, b, 1, 0)
 	if got := b.trig.cursor.Made; !got.IsZero() {
 		t.Errorf("the cursor of a shard without other partitions is of %s", got)
@@ -163,7 +164,7 @@ func TestEachOwnerLeavesLaterLetters(t *testing.T) {
 func TestAShardWhoseStreamHasLostItsEndLeavesLaterLetters(t *testing.T) {
 	b := newBench(t)
 	parent := nameIn(0, true)
-	leave := func(minute int) bus.LetterMark {
+	leave := func(minute int) journal.LetterMark {
 		t.Helper()
 		newParted(t, b, 2, time.Duration(minute)*time.Minute)
 		b.put(0, 1, func(v *job.Version) {
@@ -185,7 +186,7 @@ func TestAShardWhoseStreamHasLostItsEndLeavesLaterLetters(t *testing.T) {
 	b.trig.last += 1000 // messages of other shards
 	first := leave(1)
 	*b.trig = was
-	b.trig.deferred = map[uint64]*bus.Deferred{}
+	b.trig.deferred = map[uint64]*journal.Deferred{}
 	if second := leave(10); !second.After(first) || second.Seq > first.Seq {
 		t.Errorf("letter %v is left after letter %v", second, first)
 	}
@@ -199,7 +200,7 @@ func TestAShardFiresWhileAnyNumberOfLettersIsRelayed(t *testing.T) {
 	const letters = 2 * maxReleased
 	first := b.trig.last + 1
 	for seq := first; seq < first+letters; seq++ {
-		d := &bus.Deferred{Kind: bus.DeferredLetter, Job: child, Letter: &bus.LetterID{From: simShard, At: bus.LetterMark{Made: noon}}, Parent: &bus.ParentEnd{
+		d := &journal.Deferred{Kind: journal.DeferredLetter, Job: child, Letter: &journal.LetterID{From: simShard, At: journal.LetterMark{Made: noon}}, Parent: &journal.ParentEnd{
 			Job: nameIn(0, true), Status: job.StatusSucceeded, Met: true,
 		}}
 		b.trig.last, b.trig.deferred[seq] = seq, d

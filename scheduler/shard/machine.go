@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/ring"
 )
 
@@ -70,7 +71,7 @@ type Machine struct {
 //
 // A part refers only to parts that are made before it. What follows from its decisions in later ones
 // is passed to it as a func.
-func New(cfg Config, cursor *bus.Cursor, cursorSeq uint64) *Machine {
+func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 	m := &Machine{
 		cfg:    cfg,
 		jobs:   jobs{byName: map[job.Name]uint32{}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // noon is when the shards of these tests begin.
@@ -28,7 +29,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, revs: map[string]uint64{}, trig: newStream(&bus.Cursor{Shard: simShard, Done: noon})}
+	b := &bench{t: t, revs: map[string]uint64{}, trig: newStream(&journal.Cursor{Shard: simShard, Done: noon})}
 	b.succeed()
 	return b
 }
@@ -52,7 +53,7 @@ func (b *bench) put(after time.Duration, version int, change func(*job.Version))
 // tell tells the machine of a version.
 func (b *bench) tell(v *job.Version) {
 	b.t.Helper()
-	name := bus.JobVersion(v.Job.Job, v.Version)
+	name := journal.JobVersion(v.Job.Job, v.Version)
 	if b.revs[name] == 0 {
 		b.revs[name] = uint64(len(b.revs) + 1)
 	}
@@ -77,7 +78,7 @@ func (b *bench) step(after time.Duration, room int) []string {
 		return []string{}
 	}
 	var lines []string
-	err := s.record.Each(func(d bus.Decided) {
+	err := s.record.Each(func(d journal.Decided) {
 		line := fmt.Sprintf("%s %s@%d %s %s", d.FireTime.Format("15:04:05"), d.Job, d.Version, d.Status, d.Cause)
 		if d.Count > 1 {
 			line = d.FireTime.Format("15:04:05-") + d.Until.Format("15:04:05") + fmt.Sprintf("(%d)", d.Count) + line[8:]

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // movedFires are the last fires of jobs whose calendars have moved these to another day. Calendars
@@ -43,23 +43,23 @@ func (mf *movedFires) note(name job.Name, p *job.Plan, at int64) {
 }
 
 // save enters them in the cursor of a batch.
-func (mf *movedFires) save(c *bus.Cursor) { c.Moved = mf.list() }
+func (mf *movedFires) save(c *journal.Cursor) { c.Moved = mf.list() }
 
 // list returns them for the cursor, in order.
-func (mf *movedFires) list() bus.Moved {
-	moved := bus.Moved{}
+func (mf *movedFires) list() journal.Moved {
+	moved := journal.Moved{}
 	if mf.since > 0 {
 		moved.Since = instant(mf.since)
 	}
 	for name, at := range mf.at {
-		moved.Fires = append(moved.Fires, bus.MovedFire{Job: name, At: instant(at)})
+		moved.Fires = append(moved.Fires, journal.MovedFire{Job: name, At: instant(at)})
 	}
-	slices.SortFunc(moved.Fires, func(a, b bus.MovedFire) int { return cmp.Compare(a.Job, b.Job) })
+	slices.SortFunc(moved.Fires, func(a, b journal.MovedFire) int { return cmp.Compare(a.Job, b.Job) })
 	return moved
 }
 
 // restore takes over what the cursor of a predecessor has noted.
-func (mf *movedFires) restore(moved bus.Moved) {
+func (mf *movedFires) restore(moved journal.Moved) {
 	if !moved.Since.IsZero() {
 		mf.since = moved.Since.UnixMilli()
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // runPieces is how far a run has come that is done in several of them.
@@ -173,10 +174,10 @@ func (p *runPieces) outcome(rule job.Share) (job.Status, string) {
 }
 
 // deferred returns the item that says how far the run has come.
-func (p *runPieces) deferred(due int64) *bus.Deferred {
+func (p *runPieces) deferred(due int64) *journal.Deferred {
 	state := p.Pieces
 	state.States = string(p.states)
-	return &bus.Deferred{Kind: bus.DeferredPieces, Due: instantOrZero(due), Pieces: &state}
+	return &journal.Deferred{Kind: journal.DeferredPieces, Due: instantOrZero(due), Pieces: &state}
 }
 
 // overdue returns the instant, in milliseconds, after which triggered pieces count as not begun; 0 if

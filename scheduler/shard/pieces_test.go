@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // publish stores what a step at so long after noon decides, nil if that is nothing.
@@ -278,7 +279,7 @@ func TestChildrenGetWhatThePiecesHaveReturned(t *testing.T) {
 	}
 	s := b.publish(3 * time.Second)
 	for _, d := range s.deferred {
-		if d.Kind == bus.DeferredChild {
+		if d.Kind == journal.DeferredChild {
 			if got, want := string(d.Parent.Params), `[{"n":0},null,null,{"n":3}]`; got != want {
 				t.Errorf("the child gets %s, want %s", got, want)
 			}

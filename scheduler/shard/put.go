@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // PutVersion enters a version of a job, stored at revision rev of JOBS. Versions come in
@@ -68,7 +69,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 // An item that nobody needs any more is released: where a fixed-delay job has
 // several, because the owner died before it could release the earlier ones, the last
 // one holds.
-func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
+func (m *Machine) PutDeferred(d *journal.Deferred, seq uint64) error {
 	if m.cursor.flight != nil {
 		m.cfg.bug("told of a deferred item while a batch is under way")
 	}
@@ -76,7 +77,7 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		return nil
 	}
 	m.items.last = seq
-	ours := !m.versions.loading && d.Kind != bus.DeferredChild
+	ours := !m.versions.loading && d.Kind != journal.DeferredChild
 	for known := range m.items.left {
 		ours = ours || known == seq
 		if known <= seq {
@@ -87,13 +88,13 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		return nil
 	}
 	switch d.Kind { //nolint:exhaustive // the others are about a job of the shard
-	case bus.DeferredChild:
+	case journal.DeferredChild:
 		m.children.restore(d, &item{seq: seq})
 		return nil
-	case bus.DeferredLetter:
+	case journal.DeferredLetter:
 		m.Relay.keep(d, &item{seq: seq})
 		return nil
-	case bus.DeferredAsked:
+	case journal.DeferredAsked:
 		m.Requests.restore(d, seq)
 		return nil
 	}
@@ -103,19 +104,19 @@ func (m *Machine) PutDeferred(d *bus.Deferred, seq uint64) error {
 		return nil
 	}
 	switch d.Kind {
-	case bus.DeferredEnd:
+	case journal.DeferredEnd:
 		m.delays.restore(id, &delay{item: &item{seq: seq}, run: d.RunID})
-	case bus.DeferredDelay:
+	case journal.DeferredDelay:
 		m.delays.restore(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
-	case bus.DeferredAlive, bus.DeferredQueued, bus.DeferredRetry, bus.DeferredPieces:
+	case journal.DeferredAlive, journal.DeferredQueued, journal.DeferredRetry, journal.DeferredPieces:
 		return m.runs.restore(id, d, seq)
-	case bus.DeferredFailures, bus.DeferredPause:
+	case journal.DeferredFailures, journal.DeferredPause:
 		m.Failures.restore(id, d, seq)
-	case bus.DeferredSucceeded:
+	case journal.DeferredSucceeded:
 		m.runs.restoreSuccess(id, d.RunID, seq)
-	case bus.DeferredBackfill, bus.DeferredBackfilled:
+	case journal.DeferredBackfill, journal.DeferredBackfilled:
 		m.Backfills.restore(id, d, seq)
-	case bus.DeferredChild, bus.DeferredLetter, bus.DeferredAsked: // above
+	case journal.DeferredChild, journal.DeferredLetter, journal.DeferredAsked: // above
 	}
 	return nil
 }

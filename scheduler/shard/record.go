@@ -3,13 +3,13 @@ package shard
 import (
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // recorder groups outcomes as they come: hundreds of jobs share an instant.
 type recorder struct {
-	outcomes []bus.Outcome
+	outcomes []journal.Outcome
 	index    map[outcomeKey]int
 	size     int // of the encoding, about, in bytes
 }
@@ -45,7 +45,7 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 		}
 		i = len(r.outcomes)
 		r.index[k] = i
-		o := bus.Outcome{Status: k.status, Cause: k.cause, Reason: k.reason, FireTime: instant(k.fireTime), Count: k.count, Total: k.total}
+		o := journal.Outcome{Status: k.status, Cause: k.cause, Reason: k.reason, FireTime: instant(k.fireTime), Count: k.count, Total: k.total}
 		if k.count > 1 {
 			o.Until = instant(k.until)
 		}
@@ -53,14 +53,14 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 		r.size += outcomeSize + len(k.reason)
 	}
 	r.size += len(name) + refSize
-	r.outcomes[i].Jobs = append(r.outcomes[i].Jobs, bus.JobVersion(name, int(version)))
+	r.outcomes[i].Jobs = append(r.outcomes[i].Jobs, journal.JobVersion(name, int(version)))
 }
 
 // addRun records what becomes of one run, and returns the outcome that says so.
-func (r *recorder) addRun(name job.Name, of attempt, s job.Status, reason string) *bus.Outcome {
-	o := bus.Outcome{
+func (r *recorder) addRun(name job.Name, of attempt, s job.Status, reason string) *journal.Outcome {
+	o := journal.Outcome{
 		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Joined: of.joined, Total: of.total,
-		Jobs: []string{bus.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.runID},
+		Jobs: []string{journal.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.runID},
 	}
 	if of.number > 1 {
 		o.Attempt = of.number

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // Relay has the ends of parents whose children are in another partition: those that this shard's owner
@@ -17,20 +17,20 @@ import (
 type Relay struct {
 	cfg       *Config
 	items     *items
-	made      time.Time              // Made of the cursor, and of the letters that this shard leaves
-	waiting   map[int][]*Letter      // by partition, those that wait to be relayed, in order
-	delivered map[uint64]bool        // items of those that are stored in their partition and not deleted yet
-	marks     map[int]bus.LetterMark // by shard, the last one that has had its effect
+	made      time.Time                  // Made of the cursor, and of the letters that this shard leaves
+	waiting   map[int][]*Letter          // by partition, those that wait to be relayed, in order
+	delivered map[uint64]bool            // items of those that are stored in their partition and not deleted yet
+	marks     map[int]journal.LetterMark // by shard, the last one that has had its effect
 }
 
-func newRelay(cfg *Config, items *items, cursor *bus.Cursor) *Relay {
-	r := &Relay{cfg: cfg, items: items, made: cursor.Made, waiting: map[int][]*Letter{}, delivered: map[uint64]bool{}, marks: map[int]bus.LetterMark{}}
+func newRelay(cfg *Config, items *items, cursor *journal.Cursor) *Relay {
+	r := &Relay{cfg: cfg, items: items, made: cursor.Made, waiting: map[int][]*Letter{}, delivered: map[uint64]bool{}, marks: map[int]journal.LetterMark{}}
 	maps.Copy(r.marks, cursor.Letters)
 	return r
 }
 
 // save enters the marks in the cursor of a batch.
-func (r *Relay) save(c *bus.Cursor) { c.Made, c.Letters = r.made, r.marks }
+func (r *Relay) save(c *journal.Cursor) { c.Made, c.Letters = r.made, r.marks }
 
 // maxDelivered bounds how many letters are relayed that are not deleted yet. Without it, a long backlog of
 // letters would be as many items to delete as stop the shard; see [maxReleased].
@@ -39,15 +39,15 @@ const maxDelivered = 1000
 // Letter is the end of a parent that the shard's owner has to relay.
 type Letter struct {
 	Shard int // of the child
-	d     *bus.Deferred
+	d     *journal.Deferred
 	item  *item
 }
 
 // Item returns the item that tells the child's owner.
-func (r *Relay) Item(w *Letter) *bus.Deferred {
+func (r *Relay) Item(w *Letter) *journal.Deferred {
 	told := *w.d
-	told.Kind = bus.DeferredChild
-	told.Letter = &bus.LetterID{From: r.cfg.Shard, At: bus.LetterMark{Made: w.d.Letter.At.Made, Seq: w.item.seq}}
+	told.Kind = journal.DeferredChild
+	told.Letter = &journal.LetterID{From: r.cfg.Shard, At: journal.LetterMark{Made: w.d.Letter.At.Made, Seq: w.item.seq}}
 	return &told
 }
 
@@ -86,7 +86,7 @@ func (r *Relay) Sent(partition, n int) {
 }
 
 // keep queues the end of a parent for the owner to relay.
-func (r *Relay) keep(d *bus.Deferred, i *item) {
+func (r *Relay) keep(d *journal.Deferred, i *item) {
 	w := &Letter{Shard: d.Job.Shard(r.cfg.Shards), d: d, item: i}
 	p := r.cfg.Partitions.Of(w.Shard)
 	r.waiting[p] = append(r.waiting[p], w)

@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // Requests are the runs that people and programs ask for.
@@ -168,7 +169,7 @@ func (q *Requests) note(b *builder) {
 		return
 	}
 	note := askedNote{at: q.recent.passed}
-	d := &bus.Deferred{Kind: bus.DeferredAsked, Since: b.now}
+	d := &journal.Deferred{Kind: journal.DeferredAsked, Since: b.now}
 	for _, a := range b.Asked {
 		note.runs = append(note.runs, a.RunID)
 		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason})
@@ -178,7 +179,7 @@ func (q *Requests) note(b *builder) {
 }
 
 // restore enters runs on request of an earlier owner.
-func (q *Requests) restore(d *bus.Deferred, seq uint64) {
+func (q *Requests) restore(d *journal.Deferred, seq uint64) {
 	note := askedNote{item: &item{seq: seq}}
 	for _, a := range d.Asked {
 		note.runs = append(note.runs, a.RunID)

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // stage is how far a run has come.
@@ -344,7 +345,7 @@ func (rs *runs) beginHere(b *builder, a *watchedRun) {
 	if a.startBy != 0 {
 		a.startBy = 0
 		rs.items.release(a.item)
-		a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredAlive, Reason: a.cancelled}, a)
+		a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive, Reason: a.cancelled}, a)
 	}
 }
 
@@ -369,7 +370,7 @@ func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
 	rs.items.release(a.item)
 	a.stage, a.due, a.startBy = retrying, due, 0
 	a.number++
-	a.item = b.waitIn(&bus.Deferred{Kind: bus.DeferredRetry, Due: instant(due)}, a)
+	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredRetry, Due: instant(due)}, a)
 	b.record.addRun(a.job, a.attempt, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
 	rs.arm(a.jobID)
 	rs.wake(a.jobID) // the attempt may be stale already

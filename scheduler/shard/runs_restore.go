@@ -6,16 +6,17 @@ import (
 	"unique"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // stages are the stages of runs by the kind of their items.
-var stages = map[bus.DeferredKind]stage{
-	bus.DeferredQueued: queued, bus.DeferredAlive: triggered, bus.DeferredRetry: retrying,
-	bus.DeferredPieces: triggered,
+var stages = map[journal.DeferredKind]stage{
+	journal.DeferredQueued: queued, journal.DeferredAlive: triggered, journal.DeferredRetry: retrying,
+	journal.DeferredPieces: triggered,
 }
 
 // restore enters a run of an earlier owner from the item at seq.
-func (rs *runs) restore(id uint32, d *bus.Deferred, seq uint64) error {
+func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 	t, err := bus.DecodeTrigger(nil, d.Trigger)
 	if err != nil {
 		return fmt.Errorf("trigger in it: %w", err)
@@ -51,7 +52,7 @@ func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
 }
 
 // restorePieces enters the progress of a run in pieces.
-func (a *watchedRun) restorePieces(d *bus.Deferred) error {
+func (a *watchedRun) restorePieces(d *journal.Deferred) error {
 	p, err := newRunPieces(a.body.Value())
 	if err != nil {
 		return err

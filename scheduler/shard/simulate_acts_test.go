@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // policies gives a random job random reactions.
@@ -108,9 +109,9 @@ func (w *world) letter() {
 }
 
 // letterOf returns what a parent's shard leaves for a job.
-func (w *world) letterOf(parent, child job.Name) *bus.Deferred {
+func (w *world) letterOf(parent, child job.Name) *journal.Deferred {
 	w.trig.last++
-	return &bus.Deferred{Kind: bus.DeferredChild, Job: child, Parent: &bus.ParentEnd{
+	return &journal.Deferred{Kind: journal.DeferredChild, Job: child, Parent: &journal.ParentEnd{
 		Job: parent, RunID: job.FireRunID(parent, w.clock, job.Cause(strconv.FormatUint(w.trig.last, 10))), Status: job.StatusSucceeded,
 		Met: w.chance(80), At: instant(w.clock), Depth: 1 + w.rng.IntN(job.MaxChain+3),
 	}}

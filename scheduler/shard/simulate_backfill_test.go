@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // simBackfills is what the world knows of backfills: those that were stored.
@@ -43,7 +43,7 @@ func (w *world) fillSome() {
 		return
 	}
 	w.backfills.asked++
-	r := bus.BackfillRequest{ID: fmt.Sprintf("b%d", w.backfills.asked), Job: w.names[w.rng.IntN(len(w.names))], AtOnce: 1 + w.rng.IntN(4)}
+	r := journal.BackfillRequest{ID: fmt.Sprintf("b%d", w.backfills.asked), Job: w.names[w.rng.IntN(len(w.names))], AtOnce: 1 + w.rng.IntN(4)}
 	for at := w.start - 1 - w.rng.Int64N(50); len(r.Fires) < 1+w.backfills.asked%12; at += 1 + w.rng.Int64N(3) {
 		r.Fires = append(r.Fires, at)
 	}
@@ -59,7 +59,7 @@ func (w *world) fillSome() {
 func (w *world) checkBackfills(b *stored) {
 	for _, d := range b.deferred {
 		switch d.Kind { //nolint:exhaustive // others are looked at elsewhere
-		case bus.DeferredBackfill:
+		case journal.DeferredBackfill:
 			f := &simBackfill{job: d.Job, list: d.Backfill}
 			if w.backfills.stored[d.Backfill.ID] != nil {
 				fail("backfill %s is stored twice", d.Backfill.ID)
@@ -68,7 +68,7 @@ func (w *world) checkBackfills(b *stored) {
 			for _, at := range d.Backfill.Fires {
 				w.backfills.of[job.BackfillRunID(d.Job, at, d.Backfill.ID)] = f
 			}
-		case bus.DeferredBackfilled:
+		case journal.DeferredBackfilled:
 			f := w.backfills.stored[d.Backfill.ID]
 			if f == nil {
 				fail("backfill %s goes on, but has no list", d.Backfill.ID)
@@ -82,7 +82,7 @@ func (w *world) checkBackfills(b *stored) {
 }
 
 // checkFill holds a line about a run of a backfill against that.
-func (w *world) checkFill(l bus.Decided) {
+func (w *world) checkFill(l journal.Decided) {
 	f := w.backfills.of[l.RunID]
 	if f == nil {
 		fail("run %s of %s, which no backfill owes", l.RunID, l.Job)

@@ -5,18 +5,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // check holds what a stored batch says against what was to be decided.
 func (w *world) check(b *stored, d delivery) {
-	lines := map[job.Name][]bus.Decided{}
-	pending := map[attemptID]bus.Decided{}
-	var all []bus.Decided
+	lines := map[job.Name][]journal.Decided{}
+	pending := map[attemptID]journal.Decided{}
+	var all []journal.Decided
 	seen, tried := map[job.RunID]bool{}, map[attemptID]bool{}
 	if b.record != nil {
-		if err := b.record.Each(func(l bus.Decided) {
+		if err := b.record.Each(func(l journal.Decided) {
 			if l.Retry { // only the attempt has ended
 				tried[attemptID{l.RunID, l.Attempt + 1}] = true
 				return
@@ -101,7 +101,7 @@ func (w *world) check(b *stored, d delivery) {
 
 // checkJob looks at one job: each fire that the cursor passed has its fate, and there
 // is nothing else.
-func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decided) {
+func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []journal.Decided) {
 	after, upto := position(b.before, name), position(b.cursor, name)
 	if upto < after {
 		fail("%s goes back from %s to %s", name, instant(after), instant(upto))
@@ -156,7 +156,7 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []bus.Decid
 		}
 	}
 	for i, item := range b.deferred {
-		if item.Job == name && (item.Kind == bus.DeferredDelay || item.Kind == bus.DeferredEnd) {
+		if item.Job == name && (item.Kind == journal.DeferredDelay || item.Kind == journal.DeferredEnd) {
 			if first := versions[0]; w.items[name] == nil && len(lines) == 0 && len(versions) == 1 && first.Version.Version == 1 && !item.Since.Equal(first.EffectiveFrom) {
 				fail("%s is new and waits since %s, but is owed fires since %s", name, item.Since, first.EffectiveFrom)
 			}
@@ -199,7 +199,7 @@ func (w *world) versions(b *stored, k *knowledge, name job.Name) []heardVersion 
 }
 
 // match finds the fires of which a line tells.
-func (w *world) match(l bus.Decided, fates []*fate) {
+func (w *world) match(l journal.Decided, fates []*fate) {
 	first := l.FireTime.UnixMilli()
 	last := first
 	if l.Count > 1 {
@@ -239,12 +239,12 @@ func (w *world) match(l bus.Decided, fates []*fate) {
 }
 
 // overlapped reports whether a run has not begun because of others of its job.
-func overlapped(l bus.Decided) bool {
+func overlapped(l journal.Decided) bool {
 	return l.Status == job.StatusQueued && (strings.Contains(l.Reason, "it waits for") || lacking(l)) ||
 		l.Status == job.StatusSkipped && (strings.Contains(l.Reason, "alive") || strings.Contains(l.Reason, "wait already"))
 }
 
-func (w *world) isDelay(k *knowledge, l bus.Decided) bool {
+func (w *world) isDelay(k *knowledge, l journal.Decided) bool {
 	for _, v := range k.jobs[l.Job] {
 		if v.Version.Version == l.Version {
 			return v.Schedule.Kind() == job.KindFixedDelay
@@ -258,7 +258,7 @@ type itemAt = simItem
 
 // checkDelay looks at a fire of a fixed-delay job: it follows from the item that the
 // stream has, and the run before has ended.
-func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
+func (w *world) checkDelay(b *stored, d delivery, l journal.Decided) {
 	versions := d.known.jobs[l.Job]
 	v := versions[len(versions)-1]
 	if v.Version.Version != l.Version || v.Deleted {
@@ -278,14 +278,14 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 	}
 	ok := false
 	for _, it := range b.deferred { // written and used in the same batch
-		ok = ok || it.Job == l.Job && it.Kind == bus.DeferredDelay && follows(it.Since.UnixMilli())
+		ok = ok || it.Job == l.Job && it.Kind == journal.DeferredDelay && follows(it.Since.UnixMilli())
 	}
 	last := w.items[l.Job]
 	switch {
 	case ok:
 	case last == nil || w.trig.released[last.seq] && w.broke(versions, l.Job):
 		ok = at >= w.start // its first fire
-	case last.Kind == bus.DeferredDelay:
+	case last.Kind == journal.DeferredDelay:
 		ok = follows(last.Since.UnixMilli())
 	default:
 		fire := last.RunID.Time().UnixMilli()
@@ -302,12 +302,12 @@ func (w *world) checkDelay(b *stored, d delivery, l bus.Decided) {
 	if v.Schedule.Until != nil && at > v.Schedule.Until.UnixMilli() {
 		fail("%s fires after its end", l.Job)
 	}
-	if last != nil && last.Kind == bus.DeferredEnd && !w.broke(versions, l.Job) && !w.ended(last.RunID) {
+	if last != nil && last.Kind == journal.DeferredEnd && !w.broke(versions, l.Job) && !w.ended(last.RunID) {
 		fail("%s fires while run %s is alive", l.Job, last.RunID)
 	}
 	excluded := d.known.exclude(v, at) != ""
 	late := d.now-at-v.offset() > v.Misfire.Grace.Milliseconds()
-	want := bus.Decided{Status: job.StatusPending, Cause: job.CauseSchedule}
+	want := journal.Decided{Status: job.StatusPending, Cause: job.CauseSchedule}
 	switch {
 	case excluded:
 		want.Status = job.StatusSkipped
@@ -363,7 +363,7 @@ func (w *world) checkEnd() {
 	for _, name := range w.names {
 		waiting := 0
 		for seq, d := range w.trig.deferred {
-			if d.Job == name && (d.Kind == bus.DeferredDelay || d.Kind == bus.DeferredEnd) && !w.trig.released[seq] {
+			if d.Job == name && (d.Kind == journal.DeferredDelay || d.Kind == journal.DeferredEnd) && !w.trig.released[seq] {
 				waiting++
 			}
 		}

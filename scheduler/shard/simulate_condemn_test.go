@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // condemn cancels a run whose trigger is there, also if it counts as missed. The owner has found no end of
@@ -33,7 +34,7 @@ func (w *world) condemn() {
 // watched from then on.
 func (ls *lives) noteCondemned(b *stored) {
 	for _, d := range b.deferred {
-		if d.Kind != bus.DeferredAlive || d.Reason == "" {
+		if d.Kind != journal.DeferredAlive || d.Reason == "" {
 			continue
 		}
 		var t bus.Trigger

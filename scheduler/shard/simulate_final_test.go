@@ -3,6 +3,7 @@ package shard
 import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // simHistory is what whoever reads the records and the events of a run, in any order, says
@@ -23,7 +24,7 @@ func (h *simHistory) final() job.Status {
 }
 
 // noteLine takes in a line of a record.
-func (w *world) noteLine(l bus.Decided) {
+func (w *world) noteLine(l journal.Decided) {
 	h := w.histories[l.RunID]
 	if h == nil {
 		h = &simHistory{}

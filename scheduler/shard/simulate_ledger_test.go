@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
@@ -32,7 +33,7 @@ func (w *world) history(t *testing.T, without job.RunID) logstore.Store {
 	})
 	var updates []logstore.Update
 	for _, r := range w.records {
-		if err := r.Each(func(d bus.Decided) {
+		if err := r.Each(func(d journal.Decided) {
 			if d.RunID == without || d.Retry {
 				return
 			}
@@ -129,7 +130,7 @@ func TestTheLedgerFindsRandomHistoriesClean(t *testing.T) {
 func (w *world) moved(t *testing.T) (n int) {
 	t.Helper()
 	for _, r := range w.records {
-		if err := r.Each(func(d bus.Decided) {
+		if err := r.Each(func(d journal.Decided) {
 			if d.Attempt <= 1 && strings.Contains(d.Reason, "moved from") {
 				n++
 			}
@@ -166,7 +167,7 @@ func TestTheLedgerNoticesTheLossOfAnyRecord(t *testing.T) {
 // someFire returns what the records say of the newest fire of a job that never was a
 // fixed-delay one: nothing of that can be read from later fires. Nor is it one of a job that moves
 // fires, since the ledger does not know to where.
-func (w *world) someFire(t *testing.T) (found bus.Decided) {
+func (w *world) someFire(t *testing.T) (found journal.Decided) {
 	t.Helper()
 	computable := map[job.Name]bool{}
 	for _, name := range w.names {
@@ -174,7 +175,7 @@ func (w *world) someFire(t *testing.T) (found bus.Decided) {
 		computable[name] = w.punctual && len(e.Versions) > 0 && e.Versions[0].Version.Version == 1 && !slices.ContainsFunc(e.Versions, func(v *bus.JobEntry) bool { return v.Schedule.Kind() == job.KindFixedDelay || v.Schedule.Shift != "" })
 	}
 	for _, r := range w.records {
-		if err := r.Each(func(d bus.Decided) {
+		if err := r.Each(func(d journal.Decided) {
 			if computable[d.Job] && (d.Cause == job.CauseSchedule || d.Cause == job.CauseMisfire) && d.FireTime.After(found.FireTime) {
 				found = d
 			}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // simLetters follows letters that cross partitions, in both directions.
@@ -27,9 +27,9 @@ type simLetters struct {
 
 // simLetter is a letter that a shard of another partition has left for this one.
 type simLetter struct {
-	*bus.Deferred
+	*journal.Deferred
 	from    int
-	at      bus.LetterMark
+	at      journal.LetterMark
 	stored  bool // in this shard's stream, once at least
 	taken   bool // has had its effect
 	adopted bool // as an item of this shard's
@@ -55,7 +55,7 @@ type simRelay struct {
 // simChild is a shard of another partition as a child's.
 type simChild struct {
 	owed []outLetter // in the order in which they were left
-	mark bus.LetterMark
+	mark journal.LetterMark
 }
 
 // outLetter is an item of this shard's.
@@ -90,9 +90,9 @@ func (w *world) abroad(shard int) bool {
 }
 
 // leaveLetter has a shard of another partition leave a letter for a job of this one.
-func (p *simParent) leaveLetter(w *world, d *bus.Deferred) {
+func (p *simParent) leaveLetter(w *world, d *journal.Deferred) {
 	p.last += 1 + w.rng.Uint64N(3)
-	letter := &simLetter{Deferred: d, from: p.shard, at: bus.LetterMark{Made: instant(p.made), Seq: p.last}}
+	letter := &simLetter{Deferred: d, from: p.shard, at: journal.LetterMark{Made: instant(p.made), Seq: p.last}}
 	p.letters = append(p.letters, letter)
 	owner := p.relays[len(p.relays)-1]
 	owner.letters = append(owner.letters, letter)
@@ -127,7 +127,7 @@ func (p *simParent) send(w *world, r *simRelay, n int) {
 	for _, letter := range r.letters[:n] {
 		w.trig.last += 1 + w.rng.Uint64N(2)
 		d := *letter.Deferred
-		d.Letter = &bus.LetterID{From: p.shard, At: letter.at}
+		d.Letter = &journal.LetterID{From: p.shard, At: letter.at}
 		w.trig.deferred[w.trig.last] = &d
 		if letter.stored {
 			w.letters.repeated++
@@ -210,7 +210,7 @@ func (w *world) relayAllAway(o *owner) {
 }
 
 // receive stores a letter of this shard in the stream of another, whose owner takes it at once.
-func (c *simChild) receive(letter *bus.LetterID) {
+func (c *simChild) receive(letter *journal.LetterID) {
 	i := slices.IndexFunc(c.owed, func(o outLetter) bool { return o.seq == letter.At.Seq })
 	if i < 0 || letter.From != simShard {
 		fail("letter %+v is relayed, and nobody has left it", letter)
@@ -228,19 +228,19 @@ func (c *simChild) receive(letter *bus.LetterID) {
 }
 
 // checkLetters holds what a stored batch says of letters that cross partitions against the rules.
-func (w *world) checkLetters(b *stored, d delivery, lines []bus.Decided) {
+func (w *world) checkLetters(b *stored, d delivery, lines []journal.Decided) {
 	if w.partitions.Count() == 1 && (len(b.cursor.Letters) > 0 || !b.cursor.Made.IsZero()) {
 		fail("the cursor knows of partitions: %+v", b.cursor)
 	}
 	for i, item := range b.deferred {
-		if here := item.Job.Shard(simShards); item.Kind == bus.DeferredLetter {
+		if here := item.Job.Shard(simShards); item.Kind == journal.DeferredLetter {
 			c := w.letters.children[here]
 			if c == nil {
 				fail("a letter for %s, whose shard is in the same partition", item.Job)
 			}
 			w.letters.left++
 			c.owed = append(c.owed, outLetter{seq: b.items[i]})
-		} else if item.Kind == bus.DeferredChild && w.abroad(here) {
+		} else if item.Kind == journal.DeferredChild && w.abroad(here) {
 			fail("a letter for %s in the stream of another partition", item.Job)
 		}
 	}
@@ -270,7 +270,7 @@ func (w *world) checkLetters(b *stored, d delivery, lines []bus.Decided) {
 }
 
 // checkMark looks at the letters of one shard that have their effect with a batch.
-func (w *world) checkMark(b *stored, d delivery, lines []bus.Decided, n int) {
+func (w *world) checkMark(b *stored, d delivery, lines []journal.Decided, n int) {
 	before, after := b.before.Letters[n], b.cursor.Letters[n]
 	for _, letter := range w.letters.sent {
 		if letter.from != n || !letter.at.After(before) || letter.at.After(after) || letter.gone && !letter.stored {
@@ -294,7 +294,7 @@ func (w *world) checkMark(b *stored, d delivery, lines []bus.Decided, n int) {
 
 // releasedNow returns the lowest sequence at which a batch releases a letter of a shard, from one mark up
 // to another; 0: it releases none.
-func (w *world) releasedNow(b *stored, shard int, from, upto bus.LetterMark) (first uint64) {
+func (w *world) releasedNow(b *stored, shard int, from, upto journal.LetterMark) (first uint64) {
 	for _, seq := range b.cursor.Released {
 		d := w.trig.deferred[seq]
 		if d == nil || d.Letter == nil || d.Letter.From != shard || from.After(d.Letter.At) || d.Letter.At.After(upto) || slices.Contains(b.before.Released, seq) {
@@ -310,15 +310,15 @@ func (w *world) releasedNow(b *stored, shard int, from, upto bus.LetterMark) (fi
 // cameLate reports whether no letter came, or only behind a letter of a later stream of its shard.
 func (w *world) cameLate(b *stored, letter *simLetter) bool {
 	came := w.releasedNow(b, letter.from, letter.at, letter.at)
-	later := bus.LetterMark{Made: letter.at.Made.Add(time.Millisecond)}
+	later := journal.LetterMark{Made: letter.at.Made.Add(time.Millisecond)}
 	return came == 0 || came > w.releasedNow(b, letter.from, later, b.cursor.Letters[letter.from])
 }
 
 // checkTaken sees that a letter has the effect that it is to have: the child's run, or a place among the
 // items of this shard, where it waits.
-func (w *world) checkTaken(b *stored, d delivery, lines []bus.Decided, letter *simLetter) {
-	letter.adopted = slices.ContainsFunc(b.deferred, func(item *bus.Deferred) bool {
-		return item.Kind == bus.DeferredChild && item.Parent.RunID == letter.Parent.RunID
+func (w *world) checkTaken(b *stored, d delivery, lines []journal.Decided, letter *simLetter) {
+	letter.adopted = slices.ContainsFunc(b.deferred, func(item *journal.Deferred) bool {
+		return item.Kind == journal.DeferredChild && item.Parent.RunID == letter.Parent.RunID
 	})
 	versions := d.known.jobs[letter.Job]
 	letter.vain = len(versions) == 0
@@ -329,7 +329,7 @@ func (w *world) checkTaken(b *stored, d delivery, lines []bus.Decided, letter *s
 		return
 	}
 	id := job.ChildRunID(letter.Job, letter.Parent.RunID, letter.Parent.At.UnixMilli())
-	if !slices.ContainsFunc(lines, func(l bus.Decided) bool { return l.RunID == id && l.Cause == job.CauseParent }) {
+	if !slices.ContainsFunc(lines, func(l journal.Decided) bool { return l.RunID == id && l.Cause == job.CauseParent }) {
 		fail("letter %+v has had its effect, and the record tells of no run %s", *letter, id)
 	}
 }
@@ -429,7 +429,7 @@ func TestAWorldComesToRestWhenNoLetterIsLeftToRelay(t *testing.T) {
 	child := w.letters.children[name.Shard(simShards)]
 	for range 3 * maxDelivered {
 		d := w.letterOf(w.names[0], name)
-		d.Kind, d.Letter = bus.DeferredLetter, &bus.LetterID{From: simShard, At: bus.LetterMark{Made: instant(w.clock)}}
+		d.Kind, d.Letter = journal.DeferredLetter, &journal.LetterID{From: simShard, At: journal.LetterMark{Made: instant(w.clock)}}
 		w.trig.deferred[w.trig.last] = d
 		child.owed = append(child.owed, outLetter{seq: w.trig.last})
 	}

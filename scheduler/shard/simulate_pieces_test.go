@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // simGroups are the executor groups of a world.
@@ -25,7 +26,7 @@ type simPieces struct {
 }
 
 // lacking reports whether a run waits until somebody is there to do it.
-func lacking(l bus.Decided) bool {
+func lacking(l journal.Decided) bool {
 	return l.Status == job.StatusQueued && strings.Contains(l.Reason, "it waits until an instance")
 }
 
@@ -41,7 +42,7 @@ func split(all []*bus.Trigger) (pieces, others []*bus.Trigger) {
 	return pieces, others
 }
 
-func runOfItem(d *bus.Deferred) job.RunID {
+func runOfItem(d *journal.Deferred) job.RunID {
 	t, err := bus.DecodeTrigger(nil, d.Trigger)
 	if err != nil {
 		fail("trigger in an item: %v", err)
@@ -151,9 +152,9 @@ func (w *world) list() json.RawMessage {
 // checkPieces holds the pieces in a batch against the rules: each is triggered once an
 // attempt, and again only after a bad end; no more are out than may be; and the run
 // ends when all have, as its rule says.
-func (w *world) checkPieces(b *stored, d delivery, lines []bus.Decided) {
+func (w *world) checkPieces(b *stored, d delivery, lines []journal.Decided) {
 	for _, item := range b.deferred {
-		if item.Kind == bus.DeferredPieces && item.Pieces.States != "" {
+		if item.Kind == journal.DeferredPieces && item.Pieces.States != "" {
 			w.checkItem(item)
 		}
 	}
@@ -202,7 +203,7 @@ func (w *world) checkPieces(b *stored, d delivery, lines []bus.Decided) {
 }
 
 // checkItem notes a run in pieces, and that it stays what it was.
-func (w *world) checkItem(item *bus.Deferred) {
+func (w *world) checkItem(item *journal.Deferred) {
 	id := runOfItem(item)
 	p := w.inPieces[id]
 	if p == nil {
@@ -243,7 +244,7 @@ func (p *simPieces) trigger(w *world, t *bus.Trigger, token string) {
 }
 
 // checkTogether looks at the end of a run in pieces, or of an attempt of it.
-func (w *world) checkTogether(d delivery, l bus.Decided, p *simPieces) {
+func (w *world) checkTogether(d delivery, l journal.Decided, p *simPieces) {
 	good := map[int]bool{}
 	touched := map[int]bool{}
 	for _, attempt := range p.attempts {

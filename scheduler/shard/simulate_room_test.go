@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // fillStream has the stream be full for groups, or for everybody, or not any more.
@@ -45,7 +46,7 @@ func (k *knowledge) refuseFires(name job.Name, fates []*fate) {
 }
 
 // checkRoom holds the runs that a batch begins against the room that its owner knew of.
-func checkRoom(b *stored, d delivery, lines []bus.Decided) {
+func checkRoom(b *stored, d delivery, lines []journal.Decided) {
 	for _, l := range lines {
 		refused := strings.Contains(l.Reason, "too many runs of executor group "+l.Job.Group()) || strings.Contains(l.Reason, "NATS had no room") && l.Status == job.StatusSkipped && !l.Cause.Scheduled() // else it is decided late
 		full := d.known.full(l.Job)

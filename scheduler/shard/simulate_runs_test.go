@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // life is what the stream has said about a run of a watched job, from the moment it
@@ -60,7 +60,7 @@ func newLives(w *world) *lives {
 }
 
 // begins notes what was decided about a run when it was wanted.
-func (ls *lives) begins(l bus.Decided, watched bool) {
+func (ls *lives) begins(l journal.Decided, watched bool) {
 	if !watched && l.Status == job.StatusPending {
 		return
 	}
@@ -72,7 +72,7 @@ func (ls *lives) begins(l bus.Decided, watched bool) {
 }
 
 // goesOn holds a line about a run that is known already against what may follow.
-func (ls *lives) goesOn(l bus.Decided, now int64, ends map[attemptID]*storedEvent) {
+func (ls *lives) goesOn(l journal.Decided, now int64, ends map[attemptID]*storedEvent) {
 	r := ls.byRun[l.RunID]
 	switch {
 	case r.forgotten:
@@ -134,7 +134,7 @@ func (ls *lives) precedes(a, b *life) bool {
 }
 
 // checkRuns holds what a batch says of watched runs against the rules.
-func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []*storedEvent) {
+func (ls *lives) checkRuns(b *stored, d delivery, lines []journal.Decided, stored []*storedEvent) {
 	ends := map[attemptID]*storedEvent{}
 	for _, e := range stored {
 		if id := (attemptID{e.event.RunID, e.event.Attempt}); e.event.Total == 0 && ends[id] == nil {
@@ -143,12 +143,12 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 	}
 	watched := map[job.RunID]bool{}
 	for _, t := range b.triggers {
-		watched[t.RunID] = slices.ContainsFunc(b.deferred, func(d *bus.Deferred) bool {
-			return d.Kind == bus.DeferredAlive && strings.Contains(string(d.Trigger), string(t.RunID))
+		watched[t.RunID] = slices.ContainsFunc(b.deferred, func(d *journal.Deferred) bool {
+			return d.Kind == journal.DeferredAlive && strings.Contains(string(d.Trigger), string(t.RunID))
 		})
 	}
 	for _, d := range b.deferred {
-		if d.Kind == bus.DeferredPieces {
+		if d.Kind == journal.DeferredPieces {
 			watched[runOfItem(d)] = true
 		}
 	}
@@ -157,7 +157,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 	for _, l := range lines { // those about one run keep their order
 		ranks[l.RunID] = max(ranks[l.RunID], ls.rank(l))
 	}
-	slices.SortStableFunc(lines, func(a, b bus.Decided) int { return ranks[a.RunID] - ranks[b.RunID] })
+	slices.SortStableFunc(lines, func(a, b journal.Decided) int { return ranks[a.RunID] - ranks[b.RunID] })
 	ls.noteSuccesses(d, lines, ends)
 	ls.before = ls.queued
 	for _, l := range lines {
@@ -181,12 +181,12 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []bus.Decided, stored []
 // noteQueued puts the runs that a batch leaves in a queue, or without an instance, in the order of
 // their items. The lines may come in another one, because a record joins those that several jobs share.
 func (ls *lives) noteQueued(b *stored) {
-	ls.orderBy(b, bus.DeferredQueued, func(*life) bool { return true })
-	ls.orderBy(b, bus.DeferredPieces, func(r *life) bool { return r.lacks })
+	ls.orderBy(b, journal.DeferredQueued, func(*life) bool { return true })
+	ls.orderBy(b, journal.DeferredPieces, func(r *life) bool { return r.lacks })
 }
 
 // orderBy puts those of the runs that have an item of this kind in the batch in the order of the items.
-func (ls *lives) orderBy(b *stored, kind bus.DeferredKind, those func(*life) bool) {
+func (ls *lives) orderBy(b *stored, kind journal.DeferredKind, those func(*life) bool) {
 	var runs []*life
 	var orders []int
 	for _, d := range b.deferred {
@@ -204,7 +204,7 @@ func (ls *lives) orderBy(b *stored, kind bus.DeferredKind, those func(*life) boo
 
 // rank is 0 for lines about runs that leave the queue for good, 1 for those that are
 // triggered, 2 for new ones.
-func (ls *lives) rank(l bus.Decided) int {
+func (ls *lives) rank(l journal.Decided) int {
 	r := ls.byRun[l.RunID]
 	switch {
 	case r == nil:
@@ -243,10 +243,10 @@ func (ls *lives) checkEnds(d delivery, ends map[attemptID]*storedEvent) {
 // most once for each child.
 func (ls *lives) checkChildren(b *stored) {
 	for _, item := range b.deferred {
-		if item.Kind == bus.DeferredPause {
+		if item.Kind == journal.DeferredPause {
 			ls.pauses[item.Job]++
 		}
-		if item.Kind != bus.DeferredChild && item.Kind != bus.DeferredLetter || ls.w.letters.sent[item.Parent.RunID] != nil {
+		if item.Kind != journal.DeferredChild && item.Kind != journal.DeferredLetter || ls.w.letters.sent[item.Parent.RunID] != nil {
 			continue
 		}
 		parent := ls.byRun[item.Parent.RunID]
@@ -339,7 +339,7 @@ func (ls *lives) checkAtRest() {
 		}
 	}
 	for seq, d := range ls.w.trig.deferred {
-		if (d.Kind == bus.DeferredChild || d.Kind == bus.DeferredLetter) && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
+		if (d.Kind == journal.DeferredChild || d.Kind == journal.DeferredLetter) && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
 			fail("a letter for %s from run %s has had no effect", d.Job, d.Parent.RunID)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // These tests are of the simulator itself: what it takes for right.
@@ -20,7 +21,7 @@ func TestRunsWaitInTheOrderOfTheirItems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.deferred = append(b.deferred, &bus.Deferred{Kind: bus.DeferredQueued, Job: w.names[0], Trigger: trigger})
+		b.deferred = append(b.deferred, &journal.Deferred{Kind: journal.DeferredQueued, Job: w.names[0], Trigger: trigger})
 		w.lives.byRun[r.id] = r
 	}
 
@@ -34,7 +35,7 @@ func TestRunsWaitInTheOrderOfTheirItems(t *testing.T) {
 func TestFiresOfOneBatchWaitInTheOrderOfTheirFireTimes(t *testing.T) {
 	w := newWorld(rand.NewPCG(0, 1))
 	queue := func(fire int64) *life {
-		l := bus.Decided{
+		l := journal.Decided{
 			RunID: job.NewRunID(noon), Job: w.names[0], Version: 1, Attempt: 1, Cause: job.CauseSchedule, Status: job.StatusQueued,
 			FireTime: instant(fire), Reason: "it waits for 1 earlier run",
 		}
@@ -55,8 +56,8 @@ func TestFiresOfOneBatchWaitInTheOrderOfTheirFireTimes(t *testing.T) {
 func TestARunThatLeavesTheQueueWaitsBehindThoseThatLackAnInstanceAlready(t *testing.T) {
 	w := newWorld(rand.NewPCG(0, 1))
 	name := w.names[0]
-	line := func(id job.RunID, cause job.Cause, s job.Status, reason string) bus.Decided {
-		return bus.Decided{RunID: id, Job: name, Attempt: 1, Cause: cause, Status: s, Reason: reason}
+	line := func(id job.RunID, cause job.Cause, s job.Status, reason string) journal.Decided {
+		return journal.Decided{RunID: id, Job: name, Attempt: 1, Cause: cause, Status: s, Reason: reason}
 	}
 	asked, filled := job.NewRunID(noon), job.NewRunID(noon)
 	lack := "it waits until an instance of executor group g0 is online that does such tasks"

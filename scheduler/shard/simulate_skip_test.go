@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // fireOf names a fire.
@@ -118,7 +119,7 @@ func (w *world) saveVersion(v *job.Version) {
 
 // checkEarly sees that of a fire and the run in its place at most one is made, as a
 // stored batch tells of a job.
-func (w *world) checkEarly(name job.Name, lines []bus.Decided) {
+func (w *world) checkEarly(name job.Name, lines []journal.Decided) {
 	for _, l := range lines {
 		switch l.Cause { //nolint:exhaustive // nobody runs early for the others
 		case job.CauseManual:

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // simStale is what makes attempts stale.
@@ -33,7 +33,7 @@ func (s *simStale) outdatedBy(r *life) *life {
 }
 
 // noteSuccesses notes which runs a batch ends well.
-func (ls *lives) noteSuccesses(d delivery, lines []bus.Decided, ends map[attemptID]*storedEvent) {
+func (ls *lives) noteSuccesses(d delivery, lines []journal.Decided, ends map[attemptID]*storedEvent) {
 	note := func(r *life) {
 		if r.forgotten || !r.cause.Scheduled() || !d.drops(r.job) {
 			return
@@ -57,7 +57,7 @@ func (ls *lives) noteSuccesses(d delivery, lines []bus.Decided, ends map[attempt
 }
 
 // checkStale holds a line about a run against what the job's later runs have come to.
-func (ls *lives) checkStale(d delivery, l bus.Decided) {
+func (ls *lives) checkStale(d delivery, l journal.Decided) {
 	r := ls.byRun[l.RunID]
 	if r == nil {
 		return

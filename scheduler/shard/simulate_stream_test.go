@@ -7,34 +7,35 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // stream is a model of one shard's part of TRIG: batches are stored as a whole or
 // not at all, and a batch whose first message expects another cursor is refused.
 type stream struct {
 	last      uint64
-	cursor    *bus.Cursor
+	cursor    *journal.Cursor
 	cursorSeq uint64
-	deferred  map[uint64]*bus.Deferred
+	deferred  map[uint64]*journal.Deferred
 	released  map[uint64]bool // listed by some stored cursor
 }
 
 // stored is a batch as a reader of the stream sees it.
 type stored struct {
 	first    uint64
-	before   *bus.Cursor
-	cursor   *bus.Cursor
+	before   *journal.Cursor
+	cursor   *journal.Cursor
 	triggers []*bus.Trigger
 	tokens   map[*bus.Trigger]string // of those
 	subjects []string                // of those, pieces included
 	pieces   []*bus.Trigger          // of runs that are done in them
-	deferred []*bus.Deferred
+	deferred []*journal.Deferred
 	items    []uint64 // sequences of the deferred items
-	record   *bus.Record
+	record   *journal.Record
 }
 
-func newStream(at *bus.Cursor) *stream {
-	return &stream{cursor: at, deferred: map[uint64]*bus.Deferred{}, released: map[uint64]bool{}}
+func newStream(at *journal.Cursor) *stream {
+	return &stream{cursor: at, deferred: map[uint64]*journal.Deferred{}, released: map[uint64]bool{}}
 }
 
 // publish stores a batch, and returns nil when it is refused.
@@ -58,7 +59,7 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 			if i != 0 {
 				fail("message %d of a batch is a cursor", i)
 			}
-			b.cursor, err = bus.DecodeCursor(m.Header, m.Data)
+			b.cursor, err = journal.DecodeCursor(m.Header, m.Data)
 			s.cursor, s.cursorSeq = b.cursor, s.last
 		case bus.MessageTrigger:
 			var t *bus.Trigger
@@ -67,8 +68,8 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 			b.tokens[t] = m.Header.Get(bus.HeaderToken)
 			b.subjects = append(b.subjects, m.Subject)
 		case bus.MessageDeferred:
-			var d *bus.Deferred
-			d, err = bus.DecodeDeferred(m.Header, m.Data)
+			var d *journal.Deferred
+			d, err = journal.DecodeDeferred(m.Header, m.Data)
 			b.deferred = append(b.deferred, d)
 			b.items = append(b.items, s.last)
 			if m.Subject == bus.SubjectDeferred(simShard) {
@@ -78,7 +79,7 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 			if m.Subject == bus.SubjectNotice(simShard) {
 				continue // which tells a part of the record, for alerts
 			}
-			b.record, err = bus.DecodeRecord(m.Header, m.Data)
+			b.record, err = journal.DecodeRecord(m.Header, m.Data)
 		default:
 			fail("message of unknown kind on %s", m.Subject)
 		}
@@ -101,7 +102,7 @@ func (s *stream) remove(seq uint64) {
 }
 
 // position returns up to when the job's fires are decided, as the cursor has it.
-func position(c *bus.Cursor, name job.Name) int64 {
+func position(c *journal.Cursor, name job.Name) int64 {
 	if s := c.Sweep; s != nil {
 		a, b := name.Hash(), s.After.Hash()
 		if a < b || a == b && name <= s.After {

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 const (
@@ -42,7 +43,7 @@ type world struct {
 	chains   bool // most jobs are fixed-delay ones, and batches have little room
 
 	trig    *stream
-	records []*bus.Record // that were stored
+	records []*journal.Record // that were stored
 	evt     *eventStream
 	read    *eventStream // of which the cursor says how far its events have had their effect
 	past    []*simRun    // attempts that have ended, the newest last; not all
@@ -96,7 +97,7 @@ type world struct {
 }
 
 type simItem struct {
-	*bus.Deferred
+	*journal.Deferred
 	seq uint64
 }
 
@@ -144,7 +145,7 @@ func newWorld(choices rand.Source) *world {
 	w.start = w.clock
 	w.evt = &eventStream{made: instant(w.clock)}
 	w.read = w.evt
-	w.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(w.clock)})
+	w.trig = newStream(&journal.Cursor{Shard: simShard, Done: instant(w.clock)})
 	jobs := 1 + rng.IntN(6)
 	if w.chains = rng.IntN(4) == 0; w.chains {
 		jobs = 12
@@ -278,7 +279,7 @@ func (w *world) takeOver() {
 		if err != nil {
 			fail("encode cursor: %v", err)
 		}
-		cursor, err := bus.DecodeCursor(nil, data)
+		cursor, err := journal.DecodeCursor(nil, data)
 		if err != nil {
 			fail("decode cursor: %v", err)
 		}

@@ -3,9 +3,9 @@ package shard
 import (
 	"slices"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // success is the run of the latest fire that has succeeded. It is stored in the batch that ends
@@ -50,7 +50,7 @@ func (rs *runs) noteSuccess(b *builder, a *watchedRun) {
 	case !a.cause.Scheduled() || !rs.jobs.at(a.jobID).newest().Retry.DropStale:
 	case jr.succeeded != nil && jr.succeeded.fire() >= s.fire():
 	case s.outdatesAny(jr):
-		s.item = b.deferred(rs.cfg.Shard, &bus.Deferred{Kind: bus.DeferredSucceeded, Job: a.job, RunID: s.run})
+		s.item = b.deferred(rs.cfg.Shard, &journal.Deferred{Kind: journal.DeferredSucceeded, Job: a.job, RunID: s.run})
 		rs.putSuccess(jr, s)
 	}
 }

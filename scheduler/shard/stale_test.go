@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // dropsStale has a job fire each minute, try again after ten minutes, and drop what is stale.
@@ -139,7 +140,7 @@ func TestOnlyTheScheduleSaysWhichRunIsLater(t *testing.T) {
 	b.m.Event(&bus.Event{Kind: bus.EventFinished, Job: "g/a", RunID: manual, Attempt: 1, Status: job.StatusSucceeded}, 2, noon.Add(95*time.Second).UnixMilli())
 	b.want(b.step(95*time.Second, bus.MaxBatch)) // the retry still waits
 	b.step(2*time.Minute, bus.MaxBatch)
-	fill := bus.BackfillRequest{ID: "b1", Job: "g/a", AtOnce: 1, Fires: []int64{noon.Add(-time.Hour).UnixMilli()}}
+	fill := journal.BackfillRequest{ID: "b1", Job: "g/a", AtOnce: 1, Fires: []int64{noon.Add(-time.Hour).UnixMilli()}}
 	if _, err := b.m.Backfills.Ask(fill); err != nil {
 		t.Fatal(err)
 	}

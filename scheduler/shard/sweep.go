@@ -3,7 +3,7 @@ package shard
 import (
 	"slices"
 
-	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/ring"
 )
 
@@ -28,17 +28,17 @@ type sweep struct {
 }
 
 // restore enters the sweep of a predecessor.
-func (s *sweep) restore(c *bus.Sweep) {
+func (s *sweep) restore(c *journal.Sweep) {
 	if c != nil {
 		s.to, s.after, s.resumed = c.To.UnixMilli(), keyOf(c.After), true
 	}
 }
 
 // save enters the position in the cursor of a batch.
-func (s *sweep) save(c *bus.Cursor) {
+func (s *sweep) save(c *journal.Cursor) {
 	c.Done = instant(s.done)
 	if s.on() && s.after != (key{}) {
-		c.Sweep = &bus.Sweep{To: instant(s.to), After: s.after.name}
+		c.Sweep = &journal.Sweep{To: instant(s.to), After: s.after.name}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 var update = flag.Bool("update", false, "rewrite the timelines with what happens now")
@@ -85,7 +86,7 @@ func (s *tale) do(verb, rest string) {
 		at, err := time.Parse(time.RFC3339, rest)
 		s.must(err)
 		s.clock = at.UnixMilli()
-		s.trig = newStream(&bus.Cursor{Shard: simShard, Done: instant(s.clock), JobsSeq: uint64(len(s.changes))})
+		s.trig = newStream(&journal.Cursor{Shard: simShard, Done: instant(s.clock), JobsSeq: uint64(len(s.changes))})
 		s.takeOver()
 	case "put": // save a job; its owner hears at once
 		s.put(rest)
@@ -272,9 +273,9 @@ func (s *tale) publish(m *Machine, b *Batch) {
 	s.live = append(s.live, stored.triggers...)
 	for _, d := range stored.deferred {
 		switch d.Kind { //nolint:exhaustive // timelines have no others
-		case bus.DeferredEnd:
+		case journal.DeferredEnd:
 			s.note("%s waits for the end of %s", d.Job, short(d.RunID))
-		case bus.DeferredAsked:
+		case journal.DeferredAsked:
 			s.note("remembers for a while what was asked for: %d", len(d.Asked))
 		default:
 			s.note("%s waits since %s", d.Job, d.Since.Format("15:04:05.000"))
@@ -287,7 +288,7 @@ func (s *tale) publish(m *Machine, b *Batch) {
 	}
 }
 
-func (s *tale) outcome(o bus.Outcome) {
+func (s *tale) outcome(o journal.Outcome) {
 	text := fmt.Sprintf("%s (%s) %s", o.Status, o.Cause, o.FireTime.Format("Mon 15:04:05"))
 	if o.Count > 1 {
 		text += fmt.Sprintf(" to %s, %d fires", o.Until.Format("Mon 15:04:05"), o.Count)

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unique"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // versions are those of jobs that the machine hears of: up to which revision of JOBS they are known, and
@@ -27,16 +27,16 @@ type versions struct {
 
 // revisions say what of JOBS the machine has heard of.
 type revisions struct {
-	inherited uint64       // up to this one the predecessor has decided on versions; later ones may be late
-	heard     uint64       // the greatest heard of
-	seen      bus.JobsMark // the greatest heard of from the JOBS that there is
-	written   uint64       // up to this one versions are known, as the last cursor has it
-	edits     int          // versions heard of since the last cursor
-	loading   bool         // no step has been made yet
+	inherited uint64           // up to this one the predecessor has decided on versions; later ones may be late
+	heard     uint64           // the greatest heard of
+	seen      journal.JobsMark // the greatest heard of from the JOBS that there is
+	written   uint64           // up to this one versions are known, as the last cursor has it
+	edits     int              // versions heard of since the last cursor
+	loading   bool             // no step has been made yet
 }
 
 // newVersions returns those of a machine at the position of cursor.
-func newVersions(m *Machine, cursor *bus.Cursor) versions {
+func newVersions(m *Machine, cursor *journal.Cursor) versions {
 	seq := cursor.JobsSeq
 	vs := versions{
 		jobs: &m.jobs, sweep: &m.sweep, fires: &m.fires, delays: &m.delays, requests: m.Requests, runs: &m.runs,
@@ -50,7 +50,7 @@ func newVersions(m *Machine, cursor *bus.Cursor) versions {
 }
 
 // save enters in the cursor of a batch what a successor has to know of the versions.
-func (vs *versions) save(c *bus.Cursor) {
+func (vs *versions) save(c *journal.Cursor) {
 	vs.edits = 0
 	c.JobsSeq, c.Jobs, c.Begins = vs.seal(), vs.seen, vs.listBegins()
 }
@@ -60,7 +60,7 @@ func (r *revisions) beginJobs(made time.Time) (known uint64) {
 	if r.seen.Made.Equal(made) {
 		known = r.seen.Seq
 	}
-	r.seen = bus.JobsMark{Made: made}
+	r.seen = journal.JobsMark{Made: made}
 	return known
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
@@ -45,7 +46,7 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 	if b.DryRun || len(plan.Fires) == 0 {
 		return result, nil
 	}
-	request := bus.BackfillRequest{ID: b.ID, Job: name, AtOnce: cmp.Or(b.AtOnce, 1), By: access.Author(ctx), Note: b.Note}
+	request := journal.BackfillRequest{ID: b.ID, Job: name, AtOnce: cmp.Or(b.AtOnce, 1), By: access.Author(ctx), Note: b.Note}
 	if request.ID == "" {
 		request.ID = strings.ToLower(rand.Text()[:10])
 	}
@@ -65,8 +66,8 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 
 // fillsLeft returns the fires that backfills of a job have yet to run.
 func (rs *Runs) fillsLeft(ctx context.Context, name job.Name, revision uint64) (map[int64]bool, error) {
-	var list bus.BackfillList
-	if err := rs.ask(ctx, name, bus.VerbBackfills, revision, bus.BackfillsRequest{Job: name, Fires: true}, &list); err != nil {
+	var list journal.BackfillList
+	if err := rs.ask(ctx, name, bus.VerbBackfills, revision, journal.BackfillsRequest{Job: name, Fires: true}, &list); err != nil {
 		return nil, err
 	}
 	left := map[int64]bool{}
@@ -86,8 +87,8 @@ func (rs *Runs) Backfills(ctx context.Context, name job.Name) (api.BackfillList,
 	if err != nil {
 		return api.BackfillList{}, err
 	}
-	var list bus.BackfillList
-	if err := rs.ask(ctx, name, bus.VerbBackfills, entry.Revision, bus.BackfillsRequest{Job: name}, &list); err != nil {
+	var list journal.BackfillList
+	if err := rs.ask(ctx, name, bus.VerbBackfills, entry.Revision, journal.BackfillsRequest{Job: name}, &list); err != nil {
 		return api.BackfillList{}, err
 	}
 	return api.BackfillList{Items: append([]api.Backfill{}, list.Backfills...)}, nil
@@ -102,7 +103,7 @@ func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, why strin
 	if err != nil {
 		return state, err
 	}
-	request := bus.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: why}
+	request := journal.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: why}
 	err = rs.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
 	return state, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // newsQueue is how many messages wait for the gatherer. What overflows is made up for by
@@ -115,7 +116,7 @@ func (n *News) hear(m *nats.Msg) {
 		return
 	}
 	// What cannot be read is of somebody else's making; ingest counts it.
-	record, err := bus.DecodeRecord(m.Header, m.Data)
+	record, err := journal.DecodeRecord(m.Header, m.Data)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,4 @@
-package bus
+package journal
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -92,7 +93,7 @@ func (c *Cursor) DoneFor(name job.Name) time.Time {
 
 // Decided reports whether all fires of a job's version are decided, which next follows. None
 // are before there is a cursor.
-func (c *Cursor) Decided(v, next *JobEntry) bool {
+func (c *Cursor) Decided(v, next *bus.JobEntry) bool {
 	name := v.Job.Job
 	if c == nil || c.JobsSeq < next.Revision {
 		return false
@@ -107,11 +108,11 @@ func (c *Cursor) Msg() (*nats.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode cursor of shard %d: %w", c.Shard, err)
 	}
-	return NewMessage(SubjectCursor(c.Shard), MessageCursor, data), nil
+	return bus.NewMessage(bus.SubjectCursor(c.Shard), bus.MessageCursor, data), nil
 }
 
 // DecodeCursor is the inverse of [Cursor.Msg]. Its error is an *InvalidError.
 func DecodeCursor(header nats.Header, data []byte) (*Cursor, error) {
 	c := &Cursor{}
-	return c, decode(header, MessageCursor, data, c)
+	return c, bus.Decode(header, bus.MessageCursor, data, c)
 }

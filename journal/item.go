@@ -1,4 +1,4 @@
-package bus
+package journal
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -64,12 +65,12 @@ type Deferred struct {
 	RunID job.RunID `json:"run_id,omitempty"`
 	// Due is when a retry is due.
 	Due time.Time `json:"due,omitzero"`
-	// Trigger is what a run is or will be triggered with, as [AppendTrigger] encodes it;
+	// Trigger is what a run is or will be triggered with, as [bus.AppendTrigger] encodes it;
 	// CommittedAt is when it was, or began to wait.
 	Trigger json.RawMessage `json:"trigger,omitempty"`
 	// Pieces is how far a run has come that is done in them. A queued one has it when it
 	// does again what has failed of another.
-	Pieces *Pieces `json:"pieces,omitempty"`
+	Pieces *bus.Pieces `json:"pieces,omitempty"`
 	// Backfill is fires of the past that are to be run, or how far that has come.
 	Backfill *job.Backfill `json:"backfill,omitempty"`
 	// Parent is how the parent of a child ended, Letter which item of a shard of another partition
@@ -81,63 +82,7 @@ type Deferred struct {
 	Version int    `json:"version,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	// Asked is what became of runs that were asked for, at Since.
-	Asked []TriggerReply `json:"asked,omitempty"`
-}
-
-// Pieces is how far a run has come that is done in several pieces.
-type Pieces struct {
-	// States has a letter for each piece, in the order of their index; see [PieceWaiting]
-	// and those that follow it. Empty: no instance has been there yet to do one.
-	States string `json:"states"`
-	// Instances are those for which the pieces of a broadcast are meant, Items what the
-	// pieces of a split run are about. Either has one for each piece, or none at all.
-	Instances []string          `json:"instances,omitempty"`
-	Items     []json.RawMessage `json:"items,omitempty"`
-	// Results are what pieces have returned that succeeded, for the job's children: as
-	// many as fit into [MaxResults] bytes, each at its index, and null for the others.
-	Results []json.RawMessage `json:"results,omitempty"`
-	// Split is the attempt that listed the items, 0 when there was none.
-	Split int `json:"split,omitempty"`
-	// StartWithin is how long a piece may take to begin, zero for ever; StartBy is when pieces that have been triggered must have begun.
-	StartWithin job.Duration `json:"start_within,omitempty"`
-	StartBy     time.Time    `json:"start_by,omitzero"`
-	// Cancelled says why the run is being called off.
-	Cancelled string `json:"cancelled,omitempty"`
-}
-
-// MaxResults bounds [Pieces.Results], in bytes.
-const MaxResults = 48 << 10
-
-// The letters in [Pieces.States]. Upper case marks a bad end after which, by the
-// job's rule, the next attempt may repeat the piece.
-const (
-	PieceWaiting   = 'w' // to be triggered
-	PieceTriggered = 't' // with the executors
-	PieceBegun     = 'b' // with an executor that has said that it runs
-	PieceSucceeded = 's'
-	PieceFailed    = 'f'
-	PieceTimedOut  = 'o'
-	PieceLost      = 'l'
-	PieceCancelled = 'c'
-	PieceMissed    = 'm'
-)
-
-// check returns an *InvalidError when p is not a state that a machine wrote.
-func (p *Pieces) check() error {
-	n := len(p.States)
-	switch {
-	case n > MaxPieces:
-		return &job.InvalidError{Field: "pieces.states", Reason: fmt.Sprintf("has %d letters; at most %d are allowed", n, MaxPieces)}
-	case strings.Trim(p.States, "wtbsfFoOlLcm") != "":
-		return &job.InvalidError{Field: "pieces.states", Reason: "has letters that are not known to this program"}
-	case len(p.Instances) != 0 && len(p.Instances) != n:
-		return &job.InvalidError{Field: "pieces.instances", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Instances), n)}
-	case len(p.Results) > n:
-		return &job.InvalidError{Field: "pieces.results", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Results), n)}
-	case len(p.Items) != 0 && len(p.Items) != n:
-		return &job.InvalidError{Field: "pieces.items", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Items), n)}
-	}
-	return nil
+	Asked []bus.TriggerReply `json:"asked,omitempty"`
 }
 
 // ParentEnd is what a child is told of its parent's run.
@@ -196,7 +141,7 @@ func (d *Deferred) Msg(shard int) (*nats.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode deferred item of job %s: %w", d.Job, err)
 	}
-	return NewMessage(SubjectDeferred(shard), MessageDeferred, data), nil
+	return bus.NewMessage(bus.SubjectDeferred(shard), bus.MessageDeferred, data), nil
 }
 
 // ErrLaterItem is the error for a deferred item of a kind that this program does not know. A newer one
@@ -206,7 +151,7 @@ var ErrLaterItem = errors.New("of a kind that this program does not know")
 // DecodeDeferred is the inverse of [Deferred.Msg]. Its error is an *InvalidError, or [ErrLaterItem].
 func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	d := &Deferred{}
-	if err := decode(header, MessageDeferred, data, d); err != nil {
+	if err := bus.Decode(header, bus.MessageDeferred, data, d); err != nil {
 		return nil, err
 	}
 	if _, err := job.ParseName(string(d.Job)); err != nil && d.Kind != DeferredAsked {
@@ -220,7 +165,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 			missing = "trigger"
 		}
 		if d.Pieces != nil {
-			if err := d.Pieces.check(); err != nil {
+			if err := d.Pieces.Check(); err != nil {
 				return nil, err
 			}
 		}
@@ -231,7 +176,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 		case d.Pieces == nil:
 			missing = "pieces"
 		default:
-			if err := d.Pieces.check(); err != nil {
+			if err := d.Pieces.Check(); err != nil {
 				return nil, err
 			}
 		}
@@ -247,8 +192,8 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 			missing = "parent"
 		case d.Kind == DeferredLetter && d.Letter == nil:
 			missing = "letter"
-		case d.Letter != nil && (d.Letter.From < 0 || d.Letter.From >= MaxShards):
-			return nil, &job.InvalidError{Field: "letter.from", Reason: fmt.Sprintf("%d must be a shard, from 0 to %d", d.Letter.From, MaxShards-1)}
+		case d.Letter != nil && (d.Letter.From < 0 || d.Letter.From >= bus.MaxShards):
+			return nil, &job.InvalidError{Field: "letter.from", Reason: fmt.Sprintf("%d must be a shard, from 0 to %d", d.Letter.From, bus.MaxShards-1)}
 		}
 	default:
 		return nil, fmt.Errorf("%w: %.60q", ErrLaterItem, d.Kind)

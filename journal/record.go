@@ -1,4 +1,4 @@
-package bus
+package journal
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -111,7 +112,7 @@ func (r *Record) Msg() (*nats.Msg, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode record of shard %d: %w", r.Shard, err)
 	}
-	return NewMessage(SubjectRecord(r.Shard), MessageRecord, data), nil
+	return bus.NewMessage(bus.SubjectRecord(r.Shard), bus.MessageRecord, data), nil
 }
 
 // NoticeFor is how long a notice is kept for the alerter, should there be none.
@@ -135,13 +136,13 @@ func (r *Record) Notice() (*nats.Msg, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Subject = SubjectNotice(r.Shard)
-	m.Header.Set(headerTTL, NoticeFor.String())
+	m.Subject = bus.SubjectNotice(r.Shard)
+	m.Header.Set(bus.HeaderTTL, NoticeFor.String())
 	return m, nil
 }
 
 // DecodeRecord is the inverse of [Record.Msg]. Its error is an *InvalidError.
 func DecodeRecord(header nats.Header, data []byte) (*Record, error) {
 	r := &Record{}
-	return r, decode(header, MessageRecord, data, r)
+	return r, bus.Decode(header, bus.MessageRecord, data, r)
 }

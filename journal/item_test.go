@@ -1,4 +1,4 @@
-package bus_test
+package journal_test
 
 import (
 	"errors"
@@ -9,12 +9,13 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestDeferredItemsOfRunsInPiecesAreChecked(t *testing.T) {
 	wrong := func(rest, field string) {
 		t.Helper()
-		_, err := bus.DecodeDeferred(nil, []byte(`{"kind":"pieces","job":"g/a"`+rest+`}`))
+		_, err := journal.DecodeDeferred(nil, []byte(`{"kind":"pieces","job":"g/a"`+rest+`}`))
 		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != field {
 			t.Errorf("%s: %v; want a complaint about %s", rest, err, field)
 		}
@@ -28,25 +29,25 @@ func TestDeferredItemsOfRunsInPiecesAreChecked(t *testing.T) {
 }
 
 func TestALetterIsLaterBySequenceAndByTheOwnerThatLeftIt(t *testing.T) {
-	mark := func(ms int64, seq uint64) bus.LetterMark {
-		return bus.LetterMark{Made: time.UnixMilli(ms).UTC(), Seq: seq}
+	mark := func(ms int64, seq uint64) journal.LetterMark {
+		return journal.LetterMark{Made: time.UnixMilli(ms).UTC(), Seq: seq}
 	}
 	last := mark(1000, 7)
-	for _, m := range []bus.LetterMark{mark(1000, 8), mark(1001, 1)} {
+	for _, m := range []journal.LetterMark{mark(1000, 8), mark(1001, 1)} {
 		if !m.After(last) {
 			t.Errorf("%v does not come after %v", m, last)
 		}
 	}
-	for _, m := range []bus.LetterMark{last, mark(1000, 6), mark(999, 8)} {
+	for _, m := range []journal.LetterMark{last, mark(1000, 6), mark(999, 8)} {
 		if m.After(last) {
 			t.Errorf("%v comes after %v", m, last)
 		}
 	}
-	if !mark(1000, 1).After(bus.LetterMark{}) {
+	if !mark(1000, 1).After(journal.LetterMark{}) {
 		t.Error("the first letter comes after nothing")
 	}
 	for _, text := range []string{"", "7", "1000.", ".7", "1000.-7", "x.7", "1000.7.7"} {
-		if err := new(bus.LetterMark).UnmarshalText([]byte(text)); !errors.Is(err, job.ErrInvalid) {
+		if err := new(journal.LetterMark).UnmarshalText([]byte(text)); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -55,12 +56,12 @@ func TestALetterIsLaterBySequenceAndByTheOwnerThatLeftIt(t *testing.T) {
 func TestALetterNamesAShard(t *testing.T) {
 	item := `{"kind":"child","job":"g/a","parent":{"job":"g/b"},"letter":{"from":%d,"at":"1000.7"}}`
 	for _, from := range []int{-1, bus.MaxShards} {
-		_, err := bus.DecodeDeferred(nil, fmt.Appendf(nil, item, from))
+		_, err := journal.DecodeDeferred(nil, fmt.Appendf(nil, item, from))
 		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != "letter.from" {
 			t.Errorf("from %d: %v; want a complaint about letter.from", from, err)
 		}
 	}
-	if d, err := bus.DecodeDeferred(nil, fmt.Appendf(nil, item, bus.MaxShards-1)); err != nil || d.Letter.From != bus.MaxShards-1 {
+	if d, err := journal.DecodeDeferred(nil, fmt.Appendf(nil, item, bus.MaxShards-1)); err != nil || d.Letter.From != bus.MaxShards-1 {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
