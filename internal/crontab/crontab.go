@@ -94,7 +94,13 @@ func (o Options) validate(data []byte) error {
 	if _, err := cron.LoadZone(o.Zone); err != nil {
 		return &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(o.Zone, "Europe/Berlin")}
 	}
-	return job.CheckSlug("group", o.Group)
+	if err := job.CheckSlug("group", o.Group); err != nil {
+		return err
+	}
+	if what := foreign(data, o.System); what != "" {
+		return &job.InvalidError{Field: "crontab", Reason: what}
+	}
+	return nil
 }
 
 // reader is what the lines above say about those below.

@@ -140,8 +140,9 @@ func TestEachLineSaysWhatBecameOfIt(t *testing.T) {
 	f("~30,~/20 22~ * * mon~fri x", Imported, "~30 ~/20 22~ mon~fri becomes H(0-30),H/20 H(22-23) * * H(mon-fri)"+h)
 	f("9~70 * * * * x", Broken, `minute "9~70" must not have "~70" after "9"; must be a number from 0 to 59`)
 	const anacron = "is a line of an anacrontab (period in days, delay, name, command); write a line of a crontab, such as 0 3 * * * and the command"
-	f("1\t5\tcron.daily\t\tnice run-parts /etc/cron.daily", Broken, anacron)
-	f("@monthly 45\tcron.monthly\tnice x", Broken, anacron)
+	f("@hourly x\n1\t5\tcron.daily\t\tnice run-parts /etc/cron.daily", Broken, anacron)
+	f("@hourly x\n@monthly 45\tcron.monthly\tnice x", Broken, anacron)
+	f("@600 x", Broken, `macro "@600" is of FreeBSD; it runs 600 seconds after the end of the run before: use fixed_delay: 600s`)
 	f("@monthly 7z x y", Imported, "")
 	f("0 3 H * * x", Imported, "")
 	const flags = " are flags of OpenBSD's cron: -s becomes overlap: skip, others are left out"
@@ -307,6 +308,40 @@ func TestWhatIsNoCrontabIsRefusedAsAWhole(t *testing.T) {
 	for _, o := range []Options{{}, {Group: "a.b"}, {Group: "ops", Zone: "Nowhere"}} {
 		if _, err := Import(t.Context(), nil, o); !errors.Is(err, job.ErrInvalid) {
 			t.Errorf("%+v: got %v", o, err)
+		}
+	}
+}
+
+func TestAFileOfAnotherFormatIsNamedOnce(t *testing.T) {
+	f := func(text, what string) {
+		t.Helper()
+		if is, err := IsSystem("x", []byte(text)); is || err != nil {
+			t.Errorf("%q: taken for a system crontab (%v), with %v", text, is, err)
+		}
+		for _, o := range []Options{{Group: "ops"}, {Group: "ops", System: true}} {
+			if _, err := Import(t.Context(), []byte(text), o); err == nil || !strings.HasPrefix(err.Error(), "crontab is no crontab, but "+what) {
+				t.Errorf("%q: got %v, want %s", text, err, what)
+			}
+		}
+	}
+	const jobs = "; write its schedules and commands as jobs, and use carillon apply -f FILE"
+	f("apiVersion: batch/v1\nkind: CronJob\nmetadata:\n  name: x\nspec:\n  schedule: \"*/5 * * * *\"\n  jobTemplate:\n    spec:\n      containers:\n      - name: root\n", "Kubernetes YAML"+jobs)
+	f("# backups\n[Unit]\nDescription=x\n\n[Timer]\nOnCalendar=*-*-* 03:00:00\nPersistent=true\n", "a systemd unit"+jobs)
+	f("[Timer]\nOnCalendar=daily\n", "a systemd unit"+jobs)
+	f("on:\n  schedule:\n    - cron: '30 5 * * 1,3'\njobs:\n", "a GitHub Actions workflow"+jobs)
+	f("# /etc/anacrontab\nSHELL=/bin/sh\n1\t5\tcron.daily\tnice run-parts /etc/cron.daily\n@monthly 45\tcron.monthly\tnice x\n", "an anacrontab"+jobs)
+	f("<?xml version=\"1.0\"?>\n<plist version=\"1.0\">\n</plist>\n", "XML"+jobs)
+	f("{\n  \"jobs\": []\n}\n", "JSON"+jobs)
+	f("[{\"a\": 1}]", "JSON"+jobs)
+	f("#!/bin/sh\nset -e\nmake all\n", "a script"+jobs)
+	f("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n", "iCalendar; use carillon import calendar FILE")
+	f("-- MySQL dump\nINSERT INTO `xxl_job_info` VALUES (1);\n", "SQL; use carillon import xxl-job FILE")
+	f("---\njob: ops/backup\nschedule: {cron: \"0 3 * * *\"}\ntask: {shell: x}\n", "a file of Carillon jobs; use carillon apply -f FILE")
+	for _, text := range []string{
+		"apiVersion: v1\n0 3 * * * x\n", "[Timer]\n@reboot x\n", "#!/bin/sh\n*/5 * * * * x\n", "{\n@every 5m x\n", "not a line", "# [Unit]\n",
+	} {
+		if _, err := Import(t.Context(), []byte(text), Options{Group: "ops"}); err != nil {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

@@ -32,6 +32,9 @@ func IsSystem(file string, data []byte) (bool, error) {
 	if folder == "cron.d" || folder == "etc" && path.Base(file) == "crontab" {
 		return true, nil
 	}
+	if foreign(data, false) != "" {
+		return false, nil // which Import refuses
+	}
 	sure, shared, others := 0, 0, 0
 	no := "" // a line that names no user
 	for raw := range bytes.Lines(data) {

@@ -91,6 +91,8 @@ func TestTheExpressionsOfOthersAreProposedInOurs(t *testing.T) {
 	const fields = "; must have 5 (Unix cron) or 6 or 7 (Quartz)"
 	f("daily", `expression "daily" has 1 field`+fields+"; write @daily")
 	f("@every_minute", `macro "@every_minute" is of FreeBSD; write * * * * *`)
+	f("@every_second", `macro "@every_second" is of FreeBSD; use fixed_rate: 1s`)
+	f("@600", `macro "@600" is of FreeBSD; it runs 600 seconds after the end of the run before: use fixed_delay: 600s`)
 	f("rate(5 minutes)", `expression "rate(5 minutes)" has 2 fields`+fields+"; write @every 5m")
 	f("every 1 hour", `expression "every 1 hour" has 3 fields`+fields+"; write @every 1h")
 	f("cron(0 12 * * ? *)", `second "cron(0" must be a number from 0 to 59; write 0 0 12 * * ? *`)

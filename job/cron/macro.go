@@ -56,8 +56,8 @@ func expandMacro(text string) (string, error) {
 	if fields, ok := macros[text]; ok {
 		return fields, nil
 	}
-	if text == "@every_minute" {
-		return "", &ParseError{"macro", text, "is of FreeBSD; write * * * * *"}
+	if advice := ofFreeBSD(text); advice != "" {
+		return "", &ParseError{"macro", clip.Text(text, maxQuoted), "is of FreeBSD; " + advice}
 	}
 	reason := "is not known; must be one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly"
 	if kind, _, ok := Macro(text); ok {
@@ -66,6 +66,19 @@ func expandMacro(text string) (string, error) {
 		reason = "is not supported: a cluster does not boot; start such work with the machine's init system"
 	}
 	return "", &ParseError{"macro", clip.Text(text, maxQuoted), reason}
+}
+
+// ofFreeBSD returns what to write for a macro that only its cron knows; "" if it is none.
+func ofFreeBSD(text string) string {
+	switch {
+	case text == "@every_minute":
+		return "write * * * * *"
+	case text == "@every_second":
+		return "use fixed_rate: 1s"
+	case len(text) > 1 && strings.Trim(text[1:], "0123456789") == "":
+		return "it runs " + text[1:] + " seconds after the end of the run before: use fixed_delay: " + text[1:] + "s"
+	}
+	return ""
 }
 
 // cutWord returns the first word of text and what follows it, without the blanks.

@@ -20,6 +20,8 @@ var (
 	RandomBecomesH       = Two{refuse("random_becomes_h", "{random:phrase} becomes {fields:phrase}: H is a value that the job's name chooses and that stays the same; cron chooses a random one each time it reads the file")}
 	EveryCounted         = One{refuse("every_counted", "fires every {every:duration} of elapsed time, counted from 1970-01-01T00:00:00Z and not from the import or a start; to move that, use fixed_rate and anchor in a job")}
 	ZoneOnItsLine        = One{refuse("zone_on_its_line", "a line of a crontab cannot have a time zone; write CRON_TZ={zone:word} on a line of its own above it")}
+	ForeignFile          = Two{refuse("foreign_file", "is no crontab, but {format:phrase}; use {command:phrase}")}
+	ForeignFormat        = One{refuse("foreign_format", "is no crontab, but {format:phrase}; write its schedules and commands as jobs, and use carillon apply -f FILE")}
 	AnacronLine          = None{refuse("anacron_line", "is a line of an anacrontab (period in days, delay, name, command); write a line of a crontab, such as 0 3 * * * and the command")}
 	CronFlags            = One{refuse("cron_flags", "{flags:word} are flags of OpenBSD's cron: -s becomes overlap: skip, others are left out")}
 	OnlyEnvironment      = None{refuse("only_environment", "is only in the environment of the jobs, as in cron; CRON_TZ sets the time zone of the lines below")}
