@@ -64,6 +64,9 @@ type Store interface {
 	// pieces, the oldest first, or job.ErrNotFound. Of the progress it has one change in
 	// ten seconds at most.
 	Changes(ctx context.Context, id job.RunID, piece runlog.Piece) ([]runlog.Change, error)
+	// Held returns the last change of each run in which no instance took it, of the run as a
+	// whole. Runs without one are absent.
+	Held(ctx context.Context, ids []job.RunID) (map[job.RunID]runlog.Change, error)
 	// Lines returns lines in the order of their seq. It returns none for an attempt
 	// that is unknown.
 	Lines(ctx context.Context, filter LineFilter) ([]runlog.Line, error)

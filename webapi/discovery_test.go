@@ -204,7 +204,7 @@ func TestAPendingRunSaysWhatItWaitsFor(t *testing.T) {
 	nobody.Kind, nobody.Status, nobody.At, nobody.Reason = runlog.KindHeld, "", noon.Add(time.Second), "no instance with labels gpu=a100 is free"
 	w.history(full, leaving, free, held, nobody)
 	expected := map[job.Name]reason.Text{
-		"full/a": "waits for a free slot: all 4 of group full are busy", "leaving/a": "group leaving has no instance that takes work", "free/a": "", "free/held": "",
+		"full/a": "waits for a free slot: all 4 of group full are busy", "leaving/a": "group leaving has no instance that takes work", "free/a": "", "free/held": reason.Text(nobody.Reason),
 	}
 	page, _ := want[RunPage](w, http.StatusOK, "GET", "/api/v1/runs", nil)
 	got := map[job.Name]reason.Text{}
@@ -221,6 +221,11 @@ func TestAPendingRunSaysWhatItWaitsFor(t *testing.T) {
 	item, _ := want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/full/a", nil)
 	if len(item.LastRuns) != 1 || item.LastRuns[0].Reason != expected["full/a"] {
 		t.Errorf("the job's last runs are %+v; want one that says what it waits for", item.LastRuns)
+	}
+	w.put("free/held", "@daily")
+	item, _ = want[JobItem](w, http.StatusOK, "GET", "/api/v1/jobs/free/held", nil)
+	if len(item.LastRuns) != 1 || item.LastRuns[0].Reason != reason.Text(nobody.Reason) {
+		t.Errorf("the job's last runs are %+v; want one that says why no instance took it", item.LastRuns)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -21,6 +23,17 @@ func routedRun(t *testing.T, s logstore.Store) {
 	held := newRun()
 	write(t, s, held.held("no instance is free", 1, time.Second))
 	wantRun(t, s, held.row(job.StatusPending))
+	never := newRun()
+	never.fire = never.fire.Add(time.Hour)
+	write(t, s, never.recorded(job.StatusPending), held.held("all are busy", 2, 2*time.Second))
+	want := runlog.Change{
+		RunID: held.id(), Piece: runlog.Whole, Attempt: 1, Kind: runlog.KindHeld, Status: job.StatusPending,
+		At: held.fire.Add(2 * time.Second), Delivery: 2, Detail: "all are busy",
+	}
+	found, err := s.Held(t.Context(), []job.RunID{never.id(), held.id()})
+	if diff := cmp.Diff(map[job.RunID]runlog.Change{held.id(): want}, found); err != nil || diff != "" {
+		t.Errorf("held runs (%v) differ (-want +got):\n%s", err, diff)
+	}
 
 	inAnyOrder(t, s, func(r run) []logstore.Update {
 		record := r.recorded(job.StatusPending)

@@ -58,6 +58,11 @@ func (s *Store) Changes(ctx context.Context, id job.RunID, piece runlog.Piece) (
 	return known(ctx, id, found, err)
 }
 
+// Held implements [logstore.Store].
+func (s *Store) Held(ctx context.Context, ids []job.RunID) (map[job.RunID]runlog.Change, error) {
+	return ask(ctx, s, func(from logstore.Store) (map[job.RunID]runlog.Change, error) { return from.Held(ctx, ids) })
+}
+
 // Lines implements [logstore.Store].
 func (s *Store) Lines(ctx context.Context, f logstore.LineFilter) ([]runlog.Line, error) {
 	found, err := ask(ctx, s, func(from logstore.Store) ([]runlog.Line, error) { return from.Lines(ctx, f) })

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -87,6 +88,9 @@ func (c *Catalog) lastRuns(ctx context.Context, names []job.Name, n int) map[job
 	if err == nil {
 		lists := slices.Collect(maps.Values(last))
 		if err = c.view.MarkSilent(ctx, lists...); err == nil {
+			err = logstore.MarkHeld(ctx, c.store, lists...)
+		}
+		if err == nil {
 			err = c.view.MarkWaiting(ctx, lists...)
 		}
 	}

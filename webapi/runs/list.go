@@ -40,6 +40,9 @@ func (rs *Runs) List(ctx context.Context, p *api.ListRunsParams) (api.RunPage, e
 	if err := rs.view.MarkSilent(ctx, found.Runs); err != nil {
 		return api.RunPage{}, err
 	}
+	if err := logstore.MarkHeld(ctx, rs.store, found.Runs); err != nil {
+		return api.RunPage{}, problem.StoreAway(err)
+	}
 	if err := rs.view.MarkWaiting(ctx, found.Runs); err != nil {
 		return api.RunPage{}, err
 	}
@@ -97,8 +100,8 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 		return api.RunDetail{}, err
 	}
 	newest := &attempts[0]
-	if newest.Status == job.StatusPending && newest.Reason == "" {
-		newest.Reason = whyHeld(changes)
+	if err := logstore.MarkHeld(ctx, rs.store, attempts[:1]); err != nil {
+		return api.RunDetail{}, problem.StoreAway(err)
 	}
 	if err := rs.view.MarkWaiting(ctx, attempts[:1]); err != nil {
 		return api.RunDetail{}, err
@@ -141,14 +144,6 @@ func (rs *Runs) countLines(ctx context.Context, attempts []runlog.Run) error {
 		}
 	}
 	return nil
-}
-
-// whyHeld returns why no instance took a run, if that is the last that was heard of it.
-func whyHeld(changes []runlog.Change) reason.Text {
-	if n := len(changes); n > 0 && changes[n-1].Kind == runlog.KindHeld {
-		return changes[n-1].Detail
-	}
-	return ""
 }
 
 // Attempts returns all attempts of a run, the newest first. A run that another server has accepted may be
