@@ -254,6 +254,45 @@ func (h History) LastDue(i int, after, upto int64) (Fire, bool) {
 	return last, true
 }
 
+// Newest returns, in the memory of fires, the last n fires of plan i that are due in (after, upto],
+// oldest first, and whether there are more before them. Its cost does not depend on how many those are.
+func (h History) Newest(fires []Fire, i int, after, upto int64, n int) (_ []Fire, more bool) {
+	collect := func(after int64) (tooMany bool) {
+		fires = fires[:0]
+		h.Fires(i, after, upto, func(f Fire) bool {
+			tooMany = len(fires) == n
+			if !tooMany {
+				fires = append(fires, f)
+			}
+			return !tooMany
+		})
+		return tooMany
+	}
+	if !collect(after) {
+		return fires, false
+	}
+	lo, hi := after, upto // too many are due after lo, not so after hi
+	for lo+1 < hi {
+		if mid := lo + (hi-lo)/2; collect(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	collect(hi)
+	return fires, true
+}
+
+// At returns the plan that is effective at an instant.
+func (h History) At(now int64) *Plan {
+	for i := len(h) - 1; i > 0; i-- {
+		if h[i].From <= now {
+			return &h[i]
+		}
+	}
+	return &h[0]
+}
+
 // Trim drops the versions none of whose fires is due after the given instant, but
 // never the newest one.
 func (h History) Trim(after int64) History {

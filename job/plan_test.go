@@ -96,6 +96,11 @@ func TestHistoriesAgreeWithAWalkOverEveryMinute(t *testing.T) {
 			if ok != (len(want) > 0) || ok && last != want[len(want)-1] {
 				t.Fatalf("round %d, version %d: last %v, %v; want the last of %v", round, i+1, last, ok, want)
 			}
+			n := 1 + rng.IntN(4)
+			newest, more := h.Newest(nil, i, lo, hi, n)
+			if !slices.Equal(newest, want[max(len(want)-n, 0):]) || more != (len(want) > n) {
+				t.Fatalf("round %d, version %d: the last %d are %v, %v; want those of %v", round, i+1, n, newest, more, want)
+			}
 		}
 		if due, ok := h.NextDue(lo); ok != (earliest != endOfTime) && earliest != endOfTime || ok && earliest != endOfTime && due != earliest {
 			t.Fatalf("round %d: next due %d, %v; want %d", round, due, ok, earliest)

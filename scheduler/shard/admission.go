@@ -34,7 +34,7 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if !rules.Watched() && !body.inPieces {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
-		b.trigger(rs.jobs.at(id).name, body, r)
+		b.send(b.encode(rs.jobs.at(id).name, r), body)
 		return admission{status: job.StatusPending}
 	}
 	if rules.StartWithin > 0 {
@@ -92,7 +92,7 @@ func (rs *runs) launch(b *builder, a *watchedRun) admission {
 		}
 	}
 	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive}, a)
-	b.trigger(a.job, a.body.Value(), a.attempt)
+	b.send(b.encode(a.job, a.attempt), a.body.Value())
 	return admission{status: job.StatusPending}
 }
 

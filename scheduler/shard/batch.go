@@ -116,9 +116,6 @@ func (b *builder) encode(name job.Name, r attempt) *bus.Trigger {
 	}
 }
 
-// trigger adds the trigger of a run.
-func (b *builder) trigger(name job.Name, body body, r attempt) { b.send(b.encode(name, r), body) }
-
 // send adds a trigger.
 func (b *builder) send(t *bus.Trigger, body body) {
 	to := target{group: t.Job.Group(), routed: body.routed, priority: body.priority}
@@ -142,24 +139,15 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	b.Triggers++
 }
 
-// noteMisfire counts fires that were noticed too late.
-func (b *builder) noteMisfire(p job.MisfirePolicy, v verdict) {
-	if v.cause != job.CauseMisfire && v.status != job.StatusMissed {
-		return
+// subject returns where triggers of a group with the body go.
+func (b body) subject(shard int, group string, governed bool) string {
+	switch {
+	case governed:
+		return bus.SubjectPriority(shard, b.priority, group)
+	case b.routed:
+		return bus.SubjectRouted(shard, group)
 	}
-	if b.Misfires == nil {
-		b.Misfires = map[job.MisfirePolicy]int{}
-	}
-	b.Misfires[p] += v.count
-}
-
-// waitItem adds the deferred item that says what the job waits for.
-func (b *builder) waitItem(name job.Name, d *delay) {
-	state := &journal.Deferred{Kind: journal.DeferredEnd, Job: name, RunID: d.run}
-	if d.run == "" {
-		state = &journal.Deferred{Kind: journal.DeferredDelay, Job: name, Since: instant(d.since)}
-	}
-	d.item = b.deferred(b.cfg.Shard, state)
+	return bus.SubjectTrigger(shard, group)
 }
 
 // deferred adds a deferred item of a shard.
@@ -211,4 +199,15 @@ func (b *builder) waitIn(d *journal.Deferred, a *watchedRun) *item {
 	d.Job = a.job
 	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)
+}
+
+// instant returns the instant of Unix milliseconds.
+func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// instantOrZero is the same, but for 0, which stands for none.
+func instantOrZero(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return instant(ms)
 }

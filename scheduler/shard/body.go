@@ -77,17 +77,6 @@ func (b body) like(t *bus.TriggerBody) (body, error) {
 	return of, err
 }
 
-// subject returns where triggers of a group with the body go.
-func (b body) subject(shard int, group string, governed bool) string {
-	switch {
-	case governed:
-		return bus.SubjectPriority(shard, b.priority, group)
-	case b.routed:
-		return bus.SubjectRouted(shard, group)
-	}
-	return bus.SubjectTrigger(shard, group)
-}
-
 // lowest returns the body with the lowest priority.
 func (b body) lowest() (body, error) {
 	if b.priority == job.PriorityLow {

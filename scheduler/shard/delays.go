@@ -3,6 +3,7 @@ package shard
 import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // delay is the state of a fixed-delay job: it waits either for an instant or for the
@@ -152,6 +153,15 @@ func (ds *delays) enact(b *builder, id uint32, fire verdict, next *delay, now in
 	}
 	ds.replace(id, next)
 	b.waitItem(ds.jobs.at(id).name, next)
+}
+
+// waitItem adds the deferred item that says what the job waits for.
+func (b *builder) waitItem(name job.Name, d *delay) {
+	state := &journal.Deferred{Kind: journal.DeferredEnd, Job: name, RunID: d.run}
+	if d.run == "" {
+		state = &journal.Deferred{Kind: journal.DeferredDelay, Job: name, Since: instant(d.since)}
+	}
+	d.item = b.deferred(b.cfg.Shard, state)
 }
 
 // restore enters what a fixed-delay job waits for.

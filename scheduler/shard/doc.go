@@ -19,7 +19,7 @@
 //	Cluster     calendars, pauses, instances, and room for runs
 //	pieces      triggers pieces of runs (piece_states.go: the state of one run)
 //	runs        watched runs: admission, attempts, retries, overlap, time limits
-//	fires       judges due fires, and enacts the verdicts
+//	fires       judges due fires, by pauses and calendars, and enacts the verdicts
 //	delays      what fixed-delay jobs wait for
 //	sweep       the position in time, and what is due up to now
 //	Relay       ends of parents whose children are in another partition

@@ -65,7 +65,7 @@ type fires struct {
 // that is due in (after, upto], as seen at now. It returns how many runs that makes: each has a
 // verdict of its own, others may stand for several fires.
 func (fs *fires) decide(group string, plans job.History, first, end int, after, upto, now int64) (runs int) {
-	rule := fs.lateRule(group, newestAt(plans, now), now)
+	rule := fs.lateRule(group, plans.At(now), now)
 	fs.verdicts, fs.late = fs.verdicts[:0], fs.late[:0]
 	lumped := 0 // missed fires that are not among the late ones
 	inTime, judged := maxOnTime, maxJudged
@@ -110,21 +110,11 @@ func (fs *fires) lateRule(group string, p *job.Plan, now int64) lateRule {
 	return lateRule{why: reason.MisfireSkip}
 }
 
-// newestAt returns the version that is effective at now.
-func newestAt(plans job.History, now int64) *job.Plan {
-	for i := len(plans) - 1; i > 0; i-- {
-		if plans[i].From <= now {
-			return &plans[i]
-		}
-	}
-	return &plans[0]
-}
-
 // find appends to list the last n of plan i's fires that are due in (after, upto], oldest first, but
 // for those that a calendar keeps from firing. It returns how many there were before that, and since
 // when they are all: after, unless there are more than n.
 func (fs *fires) find(list []candidate, group string, plans job.History, i int, after, upto int64, n int) (_ []candidate, found int, since int64) {
-	fires, more := newest(fs.found[:0], plans, i, after, upto, n)
+	fires, more := plans.Newest(fs.found[:0], i, after, upto, n)
 	fs.found = fires
 	p := &plans[i]
 	for _, f := range fires {
@@ -143,34 +133,116 @@ func (fs *fires) find(list []candidate, group string, plans job.History, i int, 
 	return list, len(fires), since
 }
 
-// newest returns, in the memory of fires, the last n of plan i's fires that are due in (after, upto],
-// oldest first, and whether there are more before them. Its cost does not
-// depend on how many those are.
-func newest(fires []job.Fire, plans job.History, i int, after, upto int64, n int) (_ []job.Fire, more bool) {
-	collect := func(after int64) (tooMany bool) {
-		fires = fires[:0]
-		plans.Fires(i, after, upto, func(f job.Fire) bool {
-			tooMany = len(fires) == n
-			if !tooMany {
-				fires = append(fires, f)
-			}
-			return !tooMany
-		})
-		return tooMany
+// excluded returns why a fire, at the given instant, of a job of the group with this plan is
+// to be skipped, or "".
+func (c *Cluster) excluded(group string, p *job.Plan, at int64) string {
+	why := c.whyPaused(group, p, at)
+	if why == "" {
+		why = p.WhyOff(at)
 	}
-	if !collect(after) {
-		return fires, false
+	if why != "" && p.Shift == "" {
+		return why
 	}
-	lo, hi := after, upto // too many are due after lo, not so after hi
-	for lo+1 < hi {
-		if mid := lo + (hi-lo)/2; collect(mid) {
-			lo = mid
-		} else {
-			hi = mid
+	shut := c.shut(p, at, at)
+	if why == "" {
+		why = shut
+	}
+	// A fire that moves says so whatever else keeps it from running: it may run on the other day.
+	if shut == "" || !p.Moves(at, func(other int64) bool { return c.shut(p, at, other) == "" }) {
+		return why
+	}
+	return reason.Join(why, reason.Shifts(p.Shift == job.ShiftNext))
+}
+
+// whyPaused returns why a job of the group, with this plan, was paused at an instant, or "".
+func (c *Cluster) whyPaused(group string, p *job.Plan, at int64) string {
+	if why := p.WhyPaused(at); why != "" {
+		return why
+	}
+	switch c.pausedBy(group, at) {
+	case allPaused:
+		return reason.EverythingPaused.String()
+	case groupPaused:
+		return reason.GroupPaused.With(group)
+	case nonePaused:
+	}
+	return ""
+}
+
+// pausedBy returns which switch paused the fires of a group's jobs at an instant.
+func (c *Cluster) pausedBy(group string, at int64) pauseScope {
+	switch {
+	case len(c.pauses) == 0:
+		return nonePaused
+	case pausedAt(c.pauses[""], at):
+		return allPaused
+	case pausedAt(c.pauses[group], at):
+		return groupPaused
+	}
+	return nonePaused
+}
+
+// pausedAt reports whether a switch with these settings was on at an instant.
+func pausedAt(settings []setting, at int64) bool {
+	for _, v := range slices.Backward(settings) {
+		if v.from < at {
+			return v.paused && (v.until == 0 || at < v.until)
 		}
 	}
-	collect(hi)
-	return fires, true
+	return false
+}
+
+// lands returns what becomes of an instant of a plan's schedule, by its calendars as they were
+// then, and why it fires if that is because of another day.
+func (c *Cluster) lands(p *job.Plan, at int64) (job.Landing, string) {
+	if p.Shift == "" {
+		return job.LandsHere, ""
+	}
+	l, from := p.Lands(at, func(other int64) bool { return c.shut(p, at, other) == "" })
+	if l != job.LandsFrom {
+		return l, ""
+	}
+	return l, reason.ShiftedFrom.With(instant(from).Format(time.RFC3339))
+}
+
+// shut returns why a plan's calendars, as they were at an instant, exclude a fire at another one,
+// or "".
+func (c *Cluster) shut(p *job.Plan, asOf, at int64) string {
+	for _, name := range p.Except {
+		if dates := c.calendarAt(name, asOf); dates != nil && dates.Contains(at) {
+			return reason.CalendarExcludes.With(name)
+		}
+	}
+	if len(p.Only) == 0 {
+		return ""
+	}
+	for _, name := range p.Only {
+		if dates := c.calendarAt(name, asOf); dates != nil && dates.Contains(at) {
+			return ""
+		}
+	}
+	if len(p.Only) == 1 {
+		return reason.CalendarOmits.With(p.Only[0])
+	}
+	return reason.CalendarsOmit.String()
+}
+
+// calendarAt returns the calendar as it was at an instant, or nil when there was none.
+func (c *Cluster) calendarAt(name string, at int64) *job.DateSet {
+	versions := c.calendars[name]
+	for _, version := range slices.Backward(versions) {
+		if version.from < at {
+			if version.deleted {
+				return nil
+			}
+			return version.dates
+		}
+	}
+	// A calendar that came after the fire: better its first version than none.
+	if len(versions) > 0 && !versions[0].deleted {
+		return versions[0].dates
+	}
+	return nil
 }
 
 // judgeOnTime notes a run for each fire that is on time, unless it is excluded.
@@ -398,4 +470,15 @@ func (fs *fires) apply(b *builder, id uint32, v verdict) job.Status {
 	fs.moved.note(e.name, &e.plans[v.plan], v.last.At)
 	b.record.add(e.name, version, v)
 	return v.status
+}
+
+// noteMisfire counts fires that were noticed too late.
+func (b *builder) noteMisfire(p job.MisfirePolicy, v verdict) {
+	if v.cause != job.CauseMisfire && v.status != job.StatusMissed {
+		return
+	}
+	if b.Misfires == nil {
+		b.Misfires = map[job.MisfirePolicy]int{}
+	}
+	b.Misfires[p] += v.count
 }

@@ -1,8 +1,6 @@
 package shard
 
 import (
-	"time"
-
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -72,5 +70,3 @@ func (r *recorder) addRun(name job.Name, of attempt, s job.Status, reason string
 	}
 	return &r.outcomes[len(r.outcomes)-1]
 }
-
-func instant(ms int64) time.Time { return time.UnixMilli(ms).UTC() }

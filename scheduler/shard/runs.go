@@ -305,6 +305,20 @@ func (r *jobRuns) wakeAt() (at int64, ok bool) {
 	return at, at != 1<<62
 }
 
+// pieceAt returns when a run in pieces next needs attention because time passes, 0
+// when it does not.
+func (a *watchedRun) pieceAt() int64 {
+	p := a.pieces
+	at := p.overdue()
+	if a.lacksInstances() {
+		at = a.startBy
+	}
+	if a.endBy != 0 && p.in(string(bus.PieceWaiting)) > 0 && (at == 0 || a.endBy < at) {
+		at = a.endBy
+	}
+	return at
+}
+
 // endAttempt does what follows from the end of an attempt of a watched run. It returns false, and
 // leaves everything as it was, when b has no room for it.
 func (rs *runs) endAttempt(b *builder, a *watchedRun, e *end) bool {

@@ -133,20 +133,6 @@ func (rs *runs) wakePieces(b *builder, a *watchedRun, now int64) {
 	rs.goOn(b, a)
 }
 
-// pieceAt returns when a run in pieces next needs attention because time passes, 0
-// when it does not.
-func (a *watchedRun) pieceAt() int64 {
-	p := a.pieces
-	at := p.overdue()
-	if a.lacksInstances() {
-		at = a.startBy
-	}
-	if a.endBy != 0 && p.in(string(bus.PieceWaiting)) > 0 && (at == 0 || a.endBy < at) {
-		at = a.endBy
-	}
-	return at
-}
-
 // callOff ends a run in pieces: those that wait are not triggered, those that are with
 // the executors are killed. The caller has found room for what follows from its end.
 func (rs *runs) callOff(b *builder, a *watchedRun, why string) {

@@ -75,11 +75,3 @@ func millis(t time.Time) int64 {
 	}
 	return t.UnixMilli()
 }
-
-// instantOrZero is the inverse of millis.
-func instantOrZero(ms int64) time.Time {
-	if ms == 0 {
-		return time.Time{}
-	}
-	return instant(ms)
-}
