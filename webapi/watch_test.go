@@ -89,6 +89,34 @@ func TestAWatchGivesWhatAllRunsPrintThatMatches(t *testing.T) {
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/tail?group=A+B", nil, `"field":"group"`)
 }
 
+func TestAWatchShowsNoLinesOfTestsOfDrafts(t *testing.T) {
+	w := newWorld(t)
+	test := func(name job.Name) logstore.Update {
+		u := begun(name, noon)
+		u.Cause = job.CauseTest
+		return u
+	}
+	before, after, other := test("billing/before"), test("billing/after"), begun("billing/x", noon)
+	running := before
+	running.Kind, running.Status, running.StartedAt, running.Instance = runlog.KindStarted, job.StatusRunning, noon, "i1"
+	w.history(before, running)
+	l := w.listen("/api/v1/logs/tail")
+	e := bus.Event{
+		Kind: bus.EventStarted, RunID: after.RunID, Job: after.Job, Version: 1, Shard: after.Job.Shard(shards), Attempt: 1, Cause: job.CauseTest,
+		FireTime: noon, At: noon, StartedAt: noon, Instance: "i1",
+	}
+	m, err := bustest.Event(w.conn.Tokens(), &e)
+	w.check(err)
+	_, err = w.conn.JS.PublishMsg(w.Context(), m)
+	w.check(err)
+	w.says(before, "of a draft")
+	w.says(after, "of another draft")
+	w.says(other, "end")
+	if got := fmt.Sprint(l.watched("end")); got != "[billing/x end]" {
+		t.Errorf("the watch shows %s", got)
+	}
+}
+
 func TestAWatchShowsSomeOfARushAndCountsAllOfIt(t *testing.T) {
 	w := newWorld(t)
 	x := begun("billing/x", noon)

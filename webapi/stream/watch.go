@@ -44,6 +44,7 @@ type watch struct {
 	heard  chan *nats.Msg
 	subs   subscriptions
 	out    events
+	drafts map[job.RunID]bool // the tests of drafts that are known
 
 	waiting []runlog.Line // the newest that match, and are to be shown
 	room    int           // for how many lines there is, as of the rate
@@ -55,7 +56,7 @@ type watch struct {
 // done.
 func (s *Server) Watch(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		w := &watch{Server: s, reader: access.NewLasting(c.UserContext(), s.users), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines}
+		w := &watch{Server: s, reader: access.NewLasting(c.UserContext(), s.users), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines, drafts: map[job.RunID]bool{}}
 		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: many(c, "level"), Jobs: runs.Names(many(c, "job")), Group: c.Query("group")}
 		if err := w.filter.Validate(); err != nil {
 			return err
@@ -76,6 +77,7 @@ func (s *Server) Watch(ctx context.Context) fiber.Handler {
 			w.subs.stop()
 			return err
 		}
+		w.findDrafts(c.UserContext())
 		c.Context().SetBodyStreamWriter(func(b *bufio.Writer) {
 			defer s.open.remove(conn)
 			defer w.subs.stop()
@@ -128,9 +130,9 @@ func (w *watch) subjects() []string {
 		slices.Sort(wanted)
 		groups = slices.DeleteFunc(slices.Compact(wanted), func(g string) bool { return !everywhere && !slices.Contains(groups, g) })
 	}
-	subjects := make([]string, len(groups))
-	for i, g := range groups {
-		subjects[i] = bus.SubjectLog(g, "*")
+	subjects := make([]string, 0, 2*len(groups))
+	for _, g := range groups {
+		subjects = append(subjects, bus.SubjectEvents(g), bus.SubjectLog(g, "*"))
 	}
 	return subjects
 }
@@ -198,8 +200,12 @@ func (w *watch) allowed(ctx context.Context) bool {
 // take looks at the lines of a message. What cannot be read is of somebody else's making;
 // ingest counts it.
 func (w *watch) take(m *nats.Msg) {
+	if _, _, isEvent := bus.ParseSubjectEvent(m.Subject); isEvent {
+		w.takeEvent(m)
+		return
+	}
 	l, err := w.conn.Events().DecodeLog(m.Subject, m.Header, m.Data)
-	if err != nil || !w.wants(l.Job) {
+	if err != nil || w.drafts[l.RunID] || !w.wants(l.Job) {
 		return
 	}
 	for _, line := range linesOf(l) {
