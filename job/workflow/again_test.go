@@ -52,4 +52,9 @@ func TestAStepThatIsTriedAgainTakesItsDescendantsAlong(t *testing.T) {
 	if reset, _, ok := g.Reset(6, states); !ok || len(reset) != 0 || string(states) != "sssssff" {
 		t.Errorf("%v are reset with a finally step; the states are %s", reset, states)
 	}
+	several := graph(t, "work\ntidy finally\nreport tidy finally\nnotify finally")
+	states = []workflow.State("sfss")
+	if reset, _, ok := several.Reset(1, states); !ok || len(reset) != 1 || string(states) != "sf.s" {
+		t.Errorf("%v are reset with one of several finally steps; the states are %s", reset, states)
+	}
 }
