@@ -23,6 +23,7 @@ func ofLateRuns(c *alerting.Condition) bool { return c.StartsWithin > 0 || c.End
 // checkLate finds the live runs of a rule that have not begun, or ended, in time. The
 // live runs are the triggers that are not acknowledged, and the deferred items.
 func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
+	// consider opens an incident for a live run that is late by the rule, unless it has one.
 	consider := func(name job.Name, id job.RunID, attempt int) error {
 		fired := id.Time()
 		within := r.When.EndsWithin.Std()
@@ -114,8 +115,8 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 	return t.Job, t.RunID, t.Attempt
 }
 
-// judgeLate judges what becomes of a run that may be late. One that ends without success is no
-// longer late, but not well either.
+// judgeLate says what an outcome means for the incident of a late run: good ends it, neutral leaves it
+// open. A run that ends without success is no longer late, but not well either: its incident has turned.
 func judgeLate(when *alerting.Condition, o *outcome) (v verdict, summary alerting.Sentence) {
 	switch {
 	case o.Status == job.StatusSucceeded, o.Status == job.StatusRunning && when.StartsWithin > 0:

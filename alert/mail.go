@@ -43,7 +43,7 @@ func (s *sender) sendMail(ctx context.Context, c *alerting.Channel, secrets map[
 	switch e.TLS {
 	case alerting.TLSNone:
 		policy = gomail.NoTLS
-	case alerting.TLSImplicit: // dialMail speaks TLS from the first byte; only PLAIN takes note of it
+	case alerting.TLSImplicit: // dialMail speaks TLS from the first byte; PLAIN sees that, the automatic choice takes the connection for plain
 		policy, auth = gomail.NoTLS, gomail.SMTPAuthPlain
 	}
 	options := []gomail.Option{

@@ -221,8 +221,8 @@ func (cs *Credentials) Revoke(ctx context.Context, group, id string) error {
 	return cs.table.remove(ctx, id, 0)
 }
 
-// ByPublicKey returns the credential of a key. That its holder has the private half is
-// for the caller to see. Errors: [ErrUnauthenticated], job.ErrUnavailable.
+// ByPublicKey returns the credential of a key. The caller must verify that the holder has the
+// private half. Errors: [ErrUnauthenticated], job.ErrUnavailable.
 func (cs *Credentials) ByPublicKey(ctx context.Context, key string) (*Credential, error) {
 	if err := cs.table.wait(ctx); err != nil {
 		return nil, err

@@ -106,8 +106,8 @@ func (d *Directory) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// tidyEvery is how often what is over is dropped from memory. The bucket drops it by
-// itself.
+// tidyEvery is how often the mirrors drop ended sessions, and what was deleted, from memory. The
+// bucket drops them by itself.
 const tidyEvery = time.Hour
 
 func (d *Directory) tidy(ctx context.Context) {
@@ -119,7 +119,7 @@ func (d *Directory) tidy(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			d.sessions.table.Forget(func(s *Session) bool { return s.over(now) })
-			d.users.table.Forget(func(*User) bool { return false })
+			d.users.table.Forget(func(*User) bool { return false }) // deletions only
 			d.tokens.table.Forget(func(*Token) bool { return false })
 			d.credentials.table.Forget(func(*Credential) bool { return false })
 		}

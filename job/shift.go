@@ -2,8 +2,8 @@ package job
 
 import "slices"
 
-// Shift says to which day a fire is moved that its schedule's calendars exclude. The empty value
-// moves none: it is skipped.
+// Shift is the direction in which a fire moves from a day that its schedule's calendars exclude. With
+// the empty value, such a fire is skipped.
 type Shift string
 
 // The directions in which fires are moved.

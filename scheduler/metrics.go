@@ -25,7 +25,7 @@ type metrics struct {
 	misfires *prometheus.CounterVec // fires that were noticed too late, by the policy that ruled
 
 	laterItems prometheus.Counter // deferred items of kinds that only newer servers know
-	letters  prometheus.Gauge       // of parents, for children in other partitions, that are not stored there yet
+	letters    prometheus.Gauge   // of parents, for children in other partitions, that are not stored there yet
 }
 
 // unknownOrStale is the reason of a batch whose answer was lost.

@@ -47,7 +47,7 @@ func contextsPath() (string, error) {
 func ReadContexts() (*Contexts, error) {
 	path, err := contextsPath()
 	if err != nil {
-		return &Contexts{}, nil //nolint:nilerr // who saves one is told
+		return &Contexts{}, nil //nolint:nilerr // Save reports it
 	}
 	c := &Contexts{}
 	data, err := os.ReadFile(path) //nolint:gosec // the user's own file
@@ -95,8 +95,8 @@ func (c *Contexts) Named(name string) *SignedIn {
 	return &c.Items[i]
 }
 
-// at returns a context of a server, the current one before others, or nil: a token is
-// sent to the server that it is of, and to no other.
+// at returns a context of a server, preferably the current one, or nil. A token is sent only to
+// the server that issued it.
 func (c *Contexts) at(server string) *SignedIn {
 	if now := c.Named(c.Current); now != nil && sameServer(now.Server, server) {
 		return now

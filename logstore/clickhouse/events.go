@@ -14,14 +14,15 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
-// eventRow is a row of run_events.
+// eventRow is a row of run_events. Rows of one place, attempt, kind and slot are one event, of which
+// the row with the highest precedence stays.
 type eventRow struct {
-	place
+	place // of the run: fire time, run id and index of the piece
 
 	attempt    uint32
 	job        job.Name
 	kind       int8
-	slot, at   int64
+	slot, at   int64 // in Unix milliseconds: at
 	status     int8
 	instance   string
 	delivery   uint32
@@ -36,7 +37,7 @@ type events struct {
 	precedence int64
 }
 
-// addIfKept adds the event of an update that does not follow from the row of its run.
+// addIfKept adds the event of an update, unless the row of its run says all that it does.
 func (e *events) addIfKept(p place, u *logstore.Update) {
 	switch {
 	case u.Kind.TimelineOnly(), u.Kind == runlog.KindHeld, u.Kind == runlog.KindStarted && u.Instance != "", u.Kind == runlog.KindProgress,
@@ -124,7 +125,7 @@ func (h *runHistory) readEvents(ctx context.Context, p place) ([]runlog.Change, 
 	return all, nil
 }
 
-// addProgress completes runs with the progress that events tell. Most have none.
+// addProgress sets the progress of those runs that have reported some.
 func (h *runHistory) addProgress(ctx context.Context, rows []row, runs []runlog.Run) error {
 	type key struct {
 		place

@@ -17,9 +17,9 @@ type Room struct {
 	Reserved bool
 }
 
-// PutRoom enters the room for runs from now on; nil means room for all. An attempt that follows takes
-// the room of one that has ended, so retries and runs that leave a queue go on.
-// Pieces and runs of backfills wait until there is room.
+// PutRoom sets the room for runs from now on; nil means room for all. A retry, or a run that leaves a
+// queue, takes the room of an attempt that has ended, so these go on. Pieces and runs of backfills
+// wait until there is room.
 func (m *Machine) PutRoom(r *Room, now int64) {
 	was := m.Cluster.room
 	if was == r {
