@@ -53,18 +53,30 @@ func (b *Store) Rule(ctx context.Context, name string) (*Entry[alerting.Rule], e
 // PutRule creates or replaces a rule, whose channels must exist. It returns it before the
 // edit too, nil for a new one, and whether it was changed at all.
 func (b *Store) PutRule(ctx context.Context, d alerting.RuleDocument, e cluster.Edit) (was, now *Entry[alerting.Rule], changed bool, err error) {
-	d.Rule = d.WithDefaults()
-	if err := d.Validate(); err != nil {
+	if d, err = b.CheckRule(ctx, d); err != nil {
 		return nil, nil, false, err
 	}
+	return put(ctx, b.records.rules, d.Alert, d.Over, e)
+}
+
+// CheckRule returns a rule as it would be saved. planned names channels that will be saved before it.
+// The error is an *InvalidError if it cannot be saved.
+func (b *Store) CheckRule(ctx context.Context, d alerting.RuleDocument, planned ...string) (alerting.RuleDocument, error) {
+	d.Rule = d.WithDefaults()
+	if err := d.Validate(); err != nil {
+		return d, err
+	}
 	for i, name := range d.Channels {
+		if slices.Contains(planned, name) {
+			continue
+		}
 		if _, err := b.Channel(ctx, name); errors.Is(err, job.ErrNotFound) {
-			return nil, nil, false, job.Invalid(fmt.Sprintf("channels[%d]", i), "%q is not a channel; make it first", name)
+			return d, job.Invalid(fmt.Sprintf("channels[%d]", i), "%q is not a channel; make it first", name)
 		} else if err != nil {
-			return nil, nil, false, err
+			return d, err
 		}
 	}
-	return put(ctx, b.records.rules, d.Alert, d.Over, e)
+	return d, nil
 }
 
 // DeleteRule deletes a rule. Its open incidents are resolved by that.

@@ -2323,6 +2323,12 @@ type DeleteAlertParams struct {
 
 // PutAlertParams defines parameters for PutAlert.
 type PutAlertParams struct {
+	// DryRun Only check the document
+	DryRun bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Channels Only with dry_run: channels that will be saved before the rule
+	Channels []string `form:"channels,omitempty" json:"channels,omitempty"`
+
 	// IfMatch The ETag that the object must have
 	IfMatch IfMatch `json:"If-Match,omitempty"`
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/bus/seal"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -70,6 +71,12 @@ func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (
 	if err != nil {
 		return nil, err
 	}
+	if r.Params.DryRun {
+		return h.checkAlert(ctx, *r.Body, edit, r.Params.Channels)
+	}
+	if len(r.Params.Channels) > 0 {
+		return nil, job.Invalid("channels", "is only for a dry run")
+	}
 	was, now, changed, err := h.book.PutRule(ctx, *r.Body, edit)
 	if err != nil {
 		return nil, problem.Conditional(edit, err)
@@ -84,6 +91,26 @@ func (h *alertHandlers) PutAlert(ctx context.Context, r PutAlertRequestObject) (
 	item := alertItem(now)
 	item.Warnings = h.catalog.Unknown(ctx, namesOfRule(&now.Doc))
 	return &answer[AlertItem]{Body: item, ETag: etag(now.Revision)}, nil
+}
+
+// checkAlert returns a rule as it would be saved. planned names channels that will be saved before it.
+func (h *alertHandlers) checkAlert(ctx context.Context, wish alerting.RuleDocument, edit cluster.Edit, planned []string) (*answer[AlertItem], error) {
+	wish, err := h.book.CheckRule(ctx, wish, planned...)
+	if err != nil {
+		return nil, err
+	}
+	e, err := h.book.Rule(ctx, wish.Alert)
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		e = &alert.Entry[alerting.Rule]{CreatedAt: edit.At, UpdatedAt: edit.At, Author: edit.Author, Doc: wish.Over(nil)}
+	case err != nil:
+		return nil, err
+	default:
+		e.Doc = wish.Over(&e.Doc)
+	}
+	item := alertItem(e)
+	item.Warnings = h.catalog.Unknown(ctx, namesOfRule(&e.Doc))
+	return &answer[AlertItem]{Body: item, ETag: etag(e.Revision)}, nil
 }
 
 // namesOfRule returns the names of jobs and groups in a rule.

@@ -29,6 +29,12 @@ func TestNamesThatStandForNothingAreSavedWithAWarning(t *testing.T) {
 	rule, _ := want[AlertItem](w, http.StatusOK, "PUT", "/api/v1/alerts/rules/r", `{"alert":"r","channels":[],"match":{"groups":["billing","biling"],"jobs":["billing/x","billing/y"]}}`)
 	warned(t, rule.Warnings, "match.groups[1] group_unknown", "match.jobs[1] job_unknown")
 
+	rule, _ = want[AlertItem](w, http.StatusOK, "PUT", "/api/v1/alerts/rules/s?dry_run=true&channels=soon", `{"alert":"s","channels":["soon"],"match":{"groups":["biling"]}}`)
+	warned(t, rule.Warnings, "match.groups[0] group_unknown")
+	w.problem(http.StatusNotFound, "not_found", "GET", "/api/v1/alerts/rules/s", nil)
+	w.problem(http.StatusBadRequest, "invalid", "PUT", "/api/v1/alerts/rules/s?dry_run=true", `{"alert":"s","channels":["soon"]}`, "channels[0]")
+	w.problem(http.StatusBadRequest, "invalid", "PUT", "/api/v1/alerts/rules/s?channels=soon", `{"alert":"s","channels":["soon"]}`, "channels")
+
 	silence, _ := want[NewSilence](w, http.StatusCreated, "POST", "/api/v1/alerts/silences", `{"alert":"r","executor_group":"billing","job":"billing/x","for":"1h"}`)
 	warned(t, silence.Warnings)
 	silence, _ = want[NewSilence](w, http.StatusCreated, "POST", "/api/v1/alerts/silences", `{"alert":"s","executor_group":"biling","job":"billing/y","for":"1h"}`)

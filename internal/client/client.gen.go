@@ -451,6 +451,12 @@ type DeleteAlertParams struct {
 
 // PutAlertParams defines parameters for PutAlert.
 type PutAlertParams struct {
+	// DryRun Only check the document
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// Channels Only with dry_run: channels that will be saved before the rule
+	Channels *[]string `form:"channels,omitempty" json:"channels,omitempty"`
+
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
@@ -1527,6 +1533,8 @@ func (a *API) PutAlert(ctx context.Context, alert string, params *PutAlertParams
 func (a *API) PutAlertWithBody(ctx context.Context, alert string, params *PutAlertParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodPut, "/api/v1/alerts/rules/%s", alert)
 	if params != nil {
+		r.parameter("dry_run", params.DryRun, "boolean", "")
+		r.parameter("channels", params.Channels, "array", "")
 		r.header("If-Match", params.IfMatch)
 		r.header("If-None-Match", params.IfNoneMatch)
 		r.header("Carillon-User", params.CarillonUser)

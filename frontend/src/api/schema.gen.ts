@@ -9182,7 +9182,12 @@ export interface operations {
     };
     putAlert: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only check the document */
+                dry_run?: boolean;
+                /** @description Only with dry_run: channels that will be saved before the rule */
+                channels?: string[];
+            };
             header?: {
                 /**
                  * @description The ETag that the object must have
@@ -9209,7 +9214,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The saved rule */
+            /** @description The saved rule; with dry_run, the rule as it would be */
             200: {
                 headers: {
                     ETag: components["headers"]["ETag"];

@@ -390,3 +390,23 @@ func TestApplyKeepsWhatIsDisabledUnlessADocumentSaysOtherwise(t *testing.T) {
 		t.Errorf("another role changes more of the user:\n%s", out)
 	}
 }
+
+func TestADryRunChecksRulesAsApplyDoes(t *testing.T) {
+	s := clitest.New(t)
+	const (
+		rule    = "alert: r\nchannels: [ops]\nmatch: {groups: [a, biling], jobs: [a/one, a/gone]}\n"
+		channel = "---\nchannel: ops\nkind: slack\n"
+		one     = "---\njob: a/one\ntask: {shell: x}\n"
+		gone    = "    warning: match.groups[1] names group biling, which does not exist, or which you may not see\n"
+	)
+	const lacks = "carillon: stdin:2: channels[0] \"ops\" is not a channel; make it first\nnothing was changed\n"
+	s.WantError(cli.ExitError, lacks, rule, "apply", "-f", "-", "--dry-run")
+	s.WantError(cli.ExitError, lacks, rule+one, "apply", "-f", "-")
+	s.WantError(cli.ExitNotFound, "", "", "get", "jobs", "a/one") // nothing is half done
+	for _, args := range [][]string{{"--dry-run"}, nil} {
+		code, out, errOut := s.Run(rule+channel+one, append([]string{"apply", "-f", "-"}, args...)...)
+		if code != 0 || !strings.Contains(out, gone) || strings.Count(out, "match.") != 2 {
+			t.Errorf("apply %q: exit code %d: %s%s", args, code, out, errOut)
+		}
+	}
+}

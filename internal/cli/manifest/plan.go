@@ -53,14 +53,20 @@ type planner struct {
 	api *client.API
 	// calendars are those of the documents, which are saved before jobs.
 	calendars []string
+	// channels are those of the documents, which are saved before rules.
+	channels []string
 }
 
 // plan returns what becomes of each document, by kind, else in order. The error joins
 // every problem that the server or, for all but jobs, we find in them, each with its file and line.
 func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]Change, error) {
 	for i := range docs {
-		if docs[i].Kind == manifest.Calendar {
+		switch docs[i].Kind {
+		case manifest.Calendar:
 			p.calendars = append(p.calendars, docs[i].Name)
+		case manifest.Channel:
+			p.channels = append(p.channels, docs[i].Name)
+		case manifest.Alert, manifest.Job:
 		}
 	}
 	changes := make([]Change, len(docs))
@@ -96,8 +102,12 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]Change, 
 		return nil, err
 	}
 	for i := range changes {
-		if c := &changes[i]; c.Kind == manifest.Job {
+		switch c := &changes[i]; c.Kind {
+		case manifest.Job:
 			c.Warnings = jobs.warnings(job.Name(c.Name), c.Warnings)
+		case manifest.Alert:
+			c.Warnings = slices.DeleteFunc(c.Warnings, jobs.settles)
+		case manifest.Calendar, manifest.Channel:
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b Change) int { return cmp.Compare(a.Kind, b.Kind) })
@@ -111,20 +121,29 @@ func (p planner) planJob(ctx context.Context, d *manifest.Document) (Change, err
 	return Change{Kind: d.Kind, Name: d.Name, Result: string(put.Result), Fields: put.Changes, Warnings: put.Warnings, doc: d, revision: put.Revision}, err
 }
 
-// planOther compares a document that is no job itself: the API has no dry run for it.
+// planOther compares a document that is no job itself. The server checks a rule, but does not compare it.
 func (p planner) planOther(ctx context.Context, d *manifest.Document) (Change, error) {
 	c := Change{Kind: d.Kind, Name: d.Name, Result: created, doc: d}
 	wish, present, err := p.wishAndPresent(ctx, d)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		return c, nil
 	case err != nil:
 		return c, err
+	default:
+		c.Result, c.revision = unchanged, present.revision
+		if c.Fields, err = documentChanges(present.document, wish); err != nil {
+			return c, err
+		}
+		if len(c.Fields) > 0 {
+			c.Result = changed
+		}
 	}
-	c.Result, c.revision = unchanged, present.revision
-	if c.Fields, err = documentChanges(present.document, wish); len(c.Fields) > 0 {
-		c.Result = changed
+	if d.Kind != manifest.Alert {
+		return c, nil
 	}
+	item, err := client.Read[client.AlertItem](p.api.PutAlertWithBody(ctx, d.Name,
+		&client.PutAlertParams{DryRun: new(true), Channels: client.OptionalList(p.channels)}, "application/json", bytes.NewReader(d.JSON)))
+	c.Warnings = item.Warnings
 	return c, err
 }
 
