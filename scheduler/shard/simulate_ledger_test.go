@@ -99,7 +99,7 @@ func delayEdited(versions []*bus.JobEntry) bool {
 func TestTheLedgerFindsRandomHistoriesClean(t *testing.T) {
 	var all outcome.Tally
 	moved := 0
-	for seed := range uint64(30) {
+	for seed := range histories(60) {
 		w, err := play(seed, 1000)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)

@@ -394,12 +394,8 @@ func (w *world) checkJoins() {
 
 func TestRandomHistoriesRelayLettersBetweenPartitions(t *testing.T) {
 	taken, adopted, left, repeated, remade, cut, joined := 0, 0, 0, 0, 0, 0, 0
-	n := histories(120)
-	for seed := range n {
-		w, err := play(seed, 600)
-		if err != nil {
-			replay(t, seed, 600, err)
-		}
+	worlds := playedWorlds(t)
+	for _, w := range worlds {
 		for _, letter := range w.letters.sent {
 			if letter.taken {
 				taken++
@@ -414,7 +410,7 @@ func TestRandomHistoriesRelayLettersBetweenPartitions(t *testing.T) {
 		cut += w.letters.cut
 		joined += w.letters.joined
 	}
-	if min(taken, left, repeated) < int(n*5/6) || min(adopted, remade, cut, joined) < int(n/6) {
+	if n := len(worlds); min(taken, left, repeated) < n*5/6 || min(adopted, remade, cut, joined) < n/6 {
 		t.Error("too few letters have crossed partitions")
 	}
 	t.Logf("%d letters have come, %d of which had to wait, and %d repeats; %d were left; %d runs after several parents; %d streams were made anew, and %d lost their end", taken, adopted, repeated, left, joined, remade, cut)

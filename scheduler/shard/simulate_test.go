@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -250,6 +251,26 @@ func histories(n uint64) uint64 {
 		return n / 4
 	}
 	return n
+}
+
+var played struct {
+	once   sync.Once
+	worlds []*world
+}
+
+// playedWorlds returns the worlds of random histories that several tests look at. They are played once.
+func playedWorlds(t *testing.T) []*world {
+	t.Helper()
+	played.once.Do(func() {
+		for seed := range histories(120) {
+			w, err := play(seed, 600)
+			if err != nil {
+				replay(t, seed, 600, err)
+			}
+			played.worlds = append(played.worlds, w)
+		}
+	})
+	return played.worlds
 }
 
 func TestRandomHistoriesKeepTheFirstPromise(t *testing.T) {
