@@ -26,7 +26,8 @@ export const refusals: Record<RefusalCode, string> = {
     "按经过的时间每 {every:duration} 触发一次，从 1970-01-01T00:00:00Z 起计算，与导入或启动的时刻无关；要更改起点，请在任务中使用 fixed_rate 和 anchor",
   zone_on_its_line: "crontab 的任务行不能带时区，请在它上方单独写一行 CRON_TZ={zone:word}",
   foreign_file: "不是 crontab，而是 {format:phrase}；请使用 {command:phrase}",
-  foreign_format: "不是 crontab，而是 {format:phrase}；请把其中的调度和命令写成任务，再用 carillon apply -f FILE 导入",
+  foreign_format:
+    "不是 crontab，而是 {format:phrase}；请把其中的调度和命令写成任务，再用 carillon apply -f FILE 导入",
   anacron_line:
     "是 anacrontab 的行（周期天数、延迟、名称、命令）；请改写为 crontab 的行，例如 0 3 * * * 加命令",
   cron_flags: "{flags:word} 是 OpenBSD cron 的标志：-s 转为 overlap: skip，其余忽略",

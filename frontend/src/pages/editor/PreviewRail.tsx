@@ -4,6 +4,7 @@ import { Button } from "@/components/Button";
 import { ClockNote } from "@/components/ClockNote";
 import { Ago } from "@/components/Time";
 import { usePageT } from "@/i18n";
+import { clockChangeInWords } from "@/lib/clockchange";
 import { isZone, useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { policiesInWords } from "@/lib/policies";
@@ -128,22 +129,12 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: Pre
 /** When clocks are moved next, and what becomes of the fires then. */
 function ClockChanges({ preview, zone }: { preview: Preview; zone: string }) {
   const { clock: t } = usePageT();
-  const f = useFormat().in("UTC"); // of instants that are wall-clock times already
-  const { kind, clock } = preview;
-  if (kind === "manual" || kind === "once") return null;
-  const said = () => {
-    if (kind !== "cron") return t.elapsed;
-    if (!clock) return t.none(zone);
-    const at = Date.parse(clock.at);
-    const [from, to] = [at + clock.before_seconds * 1000, at + clock.after_seconds * 1000];
-    return to > from
-      ? `${t.forward(f.day(from), f.minute(from), f.minute(to))} ${t.gap[clock.gap]}`
-      : `${t.back(f.day(from), f.minute(from), f.minute(to))} ${t.overlap[clock.overlap]}`;
-  };
+  const said = clockChangeInWords(preview, zone, t, useFormat().in("UTC"));
+  if (said === undefined) return null;
   return (
     <section>
       <h2>{t.title}</h2>
-      <p className="sec">{said()}</p>
+      <p className="sec">{said}</p>
     </section>
   );
 }
