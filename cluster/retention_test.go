@@ -69,3 +69,27 @@ func TestWhoeverFollowsTheRetentionHearsEachChange(t *testing.T) {
 		}
 	})
 }
+
+func TestHistoryIsWholeSinceWhatAShorterRetentionLeft(t *testing.T) {
+	const day = 24 * time.Hour
+	now := time.Date(2026, time.March, 30, 12, 0, 0, 0, time.UTC)
+	keep := func(days int, changed time.Duration) cluster.RetentionEntry {
+		e := cluster.RetentionEntry{ChangedAt: now.Add(-changed)}
+		e.Default.Runs = job.Duration(time.Duration(days) * day)
+		return e
+	}
+	for _, c := range []struct {
+		name string
+		kept cluster.Retentions
+		want time.Duration // before now
+	}{
+		{"one rule", cluster.Retentions{keep(30, 0)}, 30 * day},
+		{"shortened yesterday", cluster.Retentions{keep(30, 0), keep(5, day)}, 5 * day},
+		{"shortened for a day, a week ago", cluster.Retentions{keep(30, 0), keep(5, 8*day), keep(30, 7*day)}, 12 * day},
+		{"shortened for a day, long ago", cluster.Retentions{keep(30, 0), keep(5, 41*day), keep(30, 40*day)}, 30 * day},
+	} {
+		if got := now.Sub(c.kept.Since("g/a", now)); got != c.want {
+			t.Errorf("%s: the history is whole for %s, want %s", c.name, got, c.want)
+		}
+	}
+}
