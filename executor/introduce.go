@@ -91,12 +91,12 @@ const nameEvery = time.Second
 // renewed for [fleet.InstanceTTL]. The error is [job.ErrConflict] if such an instance lives. If
 // nobody can say within patience whether one does, it counts as gone.
 func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, patience time.Duration) error {
-	var over, seen uint64 // sequences: of what is over, and of another's heartbeat
-	var since time.Time   // when that was seen first
-	looked := 0           // how often that was seen
-	said := false         // that it cannot be read
+	var replaces, seen uint64 // sequences: of what the heartbeat may replace, and of another's heartbeat
+	var since time.Time       // when that was seen first
+	sightings := 0            // how often that was seen
+	logged := false           // that it cannot be read
 	for heard := time.Now(); ; {
-		err := e.out.publish(ctx, bus.FirstHeartbeat(m, over))
+		err := e.out.publish(ctx, bus.FirstHeartbeat(m, replaces))
 		if !jet.LostRace(err) {
 			return err
 		}
@@ -109,27 +109,27 @@ func (e *Executor) introduce(ctx context.Context, m *nats.Msg, secret string, pa
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case unread && time.Since(heard) < patience:
-			over = 0 // what it was may have been removed meanwhile
-			if !said {
-				said = true
+			replaces = 0 // what it was may have been removed meanwhile
+			if !logged {
+				logged = true
 				e.log.InfoContext(ctx, "waiting to read the heartbeat of the instance that had this name", "error", err)
 			}
 		case err != nil: // it cannot be read for long, NATS has no such permission, or is away
 			e.log.InfoContext(ctx, "not known whether another instance has this name", "error", err)
 			return e.out.publish(ctx, m)
 		case other == nil, other.ControlSecret == secret:
-			if over != seq {
-				over = seq
+			if replaces != seq {
+				replaces = seq
 				continue
 			}
-		case looked < 2: // a replica that lags behind may have shown an older one
-			looked, seen, since = looked+1, seq, time.Now()
+		case sightings < 2: // a replica that lags behind may have shown an older one
+			sightings, seen, since = sightings+1, seq, time.Now()
 			e.log.InfoContext(ctx, "waiting to see whether the instance that had this name is gone", "host", other.Host, "pid", other.PID)
 		case seq != seen:
 			return fmt.Errorf("%w: instance %s of group %s runs already, on host %s (pid %d, since %s); give each its own name (--instance, CARILLON_INSTANCE or Options.Instance), or none",
 				job.ErrConflict, e.cfg.Instance, e.cfg.Group, other.Host, other.PID, other.StartedAt.Format(time.RFC3339))
 		case time.Since(since) >= fleet.InstanceTTL-nameEvery:
-			over = seq
+			replaces = seq
 			continue
 		}
 		if err := pause(ctx, nameEvery); err != nil {

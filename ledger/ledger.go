@@ -83,7 +83,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 	}
 	shard := name.Shard(l.conn.Cluster().Shards)
 	ends := time.Now().Add(pageWithin)
-	p, err := l.look(ctx, shard)
+	p, err := l.readPosition(ctx, shard)
 	if err != nil {
 		return nil, err
 	}

@@ -41,11 +41,11 @@ func (p *position) since(name job.Name) time.Time {
 // two looks.
 const (
 	ingestWait = 3 * time.Second
-	ingestLook = 50 * time.Millisecond
+	ingestPoll = 50 * time.Millisecond
 )
 
-// look returns the position of one shard, or of all of them when shard is negative.
-func (l *Ledger) look(ctx context.Context, shard int) (*position, error) {
+// readPosition returns the position of one shard, or of all of them when shard is negative.
+func (l *Ledger) readPosition(ctx context.Context, shard int) (*position, error) {
 	p := &position{at: time.Now(), cursors: map[int]*journal.Cursor{}}
 	for n := range l.conn.Cluster().Shards {
 		if shard >= 0 && n != shard {
@@ -118,7 +118,7 @@ func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
 // ingestedOf is ingested for the records of one stream that are stored up to last, by the word of a
 // leader that knows of last. It waits since begun.
 func (l *Ledger) ingestedOf(ctx context.Context, stream, subject string, last uint64, begun time.Time) (bool, error) {
-	look := time.NewTicker(ingestLook)
+	look := time.NewTicker(ingestPoll)
 	defer look.Stop()
 	for {
 		next, err := l.conn.NextSeq(ctx, stream, []string{subject}, 1, last)

@@ -24,8 +24,8 @@ func (h *signInHandlers) providerName() string {
 	return h.provider.Name()
 }
 
-// comeBack returns where the provider sends people.
-func (h *signInHandlers) comeBack() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
+// callbackURL returns where the provider sends people.
+func (h *signInHandlers) callbackURL() string { return h.public() + "/api/v1/sign-in/oidc/callback" }
 
 // BeginProviderSignIn answers GET /sign-in/oidc.
 func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProviderSignInRequestObject) (*answer[none], error) {
@@ -33,7 +33,7 @@ func (h *signInHandlers) BeginProviderSignIn(ctx context.Context, r BeginProvide
 		return nil, problem.Explain(job.ErrNotFound, "this server has no OIDC provider; --oidc-issuer names one")
 	}
 	flow := oidc.NewFlow(pathOfConsole(r.Params.To))
-	at, err := h.provider.Begin(ctx, flow, h.comeBack())
+	at, err := h.provider.Begin(ctx, flow, h.callbackURL())
 	if err != nil {
 		return nil, problem.Explain(err, reason.ProviderSilent.String())
 	}
@@ -96,7 +96,7 @@ func (h *signInHandlers) arrive(ctx context.Context, p FinishProviderSignInParam
 	if p.Error != "" || p.Code == "" {
 		return nil, "", "", refusedByProvider, errors.New("the provider says: " + p.Error + " " + p.ErrorDescription)
 	}
-	person, err := h.provider.Finish(ctx, flow, p.Code, h.comeBack())
+	person, err := h.provider.Finish(ctx, flow, p.Code, h.callbackURL())
 	switch {
 	case errors.Is(err, job.ErrUnavailable):
 		return nil, "", "", refusedAway, err

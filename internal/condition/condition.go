@@ -73,7 +73,7 @@ func Parse(text string) (*Condition, error) {
 		return nil, fmt.Errorf("%s is no condition, but of type %s; compare it with something", quote(text), out)
 	}
 	c := &Condition{text: text}
-	if err := c.look(ast); err != nil {
+	if err := c.findSteps(ast); err != nil {
 		return nil, fmt.Errorf("%s %w", quote(text), err)
 	}
 	program, err := environment.Program(ast, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))

@@ -122,7 +122,7 @@ func ofRuns(f *logstore.RunFilter) (*conditions, error) {
 	}
 	if f.Error != "" {
 		c.add("status IN (" + list(logstore.Failed) + ")")
-		c.add(printed(said)+" = ?", logstore.Variable, f.Error)
+		c.add(printed(failureText)+" = ?", logstore.Variable, f.Error)
 	}
 	if f.Parent != "" {
 		c.add("parent_run_id = ?", packID(f.Parent))
@@ -130,8 +130,8 @@ func ofRuns(f *logstore.RunFilter) (*conditions, error) {
 	return c, nil
 }
 
-// said is why an attempt failed.
-const said = "multiIf(message != '', message, end_reason != '', end_reason, reason != '', reason, toString(status))"
+// failureText is why an attempt failed.
+const failureText = "multiIf(message != '', message, end_reason != '', end_reason, reason != '', reason, toString(status))"
 
 // printed is [logstore.Fingerprint] of an expression. Its argument is [logstore.Variable].
 func printed(expression string) string {

@@ -113,7 +113,7 @@ func (s *statistics) Failures(ctx context.Context, filter logstore.FailureFilter
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT "+printed("said")+" AS print, count() AS n, argMax(said, fire_time), "+
 		"arraySort(groupUniqArray(%d)(toString(name))), uniqExact(name) AS names, if(names = 1, arraySlice(arrayReverseSort(groupUniqArray(number)), 1, %d), []), "+
 		"%s::Array(Int64), min(fire_time), max(fire_time), argMax(toString(run_id), fire_time) FROM ("+
-		"SELECT fire_time, run_id, any(job) AS name, any(version) AS number, "+said+" AS said "+
+		"SELECT fire_time, run_id, any(job) AS name, any(version) AS number, "+failureText+" AS said "+
 		"FROM runs%s GROUP BY fire_time, run_id, attempt, said HAVING sum(sign) > 0) GROUP BY print ORDER BY n DESC, print LIMIT %d",
 		logstore.FailureJobs, logstore.FailureVersions, counts, c.clause(), limit), append([]any{logstore.Variable}, c.args...)...)
 	if err != nil {

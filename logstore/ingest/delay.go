@@ -63,7 +63,7 @@ func (f *feed) delayRecords(ctx context.Context, messages []*message) (held []*m
 func (f *feed) expect(ctx context.Context, messages []*message) (lines int, pressing bool) {
 	buried := 0
 	for some := range slices.Chunk(messages, decodedAtOnce) {
-		b := f.saidPart(ctx, some, &buried)
+		b := f.decodePart(ctx, some, &buried)
 		f.seen.expect(b.updates)
 		lines, pressing = lines+len(b.updates), pressing || b.pressing
 	}

@@ -56,7 +56,7 @@ type feed struct {
 }
 
 func (in *Ingest) feeds() []*feed {
-	said := newDecoder(in.conn)
+	decoder := newDecoder(in.conn)
 	lock := newWriteLock()
 	var feeds []*feed
 	partitions := in.conn.Cluster().Partitions
@@ -65,9 +65,9 @@ func (in *Ingest) feeds() []*feed {
 		seen := newSeenRuns(seenMax / n) // the records of a run are in the partition of its events
 		feeds = append(feeds,
 			&feed{Ingest: in, stream: partitions.Trig(p), consumer: bus.ConsumerLedger, bytes: writeBytes / n, queue: true, seen: seen, holdLines: holdLines / n, lock: lock, decode: decodeRecord},
-			&feed{Ingest: in, stream: partitions.Evt(p), consumer: bus.ConsumerEvents, bytes: writeBytes / n, dense: true, seen: seen, lock: lock, decode: said.event})
+			&feed{Ingest: in, stream: partitions.Evt(p), consumer: bus.ConsumerEvents, bytes: writeBytes / n, dense: true, seen: seen, lock: lock, decode: decoder.event})
 	}
-	feeds = append(feeds, &feed{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, bytes: writeBytes, dense: true, decode: said.log})
+	feeds = append(feeds, &feed{Ingest: in, stream: bus.StreamLog, consumer: bus.ConsumerLogs, bytes: writeBytes, dense: true, decode: decoder.log})
 	for _, s := range cluster.FactStreams {
 		feeds = append(feeds, &feed{Ingest: in, stream: s.Stream, subjects: s.Subjects, consumer: bus.ConsumerFacts, bytes: factBytes, decode: factDecoders[s.Stream]})
 	}
@@ -188,7 +188,7 @@ func (f *feed) repeatRange(ctx context.Context, messages []*message) error {
 		return err
 	}
 	defer f.lock.unlock()
-	return f.write(ctx, f.ranges.last, f.said(ctx, messages), true)
+	return f.write(ctx, f.ranges.last, f.decodeAll(ctx, messages), true)
 }
 
 // write hands what the messages of a range say to the store until that takes it. repeat says

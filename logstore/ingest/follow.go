@@ -52,15 +52,15 @@ func Follow(ctx context.Context, conn *cluster.Conn, store logstore.Store, since
 			return err
 		}
 	}
-	said := newDecoder(conn)
+	decoder := newDecoder(conn)
 	g, ctx := errgroup.WithContext(ctx)
 	for _, stream := range conn.Trigs() {
 		g.Go(func() error { return f.records(ctx, stream) })
 	}
 	for _, stream := range conn.Evts() {
-		g.Go(func() error { return f.stream(ctx, stream, oldest, said.event) })
+		g.Go(func() error { return f.stream(ctx, stream, oldest, decoder.event) })
 	}
-	g.Go(func() error { return f.stream(ctx, bus.StreamLog, since, said.log) })
+	g.Go(func() error { return f.stream(ctx, bus.StreamLog, since, decoder.log) })
 	return g.Wait()
 }
 

@@ -102,7 +102,7 @@ func (f *feed) gatherStream(ctx context.Context, messages []*message, send func(
 	if len(fresh) == 0 {
 		return send(&portion{acks: messages[len(messages)-1:]})
 	}
-	return send(&portion{messages: fresh, batch: f.said(ctx, fresh), acks: fresh[len(fresh)-1:]})
+	return send(&portion{messages: fresh, batch: f.decodeAll(ctx, fresh), acks: fresh[len(fresh)-1:]})
 }
 
 // passOver goes over what is missing between what was gathered last and a message: only
@@ -136,7 +136,7 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 	again, fresh := splitRedelivered(messages)
 	for len(again) > 0 || len(fresh) > 0 {
 		if len(again) > 0 {
-			if err := send(&portion{messages: again, batch: f.said(ctx, again), acks: again}); err != nil {
+			if err := send(&portion{messages: again, batch: f.decodeAll(ctx, again), acks: again}); err != nil {
 				return err
 			}
 		}
@@ -156,14 +156,14 @@ func (f *feed) gatherQueue(ctx context.Context, messages []*message, send func(*
 	return nil
 }
 
-// said decodes messages. Those that cannot be used go to the stream of dead letters.
-func (f *feed) said(ctx context.Context, messages []*message) *batch {
+// decodeAll decodes messages. Those that cannot be used go to the stream of dead letters.
+func (f *feed) decodeAll(ctx context.Context, messages []*message) *batch {
 	buried := 0
-	return f.saidPart(ctx, messages, &buried)
+	return f.decodePart(ctx, messages, &buried)
 }
 
-// saidPart is said for a part of a batch. buried counts the dead letters of the whole batch.
-func (f *feed) saidPart(ctx context.Context, messages []*message, buried *int) *batch {
+// decodePart is decodeAll for a part of a batch. buried counts the dead letters of the whole batch.
+func (f *feed) decodePart(ctx context.Context, messages []*message, buried *int) *batch {
 	b := &batch{}
 	if f.seen != nil {
 		b.updates, b.sources = make([]logstore.Update, 0, len(messages)), make([]*message, 0, len(messages)) // an event is one

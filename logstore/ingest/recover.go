@@ -57,7 +57,7 @@ func (f *feed) repeatStream(ctx context.Context) error {
 		if err := f.passOver(ctx, messages[0].seq); err != nil {
 			return err
 		}
-		if err := f.writeRange(ctx, messages, f.said(ctx, messages)); err != nil {
+		if err := f.writeRange(ctx, messages, f.decodeAll(ctx, messages)); err != nil {
 			return err
 		}
 		f.position = messages[len(messages)-1].seq

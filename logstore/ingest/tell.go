@@ -17,29 +17,29 @@ const (
 	// tellEvery is the shortest time between two messages to one instance: one that gets
 	// something wrong mostly does so with each run.
 	tellEvery = time.Second
-	// maxUntold bounds the refusals that wait to be told, maxTold the instances that are
+	// maxQueued bounds the notices that wait, maxTold the instances that are
 	// remembered. Beyond, dead letters have to do.
-	maxUntold, maxTold = 64, 10_000
+	maxQueued, maxTold = 64, 10_000
 )
 
 // teller tells instances which of their messages were refused.
 type teller struct {
-	conn   *cluster.Conn
-	untold chan untold
-	told   map[string]time.Time // when each instance was told last, by its key
+	conn  *cluster.Conn
+	queue chan notice
+	told  map[string]time.Time // when each instance was told last, by its key
 }
 
-// untold is a refusal that an instance has not heard of.
-type untold struct {
+// notice is a refusal, for the instance whose message it was.
+type notice struct {
 	group, instance string
 	refusal         fleet.Refusal
 }
 
 func newTeller(conn *cluster.Conn) *teller {
-	return &teller{conn: conn, untold: make(chan untold, maxUntold), told: map[string]time.Time{}}
+	return &teller{conn: conn, queue: make(chan notice, maxQueued), told: map[string]time.Time{}}
 }
 
-// add has the instance told that m names, if it names one of the group that may publish on m's
+// add queues a notice for the instance that m names, if its group may publish on m's
 // subject. It does not wait.
 func (t *teller) add(stream string, m *message, reason error) {
 	group := senderOf(m.subject)
@@ -51,7 +51,7 @@ func (t *teller) add(stream string, m *message, reason error) {
 	}
 	r := fleet.Refusal{Stream: stream, Sequence: m.seq, Subject: m.subject, Reason: reason.Error(), At: time.Now().UTC().Truncate(time.Millisecond)}
 	select {
-	case t.untold <- untold{group, says.Instance, r.Clipped()}:
+	case t.queue <- notice{group, says.Instance, r.Clipped()}:
 	default:
 	}
 }
@@ -72,7 +72,7 @@ func (t *teller) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case u := <-t.untold:
+		case u := <-t.queue:
 			t.tell(ctx, u)
 		}
 	}
@@ -80,7 +80,7 @@ func (t *teller) run(ctx context.Context) error {
 
 // tell sends one refusal, unless the instance has heard of another just before. Nobody waits for
 // the answer.
-func (t *teller) tell(ctx context.Context, u untold) {
+func (t *teller) tell(ctx context.Context, u notice) {
 	key, now := u.group+"."+u.instance, time.Now()
 	if now.Sub(t.told[key]) < tellEvery {
 		return

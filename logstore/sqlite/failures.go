@@ -27,8 +27,8 @@ func init() { //nolint:gochecknoinits // the driver keeps functions for all conn
 	})
 }
 
-// said is why an attempt failed.
-const said = "coalesce(nullif(message, ''), nullif(end_reason, ''), nullif(reason, ''), CASE status WHEN 11 THEN 'failed' WHEN 12 THEN 'timed_out' ELSE 'lost' END)"
+// failureText is why an attempt failed.
+const failureText = "coalesce(nullif(message, ''), nullif(end_reason, ''), nullif(reason, ''), CASE status WHEN 11 THEN 'failed' WHEN 12 THEN 'timed_out' ELSE 'lost' END)"
 
 // Failures implements [logstore.Store].
 func (s *statistics) Failures(ctx context.Context, filter logstore.FailureFilter) ([]runlog.Failure, error) {
@@ -91,7 +91,7 @@ func (s *statistics) Failures(ctx context.Context, filter logstore.FailureFilter
 
 // failures returns the statement for attempts that failed, the newest first.
 func (q *query) failures() (string, []any) {
-	return "SELECT run_id, job, version, " + said + " FROM runs INDEXED BY runs_failed WHERE status IN (11, 12, 14)" + q.where + " ORDER BY run_id DESC", q.args
+	return "SELECT run_id, job, version, " + failureText + " FROM runs INDEXED BY runs_failed WHERE status IN (11, 12, 14)" + q.where + " ORDER BY run_id DESC", q.args
 }
 
 // failure is one that is being counted.

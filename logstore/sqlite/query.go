@@ -93,7 +93,7 @@ func newQuery(f logstore.RunFilter, jobs *file.Dictionary) query {
 		q.and("run_id < ?", file.IDAt(f.To))
 	}
 	if f.Error != "" { // the dearest comes last
-		q.and("status IN (11, 12, 14) AND "+sqlFingerprint+"("+said+") = ?", f.Error)
+		q.and("status IN (11, 12, 14) AND "+sqlFingerprint+"("+failureText+") = ?", f.Error)
 	}
 	return q
 }

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// lookEvery is how often the history is asked whether it is there, and lookTime how
+	// pollEvery is how often the history is asked whether it is there, and pollTimeout how
 	// long it has to answer.
-	lookEvery = time.Second
-	lookTime  = 2 * time.Second
+	pollEvery   = time.Second
+	pollTimeout = 2 * time.Second
 	// compareEvery is how often it is found out how far behind it is.
 	compareEvery = 5 * time.Second
 	// silentFor is for how long it must not have answered: servers are started again, and
@@ -93,10 +93,10 @@ func (s *Store) StandIn() *runlog.Partial {
 func (s *Store) Watch(ctx context.Context) error {
 	w := &watch{Store: s}
 	defer w.dismiss()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		w.look(ctx)
+		w.poll(ctx)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -114,9 +114,9 @@ type watch struct {
 	compared    time.Time // it was found out then how far behind the history is
 }
 
-// look asks the history once.
-func (w *watch) look(ctx context.Context) {
-	asking, cancel := context.WithTimeout(ctx, lookTime)
+// poll asks the history once.
+func (w *watch) poll(ctx context.Context) {
+	asking, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	_, err := w.Stats(asking)
 	now := time.Now()

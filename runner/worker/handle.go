@@ -14,7 +14,7 @@ func (w *Workers) handle(ctx context.Context, run *executor.Run) (any, error) {
 	var p *process
 	for c == nil { // a process may end just when it is chosen
 		var err error
-		if p, err = w.place(ctx); err != nil {
+		if p, err = w.acquire(ctx); err != nil {
 			return nil, err
 		}
 		if c = p.begin(ctx, run); c == nil {
@@ -43,8 +43,8 @@ func (w *Workers) handle(ctx context.Context, run *executor.Run) (any, error) {
 	return nil, fmt.Errorf("the worker process was killed: it did not end the run within %s", grace)
 }
 
-// place waits for a free place and takes it, in the process that has the most.
-func (w *Workers) place(ctx context.Context) (*process, error) {
+// acquire waits for a free slot and takes it, in the process that has the most.
+func (w *Workers) acquire(ctx context.Context) (*process, error) {
 	for {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

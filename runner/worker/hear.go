@@ -18,7 +18,7 @@ func (p *process) take(m *message) {
 	p.mu.Lock()
 	first := !p.spoken
 	if first {
-		p.sayLocked(firstOf(m))
+		p.greetLocked(firstOf(m))
 	}
 	p.mu.Unlock()
 	if first {
@@ -59,12 +59,12 @@ func (p *process) take(m *message) {
 }
 
 // firstOf returns what the first message says.
-func firstOf(m *message) said {
+func firstOf(m *message) greeting {
 	if m.Type != typeRegister {
-		return said{err: fmt.Errorf("its first message is of type %q; it must be %q", m.Type, typeRegister)}
+		return greeting{err: fmt.Errorf("its first message is of type %q; it must be %q", m.Type, typeRegister)}
 	}
 	reg, err := m.normal()
-	return said{registration: reg, err: err}
+	return greeting{registration: reg, err: err}
 }
 
 // failure returns the error of a run.

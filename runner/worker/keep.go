@@ -22,9 +22,9 @@ func (w *Workers) launch(ctx context.Context, number int) (*process, registratio
 	}
 	timer := time.NewTimer(w.cfg.StartWithin)
 	defer timer.Stop()
-	var first said
+	var first greeting
 	select {
-	case first = <-p.said:
+	case first = <-p.greeting:
 	case <-timer.C:
 		p.kill(fmt.Sprintf("it has not registered within %s", w.cfg.StartWithin))
 		<-p.ended

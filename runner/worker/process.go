@@ -27,15 +27,15 @@ const tailLines, tailText = 10, 500
 
 // process is a worker process. Its runs are in calls from the message "run" to the answer.
 type process struct {
-	cmd    *exec.Cmd
-	log    *slog.Logger
-	delay  time.Duration // how long output may stay open after its end
-	stdin  *input
-	stdout cutter
-	stderr *stderrPipe
-	said   chan said     // its first message, once
-	ended  chan struct{} // closed when it has, and its runs have failed
-	err    error         // how; read it after ended
+	cmd      *exec.Cmd
+	log      *slog.Logger
+	delay    time.Duration // how long output may stay open after its end
+	stdin    *input
+	stdout   cutter
+	stderr   *stderrPipe
+	greeting chan greeting // its first message, once
+	ended    chan struct{} // closed when it has, and its runs have failed
+	err      error         // how; read it after ended
 
 	occupancy // guarded by Workers.mu
 
@@ -43,15 +43,15 @@ type process struct {
 	calls  map[string]*call // by id; nil once it has ended
 	last   int              // id
 	tail   []string         // of standard error
-	spoken bool             // said has its value
+	spoken bool             // greeting has its value
 	why    string           // it was killed
 }
 
 // occupancy is how many runs a process has, and how many it may have.
 type occupancy struct{ places, busy int }
 
-// said is the first message of a process.
-type said struct {
+// greeting is the first message of a process.
+type greeting struct {
 	registration
 	err error
 }
@@ -74,14 +74,14 @@ type answer struct {
 func start(ctx context.Context, cfg Config, log *slog.Logger) (*process, error) {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), cfg.Command[0], cfg.Command[1:]...) //nolint:gosec // the program that the operator names
 	p := &process{
-		cmd: cmd, log: log, delay: cfg.KillAfter, said: make(chan said, 1), ended: make(chan struct{}),
+		cmd: cmd, log: log, delay: cfg.KillAfter, greeting: make(chan greeting, 1), ended: make(chan struct{}),
 		stdin: newInput(), calls: map[string]*call{},
 	}
 	var err error
 	if p.stderr, err = newStderrPipe(p.printed); err != nil {
 		return nil, err
 	}
-	p.stdout.line = p.heard
+	p.stdout.line = p.receive
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &p.stdout, p.stderr.child, cfg.KillAfter
 	processgroup.Set(cmd)
 	stdin, err := cmd.StdinPipe()
@@ -180,14 +180,14 @@ func (p *process) fail() {
 		c.answer <- answer{err: fmt.Errorf("the worker process ended: %s", text)}
 	}
 	p.calls = nil
-	p.sayLocked(said{err: fmt.Errorf("it ended before it had registered: %s", text)})
+	p.greetLocked(greeting{err: fmt.Errorf("it ended before it had registered: %s", text)})
 }
 
-// sayLocked passes the first message on.
-func (p *process) sayLocked(s said) {
+// greetLocked passes the first message on.
+func (p *process) greetLocked(s greeting) {
 	if !p.spoken {
 		p.spoken = true
-		p.said <- s
+		p.greeting <- s
 	}
 }
 
@@ -241,8 +241,8 @@ func writeLine(w io.Writer, line []byte) {
 // errTooLong says that a message is longer than a line may be.
 var errTooLong = errors.New("its message has more than 1 MiB, the most of one line")
 
-// heard takes a line of standard output, and the end of one that is too long.
-func (p *process) heard(line, end []byte) {
+// receive takes a line of standard output, and the end of one that is too long.
+func (p *process) receive(line, end []byte) {
 	line = bytes.TrimSpace(line)
 	long := end != nil
 	if len(line) == 0 {
@@ -268,7 +268,7 @@ func (p *process) heard(line, end []byte) {
 // is none: its run fails with the process.
 func (p *process) heardLast(line, end []byte) {
 	if line = bytes.TrimSpace(line); end == nil && (!bytes.HasPrefix(line, []byte("{")) || json.Valid(line)) {
-		p.heard(line, end)
+		p.receive(line, end)
 		return
 	}
 	p.warn(p.only(), "worker process ended within a message", "text", excerpt(p.masked(string(line))))

@@ -117,7 +117,7 @@ func TestARunThatHasEndedIsNotBegunInAPlaceThatIsFree(t *testing.T) {
 	w := newWorld(t, nil, "normal")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(executor.ErrCancelled)
-	if _, err := w.workers.place(ctx); !errors.Is(err, executor.ErrCancelled) {
+	if _, err := w.workers.acquire(ctx); !errors.Is(err, executor.ErrCancelled) {
 		t.Errorf("it has a place: %v", err)
 	}
 }

@@ -70,15 +70,15 @@ func (f *Finder) Round(ctx context.Context) error {
 			return err
 		}
 	}
-	return f.suspect(ctx)
+	return f.findSuspects(ctx)
 }
 
 // unfinished are the statuses of rows that a trigger or a deferred item must back.
 var unfinished = []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}
 
-// suspect looks at a page of the runs that are alive in the history, and notes those
+// findSuspects looks at a page of the runs that are alive in the history, and notes those
 // without a message on TRIG.
-func (f *Finder) suspect(ctx context.Context) error {
+func (f *Finder) findSuspects(ctx context.Context) error {
 	page, err := f.store.Runs(ctx, logstore.RunFilter{Statuses: unfinished, Limit: maxRuns, Cursor: f.cursor})
 	if err != nil {
 		f.cursor = "" // it may be of a store that is no more

@@ -133,7 +133,7 @@ func check(t *testing.T, r *Ring) {
 			continue
 		}
 		armed++
-		if list := place(r.pos, at); !slices.Contains(lists[uint32(id)], list) {
+		if list := listOf(r.pos, at); !slices.Contains(lists[uint32(id)], list) {
 			t.Fatalf("id %d at %d has hints in lists %v, want one in %d (position %d)", id, at, lists[uint32(id)], list, r.pos)
 		}
 		if at < r.bound {

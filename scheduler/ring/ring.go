@@ -57,10 +57,10 @@ func (r *Ring) Set(id uint32, at int64) {
 	if at < r.bound {
 		r.bound, r.witness = at, id
 	}
-	list := place(r.pos, at)
+	list := listOf(r.pos, at)
 	if old == never {
 		r.armed++
-	} else if place(r.pos, old) == list {
+	} else if listOf(r.pos, old) == list {
 		return // the hint for the old instant serves the new one
 	}
 	r.hints.push(list, id)
@@ -182,8 +182,8 @@ func (r *Ring) handOver(list int, now int64, due []Entry) []Entry {
 // they belong to now that the position is no longer from.
 func (r *Ring) spread(list int, from int64) {
 	for id := range r.hints.take(list) {
-		if at := r.at[id]; at != never && place(from, at) == list {
-			r.hints.push(place(r.pos, at), id)
+		if at := r.at[id]; at != never && listOf(from, at) == list {
+			r.hints.push(listOf(r.pos, at), id)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func (r *Ring) earliest(list int) (at int64, id uint32) {
 	}
 	at = never
 	for i := range r.hints.all(list) {
-		if t := r.at[i]; t < at && place(r.pos, t) == list {
+		if t := r.at[i]; t < at && listOf(r.pos, t) == list {
 			at, id = t, i
 			if at == floor {
 				break
@@ -216,7 +216,7 @@ func (r *Ring) rebuild(pos int64) {
 	r.hints.clear()
 	for id, at := range r.at {
 		if at != never {
-			r.hints.push(place(pos, at), uint32(id))
+			r.hints.push(listOf(pos, at), uint32(id))
 		}
 	}
 }
@@ -247,9 +247,9 @@ const (
 // first tick.
 func tickOf(ms int64) int64 { return max(ms, 0) / tickMillis }
 
-// place returns the list that instant at belongs to, seen from the tick pos.
+// listOf returns the list that instant at belongs to, seen from the tick pos.
 // Instants before pos belong to the list of pos itself.
-func place(pos, at int64) int {
+func listOf(pos, at int64) int {
 	tick := max(at/tickMillis, pos)
 	// The highest bit in which the two differ tells how far apart they are.
 	switch apart := tick ^ pos; {

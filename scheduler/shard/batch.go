@@ -156,13 +156,13 @@ func (b *builder) deferred(shard int, d *journal.Deferred) *item {
 	if err != nil {
 		b.cfg.bug("%v", err)
 	}
-	i := b.place()
+	i := b.nextItem()
 	b.messages = append(b.messages, msg)
 	return i
 }
 
-// place makes the message that is appended next an item of the machine's.
-func (b *builder) place() *item {
+// nextItem makes the message that is appended next an item of the machine's.
+func (b *builder) nextItem() *item {
 	i := &item{}
 	b.placed = append(b.placed, flightItem{item: i, offset: len(b.messages) + 1})
 	return i

@@ -13,9 +13,9 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// look collects the steps that the expression names. Each use of results and of status must name one, so
+// findSteps collects the steps that the expression names. Each use of results and of status must name one, so
 // that it is known when the document is saved whether that step comes before.
-func (c *Condition) look(checked *cel.Ast) error {
+func (c *Condition) findSteps(checked *cel.Ast) error {
 	root := checked.NativeRep().Expr()
 	named, uses := 0, 0
 	ast.PreOrderVisit(root, ast.NewExprVisitor(func(e ast.Expr) {
