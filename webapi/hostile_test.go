@@ -108,8 +108,11 @@ func (h *hostile) value(schema *openapi3.Schema, depth int) any {
 var bodies = []string{
 	"", "{", "[", "null", "true", "0", `"x"`, "[]", "{}", "{}{}", "\xff\xfe{}", "{\"a\":\"\xff\"}", `{"a":1,"a":2}`, `{"job":null,"task":null}`,
 	strings.Repeat("[", 200_000), strings.Repeat(`{"a":`, 100_000), `{"params":` + strings.Repeat("[", 50_000) + strings.Repeat("]", 50_000) + `}`,
-	`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, `{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00", strings.Repeat(" ", guard.MaxBody),
+	`{"n":` + strings.Repeat("9", 100_000) + `}`, `{"n":1e1000000000}`, "\x00",
 }
+
+// largeBodies are like bodies, and take the race detector a minute.
+var largeBodies = []string{`{"user":"` + strings.Repeat("a", 1<<20) + `"}`, strings.Repeat(" ", guard.MaxBody)}
 
 // try makes a request with parameters that nobody should make, and wants an answer,
 // soon, that is no fault of the server's.
@@ -173,9 +176,9 @@ func (h *hostile) ask(op *openapi3.Operation, method, path string, body any, hea
 	}
 }
 
-// everything makes requests to all operations: each with every body that is none, and some
-// rounds of what is made up.
-func (h *hostile) everything(rounds int) {
+// everything makes requests to all operations: each with all of bodies, and some rounds of what is
+// made up.
+func (h *hostile) everything(bodies []string, rounds int) {
 	h.Helper()
 	for _, template := range slices.Sorted(maps.Keys(h.server.contract.Doc.Paths.Map())) {
 		item := h.server.contract.Doc.Paths.Find(template)
@@ -204,14 +207,14 @@ func (h *hostile) everything(rounds int) {
 	}
 }
 
-func TestNothingThatIsSentMakesTheServerFail(t *testing.T) { sendAnything(t, 1) }
+func TestNothingThatIsSentMakesTheServerFail(t *testing.T) { sendAnything(t, bodies, 1) }
 
-func TestAtLengthNothingThatIsSentMakesTheServerFail(t *testing.T) { sendAnything(t, 12) }
+func TestAtLengthNothingThatIsSentMakesTheServerFail(t *testing.T) { sendAnything(t, largeBodies, 12) }
 
-func sendAnything(t *testing.T, rounds int) {
+func sendAnything(t *testing.T, bodies []string, rounds int) {
 	t.Helper()
 	h := newHostile(t)
-	h.everything(rounds)
+	h.everything(bodies, rounds)
 	// And it goes on as if nothing had been.
 	want[JobPage](h.world, http.StatusOK, "GET", "/api/v1/jobs", nil, h.as...)
 }
