@@ -85,7 +85,7 @@ func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
 					w.startNode("a")
 					w.put("g/well", job.Schedule{})
 					w.put("g/a", job.Schedule{}, func(j *job.Job) {
-						j.Retry = job.Retry{Limit: 1, Delay: job.Duration(5 * time.Minute), On: []job.Status{job.StatusFailed}}
+						j.Retry = job.Retry{Limit: 1, Delay: job.Duration(time.Minute), On: []job.Status{job.StatusFailed}}
 						j.Children = []job.Child{{Job: "g/well", On: job.OnSuccess}}
 					})
 					time.Sleep(time.Second)
@@ -106,7 +106,7 @@ func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
 					w.startNode("b")
 					time.Sleep(10 * time.Second)
 					(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token)
-					time.Sleep(10 * time.Minute)
+					time.Sleep(3 * time.Minute)
 					w.wantLines("g/well")
 					w.wantLines("g/a", "1 pending")
 					w.wantNothingLeft()
