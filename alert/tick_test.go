@@ -101,6 +101,23 @@ func TestANodeThatTakesOverKnowsWhichRunsHaveBegun(t *testing.T) {
 	})
 }
 
+// The event of the first attempt may be older than what the alerter has read.
+func TestARunThatIsTriedAgainHasBegun(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
+		again := w.trigger("billing/again")
+		again.Attempt = 2
+		body, err := again.Encode()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.put(bus.AppendTrigger(nil, again, body), bus.SubjectTrigger(again.Shard, "billing"))
+		time.Sleep(2 * time.Minute)
+		w.wantSent()
+	})
+}
+
 func TestARunThatIsMuchSlowerThanUsualIsTold(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
