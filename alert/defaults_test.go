@@ -279,6 +279,27 @@ func TestAGroupOfWhichTooManyRunsWaitRaisesAnIncidentByItself(t *testing.T) {
 	})
 }
 
+func TestTheIncidentOfAGroupThatIsRefusedAndFullSaysThatItIsRefused(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		time.Sleep(settled)
+		until := time.Now().Add(time.Hour)
+		if err := w.conn.Refusals().Put(w.t.Context(), cluster.Refusal{Group: "billing", Until: until}); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := w.conn.Refusals().PutFullGroup(w.t.Context(), cluster.FullGroup{Group: "billing", Runs: 16000, Bytes: 966_000_000, Until: until}); err != nil {
+			w.t.Fatal(err)
+		}
+		want := []string{"open: executors of group billing send more than their budget: NATS refuses them until " + until.Format(time.RFC3339)}
+		for range 5 {
+			time.Sleep(10 * time.Minute)
+			if d := cmp.Diff(want, w.states("groups-over-budget")); d != "" {
+				w.t.Fatal(d)
+			}
+		}
+	})
+}
+
 func TestAGroupThatKeepsTooMuchRaisesAnIncidentThatSaysOfWhat(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
