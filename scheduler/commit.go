@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
@@ -27,6 +28,14 @@ type committer struct {
 	rooms       *rooms
 	refusedSize atomic.Int32 // how many messages of a batch are too many for NATS; 0: it has refused none
 }
+
+const (
+	// maxIncomplete is how often in a row NATS may refuse a batch as incomplete, for about 3
+	// seconds, until that counts as refused for good.
+	maxIncomplete = 16
+	// leastRoom is how many messages a batch must be able to have.
+	leastRoom = 32
+)
 
 // errAbandoned means that the outcome of a commit no longer matters to this node.
 var errAbandoned = errors.New("commit abandoned")
@@ -86,6 +95,32 @@ func (c *committer) commit(ctx context.Context, at time.Time, batches []pending)
 		lost = append(lost, expired...)
 		if len(batches) > 0 && wait.Wait(ctx) != nil {
 			return lost, fmt.Errorf("%w: %w", errAbandoned, context.Cause(ctx))
+		}
+	}
+	return lost, nil
+}
+
+// split commits batches that NATS has refused for good. Together with those of other shards
+// they may be too large, so each is sent alone; the shard of one that is refused even so
+// is parked, and the others go on. It returns as commit does.
+func (c *committer) split(ctx context.Context, at time.Time, batches []pending, refusal *jet.BatchError) (lost []pending, err error) {
+	if refusal.TooMany() {
+		c.shrink(len(messages(batches)))
+	}
+	if len(batches) == 1 {
+		if p := batches[0]; refusal.StreamFull() {
+			p.lose("its stream has no room for what it decided", refusal)
+		} else if refusal.TooMany() && len(p.batch.Messages) > c.room() {
+			p.lose("its batch has more messages than NATS takes; the next ones are smaller", refusal)
+		} else {
+			p.park("NATS refuses what it is to store: " + refusal.Error())
+		}
+		return batches, nil
+	}
+	for _, p := range batches {
+		gone, err := c.commit(ctx, at, []pending{p})
+		if lost = append(lost, gone...); err != nil {
+			return lost, err
 		}
 	}
 	return lost, nil
@@ -161,7 +196,7 @@ func (c *committer) resolve(ctx context.Context, batches []pending) (again, lost
 	return again, lost, nil
 }
 
-// stillOwned splits batches by whether the lease of their shard has expired.
+// splitExpired splits batches by whether the lease of their shard has expired.
 func splitExpired(batches []pending) (owned, expired []pending) {
 	now := time.Now()
 	for _, p := range batches {
@@ -172,6 +207,25 @@ func splitExpired(batches []pending) (owned, expired []pending) {
 		}
 	}
 	return owned, expired
+}
+
+// room returns how many messages a batch of this node may have.
+func (c *committer) room() int {
+	if n := int(c.refusedSize.Load()); n > 0 {
+		return max(n/2, leastRoom)
+	}
+	return bus.MaxBatch
+}
+
+// shrink notes that NATS has refused a batch of n messages because they are too many. It
+// says how many it takes only in words, so that is found by halving.
+func (c *committer) shrink(n int) {
+	for {
+		was := c.refusedSize.Load()
+		if was != 0 && int(was) <= n || c.refusedSize.CompareAndSwap(was, int32(n)) { //nolint:gosec // at most MaxBatch
+			return
+		}
+	}
 }
 
 // logFailure logs the first failure of a commit, then those whose number is a power of two.

@@ -65,6 +65,30 @@ func (o *ownership) lose(why string, err error) {
 	o.cancel()
 }
 
+// parkFor is how long a parked shard is left alone. Only a person can change what is wrong: the
+// limits of NATS, the job, or the version of the server.
+const parkFor = 20 * time.Second
+
+// park ends the ownership because the shard cannot go on: NATS refuses for good what it is to store, or a
+// newer server has saved a job. It is tried again after a while. All other shards go on.
+func (o *ownership) park(why string) {
+	if o.held() == nil || o.failed.Swap(true) {
+		return
+	}
+	o.parked.Store(true)
+	o.s.shards.park(o.shard, why)
+	o.s.log.Error("shard parked: its jobs do not fire", "shard", o.shard, "again_in", parkFor, "reason", why)
+	o.cancel()
+}
+
+// pauseAfter returns how long the node leaves the shard alone after a failure.
+func (o *ownership) pauseAfter() time.Duration {
+	if o.parked.Load() {
+		return parkFor
+	}
+	return failurePause
+}
+
 // run acquires the shard, takes it over by t, serves it until ctx is done, and gives it
 // back. slots bounds how many are taken over at once. It returns false when something
 // went wrong with the shard.

@@ -175,6 +175,9 @@ func (s *Scheduler) Parked() []cluster.ParkedShard { return s.shards.parkedShard
 // them, or another, which holds their leases.
 func (s *Scheduler) Served() int { return s.Owned() + int(s.shards.others.Load()) }
 
+// leastPayload is what max_payload of NATS should be; nats.conf has more.
+const leastPayload = 4 << 20
+
 // Run schedules until ctx is done, then releases its shards, so that other nodes go
 // on at once. It returns nil after an orderly stop; every goroutine that it started
 // has returned by then. JetStream may come and go meanwhile, for any time. Run may be
