@@ -282,8 +282,12 @@ func (a *watchedRun) mayExpire() bool {
 	return a.startBy != 0
 }
 
-// wakeAt returns when one of the job's runs next needs attention because time passes.
-func (r *jobRuns) wakeAt() (at int64, ok bool) {
+// wakeAt returns when one of a job's runs next needs attention because time passes.
+func (rs *runs) wakeAt(id uint32) (at int64, ok bool) {
+	r := rs.byJob[id]
+	if r == nil {
+		return 0, false
+	}
 	at = 1 << 62
 	for _, a := range r.active {
 		switch {

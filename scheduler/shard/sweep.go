@@ -132,10 +132,8 @@ func (s *sweep) decide(b *builder, id uint32, now int64) bool {
 	if next != nil {
 		s.delays.enact(b, id, delayed, next, now)
 	}
-	if jr := s.runs.byJob[id]; jr != nil {
-		if at, waits := jr.wakeAt(); waits && at <= s.to {
-			s.runs.wake(id)
-		}
+	if at, waits := s.runs.wakeAt(id); waits && at <= s.to {
+		s.runs.wake(id)
 	}
 	return true
 }
@@ -160,11 +158,9 @@ func (s *sweep) arm(id uint32) {
 	if fire, waits := s.delays.fire(id); waits && (!ok || fire.Due < at) {
 		at, ok = fire.Due, true
 	}
-	if jr := s.runs.byJob[id]; jr != nil {
+	if wake, waits := s.runs.wakeAt(id); waits && (!ok || wake < at) {
 		// Not before what is decided: a clock that stands would find it due again and again.
-		if wake, waits := jr.wakeAt(); waits && (!ok || wake < at) {
-			at, ok = max(wake, s.decided(e)+1), true
-		}
+		at, ok = max(wake, s.decided(e)+1), true
 	}
 	if !ok {
 		s.ring.Cancel(id)
