@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -65,6 +66,20 @@ func TestRecordsThatAreHeldTakeLittleMemory(t *testing.T) {
 	f.seen.note(all.updates)
 	if b := f.news(messages, false); len(b.updates) != 1 || b.updates[0].RunID != last || b.sources[0] != messages[records-1] {
 		t.Errorf("%d lines are new to the store, want only that of the run without an event", len(b.updates))
+	}
+}
+
+// The event of a run that waits for an executor tells less than the record: without its line, the run
+// would be unknown until it begins.
+func TestARunThatWaitsIsStillNews(t *testing.T) {
+	seen := newSeenRuns(seenMax)
+	waits := logstore.Update{RunID: "waits", Attempt: 1, Kind: runlog.KindHeld, CommittedAt: time.Now()}
+	begun := logstore.Update{RunID: "begun", Attempt: 1, Kind: runlog.KindStarted, CommittedAt: time.Now()}
+	lines := []logstore.Update{{RunID: "waits", Attempt: 1}, {RunID: "begun", Attempt: 1}}
+	seen.expect(lines)
+	seen.note([]logstore.Update{waits, begun})
+	if n := seen.unseen(); n != 1 {
+		t.Errorf("%d runs are unknown to the store, want the one that waits", n)
 	}
 }
 
