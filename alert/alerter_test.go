@@ -41,11 +41,12 @@ func TestAFailureIsToldOnceAndItsEndToo(t *testing.T) {
 	})
 }
 
-func TestATestOfADraftIsNoAlarm(t *testing.T) {
+func TestATestOfADraftAndAStepAreNoAlarm(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
 		w.rule(alerting.Condition{})
 		w.ends("billing/x-draft-1", job.StatusFailed, func(e *bus.Event) { e.Cause = job.CauseTest })
+		w.ends("billing/x-draft-1", job.StatusFailed, func(e *bus.Event) { e.Cause = job.CauseStep })
 		w.wantSent()
 		w.ends(report, job.StatusFailed)
 		w.wantSent("opened billing/report failed")

@@ -93,7 +93,7 @@ func (s *session) scanRuns(ctx context.Context, stream, filter string, consider 
 }
 
 // runOf returns the run that a trigger or a deferred item is about, if it is about one that
-// lives and is no test of a draft.
+// lives and is neither a step of a workflow nor the test of a draft.
 func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 	var t struct {
 		RunID   job.RunID `json:"run_id"`
@@ -109,7 +109,7 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 		}
 		data = d.Trigger
 	}
-	if json.Unmarshal(data, &t) != nil || t.Cause == job.CauseTest {
+	if json.Unmarshal(data, &t) != nil || !t.Cause.Counted() {
 		return "", "", 0
 	}
 	return t.Job, t.RunID, t.Attempt

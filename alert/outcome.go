@@ -87,9 +87,9 @@ func sourceOf(kind alerting.Source, stream string) alerting.Source {
 }
 
 // fromEvent returns what an event tells, or nil when that is nothing: progress, an attempt
-// after which another may follow, a piece of a run, the test of a draft.
+// after which another may follow, a piece of a run, a step of a workflow, the test of a draft.
 func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
-	if e.Cause == job.CauseTest {
+	if !e.Cause.Counted() {
 		return nil
 	}
 	if e.Total > 0 {
@@ -116,7 +116,7 @@ func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
 func fromNotice(r *journal.Record, stream string, seq uint64) ([]outcome, error) {
 	var list []outcome
 	err := r.Each(func(d journal.Decided) {
-		if d.Cause == job.CauseTest {
+		if !d.Cause.Counted() {
 			return
 		}
 		at := r.At

@@ -32,9 +32,11 @@ type Trigger struct {
 	// end, with all attempts of the run. Zero is no limit.
 	StartBy time.Time `json:"start_by,omitzero"`
 	EndBy   time.Time `json:"end_by,omitzero"`
-	// ParentRun is the run after which this one runs, Depth how many are above it.
+	// ParentRun is the run after which this one runs, Depth how many are above it. Of a step it is the
+	// run of the workflow, and Step its name.
 	ParentRun job.RunID `json:"parent_run_id,omitempty"`
 	Depth     int       `json:"depth,omitempty"`
+	Step      string    `json:"step,omitempty"`
 	Piece
 	// Prefer is the instance for which a piece of a broadcast is meant. Another may run
 	// it when that one is gone.
@@ -85,6 +87,8 @@ type TriggerBody struct {
 	Retry  job.Retry       `json:"retry,omitzero"`
 	Task   job.Task        `json:"task"`
 	Params json.RawMessage `json:"params,omitempty"`
+	// Workflow is what a run does instead of Task. No executor gets it: each step has a trigger of its own.
+	Workflow *WorkflowBody `json:"workflow,omitempty"`
 }
 
 // BodyOf returns what triggers of version v carry.
@@ -95,6 +99,9 @@ func BodyOf(v *job.Version) TriggerBody {
 	}
 	if v.Route != job.RouteAny {
 		b.Route = v.Route
+	}
+	if len(v.Steps) > 0 {
+		b.Workflow = workflowOf(v)
 	}
 	return b
 }
@@ -144,6 +151,11 @@ func AppendTrigger(dst []byte, t *Trigger, body string) []byte {
 		dst = append(dst, '"')
 	}
 	dst = appendCount(dst, `,"depth":`, t.Depth)
+	if t.Step != "" {
+		dst = append(dst, `,"step":"`...)
+		dst = append(dst, t.Step...) // letters, digits and '_'
+		dst = append(dst, '"')
+	}
 	dst = appendCount(dst, `,"broadcast_index":`, t.Index)
 	dst = appendCount(dst, `,"broadcast_total":`, t.Total)
 	if t.Prefer != "" {

@@ -79,6 +79,12 @@ type Job struct {
 	Task       Task `json:"task"`
 	// Params is any JSON value; handlers and scripts receive it.
 	Params json.RawMessage `json:"params,omitempty"`
+	// Steps make the job a workflow: a run of it does them, as their graph says, instead of Task.
+	// Documents do not have them yet.
+	Steps []Step `json:"-"`
+	// OnFailure defaults to continue. Result is what a run of the steps returns, with references to theirs.
+	OnFailure FailurePolicy   `json:"-"`
+	Result    json.RawMessage `json:"-"`
 }
 
 // Delivery says what happens to a run whose executor vanished while it ran.
@@ -250,6 +256,18 @@ func (j Job) Validate() error {
 		errs = append(errs, err)
 	}
 	errs = append(errs, j.Misfire.validate()...)
+	errs = append(errs, j.validatePieces()...)
+	errs = append(errs, j.Overlap.validate()...)
+	errs = append(errs, j.validateChildren()...)
+	errs = append(errs, j.validateSteps()...)
+	errs = append(errs, j.validateAttempts()...)
+	return errors.Join(errs...)
+}
+
+// validateAttempts checks what the job says of an attempt of its runs: by whom, how often, how long and
+// what.
+func (j *Job) validateAttempts() []error {
+	var errs []error
 	switch j.Delivery {
 	case AtLeastOnce, AtMostOnce, "":
 	default:
@@ -264,17 +282,16 @@ func (j Job) Validate() error {
 	if err := j.Priority.validate(); err != nil {
 		errs = append(errs, err)
 	}
-	errs = append(errs, j.validatePieces()...)
-	errs = append(errs, j.Overlap.validate()...)
 	errs = append(errs, j.Retry.validate(j.Delivery)...)
-	errs = append(errs, j.validateChildren()...)
 	errs = append(errs, j.validateLimits()...)
-	errs = append(errs, j.Task.validate()...)
+	if len(j.Steps) == 0 {
+		errs = append(errs, j.Task.validate()...)
+	}
 	if err := j.checkFireTime(); err != nil {
 		errs = append(errs, err)
 	}
 	if len(j.Params) > MaxParams {
 		errs = append(errs, Invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))
 	}
-	return errors.Join(errs...)
+	return errs
 }

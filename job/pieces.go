@@ -100,8 +100,8 @@ func (j Job) validatePieces() []error {
 	}
 	if j.AtOnce < 0 || j.AtOnce > MaxPieces {
 		errs = append(errs, Invalid("at_once", "%d must be between 0 (no limit) and %d", j.AtOnce, MaxPieces))
-	} else if j.AtOnce > 0 && j.Route != RouteBroadcast {
-		errs = append(errs, Invalid("at_once", "is for jobs with route broadcast; in a map it is map.at_once"))
+	} else if j.AtOnce > 0 && j.Route != RouteBroadcast && len(j.Steps) == 0 {
+		errs = append(errs, Invalid("at_once", "is for jobs with steps or with route broadcast; in a map it is map.at_once"))
 	}
 	if j.SucceedsIf < 0 || j.SucceedsIf > 100 {
 		errs = append(errs, Invalid("succeeds_if", `must be "all", or from "1%%" to "100%%"`))

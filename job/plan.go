@@ -46,7 +46,9 @@ type Reactions struct {
 	TotalTimeout Duration
 	StartWithin  Duration
 	PauseAfter   int
-	// InPieces says that runs are done in pieces, SucceedsIf how many have to succeed.
+	// InSteps says that runs are of workflows, InPieces that they are done in pieces, of which
+	// SucceedsIf says how many have to succeed.
+	InSteps    bool
 	InPieces   bool
 	SucceedsIf Share
 }
@@ -56,14 +58,14 @@ func ReactionsOf(j *Job) Reactions {
 	return Reactions{
 		Overlap: j.Overlap.withDefaults(), Retry: j.Retry.withDefaults(j.Delivery), Children: j.withDefaultChildren(), Join: j.Join,
 		TotalTimeout: j.TotalTimeout, StartWithin: j.StartWithin, PauseAfter: j.PauseAfter,
-		InPieces: j.InPieces(), SucceedsIf: j.SucceedsIf,
+		InSteps: len(j.Steps) > 0, InPieces: j.InPieces(), SucceedsIf: j.SucceedsIf,
 	}
 }
 
 // Watched reports whether the owner of the job's shard has to know which of its runs
 // are alive. Runs of other jobs cost it nothing once they are triggered.
 func (r *Reactions) Watched() bool {
-	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0 || r.InPieces
+	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0 || r.InPieces || r.InSteps
 }
 
 // PassesResult reports whether a child gets what its parent returned.

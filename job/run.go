@@ -41,6 +41,13 @@ func ChildRunID(name Name, parent RunID, at int64) RunID {
 	return uuidv7(at, sum[:10])
 }
 
+// StepRunID returns the id of the run of a step in a run of its workflow. It has the fire time of that
+// run, and is a pure function, as [FireRunID] is.
+func StepRunID(of RunID, step string) RunID {
+	sum := sha256.Sum256([]byte(string(of) + "\x00" + step + "\x00" + string(CauseStep)))
+	return uuidv7(of.Time().UnixMilli(), sum[:10])
+}
+
 // RetryRunID returns the id of the run that somebody wants in the place of an ended one.
 // It has that run's fire time, and is a pure function of it and of key, by which asking
 // twice makes no second run.
@@ -173,6 +180,7 @@ const (
 	CauseAPI      Cause = "api"      // a program
 	CauseParent   Cause = "parent"   // another job's run
 	CauseRerun    Cause = "rerun"    // a new run like a finished one, which somebody asked for
+	CauseStep     Cause = "step"     // the graph of a workflow, of whose run it is a part
 	CauseTest     Cause = "test"     // a person who tries a draft of a job; see [CountedCauses]
 )
 
@@ -183,9 +191,12 @@ var ScheduledCauses = []Cause{CauseSchedule, CauseMisfire}
 // Scheduled reports whether c is one of [ScheduledCauses].
 func (c Cause) Scheduled() bool { return slices.Contains(ScheduledCauses, c) }
 
-// Causes lists every cause.
-var Causes = append(slices.Clone(CountedCauses), CauseTest)
+// Counted reports whether a run with the cause counts as one of its job's; see [CountedCauses].
+func (c Cause) Counted() bool { return c != CauseStep && c != CauseTest }
 
-// CountedCauses are all causes but [CauseTest]. Tests count in no report and open no incident, and
-// lists have them only if their filter names the cause.
+// Causes lists every cause.
+var Causes = append(slices.Clone(CountedCauses), CauseStep, CauseTest)
+
+// CountedCauses are all causes but [CauseStep] and [CauseTest]. Steps and tests count in no report and
+// open no incident, and lists have them only if their filter names the cause.
 var CountedCauses = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRerun}

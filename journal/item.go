@@ -33,6 +33,11 @@ const (
 	// DeferredPieces is a run that is done in pieces, which wait, are with the executors,
 	// or have ended; with Due, it waits for its next attempt.
 	DeferredPieces DeferredKind = "pieces"
+	// DeferredWorkflow is a run of a workflow that has begun, DeferredSteps how far it has come, and
+	// DeferredResult what a step has returned that others may still ask for.
+	DeferredWorkflow DeferredKind = "workflow"
+	DeferredSteps    DeferredKind = "steps"
+	DeferredResult   DeferredKind = "result"
 	// DeferredChild tells Job's owner that a run of a parent has ended.
 	DeferredChild DeferredKind = "child"
 	// DeferredLetter is the same for a Job in a shard of another partition. It is on the subject of
@@ -71,6 +76,12 @@ type Deferred struct {
 	// Pieces is how far a run has come that is done in them. A queued one has it when it
 	// does again what has failed of another.
 	Pieces *bus.Pieces `json:"pieces,omitempty"`
+	// Given are parameters in the place of the job's, for a workflow. Steps is how far a run of one
+	// has come. Step and Result are which step has returned what.
+	Given  json.RawMessage `json:"given,omitempty"`
+	Steps  *Steps          `json:"steps,omitempty"`
+	Step   string          `json:"step,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
 	// Backfill is fires of the past that are to be run, or how far that has come.
 	Backfill *job.Backfill `json:"backfill,omitempty"`
 	// Parent is how the parent of a child ended, Letter which item of a shard of another partition
@@ -160,7 +171,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	missing := ""
 	switch d.Kind {
 	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredSucceeded, DeferredPause, DeferredAsked:
-	case DeferredAlive, DeferredQueued, DeferredRetry:
+	case DeferredAlive, DeferredQueued, DeferredRetry, DeferredWorkflow:
 		if len(d.Trigger) == 0 {
 			missing = "trigger"
 		}
@@ -179,6 +190,16 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 			if err := d.Pieces.Check(); err != nil {
 				return nil, err
 			}
+		}
+	case DeferredSteps:
+		if d.Steps == nil {
+			missing = "steps"
+		} else if err := d.Steps.check(); err != nil {
+			return nil, err
+		}
+	case DeferredResult:
+		if d.Step == "" {
+			missing = "step"
 		}
 	case DeferredBackfill, DeferredBackfilled:
 		if d.Backfill == nil {

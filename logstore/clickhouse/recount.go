@@ -50,7 +50,7 @@ func (w *writer) reportsOutlive(ctx context.Context, day time.Time) (bool, error
 	var jobs uint64
 	err := w.conn.QueryRow(ctx, "SELECT count() FROM (SELECT job, sum("+strings.Join(database.ReportStatuses, " + ")+") AS n FROM report_hour "+
 		"WHERE bucket >= fromUnixTimestamp(?) AND bucket < fromUnixTimestamp(?) GROUP BY job) AS counted LEFT JOIN "+
-		"(SELECT job, sum(sign * toInt64(count)) AS n FROM runs WHERE "+ofDay+" AND broadcast_index = -1 AND run_status >= 'succeeded' AND cause != 'test' GROUP BY job) AS there "+
+		"(SELECT job, sum(sign * toInt64(count)) AS n FROM runs WHERE "+ofDay+" AND broadcast_index = -1 AND run_status >= 'succeeded' AND cause < 'test' GROUP BY job) AS there "+
 		"USING job WHERE counted.n > there.n", from, to, from, to).Scan(&jobs)
 	if err != nil {
 		return false, fmt.Errorf("compare reports of %s with runs: %w", day.Format(time.DateOnly), database.Explain(err))
@@ -96,7 +96,7 @@ func (w *writer) recount(ctx context.Context, day time.Time) error {
 	} {
 		keys := "bucket, " + r.keys
 		names := keys + ", " + strings.Join(database.ReportNames(), ", ")
-		err := w.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s AS %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'%s GROUP BY %s",
+		err := w.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s (%s) SELECT %s AS %s, %s FROM runs FINAL WHERE %s AND broadcast_index = -1 AND status >= 'succeeded' AND cause < 'test'%s GROUP BY %s",
 			r.table, names, r.bucket, keys, w.db.Layout.ReportColumns(r.by, measurable), ofDay, r.condition, keys), day.Unix(), end.Unix())
 		if err != nil {
 			return fmt.Errorf("make %s of %s: %w", r.table, day.Format(time.DateOnly), database.Explain(err))

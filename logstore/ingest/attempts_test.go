@@ -166,3 +166,22 @@ func TestARunInPiecesBeginsWithItsFirstPieceAndEndsWithItsRecord(t *testing.T) {
 }
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// Nobody reports the start and the end of a run that is done in steps: records tell both.
+func TestAWorkflowRunsFromItsFirstStepToTheEndOfItsLast(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		f := fire{report, 0}
+		w.record(f)
+		w.outcome(f, time.Second, journal.Outcome{Status: job.StatusRunning})
+		time.Sleep(time.Second)
+		w.wantRun(f, "#1 running: ")
+		w.outcome(f, time.Minute, journal.Outcome{Status: job.StatusFailed, Reason: "1 of 2 steps ended badly: a"})
+		time.Sleep(time.Second)
+		w.wantRun(f, "#1 failed after 1m0s: 1 of 2 steps ended badly: a")
+		attempts, err := w.store.Run(w.t.Context(), f.id())
+		if err != nil || !attempts[0].StartedAt.Equal(f.time().Add(time.Second)) {
+			t.Errorf("the run began at %v, %v; want a second after its fire", attempts, err)
+		}
+	})
+}

@@ -60,8 +60,8 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 	}
 }
 
-// leavesTestsOut writes tests of drafts, which lists return if asked, and which reports,
-// searches and the standing of jobs leave out.
+// leavesTestsOut writes tests of drafts and steps of workflows, which lists return if asked, and
+// which reports and the standing of jobs leave out. Searches leave tests out.
 func leavesTestsOut(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	w := &writes{store: s}
@@ -72,7 +72,9 @@ func leavesTestsOut(t *testing.T, s logstore.Store) {
 		w.runs(t, a, b)
 		lost := tried.record(job.StatusLost, 5*time.Second, "its executor vanished")
 		lost.Cause = job.CauseTest
-		w.runs(t, lost)
+		step := newRun().of("draft/pay").at(day.Add(time.Duration(i)*time.Hour+10*time.Minute)).finished(status, "worker-1", time.Second)
+		step.Cause, step.Parent = job.CauseStep, a.RunID
+		w.runs(t, lost, step)
 		w.lines(t, ran.said(1, "paid"), tried.said(1, "paid"))
 	}
 	want := func() {
@@ -103,9 +105,10 @@ func leavesTestsOut(t *testing.T, s logstore.Store) {
 			t.Errorf("%d runs with the causes %v, %v; want %d", len(page.Runs), causes, err, want)
 		}
 	}
-	list(nil, 4)
+	list(nil, 6)
 	list(job.CountedCauses, 2)
 	list([]job.Cause{job.CauseTest}, 2)
+	list([]job.Cause{job.CauseStep}, 2)
 	standOnRealRuns(t, s)
 	findNoTests(t, s, day)
 }

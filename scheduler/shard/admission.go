@@ -31,7 +31,7 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if err != nil { // by a zone that only the server that saved the job knows
 		return admission{status: job.StatusSkipped, reason: err.Error()}
 	}
-	if !rules.Watched() && !body.inPieces {
+	if !rules.Watched() && !body.inPieces && !body.inSteps {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
 		b.send(b.encode(rs.jobs.at(id).name, r), body)
@@ -83,8 +83,11 @@ const launch = 2
 // instance is online for its pieces.
 func (rs *runs) launch(b *builder, a *watchedRun) admission {
 	rs.items.release(a.item)
-	a.setEndBy(b, &rs.jobs.at(a.jobID).newest().Reactions)
+	a.setEndBy(b, rs.rules(a))
 	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
+	if a.body.Value().inSteps {
+		return rs.steps.begin(b, a)
+	}
 	if a.body.Value().inPieces {
 		if f, done := rs.pieces.begin(b, a); done {
 			f.total = a.total
@@ -134,6 +137,13 @@ func (rs *runs) replace(b *builder, id uint32) bool {
 				return false
 			}
 			rs.endHere(b, a, job.StatusCancelled, why)
+		case a.steps != nil:
+			if !b.fits(rs.follows(id)) {
+				return false
+			}
+			if a.steps.ending.Ending == "" {
+				rs.steps.callOff(b, a, job.StatusCancelled, why, false)
+			}
 		case a.pieces != nil:
 			if !b.fits(rs.follows(id)) {
 				return false

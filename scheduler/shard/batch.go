@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -101,8 +102,10 @@ type attempt struct {
 	parent   job.RunID
 	joined   []job.RunID // for the record: the runs of all parents of a job that joins several
 	depth    int
-	split    bool // the attempt lists the run's pieces
-	total    int  // of the pieces; 0: it is not done in pieces, or they are not known yet
+	step     string          // of a workflow; "": it is none
+	given    json.RawMessage // parameters in the place of the job's, of a workflow
+	split    bool            // the attempt lists the run's pieces
+	total    int             // of the pieces; 0: it is not done in pieces, or they are not known yet
 	// earlier are the pieces of the run that this one does again; nil: it has its own.
 	earlier *bus.Pieces
 }
@@ -112,7 +115,7 @@ func (b *builder) encode(name job.Name, r attempt) *bus.Trigger {
 	return &bus.Trigger{
 		RunID: r.runID, Job: name, Version: int(r.version), Shard: b.cfg.Shard, Attempt: r.number,
 		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
-		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Split: r.split,
+		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Step: r.step, Split: r.split,
 	}
 }
 
@@ -196,7 +199,7 @@ func (b *builder) compact() {
 
 // waitIn adds the deferred item that says where a run is.
 func (b *builder) waitIn(d *journal.Deferred, a *watchedRun) *item {
-	d.Job = a.job
+	d.Job, d.Given = a.job, a.given
 	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)
 }

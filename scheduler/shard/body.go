@@ -2,6 +2,7 @@ package shard
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,6 +19,7 @@ type body struct {
 	text     string
 	routed   bool
 	inPieces bool
+	inSteps  bool // it is of a workflow
 	repeats  bool // another attempt may follow
 	timeout  job.Duration
 	timed    bool   // it may have a ${fire_time}
@@ -28,8 +30,8 @@ type body struct {
 func encodeBody(b *bus.TriggerBody) (body, error) {
 	text, err := b.Encode()
 	return body{
-		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, repeats: b.Retry.Limit > 0,
-		timeout: b.Timeout, timed: firetime.In(text), priority: b.Priority,
+		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, inSteps: b.Workflow != nil, repeats: b.Retry.Limit > 0,
+		timeout: b.Timeout, timed: b.Workflow == nil && firetime.In(text), priority: b.Priority,
 	}, err
 }
 
@@ -59,15 +61,19 @@ func (b body) at(fireTime int64) (body, error) {
 	return of, err
 }
 
-// withResult returns the body with a parent's result as its parameters, in which nothing is replaced.
-func (b body) withResult(result *bus.TriggerRequest, fireTime int64) (body, error) {
-	of, err := b.at(fireTime)
-	if err != nil {
-		return b, err
+// withResult returns the body with a parent's result as its parameters, in which nothing is replaced; see
+// [body.asked].
+func (b body) withResult(result json.RawMessage, fireTime int64) (of body, given json.RawMessage, err error) {
+	if b.inSteps {
+		given, err = job.LiteralParams(result)
+		return b, given, errors.Join(err, checkParams(given))
 	}
-	of, err = of.with(result)
+	if of, err = b.at(fireTime); err != nil {
+		return b, nil, err
+	}
+	of, err = of.with(&bus.TriggerRequest{Params: result})
 	of.timed = false
-	return of, err
+	return of, nil, err
 }
 
 // like encodes what is to take b's place.
@@ -87,7 +93,25 @@ func (b body) lowest() (body, error) {
 		return b, fmt.Errorf("decode trigger body: %w", err)
 	}
 	t.Priority = job.PriorityLow
+	if t.Workflow != nil {
+		for i := range t.Workflow.Steps {
+			t.Workflow.Steps[i].Body.Priority = job.PriorityLow
+		}
+	}
 	return b.like(&t)
+}
+
+// asked returns the body for a run on request. A workflow gets its parameters beside the body, which all of
+// its runs share.
+func (b body) asked(r *bus.TriggerRequest) (of body, given json.RawMessage, err error) {
+	if !b.inSteps {
+		of, err = b.with(r)
+		return of, nil, err
+	}
+	if len(r.Labels) > 0 {
+		return b, nil, &job.InvalidError{Field: "labels", Reason: "are those of the steps, which each say by which instances they are done"}
+	}
+	return b, r.Params, checkParams(r.Params)
 }
 
 // with returns the body with what a request has in the place of the job's.
@@ -95,11 +119,8 @@ func (b body) with(r *bus.TriggerRequest) (body, error) {
 	if len(r.Params) == 0 && len(r.Labels) == 0 {
 		return b, nil
 	}
-	if len(r.Params) > job.MaxParams {
-		return b, &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(r.Params), job.MaxParams)}
-	}
-	if len(r.Params) > 0 && !json.Valid(r.Params) {
-		return b, &job.InvalidError{Field: "params", Reason: "must be JSON"}
+	if err := checkParams(r.Params); err != nil {
+		return b, err
 	}
 	if err := r.Labels.Validate(); err != nil {
 		return b, err
@@ -115,4 +136,14 @@ func (b body) with(r *bus.TriggerRequest) (body, error) {
 		t.Labels = r.Labels
 	}
 	return b.like(&t)
+}
+
+func checkParams(params json.RawMessage) error {
+	switch {
+	case len(params) > job.MaxParams:
+		return &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(params), job.MaxParams)}
+	case len(params) > 0 && !json.Valid(params):
+		return &job.InvalidError{Field: "params", Reason: "must be JSON"}
+	}
+	return nil
 }

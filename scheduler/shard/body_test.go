@@ -92,7 +92,7 @@ func TestAParentsResultStaysAsItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if of, err = of.withResult(&bus.TriggerRequest{Params: json.RawMessage(`"${fire_time}"`)}, noon.UnixMilli()); err != nil {
+	if of, _, err = of.withResult(json.RawMessage(`"${fire_time}"`), noon.UnixMilli()); err != nil {
 		t.Fatal(err)
 	}
 	again, err := of.at(noon.Add(time.Hour).UnixMilli())

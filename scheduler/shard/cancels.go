@@ -27,13 +27,13 @@ type cancel struct {
 	reason string
 }
 
-// Add asks to end a run that is queued, waits for its next attempt, or is done in pieces:
-// the next batch records that, and lists a kill for the pieces that executors have. It
+// Add asks to end a run that is queued, waits for its next attempt, is done in pieces, or is of a
+// workflow: the next batch records that, and lists a kill for the pieces or steps that executors have. It
 // returns false when the machine has no such run; any other that is with the executors
 // is theirs to end.
 func (cs *Cancels) Add(id job.RunID, why string) bool {
 	a := cs.runs.byID[id]
-	if a == nil || a.stage == triggered && a.pieces == nil {
+	if a == nil || a.stage == triggered && a.pieces == nil && a.steps == nil {
 		return false
 	}
 	cs.wishes = append(cs.wishes, &cancel{a, why})
@@ -64,8 +64,12 @@ type Cancelled struct {
 
 // end ends a run that is not over yet, and returns where it was found.
 func (cs *Cancels) end(b *builder, c *cancel) (found job.Status) {
-	if c.stage == triggered && c.pieces != nil {
-		cs.runs.callOff(b, c.watchedRun, c.reason)
+	if c.stage == triggered {
+		if c.steps != nil {
+			cs.runs.steps.callOff(b, c.watchedRun, job.StatusCancelled, c.reason, false)
+		} else {
+			cs.runs.callOff(b, c.watchedRun, c.reason)
+		}
 		if cs.runs.byID[c.runID] == c.watchedRun {
 			return job.StatusRunning
 		}
@@ -101,7 +105,7 @@ func (cs *Cancels) mayCondemn(t *bus.Trigger) bool {
 	case !ok, cs.events.toldEnds()[t.Ref()]: // its job is forgotten; what was stored first stands
 		return false
 	case a != nil:
-		return a.stage == triggered && a.pieces == nil && a.number == t.Attempt && a.cancelled == ""
+		return a.stage == triggered && a.pieces == nil && a.steps == nil && a.number == t.Attempt && a.cancelled == ""
 	default: // a run that was watched is over, though its trigger may still be there
 		return t.Task.Kind() != "" && !cs.watchesRunsOf(id, t)
 	}
@@ -113,7 +117,7 @@ func (cs *Cancels) mayCondemn(t *bus.Trigger) bool {
 func (cs *Cancels) watchesRunsOf(id uint32, t *bus.Trigger) bool {
 	plans := cs.jobs.at(id).plans
 	since := slices.IndexFunc(plans, func(p job.Plan) bool { return int(p.Version) >= t.Version })
-	return since < 0 || t.Split || t.Cause == job.CauseBackfill || !t.StartBy.IsZero() || slices.ContainsFunc(plans[since:], func(p job.Plan) bool { return p.Watched() })
+	return since < 0 || t.Split || t.Cause == job.CauseBackfill || t.Cause == job.CauseStep || !t.StartBy.IsZero() || slices.ContainsFunc(plans[since:], func(p job.Plan) bool { return p.Watched() })
 }
 
 // condemn adds the marks of condemned attempts to a batch, as many as fit.

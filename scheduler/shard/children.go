@@ -3,7 +3,6 @@ package shard
 import (
 	"encoding/json"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/journal"
@@ -118,12 +117,12 @@ func (ch *children) want(b *builder, id uint32, a *arrival) {
 		f = admission{status: job.StatusSkipped, reason: reason.ParentsTooDeep.With(a.Depth)}
 	default:
 		if len(a.Params) > 0 {
-			with, err := body.withResult(&bus.TriggerRequest{Params: a.Params}, r.fireTime)
+			with, given, err := body.withResult(a.Params, r.fireTime)
 			if err != nil {
 				f = admission{status: job.StatusSkipped, reason: reason.ParentResult.With(err)}
 				break
 			}
-			body = with
+			body, r.given = with, given
 		}
 		f = ch.runs.admit(b, id, r, body)
 	}

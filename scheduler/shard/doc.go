@@ -18,6 +18,7 @@
 //	items       the deferred items on the stream, and which of them to delete
 //	Cluster     calendars, pauses, instances, and room for runs
 //	pieces      triggers pieces of runs (piece_states.go: the state of one run)
+//	steps       begins the steps of workflows (definition.go: a version's; run_steps.go: the state of one run)
 //	runs        watched runs: admission, attempts, retries, overlap, time limits
 //	fires       judges due fires, by pauses and calendars, and enacts the verdicts
 //	delays      what fixed-delay jobs wait for
@@ -87,6 +88,19 @@
 //	waiting ── triggered ── (begun) ── ended well
 //	   ▲                       └────── ended badly ──┐
 //	   └── next attempt, once all have ended ────────┘ if the rule allows, and it could be enough
+//
+// # Workflows
+//
+// A run of a workflow does the steps of its version as their graph says; package workflow has the rules.
+// It is an item that is written once, and one with a letter for each step, written anew by each batch
+// that changes it. A step that has begun is a run of its own, with the item of any watched run: its
+// id follows from the workflow's run and the step's name, its cause is the graph, and its parent the
+// workflow's run. It belongs to that run alone: for the job's overlap, children, failures and delays
+// there is one run. What a step returns is an item, too, for as long as another step may ask for it.
+//
+// The end of a step decides in the same batch what follows in the graph. Steps begin as batches
+// have room, as pieces do. When a run is called off, steps that have not begun are cancelled and those that have
+// are killed; then finally steps run, and then it ends.
 //
 // # Backfills
 //

@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 	"time"
+	"unique"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -46,6 +47,7 @@ type Machine struct {
 	// Cluster is what concerns all shards alike.
 	Cluster  *Cluster
 	pieces   pieces
+	steps    steps
 	runs     runs
 	fires    fires
 	delays   delays
@@ -81,9 +83,13 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 	config, jobs, items := &m.cfg, &m.jobs, &m.items
 	m.Cluster = newCluster()
 	m.pieces = pieces{cfg: config, jobs: jobs, cluster: m.Cluster}
+	m.steps = steps{
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, byID: map[job.RunID]*watchedRun{},
+		definitions: map[unique.Handle[body]]*definition{}, arm: m.sweep.arm, end: m.runs.end,
+	}
 	m.runs = runs{
-		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces,
-		byJob: map[uint32]*jobRuns{}, byID: map[job.RunID]*watchedRun{},
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces, steps: &m.steps,
+		byJob: map[uint32]*jobRuns{}, byID: m.steps.byID,
 		arm: m.sweep.arm, ended: m.runEnded,
 	}
 	m.fires = fires{jobs: jobs, cluster: m.Cluster, runs: &m.runs, moved: movedFires{at: map[job.Name]int64{}}}
@@ -143,7 +149,7 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 	if m.Cluster.reserved() {
 		return min(m.sweep.done, now), m.pending()
 	}
-	pending := m.pending() || len(m.children.arrived)+len(m.pieces.sending)+len(m.Backfills.going) > 0
+	pending := m.pending() || len(m.children.arrived)+len(m.pieces.sending)+len(m.steps.sending)+len(m.Backfills.going) > 0
 	if ahead := m.sweep.ahead(now); ahead > 0 {
 		if pending {
 			return now, true

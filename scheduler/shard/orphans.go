@@ -17,7 +17,7 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 	}
 	var out []*bus.Trigger
 	for _, a := range m.runs.byID {
-		if a.stage != triggered || a.since > before {
+		if a.stage != triggered || a.steps != nil || a.since > before {
 			continue
 		}
 		t := m.runs.outside(a)
@@ -57,7 +57,7 @@ func (m *Machine) StillOut(attempts []*bus.Trigger) []*bus.Trigger {
 
 func (m *Machine) isOut(t *bus.Trigger) bool {
 	if a := m.runs.byID[t.RunID]; a != nil {
-		if a.stage != triggered || a.number != t.Attempt || a.pieces == nil != (t.Total == 0) {
+		if a.stage != triggered || a.steps != nil || a.number != t.Attempt || a.pieces == nil != (t.Total == 0) {
 			return false
 		}
 		if a.pieces == nil {

@@ -177,7 +177,7 @@ func (ps *pieces) changed(b *builder, a *watchedRun) {
 
 // write adds the items of runs whose progress is unwritten.
 func (ps *pieces) write(b *builder) {
-	b.promised = 0
+	b.promised -= len(ps.unwritten)
 	for _, a := range ps.unwritten {
 		a.pieces.changed = false
 		if !a.over {

@@ -108,8 +108,10 @@ func (m *Machine) PutDeferred(d *journal.Deferred, seq uint64) error {
 		m.delays.restore(id, &delay{item: &item{seq: seq}, run: d.RunID})
 	case journal.DeferredDelay:
 		m.delays.restore(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
-	case journal.DeferredAlive, journal.DeferredQueued, journal.DeferredRetry, journal.DeferredPieces:
+	case journal.DeferredAlive, journal.DeferredQueued, journal.DeferredRetry, journal.DeferredPieces, journal.DeferredWorkflow:
 		return m.runs.restore(id, d, seq)
+	case journal.DeferredSteps, journal.DeferredResult:
+		m.steps.restore(d, seq)
 	case journal.DeferredFailures, journal.DeferredPause:
 		m.Failures.restore(id, d, seq)
 	case journal.DeferredSucceeded:

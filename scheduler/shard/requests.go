@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -26,6 +27,7 @@ type Requests struct {
 type Command struct {
 	bus.TriggerRequest
 	body    body
+	given   json.RawMessage // for a workflow
 	version int32
 }
 
@@ -72,7 +74,7 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if _, err = job.ParamsAt(r.Params, r.RunID.Time(), time.UTC); err != nil {
 		return nil, err
 	}
-	if c.body, err = of.with(&r); err != nil {
+	if c.body, c.given, err = of.asked(&r); err != nil {
 		return nil, err
 	}
 	if r.Pieces != nil && !c.body.inPieces {
@@ -95,7 +97,7 @@ func (q *Requests) obey(b *builder) {
 		q.commands = q.commands[1:]
 		r := attempt{
 			runID: c.RunID, version: c.version, number: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
-			parent: c.RetryOf, earlier: c.Pieces,
+			parent: c.RetryOf, given: c.given, earlier: c.Pieces,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		if id, ok := q.jobs.find(c.Job); ok {

@@ -37,6 +37,9 @@ func (m *Machine) PutRoom(r *Room, now int64) {
 			if a.stage == triggered && a.pieces != nil {
 				m.pieces.sendLater(a)
 			}
+			if a.steps != nil {
+				m.steps.sendLater(a)
+			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.Backfills.byJob)) {
@@ -73,6 +76,9 @@ func (m *Machine) Waiting(bytes map[string]int64) {
 			for _, item := range slices.Concat(p.Items, p.Results) {
 				size += len(item) + 1
 			}
+		}
+		if p := a.steps; p != nil {
+			size += 2*perMessage + len(p.states) + len(a.given) + p.kept() + perMessage*len(p.results)
 		}
 		bytes[a.job.Group()] += int64(size)
 	}

@@ -37,7 +37,10 @@ type watchedRun struct {
 
 	// cancelled says why the end of its attempt, whatever it is, counts as cancelled; "": it does not.
 	cancelled string
-	pieces    *runPieces // nil unless it is done in pieces, and has begun
+	pieces    *runPieces  // nil unless it is done in pieces, and has begun
+	steps     *runSteps   // nil unless it is of a workflow, and has begun
+	of        *watchedRun // the run of the workflow of which this one is a step; nil: it is none
+	index     int         // which, in the order of the document
 }
 
 // runs are the watched runs of the shard: from the moment a run is wanted to its final status.
@@ -47,10 +50,11 @@ type runs struct {
 	items   *items
 	cluster *Cluster
 	pieces  *pieces
+	steps   *steps
 
-	byJob map[uint32]*jobRuns // by id
-	byID  map[job.RunID]*watchedRun
-	wakes []uint32 // ids of jobs whose runs need attention in the next step
+	byJob map[uint32]*jobRuns       // by id
+	byID  map[job.RunID]*watchedRun // steps of workflows included
+	wakes []uint32                  // ids of jobs whose runs need attention in the next step
 
 	arm   func(id uint32)                                                                 // sets when a job needs attention again
 	ended func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // does what follows from the end of a run elsewhere
@@ -104,12 +108,18 @@ func (rs *runs) add(a *watchedRun) {
 	rs.arm(a.jobID)
 }
 
-// drop removes a run that is over, and releases its item.
+// drop removes a run that is over, and releases its items.
 func (rs *runs) drop(a *watchedRun) {
 	a.over = true
 	rs.items.release(a.item)
 	delete(rs.byID, a.runID)
+	if a.of != nil {
+		return
+	}
 	r := rs.byJob[a.jobID]
+	if a.steps != nil {
+		rs.steps.drop(a)
+	}
 	is := func(other *watchedRun) bool { return other == a }
 	r.active = slices.DeleteFunc(r.active, is)
 	r.queue = slices.DeleteFunc(r.queue, is)
@@ -144,7 +154,7 @@ func (rs *runs) forget(id uint32) {
 func (rs *runs) outside(a *watchedRun) *bus.Trigger {
 	return &bus.Trigger{
 		RunID: a.runID, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.number,
-		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Split: a.split,
+		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Step: a.step, Split: a.split,
 	}
 }
 
@@ -184,6 +194,10 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 			return false
 		}
 		switch {
+		case a.steps != nil:
+			if !rs.steps.wake(b, a, p.Deleted, room, rs) {
+				return false
+			}
 		case a.pieces != nil && a.stage == triggered:
 			rs.wakePieces(b, a, now)
 		case a.expired(now):
@@ -291,6 +305,10 @@ func (rs *runs) wakeAt(id uint32) (at int64, ok bool) {
 	at = 1 << 62
 	for _, a := range r.active {
 		switch {
+		case a.steps != nil:
+			if due := a.stepsAt(); due != 0 {
+				at = min(at, due)
+			}
 		case a.stage == retrying:
 			at = min(at, a.due)
 		case a.pieces != nil:
@@ -369,18 +387,27 @@ func (rs *runs) beginHere(b *builder, a *watchedRun) {
 
 // follows returns how many messages the next step of a run of the job may take: to
 // trigger it, to say how far it or its pieces are, or to end it, with one for each child,
-// one for the count of failures, the wish to pause or the success, and one for a fixed delay.
+// one for the count of failures, the wish to pause or the success, and one for a fixed delay. The end of
+// a step takes fewer: its result, and how far its workflow has come.
 func (rs *runs) follows(id uint32) int {
 	return max(launch, len(rs.jobs.at(id).newest().Children)+2)
 }
 
+// rules returns by what a run is judged: its job's newest version, or its step.
+func (rs *runs) rules(a *watchedRun) *job.Reactions {
+	if a.of != nil {
+		return &a.of.steps.def.rules[a.index]
+	}
+	return &rs.jobs.at(a.jobID).newest().Reactions
+}
+
 // retry schedules another attempt, if the job's rule allows one. It returns false if it does not.
 func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
-	p := rs.jobs.at(a.jobID).newest()
-	if p.Deleted || e.final || !p.Retry.Again(e.attempt, e.status, e.exitCode) {
+	rule := rs.rules(a).Retry
+	if rs.jobs.at(a.jobID).newest().Deleted || a.of != nil && a.stops() != "" || e.final || !rule.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}
-	wait := cmp.Or(e.after, p.Retry.Wait(a.runID, e.attempt))
+	wait := cmp.Or(e.after, rule.Wait(a.runID, e.attempt))
 	due := e.at + wait.Milliseconds()
 	if a.endBy != 0 && due >= a.endBy {
 		return false
@@ -406,7 +433,9 @@ func (rs *runs) endHere(b *builder, a *watchedRun, s job.Status, why string) {
 func (rs *runs) end(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	rs.drop(a)
 	rs.ended(b, a, s, result, at)
-	rs.wake(a.jobID)
+	if a.of == nil {
+		rs.wake(a.jobID)
+	}
 }
 
 // startMargin is how long after the instant by which it had to begin a run counts as

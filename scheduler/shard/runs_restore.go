@@ -6,13 +6,14 @@ import (
 	"unique"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // stages are the stages of runs by the kind of their items.
 var stages = map[journal.DeferredKind]stage{
 	journal.DeferredQueued: queued, journal.DeferredAlive: triggered, journal.DeferredRetry: retrying,
-	journal.DeferredPieces: triggered,
+	journal.DeferredPieces: triggered, journal.DeferredWorkflow: triggered,
 }
 
 // restore enters a run of an earlier owner from the item at seq.
@@ -26,8 +27,20 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 		return err
 	}
 	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
+	a.given = d.Given
 	if d.Pieces != nil {
 		if err := a.restorePieces(d); err != nil {
+			return err
+		}
+	}
+	if t.Cause == job.CauseStep {
+		if !rs.steps.restoreStep(a, t) {
+			rs.items.release(a.item)
+		}
+		return nil
+	}
+	if d.Kind == journal.DeferredWorkflow {
+		if err := rs.steps.restoreRun(a); err != nil {
 			return err
 		}
 	}
@@ -45,7 +58,7 @@ func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
 	return &watchedRun{
 		attempt: attempt{
 			runID: t.RunID, version: int32(t.Version), number: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
-			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, split: t.Split,
+			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, step: t.Step, split: t.Split,
 		},
 		jobID: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
 	}, nil

@@ -48,6 +48,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 
 	// What is left of the batch is for the rest of long runs, and for the past.
 	m.pieces.sendAll(b)
+	m.steps.sendAll(b, m.runs.follows)
 	if !m.sweep.on() && len(m.versions.late) == 0 {
 		m.Backfills.fill(b)
 	}
@@ -55,6 +56,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.Backfills.age(now)
 	m.Requests.note(b)
 	m.pieces.write(b)
+	m.steps.write(b)
 	if b.empty() && m.sweep.after == after && m.sweep.done-m.cursor.stored < IdleAfter && m.versions.edits < maxEdits {
 		// What is not written has not happened: so a version that comes now is late
 		// only if it begins before the stored position.
@@ -66,6 +68,10 @@ func (m *Machine) Step(now int64, room int) *Batch {
 
 // runEnded does what follows from the end of a watched run in the other parts.
 func (m *Machine) runEnded(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
+	if a.of != nil {
+		m.steps.ended(b, a, s, result)
+		return
+	}
 	m.children.tell(b, a, s, result, at)
 	if a.cause == job.CauseBackfill {
 		m.Backfills.wake(a.jobID)

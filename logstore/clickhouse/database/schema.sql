@@ -297,21 +297,21 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS {{.Local "report_minute_of_runs"}} {{.OnC
 SELECT toStartOfMinute(fire_time) AS bucket, group,
 {{.ReportColumns "run_status" "measured"}}
 FROM {{.Local "runs"}}
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause < 'test'
 GROUP BY bucket, group;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS {{.Local "report_hour_of_runs"}} {{.OnCluster}} TO {{.Local "report_hour"}} AS
 SELECT {{.HourPart "fire_time"}} AS bucket, group, job, version,
 {{.ReportColumns "run_status" "measured"}}
 FROM {{.Local "runs"}}
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause < 'test'
 GROUP BY bucket, group, job, version;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS {{.Local "report_instance_of_runs"}} {{.OnCluster}} TO {{.Local "report_instance"}} AS
 SELECT {{.HourPart "fire_time"}} AS bucket, group, instance,
 {{.ReportColumns "status" "measured"}}
 FROM {{.Local "runs"}}
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test' AND instance != ''
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause < 'test' AND instance != ''
 GROUP BY bucket, group, instance;
 
 -- Days are added up from hours.

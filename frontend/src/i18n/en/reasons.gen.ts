@@ -164,6 +164,21 @@ export const reasons = {
   waits_for_limits: "waits for its turn: group {group:word} runs at most {limit:number} at once and starts at most {rate:word} per second",
   instance_clock_ahead: "the clock of its machine is {apart:duration} ahead of NATS' clock; check NTP there",
   instance_clock_behind: "the clock of its machine is {apart:duration} behind NATS' clock; check NTP there",
+  step_needs: "it follows on {on:word} of step {step:word}, which is {state:state}",
+  step_condition: "its condition is false: {condition:free}",
+  step_condition_error: "its condition cannot be computed: {why:free}",
+  step_params: "its parameters cannot be computed: {why:free}",
+  step_params_too_large: "its parameters have {bytes:number} bytes; at most {most:number} are passed on",
+  step_result_too_large: "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept",
+  step_stopped: "step {step:word} ended badly, after which no further step begins",
+  step_unknown: "it had begun, and nothing is known of its run any more",
+  workflow_deleted: "the job was deleted before the step began",
+  workflow_timed_out: "the run took longer than {limit:duration}",
+  workflow_result: "its result cannot be computed: {why:free}",
+  steps_failed: "{bad:number} of {total|step|steps} ended badly: {steps:phrase}",
+  steps_cancelled: "{cancelled:number} of {total|step|steps} were cancelled: {steps:phrase}",
+  steps_skipped: "none of {total|step|steps} had anything to do",
+  steps_tally: "{succeeded:number} of {total|step|steps} succeeded, {skipped:number} were skipped, {forgiven:number} ended badly, as they may",
 };
 
 export type ReasonCode = keyof typeof reasons;

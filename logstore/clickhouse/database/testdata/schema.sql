@@ -344,7 +344,7 @@ SELECT toStartOfMinute(fire_time) AS bucket, group,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause < 'test'
 GROUP BY bucket, group;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS report_hour_of_runs_local ON CLUSTER main TO report_hour_local AS
@@ -370,7 +370,7 @@ SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test'
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause < 'test'
 GROUP BY bucket, group, job, version;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS report_instance_of_runs_local ON CLUSTER main TO report_instance_local AS
@@ -396,7 +396,7 @@ SELECT toDateTime(intDiv(toUnixTimestamp(fire_time), 86400) * 86400 + roundDown(
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest(lateness_ms, 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS started_q,
     quantilesTimingStateIf(0.5, 0.9, 0.95, 0.99)(toUInt64(round(32 * log2(1 + greatest((lateness_ms + duration_ms), 0)))), measured AND attempt = 1 AND cause IN ('schedule', 'misfire')) AS finished_q
 FROM runs_local
-WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause != 'test' AND instance != ''
+WHERE broadcast_index = -1 AND status >= 'succeeded' AND cause < 'test' AND instance != ''
 GROUP BY bucket, group, instance;
 
 -- Days are added up from hours.

@@ -1,0 +1,20 @@
+package reason
+
+// Why a step of a workflow does not run, and how a run of one has ended, as the scheduler decides.
+var (
+	StepNeeds          = Three{define("step_needs", "it follows on {on:word} of step {step:word}, which is {state:state}")}
+	StepCondition      = One{define("step_condition", "its condition is false: {condition:free}")}
+	StepConditionError = One{define("step_condition_error", "its condition cannot be computed: {why:free}")}
+	StepParams         = One{define("step_params", "its parameters cannot be computed: {why:free}")}
+	StepParamsTooLarge = Two{define("step_params_too_large", "its parameters have {bytes:number} bytes; at most {most:number} are passed on")}
+	StepResultTooLarge = Two{define("step_result_too_large", "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept")}
+	StepStopped        = One{define("step_stopped", "step {step:word} ended badly, after which no further step begins")}
+	StepUnknown        = None{define("step_unknown", "it had begun, and nothing is known of its run any more")}
+	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
+	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}
+	WorkflowResult     = One{define("workflow_result", "its result cannot be computed: {why:free}")}
+	StepsFailed        = Three{define("steps_failed", "{bad:number} of {total|step|steps} ended badly: {steps:phrase}")}
+	StepsCancelled     = Three{define("steps_cancelled", "{cancelled:number} of {total|step|steps} were cancelled: {steps:phrase}")}
+	StepsSkipped       = One{define("steps_skipped", "none of {total|step|steps} had anything to do")}
+	StepsTally         = Four{define("steps_tally", "{succeeded:number} of {total|step|steps} succeeded, {skipped:number} were skipped, {forgiven:number} ended badly, as they may")}
+)

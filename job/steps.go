@@ -1,0 +1,219 @@
+package job
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/exact"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+)
+
+// Step is a step of a workflow: a task of the job's group, and when it is done. What it leaves out is
+// taken from the job.
+type Step struct {
+	workflow.Step
+	Title string `json:"title,omitempty"`
+	Task  Task   `json:"task"`
+	// If is a condition on params, results and status. The step is skipped if it is false.
+	If string `json:"if,omitempty"`
+	// Params is any JSON value, in whose texts references are replaced; see [workflow.Reference].
+	// Without it the step gets those of the run.
+	Params   json.RawMessage `json:"params,omitempty"`
+	Delivery Delivery        `json:"delivery,omitempty"`
+	Route    Route           `json:"route,omitempty"`
+	Labels   Labels          `json:"labels,omitempty"`
+	Priority Priority        `json:"priority,omitempty"`
+	Retry    *Retry          `json:"retry,omitempty"`
+	// StartWithin is how long the step may wait for a free instance. Zero is no limit, or
+	// [FinallyLimit] in a finally step.
+	StartWithin   Duration `json:"start_within,omitempty"`
+	Timeout       Duration `json:"timeout,omitempty"`
+	WarnAfter     Duration `json:"warn_after,omitempty"`
+	KillGrace     Duration `json:"kill_grace,omitempty"`
+	MaxDeliveries int      `json:"max_deliveries,omitempty"`
+}
+
+// FinallyLimit is how long a finally step may wait for an instance, and how long an attempt of it may
+// take, if neither the step nor its job says so. With it a run that is called off ends.
+const FinallyLimit = Duration(time.Hour)
+
+// FailurePolicy says what the first bad end of a step does to the other steps.
+type FailurePolicy string
+
+// What a bad end does. The end of a step that may fail does nothing.
+const (
+	FailureContinues FailurePolicy = "continue" // each goes by its edges
+	FailureStops     FailurePolicy = "stop"     // those that have not begun are cancelled
+	FailureCancels   FailurePolicy = "cancel"   // and those that have are killed
+)
+
+// Graph returns the graph of steps.
+func Graph(steps []Step) (*workflow.Graph, []workflow.Problem) {
+	places := make([]workflow.Step, len(steps))
+	for i := range steps {
+		places[i] = steps[i].Step
+	}
+	return workflow.New(places)
+}
+
+// Effective returns the job of which a step alone is the task, with what the step takes over from j.
+func (s *Step) Effective(j *Job) Job {
+	of := Job{
+		Job: j.Job, Delivery: cmp.Or(s.Delivery, j.Delivery), Route: cmp.Or(s.Route, j.Route), Labels: s.Labels,
+		Priority: cmp.Or(s.Priority, j.Priority), Retry: j.Retry, StartWithin: s.StartWithin, Timeout: cmp.Or(s.Timeout, j.Timeout),
+		WarnAfter: cmp.Or(s.WarnAfter, j.WarnAfter), KillGrace: cmp.Or(s.KillGrace, j.KillGrace),
+		MaxDeliveries: cmp.Or(s.MaxDeliveries, j.MaxDeliveries), Task: s.Task, Params: s.Params,
+	}
+	if s.Labels == nil {
+		of.Labels = j.Labels
+	}
+	if s.Retry != nil {
+		of.Retry = *s.Retry
+	}
+	of.Retry = of.Retry.withDefaults(of.Delivery)
+	if s.Finally {
+		of.StartWithin, of.Timeout = cmp.Or(of.StartWithin, FinallyLimit), cmp.Or(of.Timeout, FinallyLimit)
+	}
+	return of
+}
+
+// validateSteps reports what is wrong with the job as a workflow, or with fields that only workflows have.
+func (j *Job) validateSteps() (errs []error) {
+	if len(j.Steps) == 0 {
+		if j.OnFailure != "" {
+			errs = append(errs, Invalid("on_failure", "is for jobs with steps"))
+		}
+		if len(j.Result) > 0 {
+			errs = append(errs, Invalid("result", "is for jobs with steps"))
+		}
+		return errs
+	}
+	errs = append(errs, j.refuseWithSteps()...)
+	switch j.OnFailure {
+	case FailureContinues, FailureStops, FailureCancels, "":
+	default:
+		errs = append(errs, Invalid("on_failure", "%q must be continue, stop or cancel", clip.Text(string(j.OnFailure), maxQuoted)))
+	}
+	g, problems := Graph(j.Steps)
+	for _, p := range problems {
+		errs = append(errs, Invalid(p.Field, "%s", p.Reason))
+	}
+	for i := range j.Steps {
+		errs = append(errs, j.validateStep(i)...)
+	}
+	if g == nil {
+		return errs
+	}
+	reach := g.Reach()
+	for i := range j.Steps {
+		errs = append(errs, checkReferences(g, fmt.Sprintf("steps[%d].params", i), j.Steps[i].Params, func(r workflow.Reference, of int) string {
+			return mayLook(g, reach, r, of, i)
+		})...)
+		errs = append(errs, j.checkStops(g, i)...)
+	}
+	if len(j.Result) > MaxParams {
+		errs = append(errs, Invalid("result", "has %d bytes; at most %d are passed on", len(j.Result), MaxParams))
+	}
+	return append(errs, checkReferences(g, "result", j.Result, func(workflow.Reference, int) string { return "" })...)
+}
+
+// refuseWithSteps names the fields that a job with steps cannot have.
+func (j *Job) refuseWithSteps() (errs []error) {
+	refuse := func(wrong bool, field, why string) {
+		if wrong {
+			errs = append(errs, Invalid(field, "%s", why))
+		}
+	}
+	refuse(j.Task.Kind() != "", "task", "does not go with steps, each of which has its own")
+	refuse(j.Map != nil, "map", "does not go with steps")
+	refuse(j.SucceedsIf != 0, "succeeds_if", "does not go with steps; a step that may fail has may_fail")
+	refuse(j.Route == RouteBroadcast, "route", "broadcast does not go with steps")
+	refuse(j.Retry.DropStale, "retry.drop_stale", "does not go with steps: a run of them is not tried again as a whole")
+	return errs
+}
+
+// validateStep reports what is wrong with step i beside its place in the graph.
+func (j *Job) validateStep(i int) (errs []error) {
+	of := j.Steps[i].Effective(j)
+	if of.Route == RouteBroadcast && j.Route != RouteBroadcast {
+		errs = append(errs, Invalid("route", "broadcast is for jobs without steps"))
+	}
+	errs = append(errs, of.validateAttempts()...)
+	problems := Problems(errors.Join(errs...))
+	errs = errs[:0]
+	for _, p := range problems {
+		errs = append(errs, Invalid(fmt.Sprintf("steps[%d].%s", i, p.Field), "%s", p.Reason))
+	}
+	return errs
+}
+
+// checkStops refuses a step that waits for a bad end after which it could not begin.
+func (j *Job) checkStops(g *workflow.Graph, i int) []error {
+	if j.OnFailure != FailureStops && j.OnFailure != FailureCancels || j.Steps[i].Finally {
+		return nil
+	}
+	for _, e := range j.Steps[i].After {
+		if source, ok := g.Index(e.Step); ok && e.On == workflow.OnFailure && !j.Steps[source].MayFail {
+			return []error{Invalid("on_failure", "%s never lets steps[%d] run, which waits for a failure: use continue", j.OnFailure, i)}
+		}
+	}
+	return nil
+}
+
+// checkReferences checks each reference in a value. may says why a result must not be looked at, "" if it may.
+func checkReferences(g *workflow.Graph, field string, value json.RawMessage, may func(r workflow.Reference, of int) string) (errs []error) {
+	refs, err := workflow.References(value)
+	if err != nil {
+		return []error{Invalid(field, "%s", err)}
+	}
+	for _, r := range refs {
+		of, why := 0, ""
+		if r.Root == workflow.Results {
+			i, known := g.Index(r.Step)
+			if of = i; !known {
+				why = fmt.Sprintf("names ${%s}, but %q is no step", r, r.Step)
+				if near := exact.Nearest(r.Step, names(g)); near != "" {
+					why = fmt.Sprintf("%s; did you mean %q?", why, near)
+				}
+			}
+		}
+		if why == "" {
+			why = may(r, of)
+		}
+		if why != "" {
+			errs = append(errs, Invalid(field, "%s", why))
+		}
+	}
+	return errs
+}
+
+// names returns the names of all steps, sorted.
+func names(g *workflow.Graph) []string {
+	all := map[string]bool{}
+	for i := range g.Len() {
+		all[g.Step(i).Name] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// mayLook says why step i may not have the reference, to the result of step of if it is to one; "" if it may.
+func mayLook(g *workflow.Graph, reach *workflow.Reach, r workflow.Reference, of, i int) string {
+	s := g.Step(i)
+	switch {
+	case r.Root == workflow.Workflow && r.Name == "status" && !s.Finally:
+		return fmt.Sprintf("names ${%s}, which only finally steps know", r)
+	case r.Root != workflow.Results:
+		return ""
+	case !reach.Before(of, i):
+		return fmt.Sprintf("names ${%s}, but %s does not come before %s: add it to after", r, r.Step, s.Name)
+	case !reach.Ended(of, i) && !r.Optional:
+		return fmt.Sprintf("names ${%s}, which may not have ended when join lets the step run: write ${%s?} for null until then", r, r)
+	}
+	return ""
+}

@@ -1,0 +1,34 @@
+package journal
+
+import (
+	"fmt"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+)
+
+// Steps is how far a run of a workflow has come.
+type Steps struct {
+	// States has a letter for each step, in the order of the document; see [workflow.State].
+	States string `json:"states"`
+	// Ending is "cancelled" or "timed_out" once the run is called off, and Reason says why. Finally
+	// steps run all the same, unless Force is set.
+	Ending job.Status `json:"ending,omitempty"`
+	Reason string     `json:"reason,omitempty"`
+	Force  bool       `json:"force,omitempty"`
+	// Stopped says that a step has ended badly after which no other may begin.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
+// check returns an *InvalidError when s is not a state that a machine wrote.
+func (s *Steps) check() error {
+	if len(s.States) > workflow.MaxSteps {
+		return &job.InvalidError{Field: "steps.states", Reason: fmt.Sprintf("has %d letters; at most %d are allowed", len(s.States), workflow.MaxSteps)}
+	}
+	for _, letter := range []byte(s.States) {
+		if !workflow.State(letter).Known() {
+			return &job.InvalidError{Field: "steps.states", Reason: fmt.Sprintf("has %q, which is no state of a step", letter)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/internal/condition"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+)
+
+// definition is a workflow as one of its versions has it, read for all runs of it that are alive.
+type definition struct {
+	*bus.WorkflowBody
+	graph      *workflow.Graph
+	zone       *time.Location
+	params     json.RawMessage // of the job
+	rules      []job.Reactions // of each step's runs
+	conditions []*condition.Condition
+	broken     []error // of each step, why its condition or the zone cannot be read here
+	asked      [][]int // of each step, the steps that may ask for its result
+	returned   []bool  // of each step, whether the result of the run has a part of its own
+	uses       int     // by runs that are alive
+}
+
+// define reads the workflow of a version.
+func define(of body) (*definition, error) {
+	var t bus.TriggerBody
+	if err := json.Unmarshal([]byte(of.text), &t); err != nil {
+		return nil, fmt.Errorf("decode trigger body: %w", err)
+	}
+	d := &definition{WorkflowBody: t.Workflow, params: t.Params, zone: time.UTC}
+	zone, unknown := cron.LoadZone(t.Workflow.Zone)
+	if unknown == nil {
+		d.zone = zone.Location()
+	}
+	places := make([]workflow.Step, len(d.Steps))
+	for i := range d.Steps {
+		places[i] = d.Steps[i].Step
+		d.broken = append(d.broken, unknown)
+		d.rules = append(d.rules, job.Reactions{Retry: d.Steps[i].Body.Retry, StartWithin: d.Steps[i].StartWithin})
+	}
+	g, problems := workflow.New(places)
+	if len(problems) > 0 {
+		return nil, &job.InvalidError{Field: problems[0].Field, Reason: problems[0].Reason}
+	}
+	d.graph = g
+	return d, d.link()
+}
+
+// link reads the conditions, and notes who may ask for which result.
+func (d *definition) link() error {
+	n := d.graph.Len()
+	d.conditions, d.asked, d.returned = make([]*condition.Condition, n), make([][]int, n), make([]bool, n)
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		refs, err := workflow.References(s.Body.Params)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, r := range refs {
+			names = append(names, r.Step)
+		}
+		if s.If != "" {
+			c, err := condition.Parse(s.If)
+			if err != nil {
+				d.broken[i] = err // it was written by a program that could read it
+				continue
+			}
+			d.conditions[i] = c
+			names = append(names, c.Results()...)
+		}
+		for _, name := range names {
+			if source, ok := d.graph.Index(name); ok && !slices.Contains(d.asked[source], i) {
+				d.asked[source] = append(d.asked[source], i)
+			}
+		}
+	}
+	refs, err := workflow.References(d.Result)
+	for _, r := range refs {
+		if source, ok := d.graph.Index(r.Step); ok {
+			d.returned[source] = true
+		}
+	}
+	return err
+}

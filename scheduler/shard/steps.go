@@ -1,0 +1,346 @@
+package shard
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"unique"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+	"github.com/carillon-scheduler/carillon/journal"
+)
+
+// stepsAtOnce is how many steps of workflows one step of the machine begins at most, as [piecesAtOnce]
+// of pieces.
+const stepsAtOnce = 300
+
+// steps begins the steps of workflows as their graphs say, and says on the stream how far runs have come.
+type steps struct {
+	cfg         *Config
+	jobs        *jobs
+	items       *items
+	cluster     *Cluster
+	byID        map[job.RunID]*watchedRun // of all runs
+	definitions map[unique.Handle[body]]*definition
+	sending     []*watchedRun // runs with steps that may begin, or whose end is to be seen
+	unwritten   []*watchedRun // runs that have come further than the stream knows
+
+	arm func(id uint32)                                                                 // sets when a job needs attention again
+	end func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // sets the final status of a run
+}
+
+// definition returns the workflow of a body.
+func (st *steps) definition(of unique.Handle[body]) (*definition, error) {
+	if d := st.definitions[of]; d != nil {
+		return d, nil
+	}
+	d, err := define(of.Value())
+	if err == nil {
+		st.definitions[of] = d
+	}
+	return d, err
+}
+
+// begin starts a run of a workflow. It takes two messages, for its items; steps begin as there is room.
+func (st *steps) begin(b *builder, a *watchedRun) admission {
+	d, err := st.definition(a.body)
+	if err != nil {
+		st.cfg.bug("run %s: %v", a.runID, err)
+	}
+	a.steps, a.startBy = newRunSteps(d, a), 0
+	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredWorkflow}, a)
+	st.settle(b, a, nil)
+	return admission{status: job.StatusPending}
+}
+
+// settle decides what follows from the states of steps that have changed; nil stands for all. The caller
+// has found room for a message.
+func (st *steps) settle(b *builder, a *watchedRun, changed []int) {
+	p := a.steps
+	p.def.graph.Settle(p.states, changed, &stepJudge{st, b, a})
+	st.changed(b, a)
+	st.sendLater(a)
+}
+
+// stepJudge decides the steps of one run.
+type stepJudge struct {
+	*steps
+	b *builder
+	a *watchedRun
+}
+
+// Begin is called for a step that is to run.
+func (j *stepJudge) Begin(i int) workflow.State {
+	p := j.a.steps
+	switch holds, err := p.holds(i); {
+	case err != nil:
+		j.b.record.addRun(j.a.job, j.a.stepAttempt(i), job.StatusFailed, reason.StepConditionError.With(err))
+		return workflow.Failed
+	case !holds:
+		j.b.record.addRun(j.a.job, j.a.stepAttempt(i), job.StatusSkipped, reason.StepCondition.With(p.def.Steps[i].If))
+		return workflow.Skipped
+	}
+	return workflow.Ready
+}
+
+// Skip is called for a step that cannot run any more.
+func (j *stepJudge) Skip(i int, d workflow.Decision) {
+	var why []string
+	s := &j.a.steps.def.Steps[i]
+	for _, k := range d.Unmet {
+		e := s.After[k]
+		source, _ := j.a.steps.def.graph.Index(e.Step)
+		why = append(why, reason.StepNeeds.With(e.On, e.Step, j.a.steps.states[source].Word()))
+	}
+	j.b.record.addRun(j.a.job, j.a.stepAttempt(i), job.StatusSkipped, reason.Join(why...))
+}
+
+// stepAttempt returns the first attempt of the run of a step.
+func (a *watchedRun) stepAttempt(i int) attempt {
+	name := a.steps.def.graph.Step(i).Name
+	r := attempt{
+		runID: job.StepRunID(a.runID, name), version: a.version, number: 1, cause: job.CauseStep, fireTime: a.fireTime,
+		parent: a.runID, depth: a.depth, step: name,
+	}
+	if !a.steps.def.graph.Step(i).Finally {
+		r.endBy = a.endBy
+	}
+	return r
+}
+
+// sendLater notes that a run has steps that may begin, or has ended.
+func (st *steps) sendLater(a *watchedRun) {
+	p := a.steps
+	if !p.sending && (st.mayBegin(a) || p.def.graph.Final(p.states)) {
+		p.sending = true
+		st.sending = append(st.sending, a)
+	}
+}
+
+// mayBegin reports whether a further step may begin now.
+func (st *steps) mayBegin(a *watchedRun) bool {
+	p := a.steps
+	return slices.Contains(p.states, workflow.Ready) && (p.def.AtOnce == 0 || len(p.out) < p.def.AtOnce) && st.cluster.noRoom(a.job.Group()) == ""
+}
+
+// sendAll begins steps, as far as b has room and the runs' limits allow, and ends runs that have none left.
+func (st *steps) sendAll(b *builder, follows func(id uint32) int) {
+	for most := stepsAtOnce; len(st.sending) > 0; {
+		a := st.sending[0]
+		n, full := st.send(b, a, most, follows(a.jobID))
+		if most -= n; full {
+			return
+		}
+		a.steps.sending = false
+		st.sending = st.sending[1:]
+	}
+}
+
+// send begins at most that many steps of a run, and returns how many, and whether there may be more. room is
+// how many messages the end of the run may take.
+func (st *steps) send(b *builder, a *watchedRun, most, room int) (n int, full bool) {
+	p := a.steps
+	for !a.over {
+		if !b.fits(room) {
+			return n, true
+		}
+		if p.def.graph.Final(p.states) {
+			st.finish(b, a)
+			return n, false
+		}
+		i := slices.Index(p.states, workflow.Ready)
+		switch {
+		case i < 0 || !st.mayBegin(a):
+			return n, false
+		case n == most:
+			return n, true
+		}
+		st.sendStep(b, a, i)
+		n++
+	}
+	return n, false
+}
+
+// sendStep begins step i of a run.
+func (st *steps) sendStep(b *builder, a *watchedRun, i int) {
+	p, r := a.steps, a.stepAttempt(i)
+	body, err := p.body(a, i)
+	if err != nil {
+		p.states[i] = workflow.Failed
+		b.record.addRun(a.job, r, job.StatusFailed, err.Error())
+		st.react(b, a, i)
+		return
+	}
+	if within := p.def.rules[i].StartWithin; within > 0 {
+		r.startBy = b.now.Add(within.Std()).UnixMilli()
+	}
+	s := &watchedRun{
+		attempt: r, jobID: a.jobID, job: a.job, stage: triggered, body: unique.Make(body), since: b.now.UnixMilli(), of: a, index: i,
+	}
+	if !p.begun() {
+		b.record.addRun(a.job, a.attempt, job.StatusRunning, "")
+	}
+	p.states[i], p.out[i], st.byID[s.runID] = workflow.Begun, s, s
+	st.changed(b, a)
+	s.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive}, s)
+	b.send(b.encode(a.job, s.attempt), body)
+	st.arm(a.jobID)
+	b.record.addRun(a.job, s.attempt, job.StatusPending, "")
+}
+
+// ended does what follows from the end of the run of a step. The caller has found room.
+func (st *steps) ended(b *builder, s *watchedRun, status job.Status, result json.RawMessage) {
+	a, i := s.of, s.index
+	p := a.steps
+	delete(p.out, i)
+	p.states[i] = stateOf[status]
+	if status == job.StatusSucceeded && len(result) > 0 && p.needed(i) {
+		if n := p.kept() + len(result); n > maxResults {
+			p.states[i] = workflow.Failed
+			b.record.addRun(a.job, s.attempt, job.StatusFailed, reason.StepResultTooLarge.With(n, maxResults))
+		} else {
+			d := &journal.Deferred{Kind: journal.DeferredResult, Job: a.job, RunID: a.runID, Step: p.def.graph.Step(i).Name, Result: result}
+			p.results[i] = &stepResult{value: result, item: b.deferred(st.cfg.Shard, d)}
+		}
+	}
+	st.react(b, a, i)
+}
+
+// react does what follows from the new final state of step i in the graph.
+func (st *steps) react(b *builder, a *watchedRun, i int) {
+	p := a.steps
+	if p.states[i].EndedBadly() && !p.def.graph.Step(i).MayFail && !p.ending.Stopped {
+		switch p.def.OnFailure {
+		case job.FailureStops, job.FailureCancels:
+			p.ending.Stopped = true
+			why := reason.StepStopped.With(p.def.graph.Step(i).Name)
+			st.callOffWaiting(b, a, why)
+			if p.def.OnFailure == job.FailureCancels {
+				st.kill(b, a, why)
+			}
+			st.settle(b, a, nil)
+			return
+		case job.FailureContinues, "":
+		}
+	}
+	st.settle(b, a, []int{i})
+}
+
+// callOff ends a run: steps that have not begun are cancelled, those that have are killed. Finally steps run
+// all the same, unless force is set. The caller has found room for what follows from the end of the run.
+func (st *steps) callOff(b *builder, a *watchedRun, status job.Status, why string, force bool) {
+	p := a.steps
+	if p.ending.Ending == "" {
+		p.ending.Ending, p.ending.Reason = status, why
+	}
+	p.ending.Force = p.ending.Force || force
+	st.callOffWaiting(b, a, why)
+	st.kill(b, a, p.ending.Reason)
+	st.settle(b, a, nil)
+}
+
+// callOffWaiting cancels the steps that have not begun.
+func (st *steps) callOffWaiting(b *builder, a *watchedRun, why string) {
+	p := a.steps
+	for _, i := range p.def.graph.Cancel(p.states, p.ending.Force) {
+		b.record.addRun(a.job, a.stepAttempt(i), job.StatusCancelled, why)
+	}
+	st.changed(b, a)
+}
+
+// kill has the steps killed that are with the executors, but for finally steps that may go on. Those that
+// wait for their next attempt are woken, to end.
+func (st *steps) kill(b *builder, a *watchedRun, why string) {
+	p := a.steps
+	for _, i := range slices.Sorted(maps.Keys(p.out)) {
+		s := p.out[i]
+		if p.def.graph.Step(i).Finally && !p.ending.Force {
+			continue
+		}
+		if s.stage == triggered && !s.killed {
+			s.killed = true
+			b.Kills = append(b.Kills, Kill{Job: a.job, RunID: s.runID, Reason: why})
+		}
+	}
+}
+
+// stops returns why the run of a step is to have no further attempt, or "".
+func (a *watchedRun) stops() string {
+	p := a.of.steps
+	switch {
+	case p.calledOff(a.index):
+		return cmp.Or(p.ending.Reason, reason.WorkflowDeleted.String())
+	case p.ending.Stopped && p.def.OnFailure == job.FailureCancels && !p.def.graph.Step(a.index).Finally:
+		return reason.Cancelled.String()
+	}
+	return ""
+}
+
+// finish ends a run whose steps are all final. The caller has found room for what follows.
+func (st *steps) finish(b *builder, a *watchedRun) {
+	p := a.steps
+	status, why := p.outcome()
+	var result json.RawMessage
+	if status == job.StatusSucceeded {
+		var err error
+		if result, err = p.result(a); err != nil {
+			status, why = job.StatusFailed, reason.WorkflowResult.With(err)
+		}
+	}
+	b.record.addRun(a.job, a.attempt, status, why)
+	st.end(b, a, status, result, b.now.UnixMilli())
+}
+
+// drop releases what a run of a workflow has on the stream beside its item.
+func (st *steps) drop(a *watchedRun) {
+	p := a.steps
+	st.items.release(p.item)
+	for _, i := range slices.Sorted(maps.Keys(p.results)) {
+		st.items.release(p.results[i].item)
+	}
+	for _, i := range slices.Sorted(maps.Keys(p.out)) { // of a job that is removed
+		p.out[i].over = true
+		st.items.release(p.out[i].item)
+		delete(st.byID, p.out[i].runID)
+	}
+	if p.def.uses--; p.def.uses == 0 {
+		delete(st.definitions, a.body)
+	}
+}
+
+// changed marks a run's progress as unwritten; write writes it once per batch. The caller has found room
+// for a message.
+func (st *steps) changed(b *builder, a *watchedRun) {
+	if !a.steps.changed {
+		a.steps.changed = true
+		st.unwritten = append(st.unwritten, a)
+		b.promised++
+	}
+}
+
+// forget releases the results that nobody can ask for any more.
+func (st *steps) forget(p *runSteps) {
+	for _, i := range slices.Sorted(maps.Keys(p.results)) {
+		if !p.needed(i) {
+			st.items.release(p.results[i].item)
+			delete(p.results, i)
+		}
+	}
+}
+
+// write adds the items of runs whose progress is unwritten.
+func (st *steps) write(b *builder) {
+	b.promised -= len(st.unwritten)
+	for _, a := range st.unwritten {
+		a.steps.changed = false
+		if !a.over {
+			st.forget(a.steps)
+			b.items.release(a.steps.item)
+			a.steps.item = b.deferred(st.cfg.Shard, a.steps.deferred(a))
+		}
+	}
+	st.unwritten = st.unwritten[:0]
+}

@@ -1,0 +1,111 @@
+package shard
+
+import (
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+	"github.com/carillon-scheduler/carillon/journal"
+)
+
+// restoreRun makes a run that an earlier owner has begun one of a workflow. Its steps follow: all of
+// their items were stored after its own.
+func (st *steps) restoreRun(a *watchedRun) error {
+	d, err := st.definition(a.body)
+	if err != nil {
+		return err
+	}
+	a.steps = newRunSteps(d, a)
+	return nil
+}
+
+// restore enters how far a run has come, or what a step of it has returned, from the item at seq. An item of
+// a run that is over is released.
+func (st *steps) restore(d *journal.Deferred, seq uint64) {
+	a := st.byID[d.RunID]
+	if a == nil || a.steps == nil {
+		st.items.due = append(st.items.due, seq)
+		return
+	}
+	p, i := a.steps, &item{seq: seq}
+	if d.Kind == journal.DeferredResult {
+		k, ok := p.def.graph.Index(d.Step)
+		if !ok {
+			st.items.release(i)
+			return
+		}
+		if old := p.results[k]; old != nil {
+			st.items.release(old.item)
+		}
+		p.results[k] = &stepResult{value: d.Result, item: i}
+		return
+	}
+	if len(d.Steps.States) != len(p.states) { // no machine wrote it
+		st.items.release(i)
+		return
+	}
+	st.items.release(p.item)
+	p.item, p.ending = i, *d.Steps
+	p.ending.States = ""
+	for k := range p.states {
+		p.states[k] = workflow.State(d.Steps.States[k])
+	}
+}
+
+// restoreStep enters the run of a step. It returns false if its workflow's run is over.
+func (st *steps) restoreStep(s *watchedRun, t *bus.Trigger) bool {
+	a := st.byID[t.ParentRun]
+	if a == nil || a.steps == nil {
+		return false
+	}
+	i, ok := a.steps.def.graph.Index(t.Step)
+	if !ok {
+		return false
+	}
+	if old := a.steps.out[i]; old != nil { // a later item of the same run
+		st.items.release(old.item)
+	}
+	s.of, s.index = a, i
+	a.steps.out[i], st.byID[s.runID] = s, s
+	return true
+}
+
+// wake looks after a run of a workflow as time passes, or after its owner has changed. It returns false when b
+// is full; room is how many messages an end may take.
+func (st *steps) wake(b *builder, a *watchedRun, deleted bool, room int, rs *runs) bool {
+	p, now := a.steps, b.now.UnixMilli()
+	switch {
+	case deleted && !p.ending.Force:
+		p.ending.Force = true // finally steps, too, need a job
+		st.callOffWaiting(b, a, reason.WorkflowDeleted.String())
+		st.settle(b, a, nil)
+	case a.endBy != 0 && a.endBy <= now && p.ending.Ending == "":
+		st.callOff(b, a, job.StatusTimedOut, reason.WorkflowTimedOut.With(job.Duration(instant(a.endBy).Sub(instant(a.since)))), false)
+	case p.ending.Ending != "":
+		st.kill(b, a, p.ending.Reason) // an earlier owner may have died in between
+	}
+	for i := range p.states {
+		s := p.out[i]
+		if !b.fits(room) {
+			return false
+		}
+		switch {
+		case a.over:
+			return true
+		case p.states[i] != workflow.Begun:
+		case s == nil: // the stream has lost its end
+			p.states[i] = workflow.Lost
+			b.record.addRun(a.job, a.stepAttempt(i), job.StatusLost, reason.StepUnknown.String())
+			st.react(b, a, i)
+		case s.stage == retrying && s.stops() != "":
+			rs.endHere(b, s, job.StatusCancelled, s.stops())
+		case s.stage == retrying && s.due <= now:
+			f := rs.launch(b, s)
+			b.record.addRun(s.job, s.attempt, f.status, f.reason)
+		case s.expired(now):
+			rs.endHere(b, s, job.StatusMissed, reason.NobodyBegan.With(p.def.rules[i].StartWithin))
+		}
+	}
+	st.sendLater(a)
+	return true
+}
