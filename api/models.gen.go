@@ -1469,6 +1469,7 @@ type PauseRequest struct {
 
 // PauseSwitch defines model for PauseSwitch.
 type PauseSwitch struct {
+	// Note Absent or empty, a pause that only gets another end keeps its note
 	Note   string `json:"note,omitempty"`
 	Paused bool   `json:"paused"`
 

@@ -58,6 +58,9 @@ func (ps Pauses) Set(ctx context.Context, group string, paused bool, until time.
 			return false, nil
 		}
 		now = job.Pause{Paused: paused, EffectiveFrom: e.after(was.EffectiveFrom), Until: until, Author: e.Author, Note: e.Note}
+		if paused && was.Paused && now.Note == "" { // only its end is another one
+			now.Note = was.Note
+		}
 		*p = now
 		return true, nil
 	})

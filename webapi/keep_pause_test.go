@@ -38,12 +38,29 @@ func TestADocumentWithoutAPauseLeavesTheJobAsItIs(t *testing.T) {
 	want[JobItem](w, http.StatusOK, "POST", x+"/pause", map[string]any{"until": "2126-01-05T00:00:00Z"})
 	is(false, "2126-01-05", doc("title", "T"), PutJobResultResultUnchanged)
 	is(false, "2126-01-05", doc("title", "U"), PutJobResultResultChanged)
+	is(false, "2126-01-05", doc("title", "U", "paused", true), PutJobResultResultUnchanged)
 	is(false, "", doc("title", "U", "paused", false), PutJobResultResultChanged)
 	is(true, "", doc("title", "U", "paused", true), PutJobResultResultChanged)
 	is(true, "", doc("title", "U"), PutJobResultResultUnchanged)
 	is(false, "", doc("title", "U", "paused", false), PutJobResultResultChanged)
 	is(false, "2126-01-06", doc("title", "U", "paused_until", "2126-01-06T00:00:00Z"), PutJobResultResultChanged)
 	is(false, "2126-01-06", doc("title", "V"), PutJobResultResultChanged)
+}
+
+func TestAPauseWithAnotherEndKeepsItsNote(t *testing.T) {
+	w := newWorld(t)
+	set := func(body, note string) {
+		t.Helper()
+		if p, _ := want[Pause](w, http.StatusOK, "PUT", "/api/v1/pause", body); p.Note != note {
+			t.Errorf("%s: note %q, want %q", body, p.Note, note)
+		}
+	}
+	set(`{"paused":true,"until":"2126-01-05T00:00:00Z","note":"the disk is full"}`, "the disk is full")
+	set(`{"paused":true,"until":"2126-01-06T00:00:00Z"}`, "the disk is full")
+	set(`{"paused":true}`, "the disk is full")
+	set(`{"paused":true,"until":"2126-01-06T00:00:00Z","note":"a new disk"}`, "a new disk")
+	set(`{"paused":false}`, "")
+	set(`{"paused":true}`, "")
 }
 
 func TestFieldsInAnotherCaseOrTwiceAreRefused(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 )
 
 // Save saves a job as a document describes it, or with dry tells what saving it would change. edit
-// says on what condition. A document that says nothing about a pause leaves it as it is.
+// says on what condition. A document that says nothing about a pause leaves it as it is, and so does
+// one that says of a paused job that it is paused.
 // planned names calendars that will be saved before the job.
 func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster.Edit, dry bool, planned ...string) (api.PutJobResult, error) {
 	result := api.PutJobResult{Changes: []api.FieldChange{}, DryRun: dry}
@@ -32,7 +33,8 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return result, err
 	}
-	if edit.KeepPause = document.KeepPause; edit.KeepPause && was != nil {
+	edit.KeepPause = document.KeepPause
+	if was != nil && (edit.KeepPause || wish.Paused && was.PausedAt(edit.At)) {
 		wish.Paused, wish.PausedUntil = was.Paused, was.PausedUntil
 		if edit.Note == "" && was.Paused {
 			edit.Note = whyGaveUp(was)

@@ -3111,7 +3111,7 @@ export interface components {
             tags?: string[];
             target?: components["schemas"]["Target"];
             schedule?: components["schemas"]["Schedule"];
-            /** @description While true, every fire is recorded as skipped. In a document, false resumes the job; absent together with paused_until, the job stays as it is, and a new one is not paused */
+            /** @description While true, every fire is recorded as skipped. In a document, true leaves a paused job as it is, with its paused_until, and false resumes the job; absent together with paused_until, the job stays as it is, and a new one is not paused */
             paused?: boolean;
             /**
              * Format: date-time
@@ -4097,6 +4097,7 @@ export interface components {
              * @description For a pause: when it ends automatically. Defaults to never
              */
             until?: string;
+            /** @description Absent or empty, a pause that only gets another end keeps its note */
             note?: string;
         };
         /** @description A named set of dates and weekly windows, to which schedules refer in only and except. */
