@@ -29,8 +29,9 @@ const (
 type housekeeper struct {
 	*Scheduler
 	measures       *measures
-	trim           []trimmer // by partition
-	reportedParked bool      // the cluster knows of parked shards; of the goroutine that measures
+	trim           []trimmer     // by partition
+	keep           time.Duration // trimKeep, which tests shorten
+	reportedParked bool          // the cluster knows of parked shards; of the goroutine that measures
 }
 
 // leads reports whether the node does what one node of the cluster has to do: it owns the first shard.

@@ -123,6 +123,7 @@ func TestAStreamOfEventsThatIsAwayHidesNothingOfTheOthers(t *testing.T) {
 // The housekeeper trims each stream of events by how far the readers of that one have come.
 func TestAtLengthTheEventsOfAllPartitionsAreTrimmed(t *testing.T) {
 	runPartitioned(t, start, 3, partitions, func(w *world) {
+		w.keepEvents = 5 * time.Minute
 		for _, name := range w.everywhere() {
 			w.put(name, job.Schedule{FixedRate: job.Duration(time.Minute)})
 		}
@@ -134,9 +135,9 @@ func TestAtLengthTheEventsOfAllPartitionsAreTrimmed(t *testing.T) {
 		w.startNode("a")
 		time.Sleep(time.Minute + time.Second)
 		stopped["EVT2"].Store(true) // the log store has nothing of it from now on
-		time.Sleep(80 * time.Minute)
-		for stream, want := range map[string]time.Duration{"EVT": 60 * time.Minute, "EVT1": 60 * time.Minute, "EVT2": 80 * time.Minute} {
-			if oldest := time.Since(w.state(stream).FirstTime); oldest < want-time.Minute || oldest > want+5*time.Minute {
+		time.Sleep(15 * time.Minute)
+		for stream, want := range map[string]time.Duration{"EVT": w.keepEvents, "EVT1": w.keepEvents, "EVT2": 15 * time.Minute} {
+			if oldest := time.Since(w.state(stream).FirstTime); oldest < want-time.Minute || oldest > want+3*time.Minute {
 				t.Errorf("the oldest event of %s is %v old, want %v", stream, oldest, want)
 			}
 		}

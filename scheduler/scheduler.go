@@ -156,7 +156,7 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	s.commits = &committer{node: n, rooms: s.rooms}
 	s.deferred = &deferredItems{node: n, newest: make([]atomic.Uint64, partitions)}
 	s.groups = &groups{node: n, cluster: s.cluster, first: make(chan string, 64)}
-	s.house = &housekeeper{Scheduler: s, measures: measures, trim: make([]trimmer, partitions)}
+	s.house = &housekeeper{Scheduler: s, measures: measures, trim: make([]trimmer, partitions), keep: trimKeep}
 	return s, nil
 }
 

@@ -126,15 +126,15 @@ func TestThePauseOfAGroupHoldsUnderANewOwner(t *testing.T) {
 func TestARunInThePlaceOfAFireIsMadeByWhoeverReadsThatItIsWanted(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")
-		w.put("g/a", cron("*/10 * * * *"))
+		w.put("g/a", cron("*/2 * * * *"))
 		time.Sleep(10 * time.Second) // its owner serves requests now: 00:00:40
 		id := job.NewRunID(time.Now())
-		request := bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseManual, InsteadOf: start.Truncate(time.Hour).Add(10 * time.Minute)}
+		request := bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseManual, InsteadOf: start.Truncate(time.Hour).Add(2 * time.Minute)}
 		var reply bus.TriggerReply
 		if err := w.conn.Shards().AskOwner(w.t.Context(), "g/a", "trigger", 0, request, &reply, 5*time.Second); !errors.Is(err, job.ErrConflict) {
 			w.t.Errorf("a fire that is to run: %v", err)
 		}
-		revision := w.skip("00:10:00", id)
+		revision := w.skip("00:02:00", id)
 		for range 2 {
 			if err := w.conn.Shards().AskOwner(w.t.Context(), "g/a", "trigger", revision, request, &reply, 5*time.Second); err != nil || reply.Status != job.StatusPending {
 				w.t.Fatal(reply, err)
@@ -142,16 +142,16 @@ func TestARunInThePlaceOfAFireIsMadeByWhoeverReadsThatItIsWanted(t *testing.T) {
 		}
 		// Nobody is there to hear of the next, and its asker does not come back.
 		w.killNode("a")
-		w.skip("00:20:00", job.NewRunID(time.Now()))
+		w.skip("00:04:00", job.NewRunID(time.Now()))
 		time.Sleep(10 * time.Second)
 		w.startNode("b")
 		time.Sleep(30 * time.Second)
 		w.killNode("b")
 		w.startNode("c")
-		time.Sleep(30 * time.Minute)
+		time.Sleep(6 * time.Minute)
 		w.wantDecided(
 			"g/a 00:00:40 pending manual", "g/a 00:00:40 pending manual",
-			"g/a 00:10:00 skipped schedule", "g/a 00:20:00 skipped schedule", "g/a 00:30:00 pending schedule",
+			"g/a 00:02:00 skipped schedule", "g/a 00:04:00 skipped schedule", "g/a 00:06:00 pending schedule",
 		)
 	})
 }

@@ -24,9 +24,10 @@ const (
 type trimmer struct {
 	of        bus.Partitions
 	partition int
+	keep      time.Duration // for how long events stay that every reader has read
 
 	created time.Time   // of the EVT that ends is about
-	ends    []streamEnd // oldest first, for trimKeep
+	ends    []streamEnd // oldest first, for keep
 	ingest  uint64      // up to which the log store has the events
 	alerted uint64      // up to which the alerter has looked at them
 	shards  []uint64    // up to which each shard needs them no more; those of other partitions do not count
@@ -52,7 +53,7 @@ func (h *housekeeper) trimEvents(ctx context.Context) error {
 	}
 	var errs []error
 	for p := range h.trim {
-		h.trim[p].of, h.trim[p].partition = h.conn.Cluster().Partitions, p
+		h.trim[p].of, h.trim[p].partition, h.trim[p].keep = h.conn.Cluster().Partitions, p, h.keep
 		errs = append(errs, h.trimPartition(ctx, &h.trim[p]))
 	}
 	return errors.Join(errs...)
@@ -136,17 +137,17 @@ func (h *housekeeper) readers(ctx context.Context, t *trimmer) (err error) {
 // addEnd records the last sequence of EVT at now.
 func (t *trimmer) addEnd(made, now time.Time, last uint64) {
 	if !t.created.Equal(made) {
-		*t = trimmer{of: t.of, partition: t.partition, created: made}
+		*t = trimmer{of: t.of, partition: t.partition, keep: t.keep, created: made}
 	}
 	t.ends = append(t.ends, streamEnd{now, last})
-	for len(t.ends) > 1 && now.Sub(t.ends[1].at) >= trimKeep {
+	for len(t.ends) > 1 && now.Sub(t.ends[1].at) >= t.keep {
 		t.ends = t.ends[1:]
 	}
 }
 
-// kept returns the sequence up to which events are older than trimKeep for certain.
+// kept returns the sequence up to which events are older than keep for certain.
 func (t *trimmer) kept() uint64 {
-	if first := t.ends[0]; t.ends[len(t.ends)-1].at.Sub(first.at) >= trimKeep {
+	if first := t.ends[0]; t.ends[len(t.ends)-1].at.Sub(first.at) >= t.keep {
 		return first.seq
 	}
 	return 0

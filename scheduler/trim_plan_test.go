@@ -13,7 +13,7 @@ import (
 func TestWhatEveryReaderHasReadIsTrimmed(t *testing.T) {
 	now := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 	with := func(change func(*trimmer)) *trimmer {
-		tr := &trimmer{created: now, ingest: 900, alerted: 800, shards: []uint64{700, 950, 1000}}
+		tr := &trimmer{keep: trimKeep, created: now, ingest: 900, alerted: 800, shards: []uint64{700, 950, 1000}}
 		tr.addEnd(now, now, 600)
 		tr.addEnd(now, now.Add(trimKeep), 1000)
 		change(tr)

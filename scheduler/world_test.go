@@ -42,7 +42,8 @@ type world struct {
 	skews  map[string]time.Duration // by how much the clocks of nodes are wrong
 	mu     sync.Mutex               // of skews
 
-	groupWaiting int // how many runs of a group may wait; 0 is the default
+	groupWaiting int           // how many runs of a group may wait; 0 is the default
+	keepEvents   time.Duration // for how long events stay that all have read; 0 is the default
 }
 
 type node struct {
@@ -140,6 +141,9 @@ func (w *world) startNodeOn(name string, conn *cluster.Conn) {
 	s, err := scheduler.New(conn, scheduler.Config{Node: name, Logger: log, Registerer: metrics, Tracer: w.tracer, GroupWaiting: w.groupWaiting})
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	if w.keepEvents > 0 {
+		s.KeepEvents(w.keepEvents)
 	}
 	s.SkewClock(func() time.Duration {
 		w.mu.Lock()
