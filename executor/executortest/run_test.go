@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -59,7 +60,14 @@ func TestATestSeesWhatARunWouldBecome(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, executortest.Run{Timeout: time.Millisecond}, job.StatusTimedOut, "took longer than its timeout of 1ms"},
-		"a result that is none": {func(context.Context, *executor.Run) (any, error) { return func() {}, nil }, executortest.Run{}, job.StatusSucceeded, "the result was left out"},
+		"a result that is none": {func(context.Context, *executor.Run) (any, error) { return func() {}, nil }, executortest.Run{}, job.StatusSucceeded, "the result was left out: result: json: unsupported type: func()"},
+		"a result with a part that JSON lacks": {func(context.Context, *executor.Run) (any, error) {
+			type row struct {
+				Ratio *float64 `json:"ratio"`
+			}
+			fine, nan := 0.5, math.NaN()
+			return map[string]any{"rows": []row{{&fine}, {&nan}}, "ok": 1.5}, nil
+		}, executortest.Run{}, job.StatusSucceeded, "the result was left out: result.rows[1].ratio: json: unsupported value: NaN"},
 		"a piece": {func(_ context.Context, run *executor.Run) (any, error) {
 			if index, total := run.Broadcast(); index != 1 || total != 3 || string(run.Item()) != `"b"` {
 				return nil, errors.New("not the piece")

@@ -10,7 +10,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.Iterator;
+import java.util.Map;
+import java.util.function.Predicate;
 
 /** JSON of messages. */
 final class Json {
@@ -41,29 +42,29 @@ final class Json {
     }
   }
 
-  /** Whether a tree has a number beyond the range of a double, which a field of that type would have as Infinity. */
-  static boolean isTooLarge(JsonNode node) {
-    if (node.isBigDecimal()) {
-      return !Double.isFinite(node.doubleValue());
-    }
-    for (Iterator<JsonNode> it = node.elements(); it.hasNext(); ) {
-      if (isTooLarge(it.next())) {
-        return true;
-      }
-    }
-    return false;
+  /** The place of a number beyond the range of a double, which a field of that type would have as Infinity; "" without one. */
+  static String tooLarge(JsonNode node, String place) {
+    return find(node, place, n -> n.isBigDecimal() && !Double.isFinite(n.doubleValue()));
   }
 
-  /** Whether a tree has NaN or Infinity, for which JSON has no form. */
-  static boolean hasNoForm(JsonNode node) {
-    if (node.isFloat() || node.isDouble()) {
-      return !Double.isFinite(node.doubleValue());
+  /** The place of NaN or Infinity, for which JSON has no form; "" without one. */
+  static String noForm(JsonNode node, String place) {
+    return find(node, place, n -> (n.isFloat() || n.isDouble()) && !Double.isFinite(n.doubleValue()));
+  }
+
+  private static String find(JsonNode node, String place, Predicate<JsonNode> is) {
+    if (is.test(node)) {
+      return place;
     }
-    for (Iterator<JsonNode> it = node.elements(); it.hasNext(); ) {
-      if (hasNoForm(it.next())) {
-        return true;
+    String found = "";
+    for (int i = 0; node.isArray() && found.isEmpty() && i < node.size(); i++) {
+      found = find(node.get(i), place + "[" + i + "]", is);
+    }
+    for (Map.Entry<String, JsonNode> field : node.properties()) {
+      if (found.isEmpty()) {
+        found = find(field.getValue(), place + "." + field.getKey(), is);
       }
     }
-    return false;
+    return found;
   }
 }

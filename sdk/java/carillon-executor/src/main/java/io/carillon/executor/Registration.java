@@ -91,8 +91,9 @@ public final class Registration {
         return empty();
       }
       checkFit(params);
-      if (Json.isTooLarge(params)) {
-        throw new RunFailedException("params of handler " + name + " have a number that is too large for a double; send it as text");
+      String place = Json.tooLarge(params, "params");
+      if (!place.isEmpty()) {
+        throw new RunFailedException(place + " of handler " + name + " is a number that is too large for a double; send it as text");
       }
       return mapper.readerFor(paramsType).readValue(params);
     } catch (JsonProcessingException e) {

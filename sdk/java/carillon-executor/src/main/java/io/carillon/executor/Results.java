@@ -42,8 +42,9 @@ final class Results {
     if (node == null || node.isNull() || node.isMissingNode()) {
       return NONE;
     }
-    if (Json.hasNoForm(node)) {
-      return new Result(null, "the result was left out, because JSON cannot hold NaN or Infinity: return null or a text instead");
+    String place = Json.noForm(node, "result");
+    if (!place.isEmpty()) {
+      return new Result(null, "the result was left out: " + place + " is NaN or Infinity, which JSON does not have; return null or a text instead");
     }
     byte[] data = Json.bytes(node);
     if (data.length > Wire.MAX_RESULT) {
