@@ -48,6 +48,15 @@ type Trigger struct {
 	TriggerBody
 }
 
+// Work names what the attempt is of: its job, or its step. Who remembers how runs of a job went before
+// does so by this name, as the steps of a workflow are as different as jobs.
+func (t *Trigger) Work() job.Name {
+	if t.Step == "" {
+		return t.Job
+	}
+	return t.Job + "/" + job.Name(t.Step)
+}
+
 // Piece says which part of a run that is done in several pieces a message is about.
 // They are numbered as XXL-JOB numbers them: from 0 to Total-1. Total is 0 when the
 // run is not done in pieces, and in what is said of such a run as a whole.

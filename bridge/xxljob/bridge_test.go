@@ -375,6 +375,32 @@ func TestAnImportedJobKeepsItsNumber(t *testing.T) {
 	})
 }
 
+// An executor of XXL-JOB has a thread for each number, and ends it when it comes with another handler.
+func TestStepsOfOneJobHaveNumbersOfTheirOwn(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		e := w.startExecutor("10.0.0.1:9999", handlers)
+		w.online(1)
+		workflow := job.NewRunID(time.Now())
+		for _, step := range []string{"load", "clean", "load"} {
+			tr := &bus.Trigger{
+				RunID: job.NewRunID(time.Now()), Job: "billing-app/flow", Version: 1, Shard: job.Name("billing-app/flow").Shard(w.conn.Cluster().Shards), Attempt: 1,
+				Cause: job.CauseStep, FireTime: time.Now(), CommittedAt: time.Now(), ParentRun: workflow, Step: step,
+			}
+			body, err := bus.TriggerBody{Task: handler("ok")}.Encode()
+			w.check(err)
+			m := bus.NewMessage(bus.SubjectTrigger(tr.Shard, "billing-app"), bus.MessageTrigger, bus.AppendTrigger(nil, tr, body))
+			m.Header.Set(bus.HeaderToken, w.conn.Tokens().Trigger(tr, false, time.Now()))
+			_, err = w.conn.JS.PublishMsg(w.ctx, m)
+			w.check(err)
+			w.wantEnd(tr.RunID, 10*time.Second, job.StatusSucceeded, "")
+		}
+		if r := e.Taken(); len(r) != 3 || r[0].JobID == r[1].JobID || r[0].JobID != r[2].JobID {
+			w.Errorf("taken: %+v", r)
+		}
+	})
+}
+
 // XXL-JOB's admin seldom calls /beat, so executors that have none, or refuse its body, work there.
 func TestAnExecutorAttachesWhateverItAnswersToABeat(t *testing.T) {
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){

@@ -30,10 +30,11 @@ type numbers struct {
 // takeJobIDs is how many numbers are taken at once.
 const takeJobIDs = 50
 
-// of returns the number of a trigger's job. The first time, that is the one by which XXL-JOB knew it if
-// it was imported, else a new one.
+// of returns the number of a trigger's job, or of its step: an executor of XXL-JOB ends what it does by a
+// number when another handler comes with that. The first time, that is the one by which XXL-JOB knew the
+// job if it was imported, else a new one.
 func (n *numbers) of(ctx context.Context, t *bus.Trigger) (int32, error) {
-	id, err := n.find(ctx, t.Job)
+	id, err := n.find(ctx, t.Work())
 	if !errors.Is(err, job.ErrNotFound) {
 		return id, err
 	}
@@ -44,15 +45,15 @@ func (n *numbers) of(ctx context.Context, t *bus.Trigger) (int32, error) {
 				break
 			}
 		}
-		if id, err = n.store.GiveJobID(ctx, t.Job, wanted); err == nil {
-			n.keep(t.Job, id)
+		if id, err = n.store.GiveJobID(ctx, t.Work(), wanted); err == nil {
+			n.keep(t.Work(), id)
 			return id, nil
 		}
 		if errors.Is(err, job.ErrConflict) { // it is another job's
 			wanted, err = 0, nil
 		}
 	}
-	return 0, fmt.Errorf("give job %s a number: %w", t.Job, err)
+	return 0, fmt.Errorf("give %s a number: %w", t.Work(), err)
 }
 
 // take returns a number that nobody else takes in a group.
@@ -97,6 +98,9 @@ func (n *numbers) keep(name job.Name, id int32) {
 // imported returns the number by which XXL-JOB knew a job, as the note of its version says; 0 if it
 // comes from elsewhere.
 func (n *numbers) imported(ctx context.Context, t *bus.Trigger) (int32, error) {
+	if t.Step != "" {
+		return 0, nil
+	}
 	m, err := n.conn.Direct(ctx, "KV_"+bus.BucketJobs, "$KV."+bus.BucketJobs+"."+bus.JobKey(t.Shard, t.Job))
 	if errors.Is(err, jet.ErrNoMessage) {
 		return 0, nil

@@ -36,6 +36,20 @@ func TestARunGoesToTheInstanceThatItsRouteChooses(t *testing.T) {
 	})
 }
 
+func TestRoutesTellTheStepsOfAJobApart(t *testing.T) {
+	run(t, func(w *world) {
+		w.dispatcher("node")
+		w.executor("a", time.Millisecond)
+		w.executor("b", time.Millisecond)
+		time.Sleep(time.Second)
+		for _, step := range []string{"load", "clean", "load", "clean"} {
+			w.trigger(job.RouteRoundRobin, func(t *bus.Trigger) { t.Cause, t.Step = job.CauseStep, step })
+			time.Sleep(100 * time.Millisecond)
+		}
+		w.wantBegan("a job, a job, b job, b job") // and not each step always at the same
+	})
+}
+
 func TestOnlyInstancesWithTheLabelsAreConsidered(t *testing.T) {
 	run(t, func(w *world) {
 		w.dispatcher("node")

@@ -368,7 +368,7 @@ func (o *offer) why(r result) string {
 func (o *offer) remember(m *member) {
 	o.g.naks.noteHolder(o.at, o.delivery, m.name)
 	if o.remembers() {
-		o.g.note(o.t.Job, m.name)
-		o.g.d.publishChoice(o.g.name, o.t.Job, m.name)
+		o.g.note(o.t.Work(), m.name)
+		o.g.d.publishChoice(o.g.name, o.t.Work(), m.name)
 	}
 }

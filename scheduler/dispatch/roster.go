@@ -155,7 +155,7 @@ func (r *roster) rank(o *offer) (*pool, iter.Seq[int]) {
 func (r *roster) rankLocked(o *offer) (*pool, iter.Seq[int]) {
 	t := o.t
 	p := r.poolLocked(t)
-	run := route.Run{Route: t.Route, Job: t.Job, ID: t.RunID, Delivery: o.delivery, Prefer: cmp.Or(o.from, t.Prefer)}
+	run := route.Run{Route: t.Route, Job: t.Work(), ID: t.RunID, Delivery: o.delivery, Prefer: cmp.Or(o.from, t.Prefer)}
 	return p, route.Order(p.instancesLocked(), run, &r.memory)
 }
 
