@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -26,6 +27,21 @@ func TestDeferredItemsOfRunsInPiecesAreChecked(t *testing.T) {
 	wrong(`,"trigger":{},"pieces":{"states":"`+strings.Repeat("w", bus.MaxPieces+1)+`"}`, "pieces.states")
 	wrong(`,"trigger":{},"pieces":{"states":"ww","instances":["a"]}`, "pieces.instances")
 	wrong(`,"trigger":{},"pieces":{"states":"ww","items":[1,2,3]}`, "pieces.items")
+}
+
+func TestDeferredItemsOfWorkflowsAreChecked(t *testing.T) {
+	for rest, field := range map[string]string{
+		`"kind":"workflow"`:                      "trigger",
+		`"kind":"steps"`:                         "steps",
+		`"kind":"steps","steps":{"states":"sx"}`: "steps.states",
+		`"kind":"result","result":{"rows":7}`:    "step",
+		`"kind":"steps","steps":{"states":"` + strings.Repeat("s", workflow.MaxSteps+1) + `"}`: "steps.states",
+	} {
+		_, err := journal.DecodeDeferred(nil, []byte(`{"job":"g/a",`+rest+`}`))
+		if bad, ok := errors.AsType[*job.InvalidError](err); !ok || bad.Field != field {
+			t.Errorf("%.80s: %v; want a complaint about %s", rest, err, field)
+		}
+	}
 }
 
 func TestALetterIsLaterBySequenceAndByTheOwnerThatLeftIt(t *testing.T) {

@@ -108,7 +108,12 @@ func TestMessagesAreAsTheirFilesSay(t *testing.T) {
 	letter, relayed := *child, *child
 	letter.Kind, letter.Letter = journal.DeferredLetter, &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon}}
 	relayed.Letter = &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon, Seq: 7}}
-	for _, d := range []*journal.Deferred{asked, pieces, waiting, child, &letter, failures, succeeded, pause} {
+	workflow := &journal.Deferred{Kind: journal.DeferredWorkflow, Job: "billing/nightly", Trigger: trigger, Given: json.RawMessage(`{"region":"eu"}`)}
+	steps := &journal.Deferred{Kind: journal.DeferredSteps, Job: "billing/nightly", RunID: run, Steps: &journal.Steps{
+		States: "sftrk.", Ending: job.StatusCancelled, Reason: "cancelled by ann", Force: true, Stopped: true,
+	}}
+	result := &journal.Deferred{Kind: journal.DeferredResult, Job: "billing/nightly", RunID: run, Step: "load", Result: json.RawMessage(`{"rows":7}`)}
+	for _, d := range []*journal.Deferred{asked, pieces, workflow, steps, result, waiting, child, &letter, failures, succeeded, pause} {
 		golden(t, "deferred-"+string(d.Kind)+".json", "defer.17", bus.MessageDeferred, encoded(t)(d.Msg(17)), d, journal.DecodeDeferred)
 	}
 	golden(t, "deferred-child-relayed.json", "defer.17", bus.MessageDeferred, encoded(t)(relayed.Msg(17)), &relayed, journal.DecodeDeferred)
