@@ -58,6 +58,7 @@ type Options struct {
 // The error is an *InvalidError: the options or the whole file are wrong; or the cause of ctx,
 // once that is done.
 func Import(ctx context.Context, data []byte, o Options) ([]Line, error) {
+	data = withoutMark(data)
 	if err := o.validate(data); err != nil {
 		return nil, err
 	}
@@ -88,6 +89,9 @@ func (o Options) validate(data []byte) error {
 	if len(data) > MaxFile {
 		return &job.InvalidError{Field: "crontab", Reason: fmt.Sprintf("has %d bytes; at most %d are read", len(data), MaxFile)}
 	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) { // UTF-16
+		return &job.InvalidError{Field: "crontab", Reason: reason.NotUTF8.String()}
+	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		return &job.InvalidError{Field: "crontab", Reason: "has a NUL byte; it must be text"}
 	}
@@ -102,6 +106,9 @@ func (o Options) validate(data []byte) error {
 	}
 	return nil
 }
+
+// withoutMark returns a crontab without the mark with which some editors begin UTF-8.
+func withoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
 
 // reader is what the lines above say about those below.
 type reader struct {

@@ -312,6 +312,24 @@ func TestWhatIsNoCrontabIsRefusedAsAWhole(t *testing.T) {
 	}
 }
 
+func TestTheMarkOfAnEncodingIsNoPartOfALine(t *testing.T) {
+	const mark = "\xef\xbb\xbf"
+	if j := one(t, mark+"0 3 * * * x"); j.Schedule.Cron != "0 3 * * *" {
+		t.Errorf("%+v", j.Schedule)
+	}
+	if l := imported(t, mark+"MAILTO=ops\n0 3 * * * x")[0]; l.Outcome != Skipped {
+		t.Errorf("MAILTO is %s: %s", l.Outcome, l.Note)
+	}
+	if is, err := IsSystem("x", []byte(mark+"0 3 * * * root x\n")); !is || err != nil {
+		t.Errorf("taken for a user's crontab, %v", err)
+	}
+	for _, text := range []string{"\xff\xfe0\x00 \x00", "\xfe\xff\x000\x00 "} {
+		if _, err := Import(t.Context(), []byte(text), Options{Group: "ops"}); err == nil || !strings.Contains(err.Error(), "is not UTF-8") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestAFileOfAnotherFormatIsNamedOnce(t *testing.T) {
 	f := func(text, what string) {
 		t.Helper()

@@ -32,6 +32,7 @@ func IsSystem(file string, data []byte) (bool, error) {
 	if folder == "cron.d" || folder == "etc" && path.Base(file) == "crontab" {
 		return true, nil
 	}
+	data = withoutMark(data)
 	if foreign(data, false) != "" {
 		return false, nil // which Import refuses
 	}

@@ -63,7 +63,7 @@ func foreign(data []byte, system bool) string {
 	if anacrons > 0 && anacrons == entries {
 		return reason.ForeignFormat.With("an anacrontab")
 	}
-	whole := bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n")
+	whole := bytes.TrimLeft(data, " \t\r\n")
 	for _, f := range formats {
 		switch {
 		case !f.pattern.Match(whole):

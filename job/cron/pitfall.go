@@ -129,7 +129,7 @@ func unevenStep(f *field, text string, seed uint64) (Pitfall, bool) {
 	even := first+size-last == n
 	switch f.index {
 	case unixDom.index: // months differ in length
-		even = n == 1 || len(values) == 1
+		even = n == 1 || len(values) == 1 && n <= size
 	case unixDow.index: // numbers are another pitfall
 		even = even || base != "*"
 	}

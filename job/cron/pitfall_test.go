@@ -31,6 +31,7 @@ func TestPitfallsAreStepsThatAreNoIntervalsAndNumberedDaysOfQuartz(t *testing.T)
 	}
 	f("0 */7 * * *", step("*/7", "0,7,14,21", "7h"))
 	f("0 0 */10 * *", days("*/10", "1,11,21,31", "days: 10"))
+	f("0 0 */100 * *", days("*/100", "1", "days: 100"))
 	f("0 0 1 */5 *", days("*/5", "1,6,11", "months: 5"))
 	f("0 0 * * */2", days("*/2", "SUN,TUE,THU,SAT", "days: 2"))
 	f("0 0 0 1/14 * ?", days("1/14", "1,15,29", "days: 14"))
