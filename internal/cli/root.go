@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
@@ -69,11 +71,31 @@ func markUsage(cmd *cobra.Command) {
 			}
 		}
 		// cobra does the same next, and calls what it finds no usage error.
-		return Usage(errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()))
+		return Usage(errors.Join(checkTexts(cmd), cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()))
 	}
 	for _, sub := range cmd.Commands() {
 		markUsage(sub)
 	}
+}
+
+// checkTexts refuses flags that are not UTF-8: in a request they would be other characters. Names of files
+// may be any bytes.
+func checkTexts(cmd *cobra.Command) error {
+	if cmd.Flags().Lookup("server") == nil {
+		return nil // it asks no server
+	}
+	var errs []error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		of, _ := pflag.UnquoteUsage(f)
+		switch strings.ToLower(of) {
+		case "file", "directory", "folder":
+			return
+		}
+		if !utf8.ValidString(f.Value.String()) {
+			errs = append(errs, fmt.Errorf("--%s is not UTF-8", f.Name))
+		}
+	})
+	return errors.Join(errs...)
 }
 
 func oneOfItsCommands(cmd *cobra.Command, args []string) error {
