@@ -128,5 +128,5 @@ func TestAnIdempotencyKeyIsTheIDOfARun(t *testing.T) {
 		t.Errorf("%+v, then %+v; the owner was asked for %+v", first, again, *asked)
 	}
 	w.problemWith([]header{{"Idempotency-Key", string(key)}}, 400, "invalid", "POST", path, map[string]any{"run_id": job.NewRunID(time.Now())}, "contradicts run_id")
-	w.problemWith([]header{{"Idempotency-Key", "order 42"}}, 400, "invalid", "POST", path, nil, "UUIDv7")
+	w.problemWith([]header{{"Idempotency-Key", "order 42"}}, 400, "invalid", "POST", path, nil, `"field":"Idempotency-Key"`, "UUIDv7")
 }

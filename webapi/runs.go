@@ -183,14 +183,27 @@ func (h *runHandlers) RunFireEarly(ctx context.Context, r RunFireEarlyRequestObj
 	return &accepted, err
 }
 
+// renamed returns the problems of an error with another name for their field.
+func renamed(err error, field string) (all []error) {
+	for _, p := range job.Problems(err) {
+		all = append(all, &job.InvalidError{Field: field, Reason: p.Reason})
+	}
+	return all
+}
+
 // idempotent puts the header Idempotency-Key into the field of the body that means the same. The error is an
-// *InvalidError if both are given and differ.
+// *InvalidError if both are given and differ, or the header is no id of a run where that is the field.
 func idempotent[T ~string](key *T, field, header string) error {
 	switch {
 	case header == "" || string(*key) == header:
 		return nil
 	case *key != "":
 		return &job.InvalidError{Field: "Idempotency-Key", Reason: reason.KeyTwice.With(field)}
+	}
+	if field == "run_id" {
+		if _, err := job.ParseRunID(header); err != nil { // which names the field of the body
+			return errors.Join(renamed(err, "Idempotency-Key")...)
+		}
 	}
 	*key = T(header)
 	return nil
