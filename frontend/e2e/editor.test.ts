@@ -77,6 +77,23 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   await close();
 });
 
+it("leaves no draft behind, however a test is left", async () => {
+  const { page, faults, close } = await open("/jobs/new");
+  const drafts = async () => (await program.api<{ items: unknown[] }>("GET", "/jobs?q=draft")).items.length;
+  for (const leave of [() => page.goBack(), () => page.reload()]) {
+    await page.goto(`${program.url}/jobs`);
+    await page.goto(`${program.url}/jobs/new`);
+    await page.getByLabel("Executor group").fill("default");
+    await page.getByRole("button", { name: "Test run" }).click();
+    await expect.poll(drafts).toBe(1);
+    page.once("dialog", (d) => void d.accept());
+    await leave();
+    await expect.poll(drafts).toBe(0);
+  }
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("of two people who edit a job, the second sees what both did, and merges it", async () => {
   await program.job("default/shared", "echo one", { schedule: { cron: "0 2 * * *" }, description: "old" });
   const [mine, theirs] = await Promise.all([

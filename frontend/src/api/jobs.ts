@@ -322,7 +322,8 @@ export function runJob(
 }
 
 export async function deleteJob(ref: JobRef): Promise<void> {
-  await api.DELETE("/api/v1/jobs/{group}/{name}", { params: { path: ref } });
+  // A page that is left while it asks does not take the request with it.
+  await api.DELETE("/api/v1/jobs/{group}/{name}", { params: { path: ref }, keepalive: true });
 }
 
 /** Changes up to 1000 jobs, and returns what became of each; a dry run only says what would. */

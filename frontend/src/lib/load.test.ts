@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { quietWindow, shadesOf, zoneMinutes } from "./load";
+import { minutesOf, quietWindow, shadesOf, zoneMinutes } from "./load";
 
 const days = (quarter: (q: number, day: number) => number) =>
   Array.from({ length: 7 * 96 }, (_, i) => quarter(i % 96, Math.floor(i / 96)));
@@ -30,4 +30,9 @@ it("shades a quarter-hour by its rank, so that neither a floor nor a peak hides 
   const shade = shadesOf(peak);
   expect([shade(0), shade(4), shade(30), shade(5000)]).toEqual([0, 2, 4, 5]);
   expect(shadesOf(days((q) => 1000 + (q % 3)))(1002)).toBe(2);
+});
+
+it("says of less than a tenth of a minute that it is not nothing", () => {
+  const said = (ms: number) => minutesOf(ms, String);
+  expect([0, 40, 2_999, 3_000, 90_000].map(said)).toEqual(["0", "<0.1", "<0.1", "0.1", "1.5"]);
 });

@@ -42,9 +42,10 @@ export function zoneMinutes(minutes: number[], offset: number): number[] {
   return minutes.map((_, m) => minutes[(((m - offset) % n) + n) % n] ?? 0);
 }
 
-/** Milliseconds as minutes, to a tenth. */
-export function toMinutes(ms: number): number {
-  return Math.round(ms / 6000) / 10;
+/** Milliseconds as minutes, to a tenth; what is less than that, but not nothing, says so. */
+export function minutesOf(ms: number, write: (n: number) => string): string {
+  const tenths = Math.round(ms / 6000);
+  return ms > 0 && tenths === 0 ? `<${write(0.1)}` : write(tenths / 10);
 }
 
 /** Shares of the values below which the shades end, but for the darkest. */

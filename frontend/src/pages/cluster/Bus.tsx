@@ -30,6 +30,7 @@ export function Streams({ bus }: { bus: Bus }) {
           t.bus.oldest,
           t.bus.copiesHead,
         ]}
+        className="streams"
       >
         {shown.map((s) => (
           <StreamRow key={s.stream} stream={s} rates={bus.rates.get(s.stream) ?? []} />

@@ -1,5 +1,5 @@
 import { usePageWords } from "@/lib/format";
-import { toMinutes } from "@/lib/load";
+import { minutesOf } from "@/lib/load";
 import { perDay } from "./HeatMap";
 
 const quarter = 900_000;
@@ -34,7 +34,7 @@ export function DayLoad({ start, values, shown, onShow, say, capacity }: DayLoad
         <b>{title}</b>
         {capacity !== undefined && (
           <span className={isDrawn ? "capline" : undefined}>
-            {t.plan.capacityLine(f.number(toMinutes(capacity)))}
+            {t.plan.capacityLine(minutesOf(capacity, f.number))}
           </span>
         )}
       </figcaption>

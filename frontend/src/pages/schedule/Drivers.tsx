@@ -8,7 +8,7 @@ import { Table } from "@/components/Table";
 import { parseDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
-import { toMinutes } from "@/lib/load";
+import { minutesOf } from "@/lib/load";
 
 const quarter = 900_000;
 /** So many jobs are named; of the others there is the number. */
@@ -68,7 +68,7 @@ export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
                   {f.number(fires.length)}
                   {more && "+"}
                 </td>
-                <td className="r num">{slotMs ? f.number(toMinutes(slotMs)) : "—"}</td>
+                <td className="r num">{slotMs ? minutesOf(slotMs, f.number) : "—"}</td>
                 <td className="r">
                   <Link
                     to="/jobs/$group/$name/$tab"

@@ -10,7 +10,7 @@ import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { offsetMinutes, usePageWords, wallToInstant } from "@/lib/format";
-import { quietWindow, toMinutes, zoneMinutes } from "@/lib/load";
+import { minutesOf, quietWindow, zoneMinutes } from "@/lib/load";
 import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { paces } from "@/router";
@@ -68,7 +68,7 @@ export default function LoadPage() {
   const say = (i: number) => {
     const fires = t.plan.firesIn(counts[i] ?? 0);
     const ms = slotMs[i];
-    return ms === undefined ? fires : `${fires} · ${t.plan.slotMinutesOf(f.number(toMinutes(ms)))}`;
+    return ms === undefined ? fires : `${fires} · ${t.plan.slotMinutesOf(minutesOf(ms, f.number))}`;
   };
   const set = (change: { group?: string; by?: "slots"; slower?: (typeof paces)[number] }) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });

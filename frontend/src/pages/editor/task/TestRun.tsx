@@ -51,27 +51,34 @@ function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
   const t = usePageT();
   const { say, sayProblem } = useSayer();
   const w = t.editor.test;
+  const saving = useRef<Promise<unknown>>(undefined);
   const begin = useMutation({
     mutationFn: async () => {
-      await saveJob(draft, { etag: undefined, note: w.note });
+      saving.current = saveJob(draft, { etag: undefined, note: w.note });
+      await saving.current;
       return runJob(refOf(draft.job), draft.params, undefined, "test");
     },
   });
   const { mutate } = begin;
   const begun = useRef(false);
+  const there = useRef(false);
   useEffect(() => {
-    if (begun.current) return; // StrictMode mounts twice; a job is made once
+    // Its history stays; only the job goes, however the drawer is left. Should this fail, the job
+    // stays, manual, and says what it was.
+    const forget = () => void saving.current?.then(() => deleteJob(refOf(draft.job))).catch(() => undefined);
+    there.current = true;
+    if (!begun.current) mutate(); // StrictMode mounts twice; a job is made once
     begun.current = true;
-    mutate();
-  }, [mutate]);
+    window.addEventListener("pagehide", forget);
+    return () => {
+      window.removeEventListener("pagehide", forget);
+      there.current = false;
+      queueMicrotask(() => !there.current && forget());
+    };
+  }, [mutate, draft.job]);
   const problem = begin.error ? problemOf(begin.error) : undefined;
-  const close = () => {
-    onClose();
-    // Its history stays; only the job goes. Should this fail, the job stays, manual, and says what it was.
-    if (begin.data || begin.isPending) void deleteJob(refOf(draft.job)).catch(() => undefined);
-  };
   return (
-    <Dialog title={w.title} hint={<code className="mono">{draft.job}</code>} open drawer onClose={close}>
+    <Dialog title={w.title} hint={<code className="mono">{draft.job}</code>} open drawer onClose={onClose}>
       {problem && (
         <div className="errbox" role="alert">
           <ul>
