@@ -40,7 +40,8 @@ export const health = {
   unreachable: "Server does not answer",
   shards: (owned: number, all: number) => `${owned} of ${all} shards owned`,
   nodes: (n: number) => count(n, "node", "nodes"),
-  part: (name: string) => ({ bus: "NATS", log_store: "Log store", jobs: "Job index" })[name] ?? name,
+  part: (name: string) =>
+    ({ bus: "NATS", log_store: "Log store", jobs: "Job index", shards: "Shards" })[name] ?? name,
 };
 
 export const top = {

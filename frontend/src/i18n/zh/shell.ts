@@ -41,7 +41,7 @@ export const health: Messages["health"] = {
   unreachable: "服务器没有响应",
   shards: (owned, all) => `已分配 ${owned} / ${all} 个分区`,
   nodes: (n) => `${n} 个节点`,
-  part: (name) => ({ bus: "NATS", log_store: "日志存储", jobs: "任务索引" })[name] ?? name,
+  part: (name) => ({ bus: "NATS", log_store: "日志存储", jobs: "任务索引", shards: "分区" })[name] ?? name,
 };
 
 export const top: Messages["top"] = {

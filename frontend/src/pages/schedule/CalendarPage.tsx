@@ -128,7 +128,7 @@ export default function CalendarPage() {
                       </span>
                     ))}
                   </span>
-                  <span className="row g2">
+                  <span className="row g2 wrap">
                     {done && <Outcome counts={done} />}
                     {fires > 0 && <span className="plan num">{f.number(fires)}</span>}
                     {out > 0 && (
