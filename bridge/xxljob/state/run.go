@@ -71,9 +71,9 @@ func (r *Run) Live() bool { return !r.Ended && !r.GivenUp && r.Trigger != nil }
 
 // How often a replica that lags behind is asked again, and after how long.
 const (
-	lagTries   = 20
+	lagTries  = 20
 	cellTries = 5 // while an executor waits for the answer to its callback
-	lagRest    = 250 * time.Millisecond
+	lagRest   = 250 * time.Millisecond
 )
 
 // runKeys matches the keys of all runs of an instance, but for those that were given up.
