@@ -1,1 +1,0 @@
-import{nt as e}from"./shared-Bm3tFbkN.js";import{aa as t}from"./frame-DYfH3wUn.js";var n=t();function r({group:t,credential:r}){let i=`carillon executor --group ${t}${r?` --credential ${r}`:``}`;return(0,n.jsxs)(`span`,{className:`row g1 command`,children:[(0,n.jsx)(`code`,{className:`pre`,children:i}),(0,n.jsx)(e,{text:i})]})}export{r as t};
