@@ -17,6 +17,9 @@ import (
 // of pieces.
 const stepsAtOnce = 300
 
+// beginStep is how many messages it takes to begin a step: those of [launch], and how far its workflow has come.
+const beginStep = launch + 1
+
 // steps begins the steps of workflows as their graphs say, and says on the stream how far runs have come.
 type steps struct {
 	cfg         *Config
@@ -144,7 +147,7 @@ func (st *steps) sendAll(b *builder, follows func(id uint32) int) {
 func (st *steps) send(b *builder, a *watchedRun, most, room int) (n int, full bool) {
 	p := a.steps
 	for !a.over {
-		if !b.fits(room) {
+		if !b.fits(max(room, beginStep)) {
 			return n, true
 		}
 		if p.def.graph.Final(p.states) {

@@ -167,6 +167,9 @@ func (w *stepWorld) step() {
 	if batch == nil {
 		return
 	}
+	if n := len(batch.Messages); n > room {
+		w.fail("the batch has %d messages, and room is for %d", n, room)
+	}
 	if w.chance(10) {
 		w.say("a batch is lost with its owner")
 		w.begin()
