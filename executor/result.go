@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"reflect"
 	"strings"
 
@@ -32,7 +31,10 @@ func encodeResult(result any) (data json.RawMessage, note string, err error) {
 		err = own.Err // which method said it helps nobody
 	}
 	if err != nil {
-		return nil, reason.ResultLeftOut.With(fmt.Errorf("%s: %w", fault(reflect.ValueOf(result)), err)), nil
+		if place := fault(reflect.ValueOf(result)); place != whole {
+			err = fmt.Errorf("%s: %w", place, err)
+		}
+		return nil, reason.ResultLeftOut.With(err), nil
 	}
 	return bytes.ToValidUTF8(data, []byte("\uFFFD")), "", nil // what is JSON already is not looked at
 }
@@ -93,73 +95,74 @@ func (u unfinished) find(v reflect.Value, place string) (where, what string) {
 
 // inside looks at the parts of v.
 func (u unfinished) inside(v reflect.Value, place string) (where, what string) {
-	for at, part := range parts(v, place) {
-		if where, what = u.find(part, at); what != "" {
-			return where, what
-		}
-	}
-	return "", ""
+	eachPart(v, place, func(at string, part reflect.Value) bool {
+		where, what = u.find(part, at)
+		return what == ""
+	})
+	return where, what
 }
 
-// parts yields what a value consists of, each with its place. Lists of whole numbers and of texts have none.
-func parts(v reflect.Value, place string) iter.Seq2[string, reflect.Value] {
-	return func(yield func(string, reflect.Value) bool) {
-		switch v.Kind() { //nolint:exhaustive // the others have no parts
-		case reflect.Pointer, reflect.Interface:
-			if !v.IsNil() {
-				yield(place, v.Elem())
-			}
-		case reflect.Map:
-			for key, part := range v.Seq2() {
-				if !yield(fmt.Sprintf("%s.%v", place, key), part) {
-					return
-				}
-			}
-		case reflect.Slice, reflect.Array:
-			if k := v.Type().Elem().Kind(); k < reflect.Float32 || k == reflect.String {
+// eachPart calls yield with what a value consists of, each with its place, until that returns false. Lists of
+// whole numbers and of texts have no parts.
+func eachPart(v reflect.Value, place string, yield func(place string, part reflect.Value) bool) {
+	switch v.Kind() { //nolint:exhaustive // the others have no parts
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			yield(place, v.Elem())
+		}
+	case reflect.Map:
+		for key, part := range v.Seq2() {
+			if !yield(fmt.Sprintf("%s.%v", place, key), part) {
 				return
 			}
-			for i := range v.Len() {
-				if !yield(fmt.Sprintf("%s[%d]", place, i), v.Index(i)) {
-					return
-				}
+		}
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k < reflect.Float32 || k == reflect.String {
+			return
+		}
+		for i := range v.Len() {
+			if !yield(fmt.Sprintf("%s[%d]", place, i), v.Index(i)) {
+				return
 			}
-		case reflect.Struct:
-			for i := range v.NumField() {
-				f := v.Type().Field(i)
-				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-				if name == "-" || !f.IsExported() && !f.Anonymous {
-					continue
-				}
-				if name == "" {
-					name = f.Name
-				}
-				if !yield(place+"."+name, v.Field(i)) {
-					return
-				}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" || !f.IsExported() && !f.Anonymous {
+				continue
+			}
+			if name == "" {
+				name = f.Name
+			}
+			if !yield(place+"."+name, v.Field(i)) {
+				return
 			}
 		}
 	}
 }
+
+// whole is the place of a result itself.
+const whole = "result"
 
 // deepest bounds how deep the place of a fault is looked for.
 const deepest = 20
 
 // fault returns the place of what JSON cannot hold of a result.
 func fault(v reflect.Value) string {
-	place := "result"
+	place := whole
 	for range deepest {
 		found := false
 		if t := v.Type(); !t.Implements(jsonMarshaler) && !t.Implements(textMarshaler) {
-			for at, part := range parts(v, place) {
+			eachPart(v, place, func(at string, part reflect.Value) bool {
 				if !part.CanInterface() {
-					continue
+					return true
 				}
 				if _, err := json.Marshal(part.Interface()); err != nil {
 					v, place, found = part, at, true
-					break
 				}
-			}
+				return !found
+			})
 		}
 		if !found {
 			break

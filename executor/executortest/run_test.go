@@ -60,7 +60,7 @@ func TestATestSeesWhatARunWouldBecome(t *testing.T) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, executortest.Run{Timeout: time.Millisecond}, job.StatusTimedOut, "took longer than its timeout of 1ms"},
-		"a result that is none": {func(context.Context, *executor.Run) (any, error) { return func() {}, nil }, executortest.Run{}, job.StatusSucceeded, "the result was left out: result: json: unsupported type: func()"},
+		"a result that is none": {func(context.Context, *executor.Run) (any, error) { return func() {}, nil }, executortest.Run{}, job.StatusSucceeded, "the result was left out: json: unsupported type: func()"},
 		"a result with a part that JSON lacks": {func(context.Context, *executor.Run) (any, error) {
 			type row struct {
 				Ratio *float64 `json:"ratio"`
