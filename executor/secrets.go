@@ -97,15 +97,9 @@ func newMasker(secrets map[string]string) *strings.Replacer {
 	if len(forms) == 0 {
 		return nil
 	}
-	// The longest first: a secret may begin with another.
-	longest := slices.SortedFunc(maps.Keys(forms), func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
+	// A secret may begin with another, which sorts before it and must be looked for after it.
 	var pairs []string
-	for _, form := range longest {
+	for _, form := range slices.Backward(slices.Sorted(maps.Keys(forms))) {
 		pairs = append(pairs, form, mask)
 	}
 	return strings.NewReplacer(pairs...)

@@ -141,9 +141,11 @@ func (p *Puller) idle(now time.Time) (idle []*source) {
 	for _, s := range p.sources {
 		if s.requests == 0 && !now.Before(s.notBefore) {
 			idle = append(idle, s)
+			for i := len(idle) - 1; i > 0 && s.asked.Before(idle[i-1].asked); i-- {
+				idle[i], idle[i-1] = idle[i-1], idle[i]
+			}
 		}
 	}
-	slices.SortStableFunc(idle, func(a, b *source) int { return a.asked.Compare(b.asked) })
 	return idle
 }
 
