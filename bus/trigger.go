@@ -96,8 +96,6 @@ type TriggerBody struct {
 	Retry  job.Retry       `json:"retry,omitzero"`
 	Task   job.Task        `json:"task"`
 	Params json.RawMessage `json:"params,omitempty"`
-	// Workflow is what a run does instead of Task. No executor gets it: each step has a trigger of its own.
-	Workflow *WorkflowBody `json:"workflow,omitempty"`
 }
 
 // BodyOf returns what triggers of version v carry.
@@ -108,9 +106,6 @@ func BodyOf(v *job.Version) TriggerBody {
 	}
 	if v.Route != job.RouteAny {
 		b.Route = v.Route
-	}
-	if len(v.Steps) > 0 {
-		b.Workflow = workflowOf(v)
 	}
 	return b
 }

@@ -1,11 +1,38 @@
-package bus
+package journal
 
 import (
 	"encoding/json"
+	"fmt"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 )
+
+// Body is what all runs of a version share: what their triggers carry, or the workflow that they do. No
+// executor gets a workflow, since each step has a trigger of its own.
+type Body struct {
+	bus.TriggerBody
+	Workflow *WorkflowBody `json:"workflow,omitempty"`
+}
+
+// BodyOf returns what runs of version v share.
+func BodyOf(v *job.Version) Body {
+	b := Body{TriggerBody: bus.BodyOf(v)}
+	if len(v.Steps) > 0 {
+		b.Workflow = workflowOf(v)
+	}
+	return b
+}
+
+// Encode returns b as the text that [bus.AppendTrigger] takes.
+func (b *Body) Encode() (string, error) {
+	data, err := json.Marshal(b)
+	if err != nil {
+		return "", fmt.Errorf("encode body of runs: %w", err)
+	}
+	return string(data), nil
+}
 
 // WorkflowBody is what a run of a workflow does, as the version says with which it was wanted.
 type WorkflowBody struct {
@@ -24,7 +51,22 @@ type StepBody struct {
 	If          string       `json:"if,omitempty"`
 	StartWithin job.Duration `json:"start_within,omitempty"`
 	// Body has the parameters as they are written, none for those of the run.
-	Body TriggerBody `json:"body"`
+	Body bus.TriggerBody `json:"body"`
+}
+
+// Workflow returns what the run of an item does that waits or has begun, nil if it does a task. The error is
+// about a trigger that no machine wrote.
+func (d *Deferred) Workflow() (*WorkflowBody, error) {
+	if d.Kind != DeferredWorkflow && d.Kind != DeferredQueued { // no other can be of one
+		return nil, nil //nolint:nilnil // as documented
+	}
+	var t struct {
+		Workflow *WorkflowBody `json:"workflow"`
+	}
+	if err := json.Unmarshal(d.Trigger, &t); err != nil {
+		return nil, fmt.Errorf("decode workflow of job %s: %w", d.Job, err)
+	}
+	return t.Workflow, nil
 }
 
 func workflowOf(v *job.Version) *WorkflowBody {
@@ -35,7 +77,7 @@ func workflowOf(v *job.Version) *WorkflowBody {
 	for i := range v.Steps {
 		s := &v.Steps[i]
 		of := s.Effective(&v.Job)
-		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, StartWithin: of.StartWithin, Body: BodyOf(&job.Version{Job: of})})
+		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, StartWithin: of.StartWithin, Body: bus.BodyOf(&job.Version{Job: of})})
 	}
 	return w
 }

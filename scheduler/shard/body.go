@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/firetime"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // body is what all triggers of a version share, and the kind of subject that they go
@@ -27,7 +28,7 @@ type body struct {
 	priority job.Priority
 }
 
-func encodeBody(b *bus.TriggerBody) (body, error) {
+func encodeBody(b *journal.Body) (body, error) {
 	text, err := b.Encode()
 	return body{
 		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, inSteps: b.Workflow != nil, repeats: b.Retry.Limit > 0,
@@ -46,7 +47,7 @@ func (b body) at(fireTime int64) (body, error) {
 		return b, err
 	}
 	fire := time.UnixMilli(fireTime)
-	var t bus.TriggerBody
+	var t journal.Body
 	if err := json.Unmarshal([]byte(b.text), &t); err != nil {
 		return b, fmt.Errorf("decode trigger body: %w", err)
 	}
@@ -77,7 +78,7 @@ func (b body) withResult(result json.RawMessage, fireTime int64) (of body, given
 }
 
 // like encodes what is to take b's place.
-func (b body) like(t *bus.TriggerBody) (body, error) {
+func (b body) like(t *journal.Body) (body, error) {
 	of, err := encodeBody(t)
 	of.zone = b.zone
 	return of, err
@@ -88,7 +89,7 @@ func (b body) lowest() (body, error) {
 	if b.priority == job.PriorityLow {
 		return b, nil
 	}
-	var t bus.TriggerBody
+	var t journal.Body
 	if err := json.Unmarshal([]byte(b.text), &t); err != nil {
 		return b, fmt.Errorf("decode trigger body: %w", err)
 	}
@@ -125,7 +126,7 @@ func (b body) with(r *bus.TriggerRequest) (body, error) {
 	if err := r.Labels.Validate(); err != nil {
 		return b, err
 	}
-	var t bus.TriggerBody
+	var t journal.Body
 	if err := json.Unmarshal([]byte(b.text), &t); err != nil {
 		return b, fmt.Errorf("decode trigger body: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestATriggerThatIsToBeRoutedGoesToTheDispatchers(t *testing.T) {
@@ -87,7 +88,7 @@ func TestATriggerHasTheFireTimeOfItsRun(t *testing.T) {
 func TestAParentsResultStaysAsItIs(t *testing.T) {
 	v := &job.Version{}
 	v.Job.Job, v.Task.Command = "g/a", []string{"echo", "${fire_time|yyyy}"}
-	shared := bus.BodyOf(v)
+	shared := journal.BodyOf(v)
 	of, err := encodeBody(&shared)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,7 @@ func TestAParentsResultStaysAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := of.at(noon.Add(time.Hour).UnixMilli())
-	var b bus.TriggerBody
+	var b journal.Body
 	if err := errors.Join(err, json.Unmarshal([]byte(again.text), &b)); err != nil || b.Task.Command[1] != "2026" || string(b.Params) != `"${fire_time}"` {
 		t.Errorf("%s, %v", again.text, err)
 	}

@@ -141,7 +141,7 @@ func (cs *Cancels) condemnOne(b *builder, c *condemned) {
 	// No further attempt follows, so the parameters are not needed. Without them the item fits in a full stream.
 	slim := *c.Trigger
 	slim.Params = nil
-	rest, err := cs.runs.fromTrigger(id, &slim)
+	rest, err := cs.runs.fromTrigger(id, &slim, nil)
 	switch {
 	case err != nil:
 		return // nobody has stored such a trigger

@@ -6,16 +6,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/internal/condition"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/workflow"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // definition is a workflow as one of its versions has it, read for all runs of it that are alive.
 type definition struct {
-	*bus.WorkflowBody
+	*journal.WorkflowBody
 	graph      *workflow.Graph
 	zone       *time.Location
 	params     json.RawMessage // of the job
@@ -29,7 +29,7 @@ type definition struct {
 
 // define reads the workflow of a version.
 func define(of body) (*definition, error) {
-	var t bus.TriggerBody
+	var t journal.Body
 	if err := json.Unmarshal([]byte(of.text), &t); err != nil {
 		return nil, fmt.Errorf("decode trigger body: %w", err)
 	}

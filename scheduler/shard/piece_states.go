@@ -37,7 +37,7 @@ func newRunPieces(of body) (*runPieces, error) {
 	// Whether a piece is tried again depends on all the others, so executors cannot say.
 	p.rule.Retry = job.Retry{}
 	var err error
-	p.body, err = encodeBody(p.rule)
+	p.body, err = encodeBody(&journal.Body{TriggerBody: *p.rule})
 	return p, err
 }
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unique"
 
-	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // Prepared is a change of a job made ready for any machine: one of its versions, or
@@ -25,7 +25,7 @@ func Prepare(planner *job.Planner, v *job.Version, rev uint64) (Prepared, error)
 	if err != nil {
 		return Prepared{}, err
 	}
-	shared := bus.BodyOf(v)
+	shared := journal.BodyOf(v)
 	body, err := encodeBody(&shared)
 	if err != nil {
 		return Prepared{}, err

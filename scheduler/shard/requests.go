@@ -67,7 +67,7 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	of := e.bodies[last].Value()
 	if r.Body != nil {
 		c.version = int32(r.Version) //nolint:gosec // it is one of the job's
-		if of, err = of.like(r.Body); err != nil {
+		if of, err = of.like(&journal.Body{TriggerBody: *r.Body}); err != nil {
 			return nil, err
 		}
 	}

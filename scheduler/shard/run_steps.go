@@ -128,7 +128,7 @@ func (p *runSteps) body(a *watchedRun, i int) (body, error) {
 	if n := len(t.Params); n > job.MaxParams {
 		return body{}, errors.New(reason.StepParamsTooLarge.With(n, job.MaxParams))
 	}
-	of, err := encodeBody(&t)
+	of, err := encodeBody(&journal.Body{TriggerBody: t})
 	of.timed = false
 	return of, err
 }

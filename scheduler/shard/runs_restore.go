@@ -22,7 +22,11 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 	if err != nil {
 		return fmt.Errorf("trigger in it: %w", err)
 	}
-	a, err := rs.fromTrigger(id, t)
+	of, err := d.Workflow()
+	if err != nil {
+		return err
+	}
+	a, err := rs.fromTrigger(id, t, of)
 	if err != nil {
 		return err
 	}
@@ -49,9 +53,9 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 	return nil
 }
 
-// fromTrigger returns the run that a trigger of the job starts.
-func (rs *runs) fromTrigger(id uint32, t *bus.Trigger) (*watchedRun, error) {
-	body, err := encodeBody(&t.TriggerBody)
+// fromTrigger returns the run that a trigger of the job starts; of is its workflow, nil if it does a task.
+func (rs *runs) fromTrigger(id uint32, t *bus.Trigger, of *journal.WorkflowBody) (*watchedRun, error) {
+	body, err := encodeBody(&journal.Body{TriggerBody: t.TriggerBody, Workflow: of})
 	if err != nil {
 		return nil, err
 	}
