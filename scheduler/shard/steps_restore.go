@@ -2,8 +2,6 @@ package shard
 
 import (
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -67,45 +65,5 @@ func (st *steps) restoreStep(s *watchedRun, t *bus.Trigger) bool {
 	}
 	s.of, s.index = a, i
 	a.steps.out[i], st.byID[s.runID] = s, s
-	return true
-}
-
-// wake looks after a run of a workflow as time passes, or after its owner has changed. It returns false when b
-// is full; room is how many messages an end may take.
-func (st *steps) wake(b *builder, a *watchedRun, deleted bool, room int, rs *runs) bool {
-	p, now := a.steps, b.now.UnixMilli()
-	switch {
-	case deleted && !p.ending.Force:
-		p.ending.Force = true // finally steps, too, need a job
-		st.callOffWaiting(b, a, reason.WorkflowDeleted.String())
-		st.settle(b, a, nil)
-	case a.endBy != 0 && a.endBy <= now && p.ending.Ending == "":
-		st.callOff(b, a, job.StatusTimedOut, reason.WorkflowTimedOut.With(job.Duration(instant(a.endBy).Sub(instant(a.since)))), false)
-	case p.ending.Ending != "":
-		st.kill(b, a, p.ending.Reason) // an earlier owner may have died in between
-	}
-	for i := range p.states {
-		s := p.out[i]
-		if !b.fits(room) {
-			return false
-		}
-		switch {
-		case a.over:
-			return true
-		case p.states[i] != workflow.Begun:
-		case s == nil: // the stream has lost its end
-			p.states[i] = workflow.Lost
-			b.record.addRun(a.job, a.stepAttempt(i), job.StatusLost, reason.StepUnknown.String())
-			st.react(b, a, i)
-		case s.stage == retrying && s.stops() != "":
-			rs.endHere(b, s, job.StatusCancelled, s.stops())
-		case s.stage == retrying && s.due <= now:
-			f := rs.launch(b, s)
-			b.record.addRun(s.job, s.attempt, f.status, f.reason)
-		case s.expired(now):
-			rs.endHere(b, s, job.StatusMissed, reason.NobodyBegan.With(p.def.rules[i].StartWithin))
-		}
-	}
-	st.sendLater(a)
 	return true
 }
