@@ -46,8 +46,8 @@ type Reactions struct {
 	TotalTimeout Duration
 	StartWithin  Duration
 	PauseAfter   int
-	// InSteps says that runs are of workflows, InPieces that they are done in pieces, of which
-	// SucceedsIf says how many have to succeed.
+	// InSteps says that runs do the steps of a workflow. InPieces says that runs are done in pieces,
+	// and SucceedsIf how many pieces have to succeed.
 	InSteps    bool
 	InPieces   bool
 	SucceedsIf Share

@@ -62,7 +62,7 @@ func Graph(steps []Step) (*workflow.Graph, []workflow.Problem) {
 	return workflow.New(places)
 }
 
-// Effective returns the job of which a step alone is the task, with what the step takes over from j.
+// Effective returns the step as a job of its own. What the step does not set is taken from j.
 func (s *Step) Effective(j *Job) Job {
 	of := Job{
 		Job: j.Job, Delivery: cmp.Or(s.Delivery, j.Delivery), Route: cmp.Or(s.Route, j.Route), Labels: s.Labels,
@@ -130,7 +130,7 @@ func (j *Job) refuseWithSteps() (errs []error) {
 			errs = append(errs, Invalid(field, "%s", why))
 		}
 	}
-	refuse(j.Task.Kind() != "", "task", "does not go with steps, each of which has its own")
+	refuse(j.Task.Kind() != "", "task", "does not go with steps: each step has its own task")
 	refuse(j.Map != nil, "map", "does not go with steps")
 	refuse(j.SucceedsIf != 0, "succeeds_if", "does not go with steps; a step that may fail has may_fail")
 	refuse(j.Route == RouteBroadcast, "route", "broadcast does not go with steps")

@@ -33,7 +33,7 @@ func TestAWorkflowIsCheckedAsAWhole(t *testing.T) {
 	if j := workflowOf(step("a"), step("b", "a")); j.Validate() != nil {
 		t.Fatal(j.Validate())
 	}
-	wrong(`task does not go with steps, each of which has its own`, func(j *job.Job) { j.Task.Handler = "h" })
+	wrong(`task does not go with steps: each step has its own task`, func(j *job.Job) { j.Task.Handler = "h" })
 	wrong(`map does not go with steps`, func(j *job.Job) { j.Map = &job.Map{Pieces: 2} })
 	wrong(`route broadcast does not go with steps`, func(j *job.Job) { j.Route = job.RouteBroadcast })
 	wrong(`steps[1].route broadcast is for jobs without steps`, func(j *job.Job) { j.Steps[1].Route = job.RouteBroadcast })

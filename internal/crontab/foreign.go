@@ -31,8 +31,8 @@ var formats = []format{
 	{"a script", regexp.MustCompile(`^#! ?/`), ""},
 }
 
-// foreign returns what a file is of which no line is one of a crontab, with what to do about it; "" if a
-// line is, or that is not known.
+// foreign says what a file is that has no line of a crontab, and what to do with it. It returns "" if the file
+// has one, or if its format is not known.
 func foreign(data []byte, system bool) string {
 	anacrons, entries := 0, 0
 	for raw := range bytes.Lines(data) {

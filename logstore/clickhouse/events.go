@@ -14,8 +14,8 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
 
-// eventRow is a row of run_events. Rows of one place, attempt, kind and slot are one event, of which
-// the row with the highest precedence stays.
+// eventRow is a row of run_events. Rows with the same place, attempt, kind and slot are one event: only
+// the one with the highest precedence stays.
 type eventRow struct {
 	place // of the run: fire time, run id and index of the piece
 

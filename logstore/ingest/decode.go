@@ -73,7 +73,7 @@ func decodeRecord(b *batch, m *message) {
 			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Until: d.Until, Count: d.Count,
 		}
-		if d.Status == job.StatusRunning { // a workflow, of which a step begins
+		if d.Status == job.StatusRunning { // the first step of a workflow begins
 			u.Kind, u.StartedAt = runlog.KindStarted, r.At
 		}
 		if d.Retry { // as the executor of one that is not done in pieces would say it

@@ -92,11 +92,11 @@
 // # Workflows
 //
 // A run of a workflow does the steps of its version as their graph says; package workflow has the rules.
-// It is an item that is written once, and one with a letter for each step, written anew by each batch
-// that changes it. A step that has begun is a run of its own, with the item of any watched run: its
-// id follows from the workflow's run and the step's name, its cause is the graph, and its parent the
-// workflow's run. It belongs to that run alone: for the job's overlap, children, failures and delays
-// there is one run. What a step returns is an item, too, for as long as another step may ask for it.
+// It has two items. One is written once; the other has the state of each step, and each batch that
+// changes a state writes it again. A step that has begun is a run of its own, with the item of any watched
+// run. Its id follows from the workflow's run and the step's name, its cause is "step", and its parent is
+// the workflow's run. The job's overlap, children, failures and delays count the workflow's run alone.
+// The result of a step is an item, too, for as long as another step may ask for it.
 //
 // The end of a step decides in the same batch what follows in the graph. Steps begin as batches
 // have room, as pieces do. When a run is called off, steps that have not begun are cancelled and those that have

@@ -194,14 +194,14 @@ func (p *runSteps) outcome() (job.Status, string) {
 	return statusOf[e.State], why
 }
 
-// statusOf tells the final status of a run, or of a step, by its letter.
+// statusOf maps the letter of a step, or of a run, to its final status.
 var statusOf = map[workflow.State]job.Status{
 	workflow.Succeeded: job.StatusSucceeded, workflow.Taken: job.StatusSucceeded, workflow.Failed: job.StatusFailed,
 	workflow.TimedOut: job.StatusTimedOut, workflow.Lost: job.StatusLost, workflow.Missed: job.StatusMissed,
 	workflow.Cancelled: job.StatusCancelled, workflow.Skipped: job.StatusSkipped,
 }
 
-// stateOf is its inverse.
+// stateOf is the inverse of statusOf.
 var stateOf = map[job.Status]workflow.State{
 	job.StatusSucceeded: workflow.Succeeded, job.StatusFailed: workflow.Failed, job.StatusTimedOut: workflow.TimedOut,
 	job.StatusLost: workflow.Lost, job.StatusMissed: workflow.Missed, job.StatusCancelled: workflow.Cancelled,

@@ -39,7 +39,7 @@ type watchedRun struct {
 	cancelled string
 	pieces    *runPieces  // nil unless it is done in pieces, and has begun
 	steps     *runSteps   // nil unless it is of a workflow, and has begun
-	of        *watchedRun // the run of the workflow of which this one is a step; nil: it is none
+	of        *watchedRun // the workflow's run, if this is the run of a step
 	index     int         // which, in the order of the document
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-var update = flag.Bool("update", false, "write the console's copy anew")
+var update = flag.Bool("update", false, "rewrite the console's copy")
 
 // TestTheConsoleHasTheSameSentences writes them with -update.
 func TestTheConsoleHasTheSameSentences(t *testing.T) {
