@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/trail"
+	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
 // Defines values for BulkOutcome.
@@ -84,6 +85,32 @@ const (
 	RunBulkActionCancel RunBulkAction = "cancel"
 	RunBulkActionMark   RunBulkAction = "mark"
 	RunBulkActionRerun  RunBulkAction = "rerun"
+)
+
+// Defines values for RunStepState.
+const (
+	RunStepStateCancelled RunStepState = "cancelled"
+	RunStepStateFailed    RunStepState = "failed"
+	RunStepStateLost      RunStepState = "lost"
+	RunStepStateMissed    RunStepState = "missed"
+	RunStepStatePending   RunStepState = "pending"
+	RunStepStateQueued    RunStepState = "queued"
+	RunStepStateReady     RunStepState = "ready"
+	RunStepStateRunning   RunStepState = "running"
+	RunStepStateSkipped   RunStepState = "skipped"
+	RunStepStateSucceeded RunStepState = "succeeded"
+	RunStepStateTimedOut  RunStepState = "timed_out"
+	RunStepStateUnknown   RunStepState = "unknown"
+	RunStepStateWaiting   RunStepState = "waiting"
+)
+
+// Defines values for RunStepTask.
+const (
+	RunStepTaskCommand RunStepTask = "command"
+	RunStepTaskHTTP    RunStepTask = "http"
+	RunStepTaskHandler RunStepTask = "handler"
+	RunStepTaskScript  RunStepTask = "script"
+	RunStepTaskShell   RunStepTask = "shell"
 )
 
 // Defines values for SQLRequestFormat.
@@ -1852,6 +1879,85 @@ type RunRequest struct {
 	RunID job.RunID `json:"run_id,omitempty"`
 }
 
+// RunStep A step of a workflow's run. Fields from run_id on are those of the newest attempt of the step's own run.
+type RunStep struct {
+	// After The steps that it follows
+	After   []StepEdge `json:"after,omitempty"`
+	Attempt int        `json:"attempt,omitempty"`
+
+	// Attempts The most attempts that it may have
+	Attempts    int       `json:"attempts,omitempty"`
+	CommittedAt time.Time `json:"committed_at,omitzero"`
+
+	// Detail The task in one line, such as the name of its handler
+	Detail   string `json:"detail,omitempty"`
+	ExitCode *int   `json:"exit_code,omitempty"`
+
+	// Finally It runs after all other steps, whatever became of them
+	Finally        bool      `json:"finally,omitempty"`
+	FinishedAt     time.Time `json:"finished_at,omitzero"`
+	FirstStartedAt time.Time `json:"first_started_at,omitzero"`
+
+	// If The condition of the step
+	If       string `json:"if,omitempty"`
+	Instance string `json:"instance,omitempty"`
+
+	// Join How many of them have to end as their `on` says: all, taken, any or a number
+	//
+	// Examples: all, taken, any, 2
+	Join     string `json:"join,omitempty"`
+	LogLines int    `json:"log_lines,omitempty"`
+
+	// MayFail Its failure does not fail the run
+	MayFail bool `json:"may_fail,omitempty"`
+
+	// Message Why it failed
+	Message  reason.Text `json:"message,omitempty"`
+	Percent  float64     `json:"percent,omitempty"`
+	QueuedAt time.Time   `json:"queued_at,omitzero"`
+
+	// Reason Why it did not run, why it waits, or why it ended without a report of an executor
+	Reason reason.Text `json:"reason,omitempty"`
+
+	// RunID The step's own run. Absent while the history has nothing of it
+	RunID     job.RunID `json:"run_id,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"`
+
+	// State waiting: for the steps that it follows. ready: it may begin, and waits for room. unknown: the run has ended, and the history has nothing of the step. Otherwise the status of the step's run
+	State RunStepState `json:"state"`
+
+	// Step The name of the step
+	Step string `json:"step"`
+
+	// Task The kind of its task
+	Task RunStepTask `json:"task"`
+
+	// Text The progress that the step reports
+	Text  string `json:"text,omitempty"`
+	Title string `json:"title,omitempty"`
+}
+
+// RunStepState waiting: for the steps that it follows. ready: it may begin, and waits for room. unknown: the run has ended, and the history has nothing of the step. Otherwise the status of the step's run
+type RunStepState string
+
+// RunStepTask The kind of its task
+type RunStepTask string
+
+// RunSteps defines model for RunSteps.
+type RunSteps struct {
+	Job   job.Name  `json:"job"`
+	RunID job.RunID `json:"run_id"`
+
+	// Status The status of the run
+	Status job.Status `json:"status"`
+
+	// Steps In the order of the document
+	Steps []RunStep `json:"steps"`
+
+	// Version The version of the job that the run does
+	Version int `json:"version"`
+}
+
 // SQLAnswer defines model for SQLAnswer.
 type SQLAnswer struct {
 	Columns []SQLColumn     `json:"columns"`
@@ -2033,6 +2139,13 @@ type Status = job.Status
 
 // StatusCounts Number of fires per status, without zeros.
 type StatusCounts = map[job.Status]int
+
+// StepEdge A step that another one follows.
+type StepEdge struct {
+	// On The ends of it that count. end: it succeeded or failed. always: also skipped or cancelled
+	On   workflow.On `json:"on"`
+	Step string      `json:"step"`
+}
 
 // StreamState defines model for StreamState.
 type StreamState = fleet.StreamState
@@ -3115,6 +3228,12 @@ type RerunRunParams struct {
 
 	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListStepsParams defines parameters for ListSteps.
+type ListStepsParams struct {
+	// IfNoneMatch The ETag of an earlier response
+	IfNoneMatch string `json:"If-None-Match,omitempty"`
 }
 
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.

@@ -65,6 +65,23 @@ func (t Task) Kind() string {
 	return ""
 }
 
+// Brief returns what the task does as a short text, such as the name of its handler. A script may have many lines.
+func (t Task) Brief() string {
+	switch {
+	case t.Handler != "":
+		return t.Handler
+	case t.Shell != "":
+		return t.Shell
+	case t.HTTP != nil:
+		return t.HTTP.Verb() + " " + t.HTTP.URL
+	case t.Script != nil && t.Script.Source == "":
+		return t.Script.Language + " " + t.Script.Digest
+	case t.Script != nil:
+		return t.Script.Language + " " + t.Script.Source
+	}
+	return strings.Join(t.Command, " ")
+}
+
 func (t Task) validate() []error {
 	var errs []error
 	kinds := 0

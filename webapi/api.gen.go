@@ -57,6 +57,28 @@ const (
 	RunBulkActionRerun  = api.RunBulkActionRerun
 )
 const (
+	RunStepStateCancelled = api.RunStepStateCancelled
+	RunStepStateFailed    = api.RunStepStateFailed
+	RunStepStateLost      = api.RunStepStateLost
+	RunStepStateMissed    = api.RunStepStateMissed
+	RunStepStatePending   = api.RunStepStatePending
+	RunStepStateQueued    = api.RunStepStateQueued
+	RunStepStateReady     = api.RunStepStateReady
+	RunStepStateRunning   = api.RunStepStateRunning
+	RunStepStateSkipped   = api.RunStepStateSkipped
+	RunStepStateSucceeded = api.RunStepStateSucceeded
+	RunStepStateTimedOut  = api.RunStepStateTimedOut
+	RunStepStateUnknown   = api.RunStepStateUnknown
+	RunStepStateWaiting   = api.RunStepStateWaiting
+)
+const (
+	RunStepTaskCommand = api.RunStepTaskCommand
+	RunStepTaskHTTP    = api.RunStepTaskHTTP
+	RunStepTaskHandler = api.RunStepTaskHandler
+	RunStepTaskScript  = api.RunStepTaskScript
+	RunStepTaskShell   = api.RunStepTaskShell
+)
+const (
 	SQLRequestFormatCsv    = api.SQLRequestFormatCsv
 	SQLRequestFormatJSON   = api.SQLRequestFormatJSON
 	SQLRequestFormatNdjson = api.SQLRequestFormatNdjson
@@ -277,6 +299,10 @@ type RunFilter = api.RunFilter
 type RunMark = api.RunMark
 type RunPage = api.RunPage
 type RunRequest = api.RunRequest
+type RunStep = api.RunStep
+type RunStepState = api.RunStepState
+type RunStepTask = api.RunStepTask
+type RunSteps = api.RunSteps
 type SQLAnswer = api.SQLAnswer
 type SQLColumn = api.SQLColumn
 type SQLRequest = api.SQLRequest
@@ -304,6 +330,7 @@ type Spread = api.Spread
 type StandIn = api.StandIn
 type Status = api.Status
 type StatusCounts = api.StatusCounts
+type StepEdge = api.StepEdge
 type StreamState = api.StreamState
 type Tally = api.Tally
 type Target = api.Target
@@ -408,6 +435,7 @@ type FindInLogsParams = api.FindInLogsParams
 type MarkRunParams = api.MarkRunParams
 type ListPiecesParams = api.ListPiecesParams
 type RerunRunParams = api.RerunRunParams
+type ListStepsParams = api.ListStepsParams
 type BeginProviderSignInParams = api.BeginProviderSignInParams
 type FinishProviderSignInParams = api.FinishProviderSignInParams
 type ListTokensParams = api.ListTokensParams
@@ -980,6 +1008,11 @@ type RerunRunRequestObject struct {
 	RunID  RunID `json:"run_id"`
 	Params RerunRunParams
 	Body   *RerunRunJSONRequestBody
+}
+
+type ListStepsRequestObject struct {
+	RunID  RunID `json:"run_id"`
+	Params ListStepsParams
 }
 
 type GetSignInRequestObject struct {

@@ -2,7 +2,12 @@ package webapi
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -61,6 +66,21 @@ func (a *answer[T]) whole() (body any, status int, headers map[string]string) {
 	}
 }
 
+// unlessSame returns an answer with an ETag of what it shows, without a body for a client that has it. What the
+// caller may not see must not be in it.
+func unlessSame[T any](body T, ifNoneMatch string) (*answer[T], error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	a := &answer[T]{Body: body, ETag: fmt.Sprintf(`"%x"`, sum[:8])}
+	if strings.Contains(ifNoneMatch, a.ETag) { // of several, or a weak one
+		a.Status = http.StatusNotModified
+	}
+	return a, nil
+}
+
 // text is an answer that is text rather than JSON.
 type text string
 
@@ -87,6 +107,9 @@ func write(c *fiber.Ctx, status int, response any) error {
 		response = body
 	}
 	c.Status(status)
+	if status == http.StatusNotModified {
+		return nil
+	}
 	switch body := response.(type) {
 	case *none:
 		return nil

@@ -62,6 +62,7 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"exportRuns":     plain(h.serveRunsExport(live)),
 		"getRun":         operation(h.GetRun),
 		"listPieces":     operation(h.ListPieces),
+		"listSteps":      operation(h.ListSteps),
 		"cancelRun":      operation(h.CancelRun),
 		"rerunRun":       operation(h.RerunRun),
 		"markRun":        operation(h.MarkRun),

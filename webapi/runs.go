@@ -147,7 +147,16 @@ func (h *runHandlers) ListPieces(ctx context.Context, r ListPiecesRequestObject)
 	return &list, err
 }
 
-// RetryRun answers POST /runs/{run_id}/rerun.
+// ListSteps answers GET /runs/{run_id}/steps.
+func (h *runHandlers) ListSteps(ctx context.Context, r ListStepsRequestObject) (*answer[RunSteps], error) {
+	list, err := h.runs.Steps(ctx, r.RunID)
+	if err != nil {
+		return nil, err
+	}
+	return unlessSame(list, r.Params.IfNoneMatch)
+}
+
+// RerunRun answers POST /runs/{run_id}/rerun.
 func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (*RunAccepted, error) {
 	attempts, err := h.runs.Attempts(ctx, r.RunID)
 	if err != nil {

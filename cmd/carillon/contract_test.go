@@ -49,6 +49,7 @@ var commandOf = map[string]string{
 	"countJobs":            "- carillon list prints how many jobs match",
 	"facetJobs":            "- what the console offers to filter jobs by",
 	"findInLogs":           "- carillon logs prints the lines, and grep finds in them",
+	"listSteps":            "- the console draws them",
 	"nameJobs":             "- what the console calls jobs in lists of runs",
 	"suggestOffsets":       "- the load map asks; who writes a schedule can say H, or spread, by hand",
 	"finishProviderSignIn": "- where the provider sends the browser back to",

@@ -65,6 +65,28 @@ const (
 	RunBulkActionRerun  = api.RunBulkActionRerun
 )
 const (
+	RunStepStateCancelled = api.RunStepStateCancelled
+	RunStepStateFailed    = api.RunStepStateFailed
+	RunStepStateLost      = api.RunStepStateLost
+	RunStepStateMissed    = api.RunStepStateMissed
+	RunStepStatePending   = api.RunStepStatePending
+	RunStepStateQueued    = api.RunStepStateQueued
+	RunStepStateReady     = api.RunStepStateReady
+	RunStepStateRunning   = api.RunStepStateRunning
+	RunStepStateSkipped   = api.RunStepStateSkipped
+	RunStepStateSucceeded = api.RunStepStateSucceeded
+	RunStepStateTimedOut  = api.RunStepStateTimedOut
+	RunStepStateUnknown   = api.RunStepStateUnknown
+	RunStepStateWaiting   = api.RunStepStateWaiting
+)
+const (
+	RunStepTaskCommand = api.RunStepTaskCommand
+	RunStepTaskHTTP    = api.RunStepTaskHTTP
+	RunStepTaskHandler = api.RunStepTaskHandler
+	RunStepTaskScript  = api.RunStepTaskScript
+	RunStepTaskShell   = api.RunStepTaskShell
+)
+const (
 	SQLRequestFormatCsv    = api.SQLRequestFormatCsv
 	SQLRequestFormatJSON   = api.SQLRequestFormatJSON
 	SQLRequestFormatNdjson = api.SQLRequestFormatNdjson
@@ -292,6 +314,10 @@ type RunFilter = api.RunFilter
 type RunMark = api.RunMark
 type RunPage = api.RunPage
 type RunRequest = api.RunRequest
+type RunStep = api.RunStep
+type RunStepState = api.RunStepState
+type RunStepTask = api.RunStepTask
+type RunSteps = api.RunSteps
 type SQLAnswer = api.SQLAnswer
 type SQLColumn = api.SQLColumn
 type SQLRequest = api.SQLRequest
@@ -319,6 +345,7 @@ type Spread = api.Spread
 type StandIn = api.StandIn
 type Status = api.Status
 type StatusCounts = api.StatusCounts
+type StepEdge = api.StepEdge
 type StreamState = api.StreamState
 type Tally = api.Tally
 type Target = api.Target
@@ -1239,6 +1266,12 @@ type RerunRunParams struct {
 
 	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListStepsParams defines parameters for ListSteps.
+type ListStepsParams struct {
+	// IfNoneMatch The ETag of an earlier response
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.
@@ -2750,6 +2783,15 @@ func (a *API) RerunRunWithBody(ctx context.Context, runID RunID, params *RerunRu
 		r.header("Idempotency-Key", params.IdempotencyKey)
 	}
 	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ListSteps sends GET /api/v1/runs/{run_id}/steps.
+func (a *API) ListSteps(ctx context.Context, runID RunID, params *ListStepsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/runs/%s/steps", runID)
+	if params != nil {
+		r.header("If-None-Match", params.IfNoneMatch)
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
 // GetSignIn sends GET /api/v1/sign-in.

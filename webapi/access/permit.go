@@ -140,6 +140,7 @@ var Permits = map[string]Permit{
 	"facetRuns":  {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"getRun":     {Role: rights.Viewer, Where: OfRun},
 	"listPieces": {Role: rights.Viewer, Where: OfRun},
+	"listSteps":  {Role: rights.Viewer, Where: OfRun},
 	"cancelRun":  {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"rerunRun":   {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"markRun":    {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},

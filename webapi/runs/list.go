@@ -37,16 +37,21 @@ func (rs *Runs) List(ctx context.Context, p *api.ListRunsParams) (api.RunPage, e
 	if err != nil {
 		return api.RunPage{}, problem.StoreAway(err)
 	}
-	if err := rs.view.MarkSilent(ctx, found.Runs); err != nil {
-		return api.RunPage{}, err
-	}
-	if err := logstore.MarkHeld(ctx, rs.store, found.Runs); err != nil {
-		return api.RunPage{}, problem.StoreAway(err)
-	}
-	if err := rs.view.MarkWaiting(ctx, found.Runs); err != nil {
+	if err := rs.explain(ctx, found.Runs); err != nil {
 		return api.RunPage{}, err
 	}
 	return api.RunPage{Items: append([]api.Run{}, found.Runs...), Next: found.Next}, nil
+}
+
+// explain adds to listed runs what instances and groups say of those that are alive.
+func (rs *Runs) explain(ctx context.Context, listed []runlog.Run) error {
+	if err := rs.view.MarkSilent(ctx, listed); err != nil {
+		return err
+	}
+	if err := logstore.MarkHeld(ctx, rs.store, listed); err != nil {
+		return problem.StoreAway(err)
+	}
+	return rs.view.MarkWaiting(ctx, listed)
 }
 
 // Causes returns those that a request selects: without any, all but tests.

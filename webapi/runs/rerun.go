@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,20 +75,12 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 // versionOf returns the version of the job for the rerun of a run: the run's own, or the newest.
 func (rs *Runs) versionOf(ctx context.Context, of *runlog.Run, same bool) (*bus.JobEntry, error) {
 	newest, err := rs.conn.Jobs().Get(ctx, of.Job)
-	if err != nil || !same || newest.Version.Version == of.Version {
-		if err != nil {
-			return nil, err
-		}
-		return newest, nil
+	if err != nil || !same {
+		return newest, err
 	}
-	versions, err := rs.conn.Jobs().Versions(ctx, of.Job)
-	if err != nil {
-		return nil, err
+	entry, err := rs.pinned(ctx, of)
+	if errors.Is(err, job.ErrNotFound) {
+		return nil, fmt.Errorf("%w: version %d of job %s is not kept any more; retry the run with the latest one", job.ErrConflict, of.Version, of.Job)
 	}
-	for _, v := range versions {
-		if v.Version.Version == of.Version && !v.Deleted {
-			return v, nil
-		}
-	}
-	return nil, fmt.Errorf("%w: version %d of job %s is not kept any more; retry the run with the latest one", job.ErrConflict, of.Version, of.Job)
+	return entry, err
 }

@@ -1486,6 +1486,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the steps of a workflow's run
+         * @description Lists the steps of the version with which the run was wanted, in the order of the document.
+         *     The response has an ETag; with it as `If-None-Match`, the response is 304 until something
+         *     changes. 404: the job has no steps, or its version is not kept any more.
+         */
+        get: operations["listSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/cancel": {
         parameters: {
             query?: never;
@@ -4861,6 +4886,85 @@ export interface components {
             total: number;
             counts: components["schemas"]["StatusCounts"];
         };
+        RunSteps: {
+            run_id: string;
+            job: string;
+            /** @description The version of the job that the run does */
+            version: number;
+            /** @description The status of the run */
+            status: components["schemas"]["Status"];
+            /** @description In the order of the document */
+            steps: components["schemas"]["RunStep"][];
+        };
+        /** @description A step of a workflow's run. Fields from run_id on are those of the newest attempt of the step's own run. */
+        RunStep: {
+            /** @description The name of the step */
+            step: string;
+            title?: string;
+            /**
+             * @description The kind of its task
+             * @enum {string}
+             */
+            task: "handler" | "command" | "shell" | "http" | "script";
+            /** @description The task in one line, such as the name of its handler */
+            detail?: string;
+            /** @description The steps that it follows */
+            after?: components["schemas"]["StepEdge"][];
+            /**
+             * @description How many of them have to end as their `on` says: all, taken, any or a number
+             * @example all
+             * @example taken
+             * @example any
+             * @example 2
+             */
+            join?: string;
+            /** @description The condition of the step */
+            if?: string;
+            /** @description It runs after all other steps, whatever became of them */
+            finally?: boolean;
+            /** @description Its failure does not fail the run */
+            may_fail?: boolean;
+            /**
+             * @description waiting: for the steps that it follows. ready: it may begin, and waits for room. unknown: the run has ended, and the history has nothing of the step. Otherwise the status of the step's run
+             * @enum {string}
+             */
+            state: "waiting" | "ready" | "unknown" | "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
+            /** @description The step's own run. Absent while the history has nothing of it */
+            run_id?: string;
+            attempt?: number;
+            /** @description The most attempts that it may have */
+            attempts?: number;
+            /** Format: date-time */
+            queued_at?: string;
+            /** Format: date-time */
+            committed_at?: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            first_started_at?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            instance?: string;
+            exit_code?: number;
+            /** @description Why it failed */
+            message?: components["schemas"]["Reason"];
+            /** @description Why it did not run, why it waits, or why it ended without a report of an executor */
+            reason?: components["schemas"]["Reason"];
+            log_lines?: number;
+            /** Format: double */
+            percent?: number;
+            /** @description The progress that the step reports */
+            text?: string;
+        };
+        /** @description A step that another one follows. */
+        StepEdge: {
+            step: string;
+            /**
+             * @description The ends of it that count. end: it succeeded or failed. always: also skipped or cancelled
+             * @enum {string}
+             */
+            on: "success" | "failure" | "end" | "always";
+        };
         RunDetail: {
             run_id: string;
             job: string;
@@ -5779,6 +5883,9 @@ export type SilenceRequest = components['schemas']['SilenceRequest'];
 export type Run = components['schemas']['Run'];
 export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
+export type RunSteps = components['schemas']['RunSteps'];
+export type RunStep = components['schemas']['RunStep'];
+export type StepEdge = components['schemas']['StepEdge'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type RunMark = components['schemas']['RunMark'];
 export type MarkRequest = components['schemas']['MarkRequest'];
@@ -8272,6 +8379,44 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["PieceList"];
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listSteps: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The ETag of an earlier response
+                 * @example "5f2b9c0d41e8a7b6"
+                 */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The steps */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunSteps"];
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };

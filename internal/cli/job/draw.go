@@ -31,7 +31,7 @@ func drawJobs(t *draw.Table, page client.JobPage) {
 		row := []string{string(d.Job.Job), t.Cell(d.Schedule.String(), 40), nextFire(t, item), fireTime, status}
 		if t.Wide { // a script would be a row of thousands of characters
 			row = append(row, t.Cell(d.Owner, 40), t.Cell(strings.Join(d.Tags, ","), 40), strconv.Itoa(d.Version), t.Instant(d.EffectiveFrom),
-				d.Task.Kind()+": "+draw.Text(taskText(d.Task), draw.NoteWidth))
+				d.Task.Kind()+": "+draw.Text(d.Task.Brief(), draw.NoteWidth))
 		}
 		t.Row(row...)
 	}
@@ -103,7 +103,7 @@ func drawJob(t *draw.Table, item client.JobItem) {
 		t.Row("priority", string(d.Priority))
 	}
 	drawReactions(t, &d.Job)
-	t.Row("task", d.Task.Kind()+": "+t.Cell(taskText(d.Task), 200))
+	t.Row("task", d.Task.Kind()+": "+t.Cell(d.Task.Brief(), 200))
 	for _, w := range item.Warnings {
 		t.Row("warning", t.Cell(w.Field+": "+string(w.Reason), 300))
 	}
@@ -185,20 +185,4 @@ func targetText(t *job.Target) string {
 		parts = append(parts, "95 % start within "+t.StartDelay.String())
 	}
 	return strings.Join(parts, ", ")
-}
-
-func taskText(k job.Task) string {
-	switch {
-	case k.Handler != "":
-		return k.Handler
-	case k.Shell != "":
-		return k.Shell
-	case k.HTTP != nil:
-		return k.HTTP.Verb() + " " + k.HTTP.URL
-	case k.Script != nil && k.Script.Source == "":
-		return k.Script.Language + " " + k.Script.Digest
-	case k.Script != nil:
-		return k.Script.Language + " " + k.Script.Source
-	}
-	return strings.Join(k.Command, " ")
 }

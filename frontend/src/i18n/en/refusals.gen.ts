@@ -58,6 +58,8 @@ export const refusals = {
   run_not_ended_cancel: "run {run_id:word} has not ended: it is {status:state}; cancel it first",
   run_not_markable: "run {run_id:word} has the status {status:state}; only failed, timed-out, cancelled, lost or missed runs can be marked",
   run_not_alive: "run {run_id:word} of job {job:word} is not alive",
+  run_has_no_steps: "version {version:number} of job {job:word} has no steps",
+  run_is_step: "run {run_id:word} is a step of run {workflow_run_id:word}",
   all_pieces_succeeded: "all pieces of run {run_id:word} have succeeded",
   many_skips: "job {job:word} has {skips:number} skipped upcoming fires already, the most that a job can have",
   fire_ran_early: "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice",

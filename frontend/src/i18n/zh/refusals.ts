@@ -72,6 +72,8 @@ export const refusals: Record<RefusalCode, string> = {
   run_not_markable:
     "运行 {run_id:word} 的状态为{status:state}；只能标记失败、超时、已取消、失联或错过触发的运行",
   run_not_alive: "任务 {job:word} 的运行 {run_id:word} 未在进行",
+  run_has_no_steps: "任务 {job:word} 的版本 {version:number} 没有步骤",
+  run_is_step: "运行 {run_id:word} 是运行 {workflow_run_id:word} 的一个步骤",
   all_pieces_succeeded: "运行 {run_id:word} 的所有分片均已成功",
   many_skips: "任务 {job:word} 已跳过 {skips:number} 次将来的触发，达到上限",
   fire_ran_early: "{fire_time:instant} 的触发已提前运行（运行 {run_id:word}），恢复它会导致运行两次",

@@ -1,0 +1,169 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/problem"
+)
+
+// Steps returns the steps of a workflow's run, with what the history has of each. The error is
+// job.ErrNotFound if the version of the run has no steps, or is not kept any more.
+func (rs *Runs) Steps(ctx context.Context, id string) (api.RunSteps, error) {
+	attempts, err := rs.Attempts(ctx, id)
+	if err != nil {
+		return api.RunSteps{}, err
+	}
+	of := &attempts[0]
+	if of.Cause == job.CauseStep {
+		return api.RunSteps{}, problem.Explain(job.ErrNotFound, reason.RunIsStep.With(of.RunID, of.Parent))
+	}
+	entry, err := rs.pinned(ctx, of)
+	if err != nil {
+		return api.RunSteps{}, err
+	}
+	if len(entry.Steps) == 0 {
+		return api.RunSteps{}, problem.Explain(job.ErrNotFound, reason.RunHasNoSteps.With(entry.Version.Version, of.Job))
+	}
+	rows, err := rs.stepRuns(ctx, of)
+	if err != nil {
+		return api.RunSteps{}, err
+	}
+	shown := entry.Job
+	shown.Steps = slices.Clone(shown.Steps)
+	for i := range shown.Steps {
+		s := &shown.Steps[i]
+		s.Task = access.HiddenJob(access.Who(ctx).Access, s.Effective(&entry.Job)).Task
+	}
+	return stepsOf(&shown, of, rows), nil
+}
+
+// pinned returns the version of the job that a run does. The error is job.ErrNotFound if it is not kept any more.
+func (rs *Runs) pinned(ctx context.Context, of *runlog.Run) (*bus.JobEntry, error) {
+	newest, err := rs.conn.Jobs().Get(ctx, of.Job)
+	switch {
+	case err == nil && newest.Version.Version == of.Version:
+		return newest, nil
+	case err != nil && !errors.Is(err, job.ErrNotFound):
+		return nil, err
+	}
+	versions, err := rs.conn.Jobs().Versions(ctx, of.Job)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return nil, err
+	}
+	for _, v := range versions {
+		if v.Version.Version == of.Version && !v.Deleted {
+			return v, nil
+		}
+	}
+	return nil, problem.Explain(job.ErrNotFound, reason.VersionNotKept.With(of.Version, of.Job))
+}
+
+// stepRuns returns what the history has of the runs of steps of a workflow's run. They have its fire time.
+func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[job.RunID]*runlog.Run, error) {
+	at := of.RunID.Time()
+	page, err := rs.store.Runs(ctx, logstore.RunFilter{
+		Parent: of.RunID, Causes: []job.Cause{job.CauseStep}, From: at, To: at.Add(time.Millisecond), Limit: logstore.MaxRuns,
+	})
+	if err != nil {
+		return nil, problem.StoreAway(err)
+	}
+	if err := rs.explain(ctx, page.Runs); err != nil {
+		return nil, err
+	}
+	rows := make(map[job.RunID]*runlog.Run, len(page.Runs))
+	for i := range page.Runs {
+		if r := &page.Runs[i]; r.Job == of.Job {
+			rows[r.RunID] = r
+		}
+	}
+	return rows, nil
+}
+
+// The states of a step of which the history has no run.
+const (
+	stepWaiting = api.RunStepState("waiting")
+	stepReady   = api.RunStepState("ready")
+	stepUnknown = api.RunStepState("unknown")
+)
+
+// stepsOf returns the steps of a run of j, of whose runs the history has rows.
+func stepsOf(j *job.Job, of *runlog.Run, rows map[job.RunID]*runlog.Run) api.RunSteps {
+	list := api.RunSteps{RunID: of.RunID, Job: of.Job, Version: of.Version, Status: of.RunStatus(), Steps: make([]api.RunStep, len(j.Steps))}
+	states := make([]workflow.State, len(j.Steps))
+	for i := range j.Steps {
+		list.Steps[i] = definedStep(j, &j.Steps[i])
+		states[i] = workflow.Waiting
+		if row := rows[job.StepRunID(of.RunID, j.Steps[i].Name)]; row != nil {
+			addRun(&list.Steps[i], row)
+			states[i] = stateOf(row.RunStatus())
+		}
+	}
+	graph, _ := job.Graph(j.Steps) // nil if a newer server has taken what this one would not
+	for i := range list.Steps {
+		s := &list.Steps[i]
+		switch {
+		case s.RunID != "":
+		case list.Status.Final():
+			s.State = stepUnknown
+		case graph != nil && list.Status != job.StatusQueued && graph.Decide(i, states).Runs:
+			s.State = stepReady
+		default:
+			s.State = stepWaiting
+		}
+	}
+	return list
+}
+
+// maxDetail bounds what is told of a task, in bytes.
+const maxDetail = 200
+
+// definedStep returns a step of j as its definition has it.
+func definedStep(j *job.Job, s *job.Step) api.RunStep {
+	of := s.Effective(j)
+	step := api.RunStep{
+		Step: s.Name, Title: s.Title, Task: api.RunStepTask(s.Task.Kind()), Detail: clip.Text(strings.Join(strings.Fields(s.Task.Brief()), " "), maxDetail), If: s.If, Finally: s.Finally, MayFail: s.MayFail,
+		Attempts: of.Retry.Limit + 1,
+	}
+	for _, e := range s.After {
+		step.After = append(step.After, api.StepEdge{Step: e.Step, On: cmp.Or(e.On, workflow.OnSuccess)})
+	}
+	if len(s.After) > 1 {
+		step.Join = fmt.Sprint(s.Join)
+	}
+	return step
+}
+
+// addRun adds to a step what the history has of its run.
+func addRun(s *api.RunStep, r *runlog.Run) {
+	s.State = api.RunStepState(r.RunStatus())
+	s.RunID, s.Attempt, s.Instance, s.ExitCode, s.Message, s.Reason = r.RunID, r.Attempt, r.Instance, r.ExitCode, r.Message, r.Reason
+	s.QueuedAt, s.CommittedAt, s.StartedAt, s.FirstStartedAt, s.FinishedAt = r.QueuedAt, r.CommittedAt, r.StartedAt, r.FirstStartedAt, r.FinishedAt
+	s.LogLines, s.Percent, s.Text = r.LogLines, r.Progress, r.ProgressText
+}
+
+// stateOf returns what the status of a step's run means for the steps that follow it.
+func stateOf(s job.Status) workflow.State {
+	for _, state := range []workflow.State{
+		workflow.Succeeded, workflow.Failed, workflow.TimedOut, workflow.Lost, workflow.Missed, workflow.Cancelled, workflow.Skipped,
+	} {
+		if state.Word() == string(s) {
+			return state
+		}
+	}
+	return workflow.Begun
+}
