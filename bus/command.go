@@ -31,12 +31,21 @@ type TriggerRequest struct {
 
 	// Of a retry: the ended run that this one does again, whose fire time it has.
 	RetryOf job.RunID `json:"retry_of,omitempty"`
-	// Body is what Version of the job would have done, where that is not the newest one.
-	Body    *TriggerBody `json:"body,omitempty"`
-	Version int          `json:"version,omitempty"`
+	// Body is what the owner keeps of Version of the job, for a run of that version whatever the newest is.
+	Body    json.RawMessage `json:"body,omitempty"`
+	Version int             `json:"version,omitempty"`
 	// Pieces are the pieces of the other run, for a retry: only those that wait are
 	// run, and those that have succeeded count as succeeded. Nil makes new pieces.
 	Pieces *Pieces `json:"pieces,omitempty"`
+	// Taken are the steps of a workflow, by name, that are not run again.
+	Taken map[string]TakenStep `json:"taken,omitempty"`
+}
+
+// TakenStep is a step that succeeded in an earlier run, and is not run again. Result is what it returned,
+// if another step still refers to it.
+type TakenStep struct {
+	RunID  job.RunID       `json:"run_id"` // of the step
+	Result json.RawMessage `json:"result,omitempty"`
 }
 
 // Validate returns an *InvalidError when r makes no sense.
@@ -46,7 +55,7 @@ func (r *TriggerRequest) Validate() error {
 	}
 	switch r.Cause { //nolint:exhaustive // nobody asks for the others
 	case job.CauseManual, job.CauseAPI, job.CauseTest:
-		if r.RetryOf != "" || r.Body != nil || r.Pieces != nil {
+		if r.RetryOf != "" || len(r.Body) > 0 || r.Pieces != nil || len(r.Taken) > 0 {
 			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause rerun"}
 		}
 		return nil
@@ -60,8 +69,10 @@ func (r *TriggerRequest) Validate() error {
 	switch {
 	case !r.RunID.Time().Equal(r.RetryOf.Time()):
 		return &job.InvalidError{Field: "run_id", Reason: "must have the fire time of the run that is to be done again"}
-	case (r.Body == nil) != (r.Version == 0) || r.Version < 0:
+	case (len(r.Body) == 0) != (r.Version == 0) || r.Version < 0:
 		return &job.InvalidError{Field: "version", Reason: "must come with its body"}
+	case len(r.Taken) > 0 && len(r.Body) == 0:
+		return &job.InvalidError{Field: "taken", Reason: "must come with the version that has these steps"}
 	case r.Pieces == nil:
 		return nil
 	}

@@ -187,7 +187,7 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	golden(t, "trigger-request.json", asJSON(request), request, plain[bus.TriggerRequest])
 	again := &bus.TriggerRequest{
 		RunID: job.RetryRunID(run, "x"), Job: "billing/nightly", Cause: job.CauseRerun, RetryOf: run, By: "ada",
-		Version: 2, Body: &bus.TriggerBody{Delivery: job.AtLeastOnce, Map: &job.Map{Pieces: 3}, Task: job.Task{Handler: "h"}}, Pieces: &bus.Pieces{States: "sws"},
+		Version: 2, Body: asJSON(bus.TriggerBody{Delivery: job.AtLeastOnce, Map: &job.Map{Pieces: 3}, Task: job.Task{Handler: "h"}}), Pieces: &bus.Pieces{States: "sws"},
 	}
 	golden(t, "retry-request.json", asJSON(again), again, plain[bus.TriggerRequest])
 	reply := &bus.TriggerReply{RunID: run, Version: 3, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}

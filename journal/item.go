@@ -78,10 +78,12 @@ type Deferred struct {
 	Pieces *bus.Pieces `json:"pieces,omitempty"`
 	// Given are parameters in the place of the job's, for a workflow. Steps is how far a run of one
 	// has come. Step and Result are which step has returned what.
-	Given  json.RawMessage `json:"given,omitempty"`
-	Steps  *Steps          `json:"steps,omitempty"`
-	Step   string          `json:"step,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
+	Given json.RawMessage `json:"given,omitempty"`
+	// Taken are the steps of a workflow that the run does not do again.
+	Taken  map[string]bus.TakenStep `json:"taken,omitempty"`
+	Steps  *Steps                   `json:"steps,omitempty"`
+	Step   string                   `json:"step,omitempty"`
+	Result json.RawMessage          `json:"result,omitempty"`
 	// Backfill is fires of the past that are to be run, or how far that has come.
 	Backfill *job.Backfill `json:"backfill,omitempty"`
 	// Parent is how the parent of a child ended, Letter which item of a shard of another partition

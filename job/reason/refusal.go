@@ -10,6 +10,9 @@ var (
 	RunHasNoSteps       = Two{refuse("run_has_no_steps", "version {version:number} of job {job:word} has no steps")}
 	RunIsStep           = Two{refuse("run_is_step", "run {run_id:word} is a step of run {workflow_run_id:word}")}
 	AllPiecesSucceeded  = One{refuse("all_pieces_succeeded", "all pieces of run {run_id:word} have succeeded")}
+	AllStepsSucceeded   = One{refuse("all_steps_succeeded", "all steps of run {run_id:word} succeeded or were skipped; rerun all of them, or from one of them")}
+	StepResultGone      = One{refuse("step_result_gone", "the result of step {step:word} is not kept any more; rerun from that step")}
+	StepResultsTooLarge = Two{refuse("step_results_too_large", "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on")}
 	ManySkips           = Two{refuse("many_skips", "job {job:word} has {skips:number} skipped upcoming fires already, the most that a job can have")}
 	FireRanEarly        = Two{refuse("fire_ran_early", "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice")}
 	NoSuchRun           = None{refuse("no_such_run", "there is no such run")}

@@ -9,6 +9,7 @@ var (
 	StepParamsTooLarge = Two{define("step_params_too_large", "its parameters have {bytes:number} bytes; at most {most:number} are passed on")}
 	StepResultTooLarge = Two{define("step_result_too_large", "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept")}
 	StepStopped        = One{define("step_stopped", "step {step:word} ended badly, after which no further step begins")}
+	StepTaken          = One{define("step_taken", "taken over from run {run_id:word}")}
 	StepUnknown        = None{define("step_unknown", "it had begun, and nothing is known of its run any more")}
 	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
 	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestASuccessorKnowsWhichRunsWereMadeOnCommand(t *testing.T) {
@@ -75,12 +76,21 @@ func TestARetryIsDoneByTheVersionThatItAsksFor(t *testing.T) {
 		t.Errorf("the newest version is retried as %+v", newest)
 	}
 	same := again("same", func(r *bus.TriggerRequest) {
-		body := bus.BodyOf(old)
-		r.Version, r.Body, r.Params = 1, &body, []byte(`{"n":2}`)
+		r.Version, r.Body, r.Params = 1, bodyText(old), []byte(`{"n":2}`)
 	})
 	if same.Version != 1 || same.Task.Handler != "old" || string(same.Params) != `{"n":2}` {
 		t.Errorf("the version of the run is retried as %+v", same)
 	}
+}
+
+// bodyText returns what a request for a run of that version has as its body.
+func bodyText(v *job.Version) json.RawMessage {
+	of := journal.BodyOf(v)
+	text, err := of.Encode()
+	if err != nil {
+		panic(err)
+	}
+	return json.RawMessage(text)
 }
 
 func TestARetryOfFailedPiecesCountsTheOthersAsDone(t *testing.T) {

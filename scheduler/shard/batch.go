@@ -102,10 +102,11 @@ type attempt struct {
 	parent   job.RunID
 	joined   []job.RunID // for the record: the runs of all parents of a job that joins several
 	depth    int
-	step     string          // of a workflow; "": it is none
-	given    json.RawMessage // parameters in the place of the job's, of a workflow
-	split    bool            // the attempt lists the run's pieces
-	total    int             // of the pieces; 0: it is not done in pieces, or they are not known yet
+	step     string                   // of a workflow; "": it is none
+	given    json.RawMessage          // parameters in the place of the job's, of a workflow
+	taken    map[string]bus.TakenStep // steps that are not done again, until the run begins
+	split    bool                     // the attempt lists the run's pieces
+	total    int                      // of the pieces; 0: it is not done in pieces, or they are not known yet
 	// earlier are the pieces of the run that this one does again; nil: it has its own.
 	earlier *bus.Pieces
 }
@@ -199,7 +200,7 @@ func (b *builder) compact() {
 
 // waitIn adds the deferred item that says where a run is.
 func (b *builder) waitIn(d *journal.Deferred, a *watchedRun) *item {
-	d.Job, d.Given = a.job, a.given
+	d.Job, d.Given, d.Taken = a.job, a.given, a.taken
 	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)
 }

@@ -42,7 +42,7 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 	bad("retry_of", func(r *bus.TriggerRequest) { r.Cause = job.CauseAPI })
 	bad("run_id", func(r *bus.TriggerRequest) { r.RunID = id })
 	bad("version", func(r *bus.TriggerRequest) { r.Version = 1 })
-	bad("version", func(r *bus.TriggerRequest) { r.Body = &bus.TriggerBody{} })
+	bad("version", func(r *bus.TriggerRequest) { r.Body = json.RawMessage(`{}`) })
 	bad("pieces", func(r *bus.TriggerRequest) { r.Pieces = &bus.Pieces{States: "w"} }) // it is not done in any
 	bad("pieces.states", func(r *bus.TriggerRequest) { r.Pieces = &bus.Pieces{States: "ss"} })
 	bad("pieces.states", func(r *bus.TriggerRequest) { r.Pieces = &bus.Pieces{States: "wt"} })

@@ -65,9 +65,13 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	}
 	c := Command{TriggerRequest: r, version: e.plans[last].Version}
 	of := e.bodies[last].Value()
-	if r.Body != nil {
+	if len(r.Body) > 0 {
 		c.version = int32(r.Version) //nolint:gosec // it is one of the job's
-		if of, err = of.like(&journal.Body{TriggerBody: *r.Body}); err != nil {
+		var body journal.Body
+		if err := json.Unmarshal(r.Body, &body); err != nil {
+			return nil, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("is none of a version: %v", err)}
+		}
+		if of, err = of.like(&body); err != nil {
 			return nil, err
 		}
 	}
@@ -80,9 +84,27 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if r.Pieces != nil && !c.body.inPieces {
 		return nil, &job.InvalidError{Field: "pieces", Reason: fmt.Sprintf("version %d of the job is not done in pieces", c.version)}
 	}
+	if err := c.checkTaken(); err != nil {
+		return nil, err
+	}
 	q.commands = append(q.commands, c)
 	q.asked[r.RunID] = true
 	return nil, nil
+}
+
+// checkTaken returns an *InvalidError if steps cannot be taken over.
+func (c *Command) checkTaken() error {
+	size := 0
+	for _, s := range c.Taken {
+		size += len(s.Result)
+	}
+	switch {
+	case len(c.Taken) > 0 && !c.body.inSteps:
+		return &job.InvalidError{Field: "taken", Reason: fmt.Sprintf("version %d of the job has no steps", c.version)}
+	case size > maxResults:
+		return &job.InvalidError{Field: "taken", Reason: reason.StepResultsTooLarge.With(size, maxResults)}
+	}
+	return nil
 }
 
 // roomAsked is the most messages that a run on request takes: those of [runs.admit], and the note
@@ -97,7 +119,7 @@ func (q *Requests) obey(b *builder) {
 		q.commands = q.commands[1:]
 		r := attempt{
 			runID: c.RunID, version: c.version, number: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
-			parent: c.RetryOf, given: c.given, earlier: c.Pieces,
+			parent: c.RetryOf, given: c.given, earlier: c.Pieces, taken: c.Taken,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		if id, ok := q.jobs.find(c.Job); ok {

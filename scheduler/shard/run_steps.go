@@ -30,7 +30,7 @@ type runSteps struct {
 // stepResult is what a step has returned.
 type stepResult struct {
 	value json.RawMessage
-	item  *item
+	item  *item // nil if it was taken over: the item of the run has it
 }
 
 // maxResults bounds the results that a run keeps at one time, in bytes.
@@ -44,6 +44,16 @@ func newRunSteps(d *definition, a *watchedRun) *runSteps {
 	if len(a.given) > 0 {
 		params = a.given
 	}
+	for name, s := range a.taken {
+		i, ok := d.graph.Index(name)
+		if !ok || d.graph.Step(i).Finally {
+			continue
+		}
+		p.states[i] = workflow.Taken
+		if len(s.Result) > 0 {
+			p.results[i] = &stepResult{value: s.Result}
+		}
+	}
 	var err error
 	if p.params, err = job.ParamsAt(params, instant(a.fireTime), d.zone); err != nil {
 		p.params = params // it was checked when it was saved
@@ -54,7 +64,7 @@ func newRunSteps(d *definition, a *watchedRun) *runSteps {
 // begun reports whether a step has begun.
 func (p *runSteps) begun() bool {
 	return slices.ContainsFunc(p.states, func(s workflow.State) bool {
-		return s != workflow.Waiting && s != workflow.Ready && s != workflow.Skipped
+		return s != workflow.Waiting && s != workflow.Ready && s != workflow.Skipped && s != workflow.Taken
 	})
 }
 

@@ -69,8 +69,7 @@ func (w *world) retryOf(name job.Name) bus.TriggerRequest {
 	r := bus.TriggerRequest{RunID: job.RetryRunID(of, strconv.Itoa(len(w.asked))), Job: name, Cause: job.CauseRerun, RetryOf: of}
 	if w.chance(50) {
 		if v := w.someVersion(name); v != nil {
-			body := bus.BodyOf(v)
-			r.Version, r.Body = v.Version, &body
+			r.Version, r.Body = v.Version, bodyText(v)
 		}
 	}
 	if p := w.inPieces[of]; p != nil && p.over && p.total > 0 && w.chance(70) {

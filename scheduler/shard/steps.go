@@ -55,8 +55,20 @@ func (st *steps) begin(b *builder, a *watchedRun) admission {
 	}
 	a.steps, a.startBy = newRunSteps(d, a), 0
 	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredWorkflow}, a)
+	st.takeOver(b, a)
 	st.settle(b, a, nil)
 	return admission{status: job.StatusPending}
+}
+
+// takeOver records the steps that are taken over from an earlier run.
+func (st *steps) takeOver(b *builder, a *watchedRun) {
+	for i, s := range a.steps.states {
+		if s == workflow.Taken {
+			r := a.stepAttempt(i)
+			b.record.addRun(a.job, r, job.StatusSucceeded, reason.StepTaken.With(a.taken[r.step].RunID))
+		}
+	}
+	a.taken = nil // the item has them
 }
 
 // settle decides what follows from the states of steps that have changed; nil stands for all. The caller

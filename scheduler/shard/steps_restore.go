@@ -14,6 +14,7 @@ func (st *steps) restoreRun(a *watchedRun) error {
 		return err
 	}
 	a.steps = newRunSteps(d, a)
+	a.taken = nil
 	return nil
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
-// stepWorld is one run of a random workflow, with owners that die at any moment, and executors whose ends
-// come in any order.
+// stepWorld is runs of a random workflow, with owners that die at any moment, and executors whose ends come in
+// any order. The first run fires; others repeat it in part.
 type stepWorld struct {
 	t       *testing.T
 	rng     *rand.Rand
@@ -27,15 +27,20 @@ type stepWorld struct {
 	events  []*bus.Event // of EVT, the first with sequence 1
 	told    int          // how many the owner has heard
 
-	will      map[string]job.Status   // how each step ends, after its failed attempts
-	failures  map[string]int          // how many of them there are
-	out       map[string]*bus.Trigger // by step
-	triggered map[string]bool         // step and attempt
-	final     map[string]job.Status   // of each step, by record or event
+	plays     []*stepPlay
 	killed    map[job.RunID]bool
 	cancelled bool
-	over      []job.Status // of the run
 	log       []string
+}
+
+// play returns the run with that id, if it is known.
+func (w *stepWorld) play(id job.RunID) *stepPlay {
+	for _, p := range w.plays {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
 }
 
 func (w *stepWorld) fail(format string, args ...any) {
@@ -82,11 +87,10 @@ func (w *stepWorld) randomSteps() (steps []job.Step) {
 		if w.chance(30) {
 			s.Retry = &job.Retry{Limit: 1 + w.rng.IntN(2), Delay: job.Duration(time.Minute)}
 		}
-		steps = append(steps, s)
-		w.will[s.Name] = []job.Status{job.StatusSucceeded, job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusLost}[w.rng.IntN(6)]
-		if s.Retry != nil && w.will[s.Name] == job.StatusSucceeded {
-			w.failures[s.Name] = w.rng.IntN(s.Retry.Limit + 1)
+		if w.chance(15) {
+			s.Rerun = workflow.RerunAlways
 		}
+		steps = append(steps, s)
 	}
 	return steps
 }
@@ -94,8 +98,7 @@ func (w *stepWorld) randomSteps() (steps []job.Step) {
 func newStepWorld(t *testing.T, seed uint64) *stepWorld {
 	t.Helper()
 	w := &stepWorld{
-		t: t, rng: rand.New(rand.NewPCG(seed, 3)), trig: newStream(&journal.Cursor{Shard: simShard, Done: noon}), will: map[string]job.Status{},
-		failures: map[string]int{}, out: map[string]*bus.Trigger{}, triggered: map[string]bool{}, final: map[string]job.Status{}, killed: map[job.RunID]bool{},
+		t: t, rng: rand.New(rand.NewPCG(seed, 3)), trig: newStream(&journal.Cursor{Shard: simShard, Done: noon}), killed: map[job.RunID]bool{},
 	}
 	w.say("seed %d", seed)
 	once := noon.Add(time.Second)
@@ -103,6 +106,9 @@ func newStepWorld(t *testing.T, seed uint64) *stepWorld {
 	v.Job.Job, v.Schedule.Once, v.Steps = "g/a", &once, w.randomSteps()
 	v.Params = []byte(`{"x":1}`)
 	v.AtOnce = w.rng.IntN(4)
+	if w.chance(50) {
+		v.Overlap = job.Overlap{Policy: job.OverlapQueue, Limit: 1, Queue: 5}
+	}
 	v.OnFailure = []job.FailurePolicy{"", "", "", job.FailureStops, job.FailureCancels}[w.rng.IntN(5)]
 	v.Job = v.WithDefaults()
 	if v.Validate() != nil {
@@ -112,6 +118,7 @@ func newStepWorld(t *testing.T, seed uint64) *stepWorld {
 		w.fail("%v", err)
 	}
 	w.version = v
+	w.plays = append(w.plays, w.newPlay(job.FireRunID("g/a", once.UnixMilli(), job.CauseSchedule), nil))
 	w.begin()
 	return w
 }
@@ -194,33 +201,18 @@ func (w *stepWorld) step() {
 // note follows what a stored batch says.
 func (w *stepWorld) note(s *stored) {
 	for _, t := range s.triggers {
-		w.say("%s attempt %d is triggered", t.Step, t.Attempt)
-		key := fmt.Sprintf("%s/%d", t.Step, t.Attempt)
-		if w.triggered[key] || w.final[t.Step] != "" || w.out[t.Step] != nil {
-			w.fail("step %s, attempt %d, is triggered again", t.Step, t.Attempt)
-		}
-		w.triggered[key], w.out[t.Step] = true, t
-		if n := w.version.AtOnce; n > 0 && len(w.out) > n && t.Attempt == 1 {
-			w.fail("%d steps are out, of at most %d", len(w.out), n)
-		}
+		w.say("%s attempt %d of %s is triggered", t.Step, t.Attempt, t.ParentRun)
+		w.play(t.ParentRun).begins(t)
 	}
 	if s.record == nil {
 		return
 	}
 	err := s.record.Each(func(d journal.Decided) {
-		name := ""
-		for i := range w.version.Steps {
-			if n := w.version.Steps[i].Name; job.StepRunID(d.Parent, n) == d.RunID {
-				name = n
-			}
-		}
-		w.say("record: %q %s %s", name, d.Status, d.Reason)
-		switch {
-		case !d.Status.Final():
-		case name != "":
-			w.end(name, d.Status)
-		default:
-			w.over = append(w.over, d.Status)
+		w.say("record: %s of %s %s %s", d.RunID, d.Parent, d.Status, d.Reason)
+		if d.Cause == job.CauseStep {
+			w.play(d.Parent).notes(d)
+		} else if p := w.play(d.RunID); d.Status.Final() {
+			p.over = append(p.over, d.Status)
 		}
 	})
 	if err != nil {
@@ -228,39 +220,32 @@ func (w *stepWorld) note(s *stored) {
 	}
 }
 
-// end notes the final status of a step.
-func (w *stepWorld) end(name string, s job.Status) {
-	if was := w.final[name]; was != "" {
-		w.fail("step %s ended as %s, and then as %s", name, was, s)
-	}
-	if len(w.over) > 0 {
-		w.fail("step %s ended after its run", name)
-	}
-	w.final[name] = s
-}
-
 // endOne has a step end that an executor has.
 func (w *stepWorld) endOne() {
-	if len(w.out) == 0 {
+	p := w.plays[w.rng.IntN(len(w.plays))]
+	if len(p.out) == 0 {
 		return
 	}
-	names := slices.Sorted(maps.Keys(w.out))
+	names := slices.Sorted(maps.Keys(p.out))
 	name := names[w.rng.IntN(len(names))]
-	t := w.out[name]
-	delete(w.out, name)
+	t := p.out[name]
+	delete(p.out, name)
 	e := bus.EventOf(t, bus.EventFinished, noon.Add(w.now))
 	switch {
 	case w.killed[t.RunID]:
 		e.Status, e.Final = job.StatusCancelled, true
-	case t.Attempt <= w.failures[name]:
+	case t.Attempt <= p.failures[name]:
 		e.Status, e.Retry = job.StatusFailed, true
 	default:
-		e.Status = w.will[name]
+		e.Status = p.will[name]
 		e.Final = e.Status != job.StatusSucceeded
 	}
-	w.say("%s attempt %d ends as %s", name, t.Attempt, e.Status)
+	w.say("%s attempt %d of %s ends as %s", name, t.Attempt, p.id, e.Status)
+	if e.Status == job.StatusSucceeded {
+		e.Result = []byte(fmt.Sprintf("%q", name))
+	}
 	if e.Status == job.StatusSucceeded || e.Final {
-		w.end(name, e.Status)
+		p.end(name, e.Status)
 	}
 	w.events = append(w.events, e)
 }
@@ -271,7 +256,7 @@ func (w *stepWorld) tell() {
 	w.m.Event(w.events[w.told-1], uint64(w.told), noon.Add(w.now).UnixMilli())
 }
 
-// cancel calls the run off, or a step of it that waits for its next attempt.
+// cancel calls runs off, or steps of them that wait for their next attempts.
 func (w *stepWorld) cancel() {
 	for _, id := range slices.Sorted(maps.Keys(w.m.runs.byID)) {
 		if w.chance(30) && w.m.Cancels.Add(id, "cancelled") {
@@ -281,91 +266,72 @@ func (w *stepWorld) cancel() {
 	}
 }
 
-// owed returns how the steps have to end if nobody calls the run off, by a look at each step alone. Steps stand
-// behind their sources.
-func (w *stepWorld) owed() map[string]job.Status {
-	owed := map[string]job.Status{}
-	bad := func(s job.Status) bool {
-		return s == job.StatusFailed || s == job.StatusTimedOut || s == job.StatusLost
+// repeat asks for a run that repeats a part of one that is over, and asks on until it is stored.
+func (w *stepWorld) repeat() {
+	of := w.plays[w.rng.IntN(len(w.plays))]
+	if len(of.over) != 1 || len(of.final) < len(w.version.Steps) {
+		return
 	}
-	for i := range w.version.Steps {
-		s := &w.version.Steps[i]
-		met, skipped := 0, 0
-		for _, e := range s.After {
-			is := owed[e.Step]
-			switch {
-			case e.On == workflow.OnSuccess && is == job.StatusSucceeded, e.On == workflow.OnFailure && bad(is),
-				e.On == workflow.OnEnd && (bad(is) || is == job.StatusSucceeded), e.On == workflow.OnAlways:
-				met++
-			case is == job.StatusSkipped:
-				skipped++
-			}
-		}
-		runs := met == len(s.After)
-		if s.Join.Taken {
-			runs = met > 0 && met+skipped == len(s.After)
-		} else if s.Join.Least > 0 {
-			runs = met >= s.Join.Least
-		}
-		switch {
-		case !runs, s.If == "1 == 2":
-			owed[s.Name] = job.StatusSkipped
-		case s.If == "params.gone > 1":
-			owed[s.Name] = job.StatusFailed
-		default:
-			owed[s.Name] = w.will[s.Name]
-		}
+	p := w.newPlay(job.RetryRunID(of.id, fmt.Sprint(len(w.plays))), of.takenOver(w))
+	r := bus.TriggerRequest{
+		RunID: p.id, Job: "g/a", Cause: job.CauseRerun, RetryOf: of.id, Version: 1, Body: bodyText(w.version), Taken: map[string]bus.TakenStep{},
 	}
-	return owed
+	for name := range p.taken {
+		r.Taken[name] = bus.TakenStep{RunID: job.StepRunID(of.id, name), Result: []byte(fmt.Sprintf("%q", name))}
+	}
+	w.say("%s repeats %s, but for %v", p.id, of.id, slices.Sorted(maps.Keys(p.taken)))
+	w.plays = append(w.plays, p)
+	for {
+		done, err := w.m.Requests.Submit(r)
+		if err != nil {
+			w.fail("%v", err)
+		}
+		if done != nil {
+			return
+		}
+		w.step()
+	}
 }
 
-// run plays until the run is over and nothing of it is left.
+// over reports whether all runs are.
+func (w *stepWorld) over() bool {
+	return !slices.ContainsFunc(w.plays, func(p *stepPlay) bool { return len(p.over) == 0 })
+}
+
+// run plays until all runs are over and nothing of them is left.
 func (w *stepWorld) run() {
 	cancelAt := -1
 	if w.chance(25) {
 		cancelAt = w.rng.IntN(150)
 	}
-	for n := 0; len(w.over) == 0 || len(w.trig.deferred) > 0; n++ {
+	repeats := w.rng.IntN(3)
+	for n := 0; !w.over() || len(w.live()) > 0 || repeats > 0; n++ {
 		if n > 20_000 {
-			w.fail("the run does not end; steps %v, out %v, items %v", w.final, slices.Collect(maps.Keys(w.out)), w.trig.deferred)
+			w.fail("the runs do not end; items %v", w.trig.deferred)
 		}
 		w.act()
 		if n == cancelAt && w.m.cursor.flight == nil {
 			w.cancel()
 		}
-	}
-	if len(w.over) != 1 || len(w.out) != 0 {
-		w.fail("the run ended as %v, while %v are out", w.over, w.out)
-	}
-	if len(w.final) != len(w.version.Steps) {
-		w.fail("of %d steps only %v are known to have ended", len(w.version.Steps), w.final)
-	}
-	if p := w.version.OnFailure; w.cancelled || p != "" {
-		return
-	}
-	failed, ran := 0, 0
-	for i := range w.version.Steps {
-		s := &w.version.Steps[i]
-		want := w.owed()[s.Name]
-		if w.final[s.Name] != want {
-			w.fail("step %s ended as %s; it had to end as %s", s.Name, w.final[s.Name], want)
-		}
-		if want != job.StatusSkipped {
-			ran++
-		}
-		if want != job.StatusSkipped && want != job.StatusSucceeded && !s.MayFail {
-			failed++
+		if known := len(w.plays); repeats > 0 && w.chance(5) {
+			if w.repeat(); len(w.plays) > known {
+				repeats--
+			}
 		}
 	}
-	want := job.StatusSucceeded
-	if failed > 0 {
-		want = job.StatusFailed
-	} else if ran == 0 {
-		want = job.StatusSkipped
+	for _, p := range w.plays {
+		p.check()
 	}
-	if w.over[0] != want {
-		w.fail("the run ended as %s; it had to end as %s", w.over[0], want)
+}
+
+// live returns the items that are left of runs.
+func (w *stepWorld) live() (items []*journal.Deferred) {
+	for _, d := range w.trig.deferred {
+		if d.Kind != journal.DeferredAsked {
+			items = append(items, d)
+		}
 	}
+	return items
 }
 
 func TestRandomWorkflowsEndAsTheirGraphsSayThroughAnyCrash(t *testing.T) {

@@ -202,8 +202,10 @@ func (f *flow) wantOver() {
 	for _, seq := range f.m.Released() {
 		f.trig.remove(seq)
 	}
-	if n := len(f.trig.deferred); n != 0 {
-		f.t.Errorf("%d items are left", n)
+	for _, d := range f.trig.deferred {
+		if d.Kind != journal.DeferredAsked { // which goes after a while
+			f.t.Errorf("an item is left: %+v", d)
+		}
 	}
 	if n := len(f.m.steps.definitions); n != 0 {
 		f.t.Errorf("%d definitions are kept", n)
@@ -457,4 +459,52 @@ func TestRunsOfAWorkflowOverlapAsAWhole(t *testing.T) {
 	f.now += time.Second
 	f.goOn()
 	f.wantOut("a", "b")
+}
+
+func TestARunThatRepeatsAnotherTakesStepsOver(t *testing.T) {
+	f := newFlow(t,
+		after("extract"), after("clean", "extract"),
+		with(after("load", "clean", "extract"), params(`{"from":"${results.extract.path}"}`)),
+		with(after("sum", "load"), params(`{"path":"${results.extract.path}"}`)))
+	f.fire(func(v *job.Version) { v.Overlap = job.Overlap{Policy: job.OverlapQueue, Limit: 1, Queue: 5} })
+	of := f.out["extract"].ParentRun
+	v := &job.Version{Version: 1, EffectiveFrom: noon}
+	v.Job.Job = "g/a"
+	f.job(v)
+	v.Job = v.WithDefaults()
+	r := bus.TriggerRequest{
+		RunID: job.RetryRunID(of, "1"), Job: "g/a", Cause: job.CauseRerun, RetryOf: of, Version: 1, Body: bodyText(v),
+		Taken: map[string]bus.TakenStep{"extract": {RunID: "earlier", Result: json.RawMessage(`{"path":"/a"}`)}, "clean": {RunID: "other"}},
+	}
+	if _, err := f.m.Requests.Submit(r); err != nil {
+		t.Fatal(err)
+	}
+	f.goOn()
+	f.wantSaid("run queued: it waits for 1 earlier run")
+	f.succeed()
+	for _, step := range []string{"extract", "clean"} {
+		f.ends(step, job.StatusSucceeded, `{"path":"/b"}`)
+	}
+	f.ends("load", job.StatusFailed, ``)
+	f.wantSaid(
+		`sum skipped: it follows on success of step load, which is failed`, `run failed: 1 of 4 steps ended badly: load`,
+		`extract succeeded: taken over from run earlier`, `clean succeeded: taken over from run other`, `run pending: it was queued for 0s`)
+	f.wantOut("load")
+	f.wantParams("load", `{"from":"/a"}`)
+	f.succeed()
+	f.ends("load", job.StatusSucceeded, ``)
+	f.wantParams("sum", `{"path":"/a"}`)
+	f.ends("sum", job.StatusSucceeded, ``)
+	f.wantSaid(`run succeeded`)
+	f.wantOver()
+
+	r.RunID = job.RetryRunID(of, "2")
+	r.Taken["extract"] = bus.TakenStep{RunID: "earlier", Result: json.RawMessage(strings.Repeat(" ", maxResults+1))}
+	if _, err := f.m.Requests.Submit(r); err == nil || !strings.Contains(err.Error(), "at most 1048576 are passed on") {
+		t.Errorf("too large results: %v", err)
+	}
+	r.Body, r.Taken = json.RawMessage(`{"task":{"handler":"h"}}`), map[string]bus.TakenStep{"extract": {}}
+	if _, err := f.m.Requests.Submit(r); err == nil || !strings.Contains(err.Error(), "has no steps") {
+		t.Errorf("a job without steps: %v", err)
+	}
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -48,8 +50,9 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRerun, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
 	}
 	if wish.Version == api.RerunRequestVersionSame {
-		body := bus.BodyOf(&entry.Version)
-		request.Version, request.Body = entry.Version.Version, &body
+		if err := pin(&request, &entry.Version); err != nil {
+			return none, err
+		}
 	}
 	if err := rs.giveAgain(ctx, &request, of, &entry.Version, wish); err != nil {
 		return none, err
@@ -70,6 +73,14 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 	}
 	e.Note = "run " + string(reply.RunID)
 	return rs.accepted(ctx, &request, &reply), nil
+}
+
+// pin makes a request one for that version of the job, whatever the newest is.
+func pin(request *bus.TriggerRequest, v *job.Version) error {
+	of := journal.BodyOf(v)
+	text, err := of.Encode()
+	request.Version, request.Body = v.Version, json.RawMessage(text)
+	return err
 }
 
 // versionOf returns the version of the job for the rerun of a run: the run's own, or the newest.

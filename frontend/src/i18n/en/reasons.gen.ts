@@ -171,6 +171,7 @@ export const reasons = {
   step_params_too_large: "its parameters have {bytes:number} bytes; at most {most:number} are passed on",
   step_result_too_large: "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept",
   step_stopped: "step {step:word} ended badly, after which no further step begins",
+  step_taken: "taken over from run {run_id:word}",
   step_unknown: "it had begun, and nothing is known of its run any more",
   workflow_deleted: "the job was deleted before the step began",
   workflow_timed_out: "the run took longer than {limit:duration}",

@@ -172,6 +172,7 @@ export const reasons: Record<ReasonCode, string> = {
   step_params_too_large: "参数有 {bytes:number} 字节，最多传递 {most:number} 字节",
   step_result_too_large: "加上它的返回结果，本次运行各步骤的结果共有 {bytes:number} 字节，最多保留 {most:number} 字节",
   step_stopped: "步骤 {step:word} 未正常结束，其后不再开始其他步骤",
+  step_taken: "沿用运行 {run_id:word} 的结果",
   step_unknown: "步骤已开始，但其运行情况已无从得知",
   workflow_deleted: "步骤开始前任务已被删除",
   workflow_timed_out: "运行时间超过 {limit:duration}",

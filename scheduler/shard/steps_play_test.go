@@ -1,0 +1,178 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+	"github.com/carillon-scheduler/carillon/journal"
+)
+
+// stepPlay is one run of a workflow: what its steps will do, and what is known to have become of them.
+type stepPlay struct {
+	w         *stepWorld
+	id        job.RunID
+	taken     map[string]bool       // steps that are taken over from another run
+	will      map[string]job.Status // how each step ends, after its failed attempts
+	failures  map[string]int        // how many of them there are
+	out       map[string]*bus.Trigger
+	triggered map[string]bool       // step and attempt
+	final     map[string]job.Status // of each step, by record or event
+	over      []job.Status          // of the run
+}
+
+func (w *stepWorld) newPlay(id job.RunID, taken map[string]bool) *stepPlay {
+	p := &stepPlay{
+		w: w, id: id, taken: taken, will: map[string]job.Status{}, failures: map[string]int{}, out: map[string]*bus.Trigger{},
+		triggered: map[string]bool{}, final: map[string]job.Status{},
+	}
+	ends := []job.Status{job.StatusSucceeded, job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusLost}
+	for i := range w.version.Steps {
+		s := &w.version.Steps[i]
+		p.will[s.Name] = ends[w.rng.IntN(len(ends))]
+		if s.Retry != nil && p.will[s.Name] == job.StatusSucceeded {
+			p.failures[s.Name] = w.rng.IntN(s.Retry.Limit + 1)
+		}
+	}
+	return p
+}
+
+// begins notes that a step is triggered.
+func (p *stepPlay) begins(t *bus.Trigger) {
+	key := fmt.Sprintf("%s/%d", t.Step, t.Attempt)
+	if p.triggered[key] || p.final[t.Step] != "" || p.out[t.Step] != nil || p.taken[t.Step] {
+		p.w.fail("step %s of %s, attempt %d, is triggered again", t.Step, p.id, t.Attempt)
+	}
+	p.triggered[key], p.out[t.Step] = true, t
+	if n := p.w.version.AtOnce; n > 0 && len(p.out) > n && t.Attempt == 1 {
+		p.w.fail("%d steps are out, of at most %d", len(p.out), n)
+	}
+}
+
+// notes follows what a record says of a step.
+func (p *stepPlay) notes(d journal.Decided) {
+	i := slices.IndexFunc(p.w.version.Steps, func(s job.Step) bool { return job.StepRunID(p.id, s.Name) == d.RunID })
+	if i < 0 {
+		p.w.fail("%s is the run of no step", d.RunID)
+	}
+	if d.Status.Final() {
+		p.end(p.w.version.Steps[i].Name, d.Status)
+	}
+}
+
+// end notes the final status of a step.
+func (p *stepPlay) end(name string, s job.Status) {
+	if was := p.final[name]; was != "" {
+		p.w.fail("step %s ended as %s, and then as %s", name, was, s)
+	}
+	if len(p.over) > 0 {
+		p.w.fail("step %s ended after its run", name)
+	}
+	p.final[name] = s
+}
+
+func endedBadly(s job.Status) bool {
+	return s == job.StatusFailed || s == job.StatusTimedOut || s == job.StatusLost
+}
+
+// owed returns how the steps have to end if nobody calls the run off, by a look at each step alone. Steps stand
+// behind their sources.
+func (p *stepPlay) owed() map[string]job.Status {
+	owed := map[string]job.Status{}
+	for i := range p.w.version.Steps {
+		s := &p.w.version.Steps[i]
+		met, skipped := 0, 0
+		for _, e := range s.After {
+			is := owed[e.Step]
+			switch {
+			case e.On == workflow.OnSuccess && is == job.StatusSucceeded, e.On == workflow.OnFailure && endedBadly(is),
+				e.On == workflow.OnEnd && (endedBadly(is) || is == job.StatusSucceeded), e.On == workflow.OnAlways:
+				met++
+			case is == job.StatusSkipped:
+				skipped++
+			}
+		}
+		runs := met == len(s.After)
+		if s.Join.Taken {
+			runs = met > 0 && met+skipped == len(s.After)
+		} else if s.Join.Least > 0 {
+			runs = met >= s.Join.Least
+		}
+		switch {
+		case p.taken[s.Name]:
+			owed[s.Name] = job.StatusSucceeded
+		case !runs, s.If == "1 == 2":
+			owed[s.Name] = job.StatusSkipped
+		case s.If == "params.gone > 1":
+			owed[s.Name] = job.StatusFailed
+		default:
+			owed[s.Name] = p.will[s.Name]
+		}
+	}
+	return owed
+}
+
+// takenOver returns which steps a run takes over that repeats this one: what failed, or from some steps on.
+func (p *stepPlay) takenOver(w *stepWorld) map[string]bool {
+	from := map[string]bool{}
+	failed := w.chance(50)
+	repeated := map[string]bool{} // itself, or a source that it depends on
+	for i := range w.version.Steps {
+		s := &w.version.Steps[i]
+		if !failed && w.chance(25) {
+			from[s.Name] = true
+		}
+		repeated[s.Name] = from[s.Name] || s.Finally || failed && p.final[s.Name] != job.StatusSucceeded && p.final[s.Name] != job.StatusSkipped
+		for _, e := range s.After {
+			repeated[s.Name] = repeated[s.Name] || repeated[e.Step]
+		}
+	}
+	taken := map[string]bool{}
+	for i := range w.version.Steps {
+		s := &w.version.Steps[i]
+		if !repeated[s.Name] && p.final[s.Name] == job.StatusSucceeded && !(s.Rerun == workflow.RerunAlways && w.chance(50)) {
+			taken[s.Name] = true
+		}
+	}
+	return taken
+}
+
+// check compares how the run has ended with how it had to.
+func (p *stepPlay) check() {
+	w := p.w
+	if len(p.over) != 1 || len(p.out) != 0 {
+		w.fail("the run ended as %v, while %v are out", p.over, p.out)
+	}
+	if w.cancelled || w.version.OnFailure != "" {
+		return
+	}
+	if len(p.final) != len(w.version.Steps) {
+		w.fail("of %d steps only %v are known to have ended", len(w.version.Steps), p.final)
+	}
+	failed, ran := 0, 0
+	owed := p.owed()
+	for i := range w.version.Steps {
+		s := &w.version.Steps[i]
+		want := owed[s.Name]
+		if p.final[s.Name] != want {
+			w.fail("step %s of %s ended as %s; it had to end as %s", s.Name, p.id, p.final[s.Name], want)
+		}
+		if want != job.StatusSkipped {
+			ran++
+		}
+		if want != job.StatusSkipped && want != job.StatusSucceeded && !s.MayFail {
+			failed++
+		}
+	}
+	want := job.StatusSucceeded
+	if failed > 0 {
+		want = job.StatusFailed
+	} else if ran == 0 {
+		want = job.StatusSkipped
+	}
+	if p.over[0] != want {
+		w.fail("the run ended as %s; it had to end as %s", p.over[0], want)
+	}
+}
