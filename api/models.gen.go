@@ -701,6 +701,9 @@ type DrainRequest = fleet.DrainRequest
 // Duration Examples: 5m
 type Duration = job.Duration
 
+// Edge A step that another comes after. The name alone stands for one that has to succeed.
+type Edge = workflow.Edge
+
 // Every An interval of the calendar, such as every second Tuesday at nine. Exactly one of days,
 // weeks, months and years is set. Times are those of the schedule's zone, and `dst` says what
 // happens when clocks change.
@@ -1012,7 +1015,7 @@ type InvitationSecret struct {
 	Invitation string `json:"invitation"`
 }
 
-// Job What to run and when.
+// Job What to run and when. Exactly one of task and steps is set.
 type Job = job.Job
 
 // JobBulk Either jobs or filter.
@@ -2139,6 +2142,9 @@ type Status = job.Status
 
 // StatusCounts Number of fires per status, without zeros.
 type StatusCounts = map[job.Status]int
+
+// Step A step of a workflow. What it leaves out is taken from the job.
+type Step = job.Step
 
 // StepEdge A step that another one follows.
 type StepEdge struct {

@@ -18,18 +18,8 @@ const (
 
 // validateAbout checks what people find a job by, and nothing else depends on.
 func (j Job) validateAbout() (errs []error) {
-	text := func(field, s string, most int) {
-		switch {
-		case len(s) > most:
-			errs = append(errs, Invalid(field, "has %d bytes; at most %d are kept", len(s), most))
-		case strings.TrimSpace(s) != s:
-			errs = append(errs, Invalid(field, "%q must not begin or end with a space", clip.Text(s, maxQuoted)))
-		case strings.ContainsFunc(s, unicode.IsControl):
-			errs = append(errs, Invalid(field, "%q must be one line of text", clip.Text(s, maxQuoted)))
-		}
-	}
-	text("title", j.Title, MaxTitle)
-	text("owner", j.Owner, MaxOwner)
+	errs = append(errs, checkLine("title", j.Title, MaxTitle)...)
+	errs = append(errs, checkLine("owner", j.Owner, MaxOwner)...)
 	if len(j.Description) > MaxDescription {
 		errs = append(errs, Invalid("description", "has %d bytes; at most %d are kept", len(j.Description), MaxDescription))
 	}
@@ -45,6 +35,19 @@ func (j Job) validateAbout() (errs []error) {
 		}
 	}
 	return errs
+}
+
+// checkLine checks a line of text that people read, of so many bytes at most.
+func checkLine(field, s string, most int) []error {
+	switch {
+	case len(s) > most:
+		return []error{Invalid(field, "has %d bytes; at most %d are kept", len(s), most)}
+	case strings.TrimSpace(s) != s:
+		return []error{Invalid(field, "%q must not begin or end with a space", clip.Text(s, maxQuoted))}
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return []error{Invalid(field, "%q must be one line of text", clip.Text(s, maxQuoted))}
+	}
+	return nil
 }
 
 // isTag reports whether s can be a tag: letters may be those of any language.

@@ -76,15 +76,14 @@ type Job struct {
 	// PauseAfter pauses the job when so many runs in a row have ended badly. Zero never
 	// does.
 	PauseAfter int  `json:"pause_after_failures,omitempty"`
-	Task       Task `json:"task"`
+	Task       Task `json:"task,omitzero"`
 	// Params is any JSON value; handlers and scripts receive it.
 	Params json.RawMessage `json:"params,omitempty"`
 	// Steps make the job a workflow: a run of it does them, as their graph says, instead of Task.
-	// Documents do not have them yet.
-	Steps []Step `json:"-"`
+	Steps []Step `json:"steps,omitempty"`
 	// OnFailure defaults to continue. Result is what a run of the steps returns, with references to theirs.
-	OnFailure FailurePolicy   `json:"-"`
-	Result    json.RawMessage `json:"-"`
+	OnFailure FailurePolicy   `json:"on_failure,omitempty"`
+	Result    json.RawMessage `json:"result,omitempty"`
 }
 
 // Delivery says what happens to a run whose executor vanished while it ran.
@@ -136,12 +135,17 @@ func (d *Document) UnmarshalJSON(data []byte) error {
 }
 
 // VersionFormat is the newest format of versions that this program can read.
-const VersionFormat = 1
+const VersionFormat = 2
 
 // Needs returns the format of a version. Whoever adds to jobs what older programs must not ignore raises
 // [VersionFormat], and returns the new one here for versions that have it. A deleted
 // job needs the first.
-func (v *Version) Needs() int { return 1 }
+func (v *Version) Needs() int {
+	if len(v.Steps) > 0 && !v.Deleted {
+		return 2
+	}
+	return 1
+}
 
 // Decode reads one job document from JSON, fills in its defaults and checks it.
 // Unknown fields are refused. The error holds an *InvalidError for each problem.

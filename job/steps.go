@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -19,7 +20,7 @@ import (
 type Step struct {
 	workflow.Step
 	Title string `json:"title,omitempty"`
-	Task  Task   `json:"task"`
+	Task  Task   `json:"task,omitzero"`
 	// If is a condition on params, results and status. The step is skipped if it is false.
 	If string `json:"if,omitempty"`
 	// Params is any JSON value, in whose texts references are replaced; see [workflow.Reference].
@@ -27,7 +28,7 @@ type Step struct {
 	Params   json.RawMessage `json:"params,omitempty"`
 	Delivery Delivery        `json:"delivery,omitempty"`
 	Route    Route           `json:"route,omitempty"`
-	Labels   Labels          `json:"labels,omitempty"`
+	Labels   Labels          `json:"labels,omitzero"` // without any, they are those of the job
 	Priority Priority        `json:"priority,omitempty"`
 	Retry    *Retry          `json:"retry,omitempty"`
 	// StartWithin is how long the step may wait for a free instance. Zero is no limit, or
@@ -37,6 +38,20 @@ type Step struct {
 	WarnAfter     Duration `json:"warn_after,omitempty"`
 	KillGrace     Duration `json:"kill_grace,omitempty"`
 	MaxDeliveries int      `json:"max_deliveries,omitempty"`
+}
+
+// Tasks yields each task of the job with its path in the document: "task", or one such as "steps[3].task".
+func (j *Job) Tasks() iter.Seq2[string, *Task] {
+	return func(yield func(string, *Task) bool) {
+		if len(j.Steps) == 0 {
+			yield("task", &j.Task)
+		}
+		for i := range j.Steps {
+			if !yield(fmt.Sprintf("steps[%d].task", i), &j.Steps[i].Task) {
+				return
+			}
+		}
+	}
 }
 
 // FinallyLimit is how long a finally step may wait for an instance, and how long an attempt of it may
@@ -104,8 +119,9 @@ func (j *Job) validateSteps() (errs []error) {
 	for _, p := range problems {
 		errs = append(errs, Invalid(p.Field, "%s", p.Reason))
 	}
+	inherited := Problems(errors.Join(j.validateAttempts()...))
 	for i := range j.Steps {
-		errs = append(errs, j.validateStep(i)...)
+		errs = append(errs, j.validateStep(i, inherited)...)
 	}
 	if g == nil {
 		return errs
@@ -138,17 +154,21 @@ func (j *Job) refuseWithSteps() (errs []error) {
 	return errs
 }
 
-// validateStep reports what is wrong with step i beside its place in the graph.
-func (j *Job) validateStep(i int) (errs []error) {
+// validateStep reports what is wrong with step i beside its place in the graph, without what it has inherited
+// from the job.
+func (j *Job) validateStep(i int, inherited []*InvalidError) (errs []error) {
 	of := j.Steps[i].Effective(j)
 	if of.Route == RouteBroadcast && j.Route != RouteBroadcast {
 		errs = append(errs, Invalid("route", "broadcast is for jobs without steps"))
 	}
+	errs = append(errs, checkLine("title", j.Steps[i].Title, MaxTitle)...)
 	errs = append(errs, of.validateAttempts()...)
 	problems := Problems(errors.Join(errs...))
 	errs = errs[:0]
 	for _, p := range problems {
-		errs = append(errs, Invalid(fmt.Sprintf("steps[%d].%s", i, p.Field), "%s", p.Reason))
+		if !slices.ContainsFunc(inherited, func(of *InvalidError) bool { return *of == *p }) {
+			errs = append(errs, Invalid(fmt.Sprintf("steps[%d].%s", i, p.Field), "%s", p.Reason))
+		}
 	}
 	return errs
 }

@@ -125,9 +125,11 @@ func TestAStepIsWrittenAsItIsRead(t *testing.T) {
 		t.Errorf("a single edge is read as %+v, %v", s, err)
 	}
 	for text, want := range map[string]string{
-		`{"join":"some"}`:                        `join "some" must be all, taken, any, or how many of after are enough`,
-		`{"join":0}`:                             `join 0 must be all, taken, any, or how many of after are enough`,
-		`{"after":{"step":"b","onn":"failure"}}`: `unknown field "onn"`,
+		`{"join":"some"}`:                         `"some" must be all, taken, any, or how many of after are enough`,
+		`{"join":0}`:                              `0 must be all, taken, any, or how many of after are enough`,
+		`{"after":{"step":"b","onn":"failure"}}`:  `is not a known field; there are step and on`,
+		`{"after":{"step":"b","true":"failure"}}`: `is not a known field; write "on", in quotes`,
+		`{"after":[3]}`:                           `must be the name of a step, or an object with step and on`,
 	} {
 		if err := json.Unmarshal([]byte(text), new(workflow.Step)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -3,8 +3,10 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Bounds of a graph.
@@ -90,17 +92,17 @@ func (e Edge) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads an object, or the name alone as text.
 func (e *Edge) UnmarshalJSON(data []byte) error {
 	*e = Edge{}
-	if bytes.HasPrefix(data, []byte(`"`)) {
+	switch data[0] {
+	case '"':
 		if err := json.Unmarshal(data, &e.Step); err != nil {
-			return fmt.Errorf("read after: %w", err)
+			return err
 		}
-	} else {
-		type plain Edge
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode((*plain)(e)); err != nil {
-			return fmt.Errorf("read after: %w", err)
+	case '{':
+		if err := e.unmarshalObject(data); err != nil {
+			return err
 		}
+	default:
+		return errors.New("must be the name of a step, or an object with step and on")
 	}
 	if e.On == "" {
 		e.On = OnSuccess
@@ -108,12 +110,35 @@ func (e *Edge) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// unmarshalObject reads an object. Some programs that write YAML take the word on for the truth value.
+func (e *Edge) unmarshalObject(data []byte) error {
+	type plain Edge
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	err := dec.Decode((*plain)(e))
+	if err == nil {
+		return nil
+	}
+	switch field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); {
+	case !unknown:
+		return err
+	case field == `"true"`:
+		return errors.New(`is not a known field; write "on", in quotes`)
+	default:
+		return errors.New("is not a known field; there are step and on")
+	}
+}
+
 // Edges are the sources of a step. In JSON, a single edge may be written without a list.
 type Edges []Edge
 
 // UnmarshalJSON reads a list of edges, or one edge.
 func (e *Edges) UnmarshalJSON(data []byte) error {
-	if bytes.HasPrefix(data, []byte("[")) {
+	switch data[0] {
+	case 'n': // null
+		*e = nil
+		return nil
+	case '[':
 		type plain Edges
 		return json.Unmarshal(data, (*plain)(e))
 	}
@@ -163,7 +188,7 @@ func (j Join) MarshalJSON() ([]byte, error) {
 func (j *Join) UnmarshalJSON(data []byte) error {
 	*j = Join{}
 	switch text := string(data); text {
-	case `"all"`:
+	case `"all"`, "null":
 	case `"taken"`:
 		j.Taken = true
 	case `"any"`:
@@ -171,7 +196,7 @@ func (j *Join) UnmarshalJSON(data []byte) error {
 	default:
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return fmt.Errorf("join %.40s must be all, taken, any, or how many of after are enough", text)
+			return fmt.Errorf("%.40s must be all, taken, any, or how many of after are enough", text)
 		}
 		j.Least = n
 	}
