@@ -68,6 +68,7 @@ export default defineConfig({
   base: "./",
   plugins: [react()],
   resolve: { alias },
+  worker: { format: "es" },
   build: {
     target: "es2022",
     assetsInlineLimit: 0, // fonts and pictures come from the origin, as the CSP says

@@ -1,6 +1,6 @@
 // Builds the console anew, beside dist, and fails when a file differs from the one in dist: what is
 // embedded is what its sources say. Then it fails when the console has grown beyond its budgets: what a
-// first visit loads, any page after that, the code editor, and all of it in the program.
+// first visit loads, any page after that, the layout of graphs, the code editor, and all of it in the program.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -59,6 +59,7 @@ const first = [...closure(language, closure(overview, closure(entry)))];
 const scripts = first.map(file).concat(join(dist, "theme.js"));
 const css = [...new Set(first.flatMap((c) => c.css ?? []))].map((f) => join(dist, f));
 const assets = readdirSync(join(dist, "assets")).map((f) => join(dist, "assets", f));
+const workers = assets.filter((f) => /\.worker-[^/]*\.js$/.test(f));
 const fonts = assets.filter((f) => f.endsWith(".woff2"));
 const rest = chunks.filter((c) => c.file.endsWith(".js") && !first.includes(c));
 const isEditor = (c) => /\/code\/|setup/.test(c.src ?? c.file);
@@ -77,6 +78,7 @@ const rows = [
     245 * kB,
   ],
   [`largest other chunk (${largest.file.split("/").at(-1)}), gzip`, gzip(file(largest)), 40 * kB],
+  ["layout of graphs, gzip", sum(workers, gzip), 40 * kB],
   ["code editor, gzip", sum(editor.map(file), gzip), 180 * kB],
   ["all of dist, in the program", sum(filesIn(dist), raw), 2200 * kB],
 ];

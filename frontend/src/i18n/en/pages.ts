@@ -25,6 +25,7 @@ import { runlist } from "./runlist";
 import { schedule } from "./schedule";
 import { secrets } from "./secrets";
 import { settings } from "./settings";
+import { steps } from "./steps";
 import { views } from "./views";
 
 /** The texts that not every page needs: in a file of their own, so that a first visit does not wait for them. */
@@ -58,6 +59,7 @@ export const pages = {
   secrets,
   settings,
   shortcuts,
+  steps,
   views,
 };
 

@@ -26,6 +26,7 @@ import { runlist } from "./runlist";
 import { schedule } from "./schedule";
 import { secrets } from "./secrets";
 import { settings } from "./settings";
+import { steps } from "./steps";
 import { views } from "./views";
 
 export const pages: PageMessages = {
@@ -58,5 +59,6 @@ export const pages: PageMessages = {
   secrets,
   settings,
   shortcuts,
+  steps,
   views,
 };

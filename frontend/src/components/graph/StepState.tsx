@@ -1,0 +1,30 @@
+import { CircleDashed, CircleDot, CircleQuestionMark, type LucideIcon } from "lucide-react";
+import { statusIcons } from "@/components/Status";
+import { usePageT } from "@/i18n";
+import { type StepState as State, stepTones } from "@/lib/graph/steps";
+
+export const stepIcons: Record<State, LucideIcon> = {
+  ...statusIcons,
+  waiting: CircleDashed,
+  ready: CircleDot,
+  unknown: CircleQuestionMark,
+};
+
+/** The word for the state of a step. */
+export function useStateWord(): (state: State) => string {
+  const t = usePageT();
+  const words: Record<State, string> = { ...t.status, ...t.steps.states };
+  return (state) => words[state];
+}
+
+/** The state of a step: icon, word and colour together. */
+export function StepState({ state, pill }: { state: State; pill?: boolean }) {
+  const word = useStateWord();
+  const Icon = stepIcons[state];
+  return (
+    <span className={`st c-${stepTones[state]}${pill ? " pill" : ""}`}>
+      <Icon size={14} className={state === "running" ? "spin" : undefined} aria-hidden />
+      {word(state)}
+    </span>
+  );
+}

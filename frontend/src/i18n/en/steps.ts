@@ -1,0 +1,42 @@
+import { count } from "./words";
+
+/** A step as it is read out. */
+export interface SpokenStep {
+  at: number;
+  of: number;
+  name: string;
+  state: string;
+  after: string[];
+  /** So many sources are not named. */
+  more: number;
+  wrong: boolean;
+}
+
+const list = (names: string[]): string =>
+  names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+
+export const steps = {
+  steps: (n: number) => count(n, "step", "steps"),
+  states: { waiting: "Waiting", ready: "Ready", unknown: "Not known" },
+  finally: "finally",
+  mayFail: "may fail",
+  tree: (n: number) => `Graph of ${count(n, "step", "steps")}`,
+  item: ({ at, of, name, state, after, more, wrong }: SpokenStep) =>
+    [
+      `step ${at} of ${of}`,
+      name,
+      state.toLowerCase(),
+      wrong && "has a problem",
+      after.length > 0 && `after ${list([...after, ...(more > 0 ? [`${more} more`] : [])])}`,
+    ]
+      .filter(Boolean)
+      .join(", "),
+  stack: (name: string, n: number) => `${name}, ${n} alike`,
+  tally: (n: number, of: number) => `${n} of ${of}`,
+  find: "Find a step",
+  nextBad: "Next failed step",
+  zoomIn: "Zoom in",
+  zoomOut: "Zoom out",
+  showAll: "Show all",
+  noLayout: "The graph cannot be drawn in this browser. The table lists all steps.",
+};
