@@ -125,7 +125,7 @@ var onlyLinkedBy = map[string][]string{
 	"github.com/carillon-scheduler/carillon/scheduler":         {"cmd", "internal"},
 	"github.com/nats-io/nats-server":                           {"cluster/embedded", "cluster/bustest", "cluster/clustertest", "runner/runnertest", "cmd", "internal"},
 	"github.com/gofiber":                                       {"webapi", "cmd", "internal"},
-	"cel.dev/cel-go":                                           {"scheduler", "cmd", "internal"},
+	"cel.dev/cel-go":                                           {"scheduler", "ledger", "webapi", "cmd", "internal"},
 	"go.opentelemetry.io/otel/sdk":                             {"cmd", "internal"},
 	"google.golang.org/grpc":                                   {}, // internal/otlp does without it
 	"github.com/ClickHouse":                                    {"logstore/clickhouse", "cmd", "internal"},

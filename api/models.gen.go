@@ -1245,6 +1245,9 @@ type LedgerEntry = outcome.Entry
 // LedgerPage defines model for LedgerPage.
 type LedgerPage = outcome.JobPage
 
+// LedgerStep A step of the run of a workflow, compared with the graph and with how its sources ended.
+type LedgerStep = outcome.Step
+
 // Level defines model for Level.
 type Level = string
 
@@ -2153,6 +2156,11 @@ type StepEdge struct {
 	Step string      `json:"step"`
 }
 
+// StepOutcome The outcome of a step. ran: it has ended. skipped: its edges or its condition said no.
+// cancelled: it was called off. pending: it has not ended. unjudged: there is not enough
+// data to tell. discrepancy: it contradicts the graph.
+type StepOutcome = outcome.StepOutcome
+
 // StreamState defines model for StreamState.
 type StreamState = fleet.StreamState
 
@@ -2795,6 +2803,9 @@ type GetJobLedgerParams struct {
 
 	// Outcome Only fires with this outcome; can be repeated
 	Outcome []Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Steps Also return the steps of the runs of workflows. A page then ends after 2,000 steps
+	Steps bool `form:"steps,omitempty" json:"steps,omitempty"`
 
 	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`

@@ -131,7 +131,9 @@ func (a *auditing) add(name job.Name, e *outcome.Entry) {
 	a.Days[len(a.Days)-1].Add(e)
 	a.Total.Add(e)
 	if e.Outcome == outcome.Discrepancy {
-		a.Discrepancies = append(a.Discrepancies, outcome.JobEntry{Job: name, Entry: *e})
+		found := outcome.JobEntry{Job: name, Entry: *e}
+		found.Steps = nil // its reason names those that are wrong
+		a.Discrepancies = append(a.Discrepancies, found)
 	}
 }
 

@@ -6,8 +6,8 @@
 //	cursors on TRIG ───▶ up to where decided ───┼──▶ Entry for Entry: ran, caught up, skipped,
 //	history ───────────▶ what became of them ───┘    missed, pending, or a discrepancy
 //
-// It shares the schedule's arithmetic with the scheduler, package job, and nothing else:
-// not the state machine, its position, or what it remembers.
+// It shares the schedule's arithmetic with the scheduler, package job, the language of conditions, and
+// nothing else: not the state machine, its position, or what it remembers.
 //
 // # What counts as a discrepancy
 //
@@ -15,6 +15,11 @@
 // run for a fire that no version had; two outcomes for one fire; a fixed-delay job that has
 // stopped to fire. Whether a run went well is no matter of the ledger, nor are runs that
 // no schedule asked for.
+//
+// The steps of a workflow's run are judged too: each by its edges, its condition, and how the steps
+// before it ended, and the run by how its steps did. The rules are written apart from those of package
+// workflow, by which the scheduler goes. That a step was cancelled, or that a person ended the run, no
+// graph can say: this is taken as it is recorded.
 //
 // A schedule that shifts fires from days that its calendars exclude owes a fire on each of its own
 // days, which ran or was moved. To where it was moved only the record of that run says, as the

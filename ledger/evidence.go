@@ -35,6 +35,11 @@ type Evidence struct {
 // job.ErrUnavailable when the history cannot be read.
 func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
 	j := &judge{book: v.book()}
+	var failed error
+	tell := func(e *outcome.Entry) bool {
+		failed = v.judgeSteps(ctx, e)
+		return failed == nil && yield(e)
+	}
 	after, upto := from.UnixMilli()-1, to.UnixMilli()-1
 	if err := v.readEdges(ctx, j.book, after, upto); err != nil {
 		return false, err
@@ -50,8 +55,8 @@ func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*out
 				return false, err
 			}
 		}
-		if !j.window(fires, rows, yield) {
-			return false, nil
+		if !j.window(fires, rows, tell) {
+			return false, failed
 		}
 		after = all
 	}

@@ -31,6 +31,7 @@ const (
 	MaxRange     = 92 * 24 * time.Hour
 	DefaultLimit = 100  // entries of a job on a page
 	MaxLimit     = 1000 // the same
+	MaxSteps     = 2000 // with the fire that exceeds it
 	pageWithin   = 10 * time.Second
 )
 
@@ -40,6 +41,9 @@ type JobRequest struct {
 	Outcomes []outcome.Outcome // only these; none is all
 	Cursor   string            // before which instant the page ends: where the one before began
 	Limit    int               // from 1 to MaxLimit; defaults to DefaultLimit
+	Steps    bool              // with the steps of workflows' runs; then a page ends after [MaxSteps] of them
+
+	left int // steps for which there is room on the page
 }
 
 func checkRange(from, to time.Time) error {
@@ -78,7 +82,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 		}
 		r.To = instant(min(ms, r.To.UnixMilli()))
 	}
-	if r.Limit == 0 {
+	if r.left = MaxSteps; r.Limit == 0 {
 		r.Limit = DefaultLimit
 	}
 	shard := name.Shard(l.conn.Cluster().Shards)
@@ -111,7 +115,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 		if end, full := r.add(page, entries); full {
 			from = end
 		}
-		if to = from; to.After(r.From) && (len(page.Items) >= r.Limit || time.Now().After(ends)) {
+		if to = from; to.After(r.From) && (len(page.Items) >= r.Limit || r.left <= 0 || time.Now().After(ends)) {
 			page.Next = strconv.FormatInt(to.UnixMilli(), 10)
 			break
 		}
@@ -129,12 +133,16 @@ const firstSpan = 15 * time.Minute
 // the fire time of the oldest that it took: entries of one fire are on one page.
 func (r *JobRequest) add(page *outcome.JobPage, entries []outcome.Entry) (end time.Time, full bool) {
 	for _, e := range slices.Backward(entries) {
-		if len(page.Items) >= r.Limit && !e.FireTime.Equal(end) {
+		if (len(page.Items) >= r.Limit || r.left <= 0) && !e.FireTime.Equal(end) {
 			return end, true
 		}
 		end = e.FireTime
 		page.Counts.Add(&e)
+		if !r.Steps {
+			e.Steps = nil
+		}
 		if len(r.Outcomes) == 0 || slices.Contains(r.Outcomes, e.Outcome) {
+			r.left -= len(e.Steps)
 			page.Items = append(page.Items, e)
 		}
 	}

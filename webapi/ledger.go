@@ -41,6 +41,7 @@ func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequest
 	}
 	page, err := h.ledger.Job(ctx, name, ledger.JobRequest{
 		From: from, To: to, Outcomes: r.Params.Outcome, Cursor: r.Params.Cursor, Limit: cmp.Or(r.Params.Limit, ledger.DefaultLimit),
+		Steps: r.Params.Steps,
 	})
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)

@@ -250,6 +250,7 @@ type Labels = api.Labels
 type LedgerDay = api.LedgerDay
 type LedgerEntry = api.LedgerEntry
 type LedgerPage = api.LedgerPage
+type LedgerStep = api.LedgerStep
 type Level = api.Level
 type LogBucket = api.LogBucket
 type LogEnd = api.LogEnd
@@ -348,6 +349,7 @@ type Status = api.Status
 type StatusCounts = api.StatusCounts
 type Step = api.Step
 type StepEdge = api.StepEdge
+type StepOutcome = api.StepOutcome
 type StreamState = api.StreamState
 type Tally = api.Tally
 type Target = api.Target
@@ -831,6 +833,9 @@ type GetJobLedgerParams struct {
 
 	// Outcome Only fires with this outcome; can be repeated
 	Outcome *[]Outcome `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// Steps Also return the steps of the runs of workflows. A page then ends after 2,000 steps
+	Steps *bool `form:"steps,omitempty" json:"steps,omitempty"`
 
 	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -2235,6 +2240,7 @@ func (a *API) GetJobLedger(ctx context.Context, group GroupName, name JobName, p
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("outcome", params.Outcome, "array", "")
+		r.parameter("steps", params.Steps, "boolean", "")
 		r.parameter("cursor", params.Cursor, "string", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}

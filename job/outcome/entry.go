@@ -47,6 +47,8 @@ type Entry struct {
 	// Late is from Due to DecidedAt, when it became durable that the run is triggered, that it
 	// waits first, or why there is none.
 	Late job.Duration `json:"late,omitempty"`
+	// Steps are those of the run of a workflow, in the order of its document.
+	Steps []Step `json:"steps,omitempty"`
 }
 
 // Tally counts fires by their outcome.

@@ -16,3 +16,17 @@ var (
 	BeforeFirstVersion = None{define("before_first_version", "it was before the first version of the job that is kept")}
 	RecordedNow        = One{define("recorded_now", "its fire is recorded as {outcome:state} now")}
 )
+
+// What the ledger says of a step of a workflow.
+var (
+	StepNothingKnown     = None{define("step_nothing_known", "the run has ended, and nothing is known of the end of this step")}
+	StepNotOwed          = One{define("step_not_owed", "it ran, and had to be skipped: {why:free}")}
+	StepHadToFail        = One{define("step_had_to_fail", "it had to fail: {why:free}")}
+	StepOwed             = One{define("step_owed", "it was skipped, and had to run: {why:free}")}
+	StepBeforeSource     = One{define("step_before_source", "it began, and step {step:word} has not ended")}
+	StepSkippedEarly     = One{define("step_skipped_early", "it was skipped, and step {step:word} has not ended")}
+	StepOfNoWorkflow     = Two{define("step_of_no_workflow", "the run {run_id:word} is of a step that version {version:number} does not have")}
+	WorkflowStatusWrong  = One{define("workflow_status_wrong", "by its steps the run had to end as {status:status}")}
+	StepsContradict      = One{define("steps_contradict", "its steps contradict their graph: {steps:phrase}")}
+	StepConditionUnknown = One{define("step_condition_unknown", "its condition cannot be computed any more: {why:free}")}
+)

@@ -4277,7 +4277,32 @@ export interface components {
             finished_at?: string;
             /** @description The time from due to decided_at: how late the fire was decided, without the time that the run was queued */
             late?: components["schemas"]["Duration"];
+            /** @description The steps of the run, if it is one of a workflow and `steps` was asked for */
+            steps?: components["schemas"]["LedgerStep"][];
         };
+        /** @description A step of the run of a workflow, compared with the graph and with how its sources ended. */
+        LedgerStep: {
+            step: string;
+            outcome: components["schemas"]["StepOutcome"];
+            /** @description Why it did not run, how it ended, or what is wrong */
+            reason?: components["schemas"]["Reason"];
+            /** @description The run of the step */
+            run_id: string;
+            status?: components["schemas"]["Status"];
+            /** @description The newest attempt */
+            attempt?: number;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            finished_at?: string;
+        };
+        /**
+         * @description The outcome of a step. ran: it has ended. skipped: its edges or its condition said no.
+         *     cancelled: it was called off. pending: it has not ended. unjudged: there is not enough
+         *     data to tell. discrepancy: it contradicts the graph.
+         * @enum {string}
+         */
+        StepOutcome: "ran" | "skipped" | "cancelled" | "pending" | "unjudged" | "discrepancy";
         /** @description Number of fires per outcome, without zeros. */
         Tally: {
             /** @description Number of all fires */
@@ -5842,6 +5867,8 @@ export type AffectedJob = components['schemas']['AffectedJob'];
 export type AffectedFire = components['schemas']['AffectedFire'];
 export type Outcome = components['schemas']['Outcome'];
 export type LedgerEntry = components['schemas']['LedgerEntry'];
+export type LedgerStep = components['schemas']['LedgerStep'];
+export type StepOutcome = components['schemas']['StepOutcome'];
 export type Tally = components['schemas']['Tally'];
 export type LedgerPage = components['schemas']['LedgerPage'];
 export type BackfillRequest = components['schemas']['BackfillRequest'];
@@ -7169,6 +7196,8 @@ export interface operations {
                 to?: string;
                 /** @description Only fires with this outcome; can be repeated */
                 outcome?: components["schemas"]["Outcome"][];
+                /** @description Also return the steps of the runs of workflows. A page then ends after 2,000 steps */
+                steps?: boolean;
                 /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Maximum number of entries in the page */

@@ -32,12 +32,15 @@ func newLedgerShowCommand() *cobra.Command {
 	var within cli.Range
 	var outcomes []string
 	var limit int
+	var steps bool
 	cmd := &cobra.Command{
 		Use:   "show JOB",
 		Short: "Show every fire of a job and its outcome",
 		Long: "Show every fire of a job, newest first, and its outcome. The fires are computed from the versions\n" +
-			"of the job and compared with the history. A mismatch is a discrepancy.",
-		Example: "  carillon ledger show ops/backup --since 7d\n  carillon ledger show ops/backup --outcome skipped,missed,discrepancy\n" +
+			"of the job and compared with the history. A mismatch is a discrepancy. With --steps, each step of a\n" +
+			"workflow's run is compared with the graph and with the ends of the steps before it.",
+		Example: "  carillon ledger show ops/backup --since 7d\n  carillon ledger show billing/nightly --steps\n" +
+			"  carillon ledger show ops/backup --outcome skipped,missed,discrepancy\n" +
 			"  carillon ledger show ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
 		Args: cobra.ExactArgs(1),
 	}
@@ -45,6 +48,7 @@ func newLedgerShowCommand() *cobra.Command {
 	cmd.ValidArgsFunction = r.JobNames
 	within.Add(cmd.Flags(), "24h")
 	cmd.Flags().StringSliceVar(&outcomes, "outcome", nil, "only fires with this `outcome`; can be repeated")
+	cmd.Flags().BoolVar(&steps, "steps", false, "also show the steps of each run of a workflow")
 	cmd.Flags().IntVar(&limit, "limit", 200, "maximum number of fires to show; 0 shows all")
 	cli.Complete(cmd, "outcome", cli.Words[string](outcome.Outcomes)...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -64,7 +68,7 @@ func newLedgerShowCommand() *cobra.Command {
 			return err
 		}
 		page, err := api.Ledger(cmd.Context(), name, client.GetJobLedgerParams{
-			From: &from, To: &to, Outcome: client.OptionalList(cli.Words[outcome.Outcome](outcomes)),
+			From: &from, To: &to, Outcome: client.OptionalList(cli.Words[outcome.Outcome](outcomes)), Steps: client.Optional(steps),
 		}, limit)
 		if err != nil {
 			return err
@@ -82,6 +86,11 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 		e := &page.Items[i]
 		t.Row(t.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
 			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(string(e.Reason), 2*draw.NoteWidth))
+		for k := range e.Steps {
+			s := &e.Steps[k]
+			t.Row("  "+s.Step, string(s.Outcome), draw.OrDash(string(s.Status)), "", draw.Took(s.StartedAt, s.FinishedAt), "",
+				string(s.RunID), t.Cell(string(s.Reason), 2*draw.NoteWidth))
+		}
 	}
 	if len(page.Items) > 0 {
 		t.Line("")

@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+)
+
+// playedRun is a run of a random graph as the scheduler's rules have it, with ends in a random order.
+type playedRun struct {
+	rng   *rand.Rand
+	of    job.Job
+	graph *workflow.Graph
+	run   runlog.Run
+	rows  map[job.RunID]*runlog.Run
+}
+
+var playedStates = map[workflow.State]job.Status{
+	workflow.Succeeded: job.StatusSucceeded, workflow.Failed: job.StatusFailed, workflow.TimedOut: job.StatusTimedOut,
+	workflow.Lost: job.StatusLost, workflow.Missed: job.StatusMissed, workflow.Skipped: job.StatusSkipped, workflow.Cancelled: job.StatusCancelled,
+}
+
+func play(seed uint64) *playedRun {
+	p := &playedRun{rng: rand.New(rand.NewPCG(seed, 11)), rows: map[job.RunID]*runlog.Run{}}
+	p.of.Job = "g/a"
+	p.run = runlog.Run{RunID: job.NewRunID(time.UnixMilli(1e12)), Job: "g/a", Version: 1, Attempt: 1, StartedAt: time.UnixMilli(1e12)}
+	n := 1 + p.rng.IntN(12)
+	finally := n - p.rng.IntN(min(n, 3))
+	ons := []workflow.On{workflow.OnSuccess, workflow.OnSuccess, workflow.OnFailure, workflow.OnEnd, workflow.OnAlways}
+	for i := range n {
+		s := job.Step{Step: workflow.Step{Name: fmt.Sprintf("s%d", i), Finally: i >= finally, MayFail: p.rng.IntN(5) == 0}}
+		for k := range i {
+			if p.rng.IntN(10) < 4 && (!s.Finally || k >= finally) {
+				s.After = append(s.After, workflow.Edge{Step: fmt.Sprintf("s%d", k), On: ons[p.rng.IntN(len(ons))]})
+			}
+		}
+		switch edges := len(s.After); {
+		case edges == 0:
+		case p.rng.IntN(5) == 0:
+			s.Join.Taken = true
+		case p.rng.IntN(3) == 0:
+			s.Join.Least = 1 + p.rng.IntN(edges)
+		}
+		p.of.Steps = append(p.of.Steps, s)
+	}
+	var problems []workflow.Problem
+	if p.graph, problems = job.Graph(p.of.Steps); len(problems) > 0 {
+		panic(fmt.Sprint(problems))
+	}
+	p.end()
+	return p
+}
+
+type beginAll struct{}
+
+func (beginAll) Begin(int) workflow.State    { return workflow.Ready }
+func (beginAll) Skip(int, workflow.Decision) {}
+
+// end has all steps end, and the run with them.
+func (p *playedRun) end() {
+	states := p.graph.Start()
+	p.graph.Settle(states, nil, beginAll{})
+	ends := []workflow.State{workflow.Succeeded, workflow.Succeeded, workflow.Succeeded, workflow.Failed, workflow.TimedOut, workflow.Lost, workflow.Missed, workflow.Cancelled}
+	for !p.graph.Final(states) {
+		var ready []int
+		for i, s := range states {
+			if s == workflow.Ready {
+				ready = append(ready, i)
+			}
+		}
+		i := ready[p.rng.IntN(len(ready))]
+		states[i] = ends[p.rng.IntN(len(ends))]
+		p.graph.Settle(states, []int{i}, beginAll{})
+	}
+	for i, s := range states {
+		p.said(p.of.Steps[i].Name, playedStates[s])
+	}
+	p.run.Status = playedStates[p.graph.End(states, workflow.Succeeded).State]
+	if p.run.Status == job.StatusCancelled {
+		p.run.Reason = "1 of 2 steps were cancelled: a"
+	}
+}
+
+func (p *playedRun) said(step string, s job.Status) {
+	id := job.StepRunID(p.run.RunID, step)
+	p.rows[id] = &runlog.Run{RunID: id, Attempt: 1, Status: s, Cause: job.CauseStep, Parent: p.run.RunID}
+}
+
+func (p *playedRun) judge() ([]outcome.Step, string) {
+	j := &graphJudge{of: &p.of, run: &p.run, rows: p.rows, settled: true}
+	return j.judge()
+}
+
+// The scheduler's rules and those of the ledger are written apart. Each sees what the other does as right.
+func TestTheLedgerAgreesWithTheSchedulerOnRandomGraphs(t *testing.T) {
+	for seed := range uint64(2_000) {
+		if steps, wrong := play(seed).judge(); wrong != "" {
+			t.Fatalf("seed %d: %s: %+v", seed, wrong, steps)
+		}
+	}
+}
+
+// One step is said to have done the opposite of what its sources ask for.
+func TestTheLedgerFindsAStepThatContradictsARandomGraph(t *testing.T) {
+	for seed := range uint64(2_000) {
+		p := play(seed)
+		i := p.rng.IntN(len(p.of.Steps))
+		step := p.of.Steps[i].Name
+		was := p.rows[job.StepRunID(p.run.RunID, step)].Status
+		switch {
+		case was == job.StatusSkipped:
+			p.said(step, job.StatusSucceeded)
+		case was == job.StatusCancelled:
+			continue // of a step that somebody calls off nothing is owed
+		case p.rng.IntN(2) == 0:
+			delete(p.rows, job.StepRunID(p.run.RunID, step))
+			if len(p.rows) == 0 && p.run.Status != job.StatusSucceeded && p.run.Status != job.StatusFailed {
+				continue
+			}
+		default:
+			p.said(step, job.StatusSkipped)
+		}
+		steps, wrong := p.judge()
+		if wrong == "" || steps[i].Outcome != outcome.StepDiscrepancy {
+			t.Fatalf("seed %d: step %s was %s, and it is not seen that it is said to be otherwise: %q %+v", seed, step, was, wrong, steps)
+		}
+	}
+}
+
+// A run is said to have ended otherwise than its steps.
+func TestTheLedgerFindsARunThatContradictsItsSteps(t *testing.T) {
+	for seed := range uint64(2_000) {
+		p := play(seed)
+		was := p.run.Status
+		p.run.Reason = ""
+		for _, s := range []job.Status{job.StatusSucceeded, job.StatusFailed, job.StatusSkipped, job.StatusTimedOut} {
+			if p.run.Status = s; s == was {
+				continue
+			}
+			if _, wrong := p.judge(); wrong == "" {
+				t.Fatalf("seed %d: the run ended as %s, and it is not seen that it is said to be %s", seed, was, s)
+			}
+		}
+	}
+}

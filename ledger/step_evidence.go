@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/internal/condition"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/cron"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/logstore"
+)
+
+// StepTolerance is how long after the end of a workflow's run the end of a step may come into the history. The
+// executor tells it on another stream than the scheduler tells that of the run.
+const StepTolerance = time.Minute
+
+// judgeSteps adds what became of the steps of the run of an entry, if that is one of a workflow. An entry whose
+// steps contradict their graph becomes a discrepancy.
+func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
+	if e.Outcome != outcome.Ran && e.Outcome != outcome.CaughtUp && e.Outcome != outcome.Pending {
+		return nil
+	}
+	of := v.version(e.Version)
+	if of == nil || len(of.Steps) == 0 {
+		return nil
+	}
+	attempts, err := v.Store.Run(ctx, e.RunID)
+	if errors.Is(err, job.ErrNotFound) {
+		return nil // it has been deleted since
+	}
+	if err != nil {
+		return fmt.Errorf("%w: read run %s: %w", job.ErrUnavailable, e.RunID, err)
+	}
+	j := &graphJudge{of: of, run: &attempts[0]}
+	j.settled = v.Ingested && j.run.RunStatus().Final() && j.run.FinishedAt.Add(StepTolerance).Before(v.Cursor.DoneFor(v.Job))
+	if j.rows, err = v.stepRows(ctx, j.run); err != nil {
+		return err
+	}
+	j.holds = func(s *job.Step) (bool, error, error) { return v.holds(ctx, j, s) }
+	steps, wrong := j.judge()
+	e.Steps = steps
+	if wrong != "" {
+		contradict(e, wrong)
+	}
+	return nil
+}
+
+// version returns a version that is kept, nil if it is not.
+func (v Evidence) version(number int) *job.Job {
+	for _, entry := range v.Versions {
+		if entry.Version.Version == number {
+			return &entry.Version.Job
+		}
+	}
+	return nil
+}
+
+// stepRows returns the newest attempts of the runs of a run's steps.
+func (v Evidence) stepRows(ctx context.Context, run *runlog.Run) (map[job.RunID]*runlog.Run, error) {
+	rows := map[job.RunID]*runlog.Run{}
+	filter := logstore.RunFilter{
+		Jobs: []job.Name{v.Job}, Causes: []job.Cause{job.CauseStep}, Parent: run.RunID,
+		From: run.FireTime, To: run.FireTime.Add(time.Millisecond), Limit: logstore.MaxRuns,
+	}
+	for {
+		page, err := v.Store.Runs(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("%w: read the steps of run %s: %w", job.ErrUnavailable, run.RunID, err)
+		}
+		for i := range page.Runs {
+			rows[page.Runs[i].RunID] = &page.Runs[i]
+		}
+		if filter.Cursor = page.Next; page.Next == "" {
+			return rows, nil
+		}
+	}
+}
+
+// holds evaluates the condition of a step with what the history has of its sources. unknown says why it
+// cannot be evaluated, err why it cannot be computed.
+func (v Evidence) holds(ctx context.Context, j *graphJudge, s *job.Step) (holds bool, unknown, err error) {
+	c, err := condition.Parse(s.If)
+	if err != nil {
+		return false, err, nil
+	}
+	zone, err := cron.LoadZone(j.of.Schedule.Zone)
+	if err != nil {
+		return false, err, nil
+	}
+	// Only runs that a schedule asked for are judged, and those have the parameters of their version.
+	params, err := job.ParamsAt(j.of.Params, j.run.FireTime, zone.Location())
+	if err != nil {
+		return false, err, nil
+	}
+	values := condition.Values{Params: params, Results: map[string]json.RawMessage{}, Status: map[string]string{}}
+	for _, name := range c.Steps() {
+		r := j.row(name)
+		if r == nil {
+			return false, errors.New(reason.StepNothingKnown.String()), nil
+		}
+		values.Status[name] = string(r.RunStatus())
+	}
+	for _, name := range c.Results() {
+		if values.Status[name] != string(job.StatusSucceeded) {
+			continue
+		}
+		if values.Results[name], err = v.result(ctx, j.row(name)); err != nil {
+			return false, err, nil
+		}
+	}
+	holds, err = c.Holds(values)
+	return holds, nil, err
+}
+
+// result returns what a run has returned. Lists do not have it.
+func (v Evidence) result(ctx context.Context, r *runlog.Run) (json.RawMessage, error) {
+	attempts, err := v.Store.Run(ctx, r.RunID)
+	if err != nil {
+		return nil, fmt.Errorf("%w: read run %s: %w", job.ErrUnavailable, r.RunID, err)
+	}
+	for i := range attempts {
+		if attempts[i].Attempt == r.Attempt {
+			return attempts[i].Result, nil
+		}
+	}
+	return nil, errors.New(reason.StepNothingKnown.String())
+}

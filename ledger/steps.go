@@ -1,0 +1,242 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+)
+
+// graphJudge judges the steps of one run of a workflow. It looks at each step alone, and at how its sources
+// are recorded to have ended. It is not the scheduler's code, so that a fault there is seen here.
+type graphJudge struct {
+	of  *job.Job    // as it was in the run's version
+	run *runlog.Run // the workflow's
+	// rows are the newest attempts of the steps' runs.
+	rows map[job.RunID]*runlog.Run
+	// settled says that what the history does not know has not happened.
+	settled bool
+	// holds evaluates the condition of a step. unknown says why it cannot be evaluated any more, err why
+	// it could not be computed then either.
+	holds func(s *job.Step) (holds bool, unknown, err error)
+}
+
+// row returns what is recorded of the run of a step, nil if nothing is.
+func (j *graphJudge) row(step string) *runlog.Run { return j.rows[job.StepRunID(j.run.RunID, step)] }
+
+// status returns how a step has ended, "" if it has not.
+func (j *graphJudge) status(step string) job.Status {
+	if r := j.row(step); r != nil && r.RunStatus().Final() {
+		return r.RunStatus()
+	}
+	return ""
+}
+
+// judge returns what became of each step, in the order of the document, and what contradicts the graph in the run
+// as a whole, "" if nothing does.
+func (j *graphJudge) judge() (steps []outcome.Step, wrong string) {
+	if !j.begun() {
+		return nil, ""
+	}
+	known := map[job.RunID]bool{}
+	var bad []string
+	for i := range j.of.Steps {
+		s := &j.of.Steps[i]
+		e := j.step(s)
+		known[e.RunID] = true
+		steps = append(steps, e)
+		if e.Outcome == outcome.StepDiscrepancy {
+			bad = append(bad, s.Name)
+		}
+	}
+	for id := range j.rows {
+		if !known[id] {
+			return steps, reason.StepOfNoWorkflow.With(id, j.run.Version)
+		}
+	}
+	if len(bad) > 0 {
+		return steps, reason.StepsContradict.With(strings.Join(bad, ", "))
+	}
+	if want := j.end(); want != "" && want != j.run.RunStatus() {
+		return steps, reason.WorkflowStatusWrong.With(want)
+	}
+	return steps, ""
+}
+
+// begun reports whether the run has come to its steps. One that was queued may have ended without.
+func (j *graphJudge) begun() bool {
+	if len(j.rows) > 0 || !j.run.RunStartedAt().IsZero() {
+		return true
+	}
+	switch j.run.RunStatus() { //nolint:exhaustive // in the others it has not
+	case job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut:
+		return true
+	}
+	return false
+}
+
+// step returns what became of a step.
+func (j *graphJudge) step(s *job.Step) outcome.Step {
+	e := outcome.Step{Step: s.Name, RunID: job.StepRunID(j.run.RunID, s.Name), Outcome: outcome.StepPending}
+	r := j.row(s.Name)
+	if r != nil {
+		e.Status, e.Attempt, e.Reason = r.RunStatus(), r.Attempt, why(r)
+		e.StartedAt, e.FinishedAt = r.RunStartedAt(), r.FinishedAt
+	}
+	contradict := func(why string) outcome.Step { return contradictStep(e, why) }
+	if j.status(s.Name) == "" {
+		if j.run.RunStatus().Final() && j.settled {
+			return contradict(reason.StepNothingKnown.String())
+		}
+		return e
+	}
+	switch e.Status { //nolint:exhaustive // any other has run
+	case job.StatusSkipped:
+		e.Outcome = outcome.StepSkipped
+	case job.StatusCancelled:
+		e.Outcome = outcome.StepCancelled
+		return e // whoever called it off did not ask the graph
+	default:
+		e.Outcome = outcome.StepRan
+	}
+	skips, open := j.edges(s)
+	ran := e.Outcome == outcome.StepRan
+	switch {
+	case open != "" && !j.settled:
+		return e // how its source ended is on its way
+	case open != "" && ran:
+		return contradict(reason.StepBeforeSource.With(open))
+	case open != "":
+		return contradict(reason.StepSkippedEarly.With(open))
+	case skips != "" && ran:
+		return contradict(reason.StepNotOwed.With(skips))
+	case skips == "" && s.If == "" && !ran:
+		return contradict(reason.StepOwed.With("its edges are met"))
+	case skips != "" || s.If == "":
+		return e
+	}
+	return j.condition(s, e)
+}
+
+// condition judges a step whose edges say that its condition decides.
+func (j *graphJudge) condition(s *job.Step, e outcome.Step) outcome.Step {
+	ran := e.Outcome == outcome.StepRan
+	holds, unknown, err := j.holds(s)
+	computed := reason.Read(string(e.Reason)).Code != reason.StepConditionError.Code
+	switch {
+	case unknown != nil:
+		e.Outcome, e.Reason = outcome.StepUnjudged, reason.Text(reason.StepConditionUnknown.With(unknown))
+	case err != nil && (!ran || computed):
+		return contradictStep(e, reason.StepHadToFail.With(reason.StepConditionError.With(err)))
+	case err == nil && !computed:
+		return contradictStep(e, reason.StepOwed.With("its condition can be computed"))
+	case err == nil && holds && !ran:
+		return contradictStep(e, reason.StepOwed.With("its condition is true"))
+	case err == nil && !holds && ran:
+		return contradictStep(e, reason.StepNotOwed.With(reason.StepCondition.With(s.If)))
+	}
+	return e
+}
+
+func contradictStep(e outcome.Step, why string) outcome.Step {
+	e.Outcome, e.Reason = outcome.StepDiscrepancy, reason.Text(why)
+	return e
+}
+
+// edges lays the ends of a step's sources beside its edges. skips is why it had to be skipped, "" if it did not;
+// open names a source that had to end first, and has not.
+func (j *graphJudge) edges(s *job.Step) (skips, open string) {
+	if s.Finally {
+		for i := range j.of.Steps {
+			if main := &j.of.Steps[i]; !main.Finally && j.status(main.Name) == "" {
+				return "", main.Name
+			}
+		}
+	}
+	met, skipped, unmet := 0, 0, []string(nil)
+	for _, e := range s.After {
+		is := j.status(e.Step)
+		switch {
+		case is == "":
+			open = e.Step
+		case meets(e.On, is):
+			met++
+		default:
+			if is == job.StatusSkipped {
+				skipped++
+			}
+			unmet = append(unmet, reason.StepNeeds.With(e.On, e.Step, is))
+		}
+	}
+	enough := met == len(s.After)
+	switch {
+	case s.Join.Taken && len(s.After) > 0:
+		enough = met > 0 && met+skipped == len(s.After)
+	case s.Join.Least > 0:
+		if enough = met >= s.Join.Least; enough {
+			open = "" // it does not wait for the others
+		}
+	}
+	if open != "" || enough {
+		return "", open
+	}
+	return reason.Join(unmet...), ""
+}
+
+// meets reports whether the end of a source meets an edge.
+func meets(on workflow.On, s job.Status) bool {
+	switch on {
+	case workflow.OnAlways:
+		return true
+	case workflow.OnEnd:
+		return s == job.StatusSucceeded || endedBadly(s)
+	case workflow.OnFailure:
+		return endedBadly(s)
+	case workflow.OnSuccess:
+	}
+	return s == job.StatusSucceeded
+}
+
+func endedBadly(s job.Status) bool {
+	return s == job.StatusFailed || s == job.StatusTimedOut || s == job.StatusLost || s == job.StatusMissed
+}
+
+// end returns how the run had to end by its steps, "" if more than its steps says how, or if that cannot be told.
+func (j *graphJudge) end() job.Status {
+	is, code := j.run.RunStatus(), reason.Read(string(j.run.Reason)).Code
+	switch {
+	case !is.Final(), is == job.StatusLost, is == job.StatusMissed:
+		return ""
+	case is == job.StatusTimedOut:
+		if j.of.TotalTimeout > 0 {
+			return ""
+		}
+	case is == job.StatusCancelled && code != reason.StepsCancelled.Code:
+		return "" // somebody cancelled the run itself
+	case is == job.StatusFailed && code == reason.WorkflowResult.Code:
+		return ""
+	}
+	want, ran := job.StatusSucceeded, false
+	for i := range j.of.Steps {
+		s := &j.of.Steps[i]
+		status := j.status(s.Name)
+		switch {
+		case status == "":
+			return ""
+		case status == job.StatusSkipped:
+			continue
+		case endedBadly(status) && !s.MayFail:
+			want = job.StatusFailed
+		case status == job.StatusCancelled && !s.MayFail && want == job.StatusSucceeded:
+			want = job.StatusCancelled
+		}
+		ran = ran || status != job.StatusCancelled
+	}
+	if want == job.StatusSucceeded && !ran {
+		want = job.StatusSkipped
+	}
+	return want
+}

@@ -1,0 +1,201 @@
+package ledger_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/job/workflow"
+	"github.com/carillon-scheduler/carillon/logstore"
+)
+
+// stepAfter returns a step that comes after others, each "name" or "name on condition".
+func stepAfter(name string, sources ...string) job.Step {
+	s := job.Step{Step: workflow.Step{Name: name}, Task: job.Task{Shell: "true"}}
+	for _, text := range sources {
+		source, on, _ := strings.Cut(text, " on ")
+		if on == "" {
+			on = string(workflow.OnSuccess)
+		}
+		s.After = append(s.After, workflow.Edge{Step: source, On: workflow.On(on)})
+	}
+	return s
+}
+
+func with(s job.Step, change func(*job.Step)) job.Step {
+	change(&s)
+	return s
+}
+
+// newWorkflowWorld returns the evidence about a workflow that fires at noon.
+func newWorkflowWorld(t *testing.T, change func(*job.Job), steps ...job.Step) *world {
+	t.Helper()
+	w := newWorld(t)
+	once := noon
+	j := job.Job{Job: report, Steps: steps}
+	j.Schedule.Once = &once
+	if change != nil {
+		change(&j)
+	}
+	j = j.WithDefaults()
+	if err := j.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	w.Versions = append(w.Versions, &bus.JobEntry{Version: job.Version{Job: j, Version: 1, EffectiveFrom: at(-60)}, Revision: 1})
+	return w
+}
+
+var workflowRun = job.FireRunID(report, noon.UnixMilli(), job.CauseSchedule)
+
+// stepped has the history say what became of a step.
+func (w *world) stepped(step string, s job.Status, change ...func(*logstore.Update)) {
+	w.Helper()
+	u := logstore.Update{
+		Kind: runlog.KindRecorded, RunID: job.StepRunID(workflowRun, step), Job: report, Version: 1, Attempt: 1, Cause: job.CauseStep,
+		Parent: workflowRun, At: noon.Add(time.Second), Status: s,
+	}
+	for _, f := range change {
+		f(&u)
+	}
+	if err := w.Store.WriteRuns(w.Context(), "", []logstore.Update{u}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func because(code string) func(*logstore.Update) {
+	return func(u *logstore.Update) { u.Reason = code }
+}
+
+// returned makes an update that of an executor which returns a value.
+func returned(result string) func(*logstore.Update) {
+	return func(u *logstore.Update) {
+		u.Kind, u.StartedAt, u.FinishedAt, u.Result = runlog.KindFinished, u.At, u.At, json.RawMessage(result)
+	}
+}
+
+// steps returns the outcome of the fire at noon, its reason, and a line for each step.
+func (w *world) steps() (fire string, steps []string) {
+	w.Helper()
+	if _, err := w.Judge(w.Context(), at(0), at(1), func(e *outcome.Entry) bool {
+		fire = strings.TrimSpace(fmt.Sprintf("%s %s", e.Outcome, e.Reason))
+		for _, s := range e.Steps {
+			steps = append(steps, strings.TrimSpace(fmt.Sprintf("%s %s %s", s.Step, s.Outcome, s.Reason)))
+		}
+		return true
+	}); err != nil {
+		w.Fatal(err)
+	}
+	return fire, steps
+}
+
+// Each case is a workflow of which the history says something, and what the ledger says of that.
+func TestEachStepIsLaidBesideTheGraph(t *testing.T) {
+	chain := []job.Step{stepAfter("a"), stepAfter("b", "a")}
+	needs := reason.StepNeeds.With("success", "a", job.StatusFailed)
+	ifA := with(stepAfter("b", "a"), func(s *job.Step) { s.If = "results.a.rows > 0" })
+	finally := with(stepAfter("z"), func(s *job.Step) { s.Finally = true })
+	type said map[string]job.Status
+	for name, c := range map[string]struct {
+		steps  []job.Step
+		change func(*job.Job)
+		run    job.Status
+		why    string // of the run
+		said   said
+		result string // of a
+		fire   string
+		want   []string
+	}{
+		"a chain that succeeded": {steps: chain, run: job.StatusSucceeded, said: said{"a": job.StatusSucceeded, "b": job.StatusSucceeded}, fire: "ran", want: []string{"a ran", "b ran"}},
+		"a step after one that failed is skipped": {
+			steps: chain, run: job.StatusFailed, said: said{"a": job.StatusFailed, "b": job.StatusSkipped}, fire: "ran", want: []string{"a ran", "b skipped"},
+		},
+		"a step that ran though its source failed": {
+			steps: chain, run: job.StatusFailed, said: said{"a": job.StatusFailed, "b": job.StatusSucceeded},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy it ran, and had to be skipped: " + needs},
+		},
+		"a step that was skipped though its source succeeded": {
+			steps: chain, run: job.StatusSucceeded, said: said{"a": job.StatusSucceeded, "b": job.StatusSkipped},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy it was skipped, and had to run: its edges are met"},
+		},
+		"a step of which nothing is known": {
+			steps: chain, run: job.StatusSucceeded, said: said{"a": job.StatusSucceeded},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + reason.StepNothingKnown.String()},
+		},
+		"a step that ran before its source": {
+			steps: chain, run: job.StatusSucceeded, said: said{"b": job.StatusSucceeded},
+			fire: "discrepancy its steps contradict their graph: a, b",
+			want: []string{"a discrepancy " + reason.StepNothingKnown.String(), "b discrepancy " + reason.StepBeforeSource.With("a")},
+		},
+		"a run that is not over":               {steps: chain, run: job.StatusRunning, said: said{"a": job.StatusSucceeded}, fire: "pending", want: []string{"a ran", "b pending"}},
+		"a run that ended while it was queued": {steps: chain, run: job.StatusCancelled, why: reason.Cancelled.String(), fire: "ran " + reason.Cancelled.String()},
+		"a run that is green though a step failed": {
+			steps: chain[:1], run: job.StatusSucceeded, said: said{"a": job.StatusFailed},
+			fire: "discrepancy " + reason.WorkflowStatusWrong.With(job.StatusFailed), want: []string{"a ran"},
+		},
+		"a run that failed though its step may fail": {
+			steps: []job.Step{with(stepAfter("a"), func(s *job.Step) { s.MayFail = true })}, run: job.StatusFailed, said: said{"a": job.StatusFailed},
+			fire: "discrepancy " + reason.WorkflowStatusWrong.With(job.StatusSucceeded), want: []string{"a ran"},
+		},
+		"a run that was cancelled": {
+			steps: []job.Step{stepAfter("a"), stepAfter("b", "a"), finally}, run: job.StatusCancelled, why: reason.Cancelled.String(),
+			said: said{"a": job.StatusSucceeded, "b": job.StatusCancelled, "z": job.StatusSucceeded}, fire: "ran " + reason.Cancelled.String(),
+			want: []string{"a ran", "b cancelled", "z ran"},
+		},
+		"a limit that the job does not have": {
+			steps: chain[:1], run: job.StatusTimedOut, said: said{"a": job.StatusSucceeded},
+			fire: "discrepancy " + reason.WorkflowStatusWrong.With(job.StatusSucceeded), want: []string{"a ran"},
+		},
+		"a condition that held": {steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"rows":3}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSucceeded}, fire: "ran", want: []string{"a ran", "b ran"}},
+		"a condition that did not hold": {
+			steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"rows":0}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSkipped}, fire: "ran", want: []string{"a ran", "b skipped"},
+		},
+		"a step that ran against its condition": {
+			steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"rows":0}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSucceeded},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + reason.StepNotOwed.With(reason.StepCondition.With("results.a.rows > 0"))},
+		},
+		"a step that was skipped against its condition": {
+			steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"rows":3}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSkipped},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy it was skipped, and had to run: its condition is true"},
+		},
+		"a step that was skipped though its condition cannot be computed": {
+			steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"lines":3}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSkipped},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + reason.StepHadToFail.With(reason.StepConditionError.With("no such key: rows"))},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorkflowWorld(t, c.change, c.steps...)
+			w.wrote(0, job.StatusPending)
+			if c.run != job.StatusCancelled {
+				w.wrote(0, job.StatusRunning, func(u *logstore.Update) { u.Kind, u.StartedAt = runlog.KindStarted, noon.Add(time.Second) })
+			}
+			for step, s := range c.said {
+				switch {
+				case s == job.StatusSkipped, s == job.StatusCancelled:
+					w.stepped(step, s)
+				default:
+					w.stepped(step, job.StatusPending)
+					w.stepped(step, s, returned(map[string]string{"a": c.result}[step]))
+				}
+			}
+			if c.run.Final() {
+				w.wrote(0, c.run, because(c.why), func(u *logstore.Update) { u.At = noon.Add(time.Minute) })
+			}
+			fire, got := w.steps()
+			if d := cmp.Diff(c.fire, fire); d != "" {
+				t.Error(d)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
