@@ -48,6 +48,8 @@ type Outcome struct {
 	// they run.
 	By        string    `json:"by,omitempty"`
 	ParentRun job.RunID `json:"parent_run_id,omitempty"`
+	// Step is the step of a workflow that the run does; the workflow's run is ParentRun.
+	Step string `json:"step,omitempty"`
 	// Joined are the runs of all parents of a job that joins several, in the order of its join.
 	Joined []job.RunID `json:"joined_run_ids,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
@@ -72,6 +74,7 @@ type Decided struct {
 	Reason   string
 	By       string
 	Parent   job.RunID
+	Step     string
 	Joined   []job.RunID
 	FireTime time.Time
 	Until    time.Time // of several fires with one outcome, the last; else zero
@@ -92,7 +95,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
-				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Joined: o.Joined, Total: o.Total, Retry: o.Retry,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Joined: o.Joined, Total: o.Total, Retry: o.Retry,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {

@@ -28,6 +28,8 @@ type Run struct {
 	Cause    job.Cause `json:"cause"`
 	// Parent is the run after which this one runs.
 	Parent job.RunID `json:"parent_run_id,omitempty"`
+	// Step is which step of the workflow this is, whose run is Parent.
+	Step string `json:"step,omitempty"`
 	// FireTime is always RunID's time. Of several fires it is the first.
 	FireTime    time.Time `json:"fire_time"`
 	QueuedAt    time.Time `json:"queued_at,omitzero"`    // when the decision became durable that it waits; zero of one that never waited

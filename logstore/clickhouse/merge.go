@@ -60,6 +60,9 @@ func (r *row) takeRecord(u *logstore.Update, status int8) {
 	if r.madeBy == "" {
 		r.madeBy = u.By
 	}
+	if r.step == "" {
+		r.step = u.Step
+	}
 	r.until, r.count = max(r.until, millis(u.Until)), max(r.count, uint64(max(u.Count, 1)))
 }
 

@@ -73,7 +73,7 @@ func leavesTestsOut(t *testing.T, s logstore.Store) {
 		lost := tried.record(job.StatusLost, 5*time.Second, "its executor vanished")
 		lost.Cause = job.CauseTest
 		step := newRun().of("draft/pay").at(day.Add(time.Duration(i)*time.Hour+10*time.Minute)).finished(status, "worker-1", time.Second)
-		step.Cause, step.Parent = job.CauseStep, a.RunID
+		step.Cause = job.CauseStep
 		w.runs(t, lost, step)
 		w.lines(t, ran.said(1, "paid"), tried.said(1, "paid"))
 	}

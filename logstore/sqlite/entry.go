@@ -46,7 +46,7 @@ func (d *database) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		into := []any{
 			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state, &firstDecided, &firstStarted,
 			&number, &e.Version, &status, &cause, &queuedAt, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
-			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
+			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.Step, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
 		}
 		if withResult {
 			into = append(into, &result)

@@ -40,6 +40,7 @@ CREATE TABLE runs (
   parent       BLOB,
   instance     TEXT    DEFAULT '',
   made_by      TEXT    DEFAULT '',
+  step         TEXT    DEFAULT '',
   reason_of    INTEGER DEFAULT 0, -- the status that has reason
   reason       TEXT    DEFAULT '', -- of the record before the end
   end_reason   TEXT    DEFAULT '', -- of ruled
@@ -101,6 +102,7 @@ CREATE TABLE pieces (
   parent       BLOB,
   instance     TEXT    DEFAULT '',
   made_by      TEXT    DEFAULT '',
+  step         TEXT    DEFAULT '',
   reason_of    INTEGER DEFAULT 0,
   reason       TEXT    DEFAULT '',
   end_reason   TEXT    DEFAULT '',

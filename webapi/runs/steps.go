@@ -73,8 +73,8 @@ func (rs *Runs) pinned(ctx context.Context, of *runlog.Run) (*bus.JobEntry, erro
 	return nil, problem.Explain(job.ErrNotFound, reason.VersionNotKept.With(of.Version, of.Job))
 }
 
-// stepRuns returns what the history has of the runs of steps of a workflow's run. They have its fire time.
-func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[job.RunID]*runlog.Run, error) {
+// stepRuns returns what the history has of the runs of steps of a workflow's run, by step. They have its fire time.
+func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[string]*runlog.Run, error) {
 	at := of.RunID.Time()
 	page, err := rs.store.Runs(ctx, logstore.RunFilter{
 		Parent: of.RunID, Causes: []job.Cause{job.CauseStep}, From: at, To: at.Add(time.Millisecond), Limit: logstore.MaxRuns,
@@ -85,10 +85,10 @@ func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[job.RunID]*ru
 	if err := rs.explain(ctx, page.Runs); err != nil {
 		return nil, err
 	}
-	rows := make(map[job.RunID]*runlog.Run, len(page.Runs))
+	rows := make(map[string]*runlog.Run, len(page.Runs))
 	for i := range page.Runs {
 		if r := &page.Runs[i]; r.Job == of.Job {
-			rows[r.RunID] = r
+			rows[r.Step] = r
 		}
 	}
 	return rows, nil
@@ -102,13 +102,13 @@ const (
 )
 
 // stepsOf returns the steps of a run of j, of whose runs the history has rows.
-func stepsOf(j *job.Job, of *runlog.Run, rows map[job.RunID]*runlog.Run) api.RunSteps {
+func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSteps {
 	list := api.RunSteps{RunID: of.RunID, Job: of.Job, Version: of.Version, Status: of.RunStatus(), Steps: make([]api.RunStep, len(j.Steps))}
 	states := make([]workflow.State, len(j.Steps))
 	for i := range j.Steps {
 		list.Steps[i] = definedStep(j, &j.Steps[i])
 		states[i] = workflow.Waiting
-		if row := rows[job.StepRunID(of.RunID, j.Steps[i].Name)]; row != nil {
+		if row := rows[j.Steps[i].Name]; row != nil {
 			addRun(&list.Steps[i], row)
 			states[i] = stateOf(row.RunStatus())
 		}

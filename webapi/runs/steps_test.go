@@ -26,10 +26,9 @@ func TestAStepIsAsItsRunIsOrWaits(t *testing.T) {
 	of := &runlog.Run{RunID: job.FireRunID(j.Job, time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC).UnixMilli(), job.CauseSchedule), Job: j.Job, Version: 1, Status: job.StatusRunning}
 	// states returns the states of the steps, with what has become of some of them.
 	states := func(status job.Status, known map[string]job.Status) (all []string) {
-		rows := map[job.RunID]*runlog.Run{}
+		rows := map[string]*runlog.Run{}
 		for name, s := range known {
-			id := job.StepRunID(of.RunID, name)
-			rows[id] = &runlog.Run{RunID: id, Job: j.Job, Attempt: 1, Status: s}
+			rows[name] = &runlog.Run{RunID: job.StepRunID(of.RunID, name), Job: j.Job, Attempt: 1, Status: s}
 		}
 		whole := *of
 		whole.Status = status

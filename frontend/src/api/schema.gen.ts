@@ -3111,7 +3111,7 @@ export interface components {
         };
         /** @description A job, in which an absent pause says nothing about whether the job is paused. */
         JobDocument: components["schemas"]["Job"];
-        /** @description What to run and when. */
+        /** @description What to run and when. Exactly one of task and steps is set. */
         Job: {
             /**
              * @description group/name
@@ -3189,9 +3189,82 @@ export interface components {
             max_deliveries?: number;
             /** @description Pause the job after this number of unsuccessful runs in a row; 0 disables it */
             pause_after_failures?: number;
-            task: components["schemas"]["Task"];
+            task?: components["schemas"]["Task"];
             /** @description Any JSON value */
             params?: unknown;
+            /** @description The steps of a workflow, which a run does as their graph says */
+            steps?: components["schemas"]["Step"][];
+            /**
+             * @description What happens when a step fails that may not: the others go on by their edges, those that have not begun are cancelled, or those that run are killed too
+             * @default continue
+             * @enum {string}
+             */
+            on_failure?: "continue" | "stop" | "cancel";
+            /** @description What a run of the steps returns: any JSON value with references such as ${results.load.rows} */
+            result?: unknown;
+        };
+        /** @description A step of a workflow. What it leaves out is taken from the job. */
+        Step: {
+            /**
+             * @description The name of the step
+             * @example load_eu
+             */
+            step: string;
+            /** @description A readable title, shown beside the name */
+            title?: string;
+            /** @description The steps that it comes after; without any it runs at the start. In a request it can be a single one, without a list */
+            after?: components["schemas"]["Edge"][];
+            /**
+             * @description How many edges of after must be met: all, at least one while the others were skipped, one, or a number
+             * @default all
+             */
+            join?: ("all" | "taken" | "any") | number;
+            /**
+             * @description A CEL expression on params, results and status. If it is false, the step is skipped
+             * @example results.check.rows > 0
+             */
+            if?: string;
+            /**
+             * @description The step runs after all steps that are not finally ones, also after a cancellation or a timeout
+             * @default false
+             */
+            finally?: boolean;
+            /**
+             * @description The run can succeed although the step failed
+             * @default false
+             */
+            may_fail?: boolean;
+            /**
+             * @description A rerun repeats the step whenever it repeats one of its descendants
+             * @enum {string}
+             */
+            rerun?: "always";
+            task: components["schemas"]["Task"];
+            /** @description Any JSON value with references such as ${results.extract.path}. Without it the step gets the parameters of the run */
+            params?: unknown;
+            /** @enum {string} */
+            delivery?: "at_least_once" | "at_most_once";
+            /** @enum {string} */
+            route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover";
+            labels?: components["schemas"]["Labels"];
+            /** @enum {string} */
+            priority?: "high" | "normal" | "low";
+            retry?: components["schemas"]["Retry"];
+            start_within?: components["schemas"]["Duration"];
+            timeout?: components["schemas"]["Duration"];
+            warn_after?: components["schemas"]["Duration"];
+            kill_grace?: components["schemas"]["Duration"];
+            max_deliveries?: number;
+        };
+        /** @description A step that another comes after. The name alone stands for one that has to succeed. */
+        Edge: string | {
+            step: string;
+            /**
+             * @description The ends of the step that count: success, failure, either of them, or whatever becomes of it
+             * @default success
+             * @enum {string}
+             */
+            on?: "success" | "failure" | "end" | "always";
         };
         /**
          * @description As a selector: only instances with all of these labels are considered
@@ -4840,8 +4913,10 @@ export interface components {
             /** @description The attempt has ended, but the run has not: another attempt follows, unless the scheduler decides otherwise */
             retrying?: boolean;
             cause: components["schemas"]["Cause"];
-            /** @description The run that this one follows; with cause rerun, the finished run that it repeats */
+            /** @description The run that this one follows; with cause rerun, the finished run that it repeats; with cause step, the run of the workflow */
             parent_run_id?: string;
+            /** @description With cause step: the step of the workflow */
+            step?: string;
             /** Format: date-time */
             fire_time: string;
             /**
@@ -5779,6 +5854,8 @@ export type HttpTask = components['schemas']['HTTPTask'];
 export type ScriptTask = components['schemas']['ScriptTask'];
 export type JobDocument = components['schemas']['JobDocument'];
 export type Job = components['schemas']['Job'];
+export type Step = components['schemas']['Step'];
+export type Edge = components['schemas']['Edge'];
 export type Labels = components['schemas']['Labels'];
 export type JobVersion = components['schemas']['JobVersion'];
 export type Skip = components['schemas']['Skip'];

@@ -41,7 +41,7 @@
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
 {{- end -}}
 {{- define "added up" -}}
     sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
@@ -101,6 +101,7 @@ CREATE TABLE IF NOT EXISTS {{.Local "runs"}} {{.OnCluster}}
     reason          String DEFAULT '' CODEC(ZSTD(1)),                       -- of the record before the end
     end_reason      String DEFAULT '' CODEC(ZSTD(1)),                       -- of the record that ended it
     made_by         String DEFAULT '' CODEC(ZSTD(1)),
+    step            LowCardinality(String) DEFAULT '',                      -- of the workflow whose run is parent_run_id
     result          String DEFAULT '' CODEC(ZSTD(1)),                       -- JSON
     log_lines       UInt32 DEFAULT 0 CODEC(T64, ZSTD(1)),
     count           UInt64 DEFAULT 1 CODEC(T64, ZSTD(1)),                   -- fires that share this fate

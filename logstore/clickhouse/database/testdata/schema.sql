@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS runs_local ON CLUSTER main
     reason          String DEFAULT '' CODEC(ZSTD(1)),                       -- of the record before the end
     end_reason      String DEFAULT '' CODEC(ZSTD(1)),                       -- of the record that ended it
     made_by         String DEFAULT '' CODEC(ZSTD(1)),
+    step            LowCardinality(String) DEFAULT '',                      -- of the workflow whose run is parent_run_id
     result          String DEFAULT '' CODEC(ZSTD(1)),                       -- JSON
     log_lines       UInt32 DEFAULT 0 CODEC(T64, ZSTD(1)),
     count           UInt64 DEFAULT 1 CODEC(T64, ZSTD(1)),                   -- fires that share this fate
@@ -455,7 +456,7 @@ SELECT run_status AS status, run_id, job, group, version, attempt, cause, fire_t
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
 FROM runs FINAL
 WHERE broadcast_index = -1 AND run_status != '' AND sign = 1;
 
@@ -472,7 +473,7 @@ SELECT status, retry AND ruled = '' AS retried, run_id, job, group, version, att
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
 FROM runs FINAL
 WHERE broadcast_index = -1 AND sign = 1;
 
@@ -489,7 +490,7 @@ SELECT status, broadcast_index, broadcast_total, run_id, job, group, version, at
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
 FROM runs FINAL
 WHERE broadcast_index >= 0 AND sign = 1;
 
