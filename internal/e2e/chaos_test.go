@@ -89,6 +89,7 @@ func surviveChaos(t *testing.T, replicas, partitions int, history *chserver.Serv
 	a.journal = readJournal(t, c.journal)
 	a.checkLedger(t, c, begun)
 	a.check(t)
+	a.checkSteps(t, c.api)
 	a.checkLogs(t, c.api, 50)
 	if history != nil {
 		a.checkRows(t, history)

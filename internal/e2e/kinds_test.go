@@ -21,14 +21,16 @@ type kind struct {
 	// attempts and pieces are the least that a run which has succeeded has.
 	attempts, pieces int
 	once             bool // none of its runs may happen twice
+	// steps are how the steps of its runs end, if it is a workflow.
+	steps map[string]client.Status
 	// after returns the jobs whose runs follow its runs, and theirs.
 	after func(job.Name) []job.Job
 }
 
 const write = `echo "$CARILLON_RUN_ID $CARILLON_DELIVERY" >> "$JOURNAL"`
 
-// plain are half of the jobs, by the last digit of their numbers; the others have the
-// policies of mixed, in turn.
+// plain are half of the jobs, by the last digit of their numbers; the others are of the
+// kinds of mixed and workflows, in turn.
 var plain = map[int]kind{
 	0:      {name: "plain"},
 	1:      {name: "printing", make: func(j *job.Job) { j.Task.Shell += `; echo "I am $CARILLON_RUN_ID"` }},
@@ -101,7 +103,8 @@ var mixed = []kind{
 func kindOf(i int) kind {
 	k, ok := plain[i%10]
 	if !ok {
-		k = mixed[(i/10*4+i%10-6)%len(mixed)]
+		all := slices.Concat(mixed, workflows)
+		k = all[(i/10*4+i%10-6)%len(all)]
 	}
 	return k
 }
