@@ -20,9 +20,9 @@ import (
 type Step struct {
 	workflow.Step
 	Title string `json:"title,omitempty"`
-	Task  Task   `json:"task,omitzero"`
 	// If is a condition on params, results and status. The step is skipped if it is false.
-	If string `json:"if,omitempty"`
+	If   string `json:"if,omitempty"`
+	Task Task   `json:"task,omitzero"`
 	// Params is any JSON value, in whose texts references are replaced; see [workflow.Reference].
 	// Without it the step gets those of the run.
 	Params   json.RawMessage `json:"params,omitempty"`

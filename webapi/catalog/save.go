@@ -29,6 +29,9 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 	if err != nil {
 		return result, err
 	}
+	if err := checkConditions(&wish); err != nil {
+		return result, err
+	}
 	was, err := c.conn.Jobs().Get(ctx, wish.Job)
 	if err != nil && !errors.Is(err, job.ErrNotFound) {
 		return result, err
