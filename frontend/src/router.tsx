@@ -46,6 +46,7 @@ export const causes = [
   "api",
   "parent",
   "rerun",
+  "step",
   "test",
 ] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;

@@ -2849,10 +2849,10 @@ export interface components {
         /** @enum {string} */
         Status: "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
         /**
-         * @description Why there is a run. test: a person tries a draft of a job
+         * @description Why there is a run. step: it is a step of a workflow's run. test: a person tries a draft of a job
          * @enum {string}
          */
-        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "rerun" | "test";
+        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "rerun" | "step" | "test";
         /**
          * @description Why something is as it is. `text` is in English. `code` and `params` are the same
          *     sentence for clients that show it in another language; docs/reference/reasons.md lists

@@ -6,6 +6,7 @@ import {
   History,
   type LucideIcon,
   RotateCcw,
+  Waypoints,
   Webhook,
   Workflow,
 } from "lucide-react";
@@ -20,6 +21,7 @@ const icons: Record<Cause, LucideIcon> = {
   api: Webhook,
   parent: Workflow,
   rerun: RotateCcw,
+  step: Waypoints,
   test: FlaskConical,
 };
 

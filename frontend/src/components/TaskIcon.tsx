@@ -1,10 +1,20 @@
-import { Boxes, FileCode2, Globe, type LucideIcon, SquareCode, SquareTerminal, Webhook } from "lucide-react";
+import {
+  Boxes,
+  FileCode2,
+  Globe,
+  type LucideIcon,
+  SquareCode,
+  SquareTerminal,
+  Webhook,
+  Workflow,
+} from "lucide-react";
 import type { Task } from "@/api/schema.gen";
 
-export type TaskKind = "handler" | "shell" | "command" | "http" | "script" | "other";
+export type TaskKind = "handler" | "shell" | "command" | "http" | "script" | "workflow" | "other";
 
-/** What kind of task it is. A kind that this console does not know yet is "other". */
-export function taskKind(task: Task): TaskKind {
+/** What kind of task it is. A job without one is a workflow; a kind that this console does not know yet is "other". */
+export function taskKind(task: Task | undefined): TaskKind {
+  if (!task) return "workflow";
   if (task.handler) return "handler";
   if (task.shell) return "shell";
   if (task.http) return "http";
@@ -18,10 +28,11 @@ const icons: Record<TaskKind, LucideIcon> = {
   command: SquareCode,
   http: Globe,
   script: FileCode2,
+  workflow: Workflow,
   other: Webhook,
 };
 
-export function TaskIcon({ task, big }: { task: Task; big?: boolean }) {
+export function TaskIcon({ task, big }: { task: Task | undefined; big?: boolean }) {
   const Icon = icons[taskKind(task)];
   return (
     <span className={`ico task${big ? " big" : ""}`}>

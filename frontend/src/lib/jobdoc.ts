@@ -125,6 +125,7 @@ const shapes: Record<string, Shape> = {
   map: "record",
   children: "list",
   join: "list",
+  steps: "list",
   task: "record",
   "task.command": "list",
   "task.env": "record",
@@ -136,7 +137,8 @@ const shapes: Record<string, Shape> = {
 /** The first field of a document that is not what a job has there, and what that would be; undefined of a job. */
 export function misshapen(value: unknown): { field: string; wants: Shape | "there" } | undefined {
   if (!isRecord(value)) return { field: "", wants: "record" };
-  for (const field of ["job", "task"]) if (value[field] == null) return { field, wants: "there" };
+  if (value.job == null) return { field: "job", wants: "there" };
+  if (value.task == null && value.steps == null) return { field: "task", wants: "there" };
   for (const [field, wants] of Object.entries(shapes)) {
     const found = field.split(".").reduce<unknown>((v, key) => (isRecord(v) ? v[key] : undefined), value);
     if (found != null && shapeOf(found) !== wants) return { field, wants };
@@ -157,5 +159,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** Whether a value from outside is meant to be a job; misshapen says what of it cannot be shown. */
 export function isJob(value: unknown): value is Job {
-  return isRecord(value) && typeof value.job === "string" && isRecord(value.task);
+  return (
+    isRecord(value) && typeof value.job === "string" && (isRecord(value.task) || Array.isArray(value.steps))
+  );
 }

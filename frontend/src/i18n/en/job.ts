@@ -91,6 +91,7 @@ export const job = {
     other: "Task",
     http: "HTTP",
     script: "Script",
+    workflow: "Workflow",
   } as Record<string, string>,
   month: { prev: "Previous month", next: "Next month" },
   nextFires: (n: number) => `Next ${count(n, "fire", "fires")}`,

@@ -82,6 +82,7 @@ export const job: PageMessages["job"] = {
     other: "其他",
     http: "HTTP",
     script: "脚本",
+    workflow: "工作流",
   },
   month: { prev: "上个月", next: "下个月" },
   nextFires: (n) => `接下来 ${n} 次触发`,

@@ -230,7 +230,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
               <ReadOnly locked={locked}>
                 <Basics {...section} isNew={isNew} />
                 <ScheduleSection {...section} errors={new Map([...preview.wrong, ...errors])} />
-                <TaskSection {...section} />
+                {doc.steps === undefined && <TaskSection {...section} />}
                 <WhereSection {...section} />
                 <Trouble {...section} />
                 <LimitsSection {...section} />
@@ -341,7 +341,7 @@ function requiredFields(doc: Job, reason: string): ReadonlyMap<string, string> {
   const missing = new Map<string, string>();
   const { group, name } = refOf(doc.job);
   if (group === "" || name === "") missing.set("job", reason);
-  const { handler, shell, command, http, script } = doc.task;
+  const { handler, shell, command, http, script } = doc.task ?? {};
   if (shell !== undefined && shell.trim() === "") missing.set("task.shell", reason);
   if (handler !== undefined && handler === "") missing.set("task.handler", reason);
   if (command?.length === 0) missing.set("task.command", reason);

@@ -322,7 +322,7 @@ function Policy({ item }: { item: JobItem }) {
         <dd>
           <span className="row g2 end">
             <TaskIcon task={d.task} />
-            {d.task.handler ?? t.job.taskKinds[taskKind(d.task)]}
+            {d.steps ? t.steps.steps(d.steps.length) : (d.task?.handler ?? t.job.taskKinds[taskKind(d.task)])}
           </span>
         </dd>
         {d.route && d.route !== "any" && (

@@ -285,7 +285,8 @@ const Row = memo(
                 {d.title || ref.name}
               </Link>
               <span className="trunc">
-                {d.title ? d.job : ref.group} · {t.job.taskKinds[taskKind(d.task)]}
+                {d.title ? d.job : ref.group} ·{" "}
+                {d.steps ? t.steps.steps(d.steps.length) : t.job.taskKinds[taskKind(d.task)]}
               </span>
             </span>
           </span>

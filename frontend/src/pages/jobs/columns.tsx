@@ -90,7 +90,7 @@ export function cellOf(column: JobColumn, item: JobItem, { t, f }: PageWords): R
         <span className="mut">—</span>
       );
     case "handler":
-      return <span className="mono sec trunc">{d.task.handler ?? "—"}</span>;
+      return <span className="mono sec trunc">{d.task?.handler ?? "—"}</span>;
     case "trouble": {
       const bad = item.last_runs?.find((r) => isFailure(r.status));
       return bad ? <Ago at={bad.fire_time} /> : <span className="mut">—</span>;

@@ -35,7 +35,7 @@ export interface TaskProps {
 export function TaskSection({ doc, onChange, errors }: SectionProps) {
   const t = usePageT();
   const e = t.editor;
-  const task = doc.task;
+  const { task = {} } = doc;
   const kind = kindOfTask(task);
   const { group } = refOf(doc.job);
   const offered = new Set(

@@ -7,8 +7,8 @@ export const languages = ["python", "node", "shell", "php", "powershell", "starl
 export type ScriptLanguage = (typeof languages)[number];
 
 /** Which of the kinds a task is of, also while the field that makes it so is still empty. */
-export function kindOfTask(task: Task): Kind | undefined {
-  return taskKinds.find((k) => task[k] !== undefined);
+export function kindOfTask(task: Task | undefined): Kind | undefined {
+  return taskKinds.find((k) => task?.[k] !== undefined);
 }
 
 /** A task of another kind, with what both kinds have: its environment, and its secrets. */
