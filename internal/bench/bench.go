@@ -40,6 +40,10 @@ type benchOptions struct {
 	// outage: how many have ended.
 	runs, streams int
 
+	steps  int            // of bench workflow: of each workflow
+	shape  string         // of bench workflow: how they follow each other
+	change func(*job.Job) // of bench workflow: what the jobs do
+
 	store string // of bench ingest and outage: a ClickHouse in which they make databases
 
 	output  string
@@ -131,6 +135,7 @@ var more = []bench{
 	{"takeover", "measure how long the jobs of a killed node do not fire", false, benchOptions{jobs: 1_000_000}, benchTakeover},
 	{"bridge", "measure complete runs per second on XXL-JOB executors that answer at once: trigger, call, callback, log, stored", true, benchOptions{jobs: 20_000, instances: 4, runFor: 20 * time.Second}, benchBridge},
 	{"overlap", "measure runs per second of jobs that queue under constant load, and check their order", true, benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
+	{"workflow", "measure steps of workflows per second, beside as many runs of jobs without a graph", false, benchOptions{jobs: 1000, steps: 10}, benchWorkflow},
 	{"isolation", "measure how late the runs of a group start, before and after the executors of another group hang", false, benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
 	{"backlog", "measure the cost of triggers that wait for a group whose executors all hang", false, benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
 	{"api", "measure the API: lists and gets over many jobs and runs, and the memory of open streams", true, benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
@@ -191,6 +196,11 @@ func newBenchCommand(use, example string, of []bench, others ...*cobra.Command) 
 			sub.Flags().IntVar(&opts.slots, "slots", 0, fmt.Sprintf("how many runs each executor does at once; 0 shares %d among them, with at least %d for each", benchSlots, benchLeast))
 			sub.Flags().StringVar(&opts.nats, "nats-config", "", "start NATS with this configuration `file` instead of the built-in one; it must not join other servers")
 			sub.Flags().StringVar(&opts.executor, "executor", "", "also measure the executor that this `command` starts; it needs a handler noop")
+		}
+		if b.name == "workflow" {
+			sub.Flags().IntVar(&opts.steps, "steps", opts.steps, "number of steps of each job")
+			sub.Flags().StringVar(&opts.shape, "shape", shapeChain, "how steps follow each other: chain, fan or layers (of ten)")
+			cli.Complete(sub, "shape", shapes...)
 		}
 		if b.name == "outage" || b.name == "ingest" {
 			sub.Flags().StringVar(&opts.store, "store", "", "the ClickHouse server on which to create and drop a database: `clickhouse://USER:PASSWORD@HOST`")

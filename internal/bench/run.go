@@ -68,7 +68,7 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 		return nil, err
 	}
 	defer w.close()
-	w.route = job.Route(o.route)
+	w.route, w.change = job.Route(o.route), o.change
 	r := &benchResult{Jobs: o.jobs}
 	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
 	if err != nil {
@@ -193,7 +193,7 @@ func (w *benchWorld) stored(ctx context.Context, store logstore.Store, l load) e
 		if through < uint64(l.runs) { //nolint:gosec // a count of runs is positive
 			return false, nil
 		}
-		counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from})
+		counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from, Causes: job.CountedCauses})
 		return counts[job.StatusSucceeded] >= l.runs, err
 	})
 }
@@ -220,7 +220,7 @@ func warnings() *slog.Logger {
 
 // judge counts the runs of a load that did not succeed, and those that were done more than once.
 func (r *benchResult) judge(ctx context.Context, store logstore.Store, l load) error {
-	counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from})
+	counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from, Causes: job.CountedCauses})
 	if err != nil {
 		return err
 	}
