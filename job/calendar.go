@@ -53,7 +53,7 @@ func DecodeCalendar(data []byte) (Calendar, error) {
 		return c, Invalid("", "the document has %d bytes; a calendar may have at most %d", len(data), MaxDocument)
 	}
 	if err := decodeStrict(data, &c); err != nil {
-		return c, err
+		return c, locate(data, &c, err)
 	}
 	if c.Zone == "" {
 		c.Zone = "UTC"

@@ -155,7 +155,7 @@ func Decode(data []byte) (Job, error) {
 		return j, Invalid("", "the document has %d bytes; a job may have at most %d", len(data), MaxDocument)
 	}
 	if err := decodeStrict(data, &j); err != nil {
-		return j, err
+		return j, locate(data, &j, err)
 	}
 	j = j.WithDefaults()
 	return j, j.Validate()
@@ -168,7 +168,7 @@ func decodeStrict(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return locate(data, into, explain(err))
+		return explain(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return Invalid("", "the document goes on after its end; write one job a document")
