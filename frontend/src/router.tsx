@@ -50,6 +50,8 @@ export const causes = [
   "test",
 ] as const;
 export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
+/** What the page of a workflow's run shows of its steps. */
+export const workflowViews = ["graph", "timeline", "steps", "log"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;
 export const alertTabs = ["open", "rules", "channels", "silences"] as const;
 export const incidentStates = ["firing", "acknowledged", "snoozed", "resolved"] as const;
@@ -204,6 +206,8 @@ const run = createRoute({
       attempt: whole(s.attempt, 1, 1e6),
       piece: oneOf(s.piece, ["run"] as const) ?? whole(s.piece, 0, 1e5),
       job: one(s.job),
+      view: oneOf(s.view, workflowViews),
+      step: one(s.step),
     }),
   component: lazyRouteComponent(() => import("./pages/run/RunPage")),
 });

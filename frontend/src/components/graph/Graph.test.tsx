@@ -1,10 +1,10 @@
 import { act } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { GraphStep } from "@/lib/graph/document";
 import { layout, type Plan } from "@/lib/graph/layout";
 import type { StepState } from "@/lib/graph/steps";
 import { fan, layers, ten } from "@/test/graphs";
 import { find, fire, type Rendered, render, type as typeIn } from "@/test/render";
-import type { GraphStep } from "./boxes";
 import { Graph } from "./Graph";
 
 /** A worker that answers at once, and observers of a window of 1800 by 700. */

@@ -1,11 +1,12 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { usePageWords } from "@/lib/format";
+import type { GraphStep } from "@/lib/graph/document";
 import { type Box, fold } from "@/lib/graph/fold";
 import type { Plan } from "@/lib/graph/layout";
 import { inOrder, isMet } from "@/lib/graph/steps";
 import { centre, firstView, meets, reveal, shownPart, type View, whole, zoom } from "@/lib/graph/view";
 import { type Way, walk } from "@/lib/graph/walk";
-import { type BoxWords, boxesOf, firstOf, type GraphStep, isBadBox, stateOf } from "./boxes";
+import { type BoxWords, boxesOf, firstOf, isBadBox, stateOf } from "./boxes";
 import { GraphBox } from "./GraphBox";
 import { GraphLines } from "./GraphLines";
 import { GraphTools } from "./GraphTools";

@@ -1,20 +1,9 @@
 import { formatDuration } from "@/lib/duration";
 import type { PageWords } from "@/lib/format";
+import type { GraphStep } from "@/lib/graph/document";
 import { type Box, stackName } from "@/lib/graph/fold";
-import { isBad, type Step, type StepState } from "@/lib/graph/steps";
+import { isBad, type StepState } from "@/lib/graph/steps";
 import type { BoxProps } from "./GraphBox";
-
-/** A step as a graph shows it. */
-export interface GraphStep extends Step {
-  /** What it does, in a line. */
-  detail?: string;
-  state?: StepState;
-  started_at?: string;
-  duration_ms?: number;
-  attempt?: number;
-  /** Something is wrong with its definition. */
-  wrong?: boolean;
-}
 
 /** Of several steps in one box, the state that it has: the first of these that one of them is in. */
 const gravest: StepState[] = [

@@ -132,8 +132,8 @@ describe("the view", () => {
   });
 
   it("begins where it matters when all of it would be too small to read", () => {
-    const { at } = laid(inOrder(layers(1000)));
-    const place = at.boxes.get("s500");
+    const { at } = laid(inOrder(layers(300)));
+    const place = at.boxes.get("s150");
     const view = firstView(at, window, place);
     expect(view.k).toBe(0.8);
     expect((place?.x ?? 0) * view.k + view.x).toBeGreaterThan(0);

@@ -18,10 +18,10 @@ import { lazy, Suspense, useState } from "react";
 import { jobQuery } from "@/api/jobs";
 import { neighboursQuery, piecesQuery, runQuery } from "@/api/runs";
 import type { Run, RunDetail } from "@/api/schema.gen";
+import { stepsQuery } from "@/api/steps";
 import { Button, IconButton } from "@/components/Button";
 import { CauseMark } from "@/components/CauseIcon";
 import { CopyIconButton, copyText } from "@/components/Copy";
-import { Dialog } from "@/components/Dialog";
 import { useJobTitle } from "@/components/JobTitle";
 import { Menu, MenuItem } from "@/components/Menu";
 import { Empty, Failed, Skeleton } from "@/components/Panel";
@@ -36,10 +36,11 @@ import { useNow } from "@/lib/now";
 import { problemOf } from "@/lib/problem";
 import { healthOf } from "@/lib/stats";
 import { beganAt, durationOf, isFailure, isLiving, isMarkable, wholeOf } from "@/lib/status";
-import { useCancelRun, useRunNow } from "@/shell/actions";
+import { useRunNow } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { CancelDialog } from "./CancelDialog";
 import { Details } from "./Details";
 import { downloadBundle, downloadLog } from "./download";
 import { LogPanel } from "./LogPanel";
@@ -49,6 +50,7 @@ import { PiecePicker, Pieces } from "./Pieces";
 import "./run.css";
 
 const RerunDialog = lazy(() => import("./RerunDialog"));
+const WorkflowRun = lazy(() => import("./workflow/WorkflowRun"));
 
 /** One run: where its time went, what it printed, and everything known about it. */
 export default function RunPage() {
@@ -96,6 +98,12 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const living = isLiving(detail.status);
   const inPieces = (shown?.broadcast_total ?? 0) > 0;
   const pieces = useQuery({ ...piecesQuery(detail.run_id, wanted, living), enabled: inPieces }).data;
+  // Of another version than that of the run, only the server knows whether it has steps.
+  const mayHaveSteps =
+    detail.attempts[0]?.cause !== "step" &&
+    !jobState.isPending &&
+    (job === undefined || job.definition.version !== newest?.version || job.definition.steps !== undefined);
+  const steps = useQuery({ ...stepsQuery(detail.run_id), enabled: mayHaveSteps }).data;
   const usual = job ? healthOf((job.last_runs ?? []).filter((r) => r.status === "succeeded")).p50 : undefined;
   const around = useNeighbours(detail);
   const go = (runId: string | undefined) => runId && void navigate({ to: "/runs/$runId", params: { runId } });
@@ -108,6 +116,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
   useKeys({ ...(operates && { r: again }), "[": () => go(around.previous), "]": () => go(around.next) });
   if (!newest || !shown) return null;
   const first = detail.attempts.at(-1) ?? newest;
+  const workflowRun = first.cause === "step" ? first.parent_run_id : undefined;
   const whole = wholeOf(detail.attempts) ?? newest;
   const duration = durationOf(whole, now);
   const estimate = endOf(whole, usual, now);
@@ -125,6 +134,19 @@ function Loaded({ detail }: { detail: RunDetail }) {
       search: { attempt: wanted, piece: next },
       replace: true,
     });
+  const details = (
+    <Details detail={detail} run={shown} job={job}>
+      {inPieces && pieces && (
+        <Pieces
+          run={shown}
+          total={Math.max(pieces.total, shown.broadcast_total ?? 0)}
+          pieces={pieces.items}
+          chosen={read.broadcast_index}
+          onChoose={choosePiece}
+        />
+      )}
+    </Details>
+  );
   return (
     <Page
       fixed
@@ -225,6 +247,11 @@ function Loaded({ detail }: { detail: RunDetail }) {
               </Link>
             </h1>
             {title !== ref.name && <span className="mono mut">{detail.job}</span>}
+            {workflowRun && (
+              <Link to="/runs/$runId" params={{ runId: workflowRun }} className="link">
+                {t.steps.ofRun(shortId(workflowRun))}
+              </Link>
+            )}
             <span className="mono mut row g1">
               {shortId(detail.run_id)}
               <CopyIconButton text={detail.run_id} />
@@ -248,47 +275,47 @@ function Loaded({ detail }: { detail: RunDetail }) {
         </div>
       }
     >
-      <div className="runbody">
-        <div className="logside">
-          <LogPanel key={`${read.attempt}.${read.broadcast_index ?? ""}`} run={read}>
-            {detail.attempts.length > 1 && (
-              <Segments
-                label={t.runlist.attempt(shown.attempt)}
-                value={String(shown.attempt)}
-                options={[...detail.attempts]
-                  .reverse()
-                  .map((a) => ({ value: String(a.attempt), label: t.runlist.attempt(a.attempt) }))}
-                onChange={(v) =>
-                  void navigate({
-                    to: "/runs/$runId",
-                    params: { runId: detail.run_id },
-                    search: { attempt: Number(v) },
-                    replace: true,
-                  })
-                }
-              />
-            )}
-            {inPieces && (
-              <PiecePicker
-                total={Math.max(pieces?.total ?? 0, shown.broadcast_total ?? 0)}
-                chosen={read.broadcast_index}
-                onChoose={choosePiece}
-              />
-            )}
-          </LogPanel>
+      {steps ? (
+        <Suspense fallback={<Skeleton rows={10} />}>
+          <WorkflowRun detail={detail} steps={steps}>
+            {details}
+          </WorkflowRun>
+        </Suspense>
+      ) : mayHaveSteps && job?.definition.steps && newest.version === job.definition.version ? (
+        <Skeleton rows={10} />
+      ) : (
+        <div className="runbody">
+          <div className="logside">
+            <LogPanel key={`${read.attempt}.${read.broadcast_index ?? ""}`} run={read}>
+              {detail.attempts.length > 1 && (
+                <Segments
+                  label={t.runlist.attempt(shown.attempt)}
+                  value={String(shown.attempt)}
+                  options={[...detail.attempts]
+                    .reverse()
+                    .map((a) => ({ value: String(a.attempt), label: t.runlist.attempt(a.attempt) }))}
+                  onChange={(v) =>
+                    void navigate({
+                      to: "/runs/$runId",
+                      params: { runId: detail.run_id },
+                      search: { attempt: Number(v) },
+                      replace: true,
+                    })
+                  }
+                />
+              )}
+              {inPieces && (
+                <PiecePicker
+                  total={Math.max(pieces?.total ?? 0, shown.broadcast_total ?? 0)}
+                  chosen={read.broadcast_index}
+                  onChoose={choosePiece}
+                />
+              )}
+            </LogPanel>
+          </div>
+          {details}
         </div>
-        <Details detail={detail} run={shown} job={job}>
-          {inPieces && pieces && (
-            <Pieces
-              run={shown}
-              total={Math.max(pieces.total, shown.broadcast_total ?? 0)}
-              pieces={pieces.items}
-              chosen={read.broadcast_index}
-              onChoose={choosePiece}
-            />
-          )}
-        </Details>
-      </div>
+      )}
       {retrying && (
         <Suspense>
           <RerunDialog
@@ -302,7 +329,9 @@ function Loaded({ detail }: { detail: RunDetail }) {
         </Suspense>
       )}
       {marking && <MarkDialog detail={detail} onClose={() => setMarking(false)} />}
-      {cancelling && <CancelDialog detail={detail} onClose={() => setCancelling(false)} />}
+      {cancelling && (
+        <CancelDialog runId={detail.run_id} job={detail.job} onClose={() => setCancelling(false)} />
+      )}
     </Page>
   );
 }
@@ -331,34 +360,4 @@ function useNeighbours(detail: RunDetail): { previous: string | undefined; next:
     enabled: at !== undefined,
   });
   return { previous: both.data?.previous, next: both.data?.next };
-}
-
-function CancelDialog({ detail, onClose }: { detail: RunDetail; onClose(): void }) {
-  const { t } = usePageWords();
-  const [reason, setReason] = useState("");
-  const cancel = useCancelRun();
-  const go = () => cancel.mutate({ runId: detail.run_id, job: detail.job, reason }, { onSettled: onClose });
-  return (
-    <Dialog
-      title={t.run.cancelAsk}
-      hint={t.run.cancelHint}
-      open
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{t.act.close}</Button>
-          <Button look="danger-fill" busy={cancel.isPending} onClick={go}>
-            {t.act.cancelRun}
-          </Button>
-        </>
-      }
-    >
-      <label className="f">
-        <span className="lab">{t.run.cancelReason}</span>
-        <span className="inp">
-          <input value={reason} maxLength={500} onChange={(e) => setReason(e.target.value)} />
-        </span>
-      </label>
-    </Dialog>
-  );
 }

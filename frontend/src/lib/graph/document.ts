@@ -1,0 +1,81 @@
+import type { Job, RunStep, Task } from "@/api/schema.gen";
+import { edgesOf, isStepFinal, type Step, type StepState } from "./steps";
+
+/** A step as a graph shows it. */
+export interface GraphStep extends Step {
+  /** What it does, in a line. */
+  detail?: string;
+  state?: StepState;
+  started_at?: string;
+  duration_ms?: number;
+  attempt?: number;
+  /** Something is wrong with its definition. */
+  wrong?: boolean;
+}
+
+const isRecord = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null;
+const kinds = ["handler", "script", "shell", "command", "http"] as const;
+
+/** The steps of a document, also of one that is being written and may be wrong. */
+export function stepsOfJob(job: Pick<Job, "steps">, wrong: ReadonlySet<number> = new Set()): GraphStep[] {
+  const steps: unknown = job.steps;
+  return (Array.isArray(steps) ? steps : []).flatMap((s: unknown, i) => {
+    if (!isRecord(s) || typeof s.step !== "string" || s.step === "") return [];
+    const task = isRecord(s.task) ? (s.task as Task) : undefined;
+    return {
+      step: s.step,
+      title: typeof s.title === "string" && s.title !== "" ? s.title : undefined,
+      kind: kinds.find((k) => task?.[k] !== undefined) ?? "other",
+      detail: task && detailOf(task),
+      after: edgesOf(s.after),
+      join: typeof s.join === "number" || typeof s.join === "string" ? s.join : undefined,
+      finally: s.finally === true,
+      may_fail: s.may_fail === true,
+      wrong: wrong.has(i),
+    };
+  });
+}
+
+/** What a task does, in a line. */
+function detailOf(task: Task): string | undefined {
+  const text =
+    task.handler ?? task.shell ?? task.http?.url ?? task.script?.language ?? task.command?.join?.(" ");
+  return typeof text === "string" ? text.split("\n")[0] : undefined;
+}
+
+/** The steps of a run. */
+export function stepsOfRun(steps: readonly RunStep[]): GraphStep[] {
+  return steps.map((s) => ({
+    step: s.step,
+    title: s.title,
+    kind: s.task,
+    detail: s.detail,
+    after: edgesOf(s.after),
+    join: s.join,
+    finally: s.finally,
+    may_fail: s.may_fail,
+    state: s.state,
+    started_at: beganAt(s),
+    duration_ms: tookOf(s),
+    attempt: s.attempt,
+  }));
+}
+
+export const beganAt = (s: RunStep): string | undefined => s.first_started_at ?? s.started_at;
+
+/** How long an ended step took, in ms. */
+export function tookOf(s: RunStep): number | undefined {
+  const began = beganAt(s);
+  if (!began || !s.finished_at || !isStepFinal(s.state)) return undefined;
+  return Math.max(0, Date.parse(s.finished_at) - Date.parse(began));
+}
+
+/** The fields of a document with problems, such as steps[3].after, as the places of the steps. */
+export function wrongSteps(fields: Iterable<string>): Set<number> {
+  const places = new Set<number>();
+  for (const field of fields) {
+    const [, place] = /^steps\[(\d+)\]/.exec(field) ?? [];
+    if (place !== undefined) places.add(Number(place));
+  }
+  return places;
+}

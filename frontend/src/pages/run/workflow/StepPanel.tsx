@@ -1,0 +1,204 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ExternalLink, OctagonX, X } from "lucide-react";
+import { useState } from "react";
+import { runQuery } from "@/api/runs";
+import type { RunDetail, RunStep } from "@/api/schema.gen";
+import { Button, IconButton } from "@/components/Button";
+import { CopyIconButton } from "@/components/Copy";
+import { StepIcon } from "@/components/graph/GraphBox";
+import { StepState } from "@/components/graph/StepState";
+import { Clock } from "@/components/Time";
+import { formatDuration } from "@/lib/duration";
+import { writeJson } from "@/lib/exact";
+import { usePageWords } from "@/lib/format";
+import { beganAt } from "@/lib/graph/document";
+import { isBad, isMet, isStepFinal } from "@/lib/graph/steps";
+import { refOf } from "@/lib/jobref";
+import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
+import { useMay } from "@/shell/may";
+import { CancelDialog } from "../CancelDialog";
+import { LogOfRun } from "./StepLog";
+import { lastsOf } from "./StepTable";
+
+interface StepPanelProps {
+  detail: RunDetail;
+  step: RunStep;
+  steps: RunStep[];
+  onChoose(step: string): void;
+  onClose(): void;
+}
+
+/** One step of a run: its state and why, what decided it, what it was given and returned, and its log. */
+export function StepPanel({ detail, step, steps, onChoose, onClose }: StepPanelProps) {
+  const { t } = usePageWords();
+  const { say } = useSayer();
+  const now = useNow();
+  const [cancelling, setCancelling] = useState(false);
+  const operates = useMay()("operate", refOf(detail.job).group);
+  const own = useQuery({ ...runQuery(step.run_id ?? ""), enabled: step.run_id !== undefined }).data;
+  const newest = own?.attempts[0];
+  const why = say(step.message ?? step.reason);
+  const took = lastsOf(step, now);
+  const began = beganAt(step);
+  const living = step.run_id !== undefined && !isStepFinal(step.state);
+  return (
+    <aside className="details steppanel" aria-label={t.steps.panel(step.step)}>
+      <section className="stephead">
+        <div className="row g2">
+          <StepIcon kind={step.task} />
+          <h2 className="grow trunc">{step.title ?? step.step}</h2>
+          <StepState state={step.state} pill />
+          <IconButton icon={X} label={t.act.close} onClick={onClose} />
+        </div>
+        <p className="row g2 wrap mut">
+          {step.title && <span className="mono">{step.step}</span>}
+          {step.detail && <span className="trunc">{step.detail}</span>}
+          {step.finally && <span className="tag">{t.steps.finally}</span>}
+          {step.may_fail && <span className="tag">{t.steps.mayFail}</span>}
+        </p>
+        <div className="row g2 wrap">
+          {step.run_id && (
+            <Link to="/runs/$runId" params={{ runId: step.run_id }} className="btn sm">
+              <ExternalLink size={14} aria-hidden />
+              {t.steps.openRun}
+            </Link>
+          )}
+          {living && (
+            <Button small icon={OctagonX} look="danger" may={operates} onClick={() => setCancelling(true)}>
+              {t.steps.cancel}
+            </Button>
+          )}
+        </div>
+      </section>
+      {why && (
+        <section>
+          <h2>{isBad(step.state) ? t.run.error : t.run.reason}</h2>
+          <div className={isBad(step.state) ? "errbox" : "note info"}>
+            <code>{why}</code>
+            <CopyIconButton text={why} />
+          </div>
+        </section>
+      )}
+      <Sources step={step} steps={steps} onChoose={onChoose} />
+      <section>
+        <h2>{t.run.details}</h2>
+        <dl className="dl">
+          {step.instance && (
+            <>
+              <dt>{t.run.executor}</dt>
+              <dd>{step.instance}</dd>
+            </>
+          )}
+          {step.attempt !== undefined && (
+            <>
+              <dt>{t.steps.columns.attempt}</dt>
+              <dd className="num">
+                {t.steps.attemptOf(step.attempt, Math.max(step.attempt, step.attempts ?? 1))}
+              </dd>
+            </>
+          )}
+          {began && (
+            <>
+              <dt>{t.run.started}</dt>
+              <dd>
+                <Clock at={began} />
+              </dd>
+            </>
+          )}
+          {step.finished_at && (
+            <>
+              <dt>{t.run.finished}</dt>
+              <dd>
+                <Clock at={step.finished_at} />
+              </dd>
+            </>
+          )}
+          {took !== undefined && (
+            <>
+              <dt>{t.steps.columns.duration}</dt>
+              <dd className="num">
+                {formatDuration(step.state === "running" ? Math.floor(took / 1000) * 1000 : took)}
+              </dd>
+            </>
+          )}
+          {step.exit_code !== undefined && (
+            <>
+              <dt>{t.run.exitCode}</dt>
+              <dd className={step.exit_code === 0 ? "num" : "num c-bad"}>{step.exit_code}</dd>
+            </>
+          )}
+        </dl>
+      </section>
+      {own?.params !== undefined && own.params !== null && <Json title={t.run.params} value={own.params} />}
+      {newest?.result !== undefined && newest.result !== null && (
+        <Json title={t.run.result} value={newest.result} />
+      )}
+      {step.run_id && newest?.started_at && (
+        <section className="steplog">
+          <LogOfRun runId={step.run_id} />
+        </section>
+      )}
+      {cancelling && step.run_id && (
+        <CancelDialog runId={step.run_id} job={detail.job} onClose={() => setCancelling(false)} />
+      )}
+    </aside>
+  );
+}
+
+/** What the step comes after, and whether each of these let it run. */
+function Sources({ step, steps, onChoose }: Pick<StepPanelProps, "step" | "steps" | "onChoose">) {
+  const { t } = usePageWords();
+  const after = step.after ?? [];
+  if (after.length === 0 && !step.if) return null;
+  const states = new Map(steps.map((s) => [s.step, s.state]));
+  return (
+    <section>
+      <h2>
+        {t.steps.columns.after}
+        {step.join && step.join !== "all" && <span className="right tag">{t.steps.join(step.join)}</span>}
+      </h2>
+      <ul className="stepsources">
+        {after.map((e) => {
+          const state = states.get(e.step);
+          const met = isMet(e.on, state);
+          return (
+            <li key={`${e.step} ${e.on}`} className="row g2">
+              <button type="button" className="link trunc" onClick={() => onChoose(e.step)}>
+                {e.step}
+              </button>
+              <span className="mut nowrap">{t.steps.on[e.on]}</span>
+              <span className="right row g2">
+                {met === false && <span className="c-warn nowrap">{t.steps.unmet}</span>}
+                {state && <StepState state={state} />}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      {step.if && (
+        <p>
+          {t.steps.condition} <code className="mono">{step.if}</code>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Json({ title, value }: { title: string; value: unknown }) {
+  const text = typeof value === "string" ? value : writeJson(value, 2);
+  return (
+    <section>
+      <h2>
+        {title}
+        <span className="right">
+          <CopyIconButton text={text} />
+        </span>
+      </h2>
+      <pre className="jsonbox" tabIndex={0}>
+        {text}
+      </pre>
+    </section>
+  );
+}
