@@ -20,14 +20,23 @@ type Scripts struct{ conn *Conn }
 // Scripts returns the scripts of groups.
 func (c *Conn) Scripts() Scripts { return Scripts{c} }
 
-// provide makes sure that the group has the script of j, before a version of the
-// job that needs it can be read by anybody.
+// provide makes sure that the group has the scripts of j, before a version of the
+// job that needs them can be read by anybody.
 func (ss Scripts) provide(ctx context.Context, j job.Job) error {
-	s := j.Task.Script
-	if s == nil {
-		return nil
+	for field, task := range j.Tasks() {
+		if task.Script == nil {
+			continue
+		}
+		if err := ss.provideOne(ctx, j.Job, field+".script", task.Script); err != nil {
+			return err
+		}
 	}
-	group := j.Job.Group()
+	return nil
+}
+
+// provideOne is [Scripts.provide] for the script in a field of a job.
+func (ss Scripts) provideOne(ctx context.Context, name job.Name, field string, s *job.Script) error {
+	group := name.Group()
 	digest := s.Digest
 	if s.Source != "" {
 		digest = job.DigestOf(s.Source)
@@ -45,19 +54,19 @@ func (ss Scripts) provide(ctx context.Context, j job.Job) error {
 	case !errors.Is(err, jet.ErrNoMessage):
 		return err
 	case s.Source == "":
-		return &job.InvalidError{Field: "task.script.digest", Reason: fmt.Sprintf("%q names no script that group %s has; give its source", digest, group)}
+		return &job.InvalidError{Field: field + ".digest", Reason: fmt.Sprintf("%q names no script that group %s has; give its source", digest, group)}
 	}
 	kv, bad := ss.conn.Bucket(ctx, bus.BucketScript)
 	if bad != nil {
 		return bad
 	}
 	if errors.Is(err, jet.ErrNoMessage) {
-		if err := ss.check(ctx, kv, group); err != nil {
+		if err := ss.check(ctx, kv, group, field); err != nil {
 			return err
 		}
 	}
 	if _, err := kv.Put(ctx, group+"."+digest, text); err != nil {
-		return fmt.Errorf("write script of job %s: %w", j.Job, jet.Unavailable(err))
+		return fmt.Errorf("write script of job %s: %w", name, jet.Unavailable(err))
 	}
 	return nil
 }
@@ -65,9 +74,9 @@ func (ss Scripts) provide(ctx context.Context, j job.Job) error {
 // MaxGroupScripts is how many scripts a group may have.
 const MaxGroupScripts = 10_000
 
-// check returns an *InvalidError if a group has as many scripts as it may. They are counted one by
+// check returns an *InvalidError for field if a group has as many scripts as it may. They are counted one by
 // one only where that matters: what was removed has left a mark.
-func (ss Scripts) check(ctx context.Context, kv jetstream.KeyValue, group string) error {
+func (ss Scripts) check(ctx context.Context, kv jetstream.KeyValue, group, field string) error {
 	marks, err := ss.conn.CountBySubject(ctx, "KV_"+bus.BucketScript, bus.SubjectScript(group, "*"))
 	if err != nil || len(marks) < MaxGroupScripts {
 		return err
@@ -81,7 +90,7 @@ func (ss Scripts) check(ctx context.Context, kv jetstream.KeyValue, group string
 		n++
 	}
 	if n >= MaxGroupScripts {
-		return &job.InvalidError{Field: "task.script", Reason: reason.GroupHasScripts.With(group, n)}
+		return &job.InvalidError{Field: field, Reason: reason.GroupHasScripts.With(group, n)}
 	}
 	return nil
 }
@@ -147,8 +156,10 @@ func (ss Scripts) keepUsed(ctx context.Context, scripts map[string]uint64) error
 		if err != nil {
 			return err // what it uses is not known, so nothing is removed
 		}
-		if s := v.Task.ByDigest().Script; s != nil {
-			delete(scripts, v.Job.Job.Group()+"."+s.Digest)
+		for _, task := range v.Tasks() {
+			if s := task.ByDigest().Script; s != nil {
+				delete(scripts, v.Job.Job.Group()+"."+s.Digest)
+			}
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -34,6 +35,32 @@ func TestAJobsScriptIsThereBeforeTheJobIs(t *testing.T) {
 		_, _, err := w.conn.Jobs().Put(w.t.Context(), aScript(job.Script{Language: "shell", Digest: job.DigestOf("echo two")}), cluster.Edit{At: time.Now()})
 		if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "task.script.digest" {
 			w.t.Errorf("a script that nobody has given: %v", err)
+		}
+	})
+}
+
+func TestScriptsOfStepsAreThereAndStay(t *testing.T) {
+	inCluster(t, func(w *world) {
+		flow := func(scripts ...job.Script) job.Job {
+			j := job.Job{Job: "g/flow"}
+			for i := range scripts {
+				j.Steps = append(j.Steps, job.Step{Step: workflow.Step{Name: "s" + strconv.Itoa(i)}, Task: job.Task{Script: &scripts[i]}})
+			}
+			return j.WithDefaults()
+		}
+		w.put(flow(job.Script{Language: "shell", Source: "echo one"}, job.Script{Language: "shell", Source: "echo two"}), cluster.Edit{At: time.Now()})
+		_, _, err := w.conn.Jobs().Put(w.t.Context(), flow(job.Script{Language: "shell", Digest: job.DigestOf("echo one")}, job.Script{Language: "shell", Digest: job.DigestOf("x")}), cluster.Edit{At: time.Now()})
+		if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "steps[1].task.script.digest" {
+			w.t.Errorf("a script that nobody has given: %v", err)
+		}
+		time.Sleep(cluster.ScriptKept + time.Hour)
+		if n, err := w.conn.Scripts().RemoveUnused(w.t.Context()); err != nil || n != 0 {
+			w.t.Errorf("removed %d, %v", n, err)
+		}
+		for _, source := range []string{"echo one", "echo two"} {
+			if got, err := w.conn.Script(w.t.Context(), "g", job.DigestOf(source)); err != nil || got != source {
+				w.t.Errorf("%q, %v", got, err)
+			}
 		}
 	})
 }

@@ -3,6 +3,7 @@ package access
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -18,6 +19,17 @@ import (
 func jobWith(t *testing.T, task string) job.Job {
 	t.Helper()
 	j, err := job.Decode([]byte(`{"job":"billing/x","schedule":{"cron":"@daily"},"params":{"a":"SECRETPARAM"},"task":` + task + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// workflowWith returns a job of group billing with two steps that do a task, with parameters.
+func workflowWith(t *testing.T, task string) job.Job {
+	t.Helper()
+	const step = `{"step":"%s","params":{"a":"SECRETPARAM"},"task":`
+	j, err := job.Decode([]byte(`{"job":"billing/x","steps":[` + fmt.Sprintf(step, "a") + `{"handler":"first"}},` + fmt.Sprintf(step, "b") + task + `}],"result":"SECRETPARAM"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,13 +55,16 @@ func TestAJobIsShownWithoutWhatOneHasNoGrantFor(t *testing.T) {
 	words := map[rights.Grant]string{rights.Params: "SECRETPARAM", rights.Scripts: "SECRETSCRIPT", rights.Secrets: "SECRETENV"}
 	for _, grants := range [][]rights.Grant{nil, {rights.Params}, {rights.Scripts}, {rights.Secrets}, {rights.Params, rights.Scripts}, {rights.Params, rights.Scripts, rights.Secrets}} {
 		by := seeing(grants...)
+		var all []job.Job
 		for _, task := range secretTasks {
-			stored := jobWith(t, task)
+			all = append(all, jobWith(t, task), workflowWith(t, task))
+		}
+		for _, stored := range all {
 			before, _ := json.Marshal(stored)
 			shown, _ := json.Marshal(HiddenJob(by, stored))
 			for grant, word := range words {
 				// The sign-in of a request is part of the request, which is hidden as a whole.
-				inHTTP := grant == rights.Secrets && stored.Task.HTTP != nil && !by.Sees(rights.Scripts, "billing")
+				inHTTP := grant == rights.Secrets && strings.Contains(string(before), `"http"`) && !by.Sees(rights.Scripts, "billing")
 				if want := strings.Contains(string(before), word) && by.Sees(grant, "billing") && !inHTTP; strings.Contains(string(shown), word) != want {
 					t.Errorf("with %v, %s is shown: %v, want %v: %s", grants, word, !want, want, shown)
 				}
@@ -119,6 +134,40 @@ func TestWhatOneHasNoGrantForIsNotSet(t *testing.T) {
 	}
 }
 
+func TestWhatOneHasNoGrantForIsNotSetInStepsOrMovedBetweenThem(t *testing.T) {
+	t.Parallel()
+	stored := workflowWith(t, secretTasks[0])
+	blind, reader := seeing(), seeing(rights.Params, rights.Scripts)
+	const first = `{"job":"billing/x","steps":[{"step":"a","task":{"handler":"first"}}`
+	for _, c := range []struct {
+		by     rights.List
+		wish   string
+		denied string // empty: it may be set
+	}{
+		{blind, first + `,{"step":"b","task":{"shell":"env"}}]}`, "steps[1].task"},
+		{blind, first + `,{"step":"c","task":{"shell":"(hidden)","stdin":"(hidden)"}}]}`, "steps[1].task"},
+		{blind, first + `,{"step":"c","params":"(hidden)","task":{"handler":"h"}}]}`, "steps[1].params"},
+		{blind, first + `,{"step":"b","task":{"shell":"(hidden)","stdin":"(hidden)","env":{"A":"new"}}}]}`, "steps[1].task.env.A"},
+		{blind, first + `],"result":"${params}"}`, "result"},
+		{blind, first + `,{"step":"c","task":{"handler":"h"}}]}`, ""},
+		{reader, first + `,{"step":"c","task":{"shell":"env","env":{"A":"(hidden)"}}}]}`, "steps[1].task.env.A"},
+		{reader, first + `,{"step":"b","task":{"shell":"env","env":{"A":"(hidden)"}}}]}`, ""},
+		{reader, `{"job":"billing/x","task":{"shell":"env","env":{"A":"(hidden)"}}}`, "task.env.A"},
+	} {
+		wish, err := job.Decode([]byte(c.wish))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := Restored(c.by, &stored, wish)
+		switch {
+		case c.denied == "" && (err != nil || strings.Contains(mustJSON(kept), Hidden)):
+			t.Errorf("%s: %v, %s", c.wish, err, mustJSON(kept))
+		case c.denied != "" && (!errors.Is(err, problem.ErrForbidden) || !strings.Contains(err.Error(), c.denied+" ")):
+			t.Errorf("%s: %v, want a refusal that names %s", c.wish, err, c.denied)
+		}
+	}
+}
+
 func TestChangesHideWhatTheJobHides(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -131,6 +180,13 @@ func TestChangesHideWhatTheJobHides(t *testing.T) {
 		{"task.http.auth.password", rights.Secrets},
 		{"task.env.A", rights.Secrets},
 		{"schedule.cron", ""},
+		{"result", rights.Params},
+		{"steps.load.params", rights.Params},
+		{"steps.load.task.shell", rights.Scripts},
+		{"steps.load.task.http.auth.password", rights.Secrets},
+		{"steps.load.task.env.A", rights.Secrets},
+		{"steps.load.timeout", ""},
+		{"steps.params.timeout", ""},
 	} {
 		for _, grant := range []rights.Grant{rights.Params, rights.Scripts, rights.Secrets, rights.Logs} {
 			changes := []api.FieldChange{{Field: c.field, From: "a", To: "b"}}

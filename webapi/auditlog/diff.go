@@ -6,14 +6,16 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job/exact"
 )
 
 // Diff lists the fields in which two documents differ, in order of path. Lists and
-// params count as one field each: they are changed as a whole. Numbers differ if they are
-// written differently. A document that is nil has no fields.
+// params count as one field each: they are changed as a whole. But the fields of a step are
+// below its name, as in steps.load.timeout, and of the list itself only the order counts. Numbers
+// differ if they are written differently. A document that is nil has no fields.
 func Diff(from, to any) ([]api.FieldChange, error) {
 	a, err := fieldsOf(from)
 	if err != nil {
@@ -48,7 +50,9 @@ func fieldsOf(document any) (map[string]any, error) {
 	var walk func(path string, value any)
 	walk = func(path string, value any) {
 		object, ok := value.(map[string]any)
-		if !ok || path == "params" {
+		if path == "steps" {
+			object, leaves[path] = stepsOf(value)
+		} else if !ok || isWhole(path) {
 			leaves[path] = value
 			return
 		}
@@ -61,4 +65,23 @@ func fieldsOf(document any) (map[string]any, error) {
 	}
 	walk("", fields)
 	return leaves, nil
+}
+
+// isWhole reports whether a field counts as one although its value may be an object.
+func isWhole(path string) bool {
+	return path == "params" || path == "result" || strings.HasPrefix(path, "steps.") && strings.Count(path, ".") == 2 && strings.HasSuffix(path, ".params")
+}
+
+// stepsOf returns the steps of a document by their names, without those, and their names in order.
+func stepsOf(list any) (steps map[string]any, names []any) {
+	steps = map[string]any{}
+	all, _ := list.([]any)
+	for _, s := range all {
+		step, _ := s.(map[string]any)
+		name, _ := step["step"].(string)
+		delete(step, "step")
+		steps[name] = step
+		names = append(names, name)
+	}
+	return steps, names
 }
