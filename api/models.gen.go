@@ -435,7 +435,7 @@ type CancelRequest struct {
 	Reason string   `json:"reason,omitempty"`
 }
 
-// Cause Why there is a run. test: a person tries a draft of a job
+// Cause Why there is a run. step: it is a step of a workflow's run. test: a person tries a draft of a job
 type Cause = job.Cause
 
 // Change One state change of a run.
@@ -1817,9 +1817,6 @@ type RunDetail struct {
 
 	// Params The overrides of the job's parameters
 	Params json.RawMessage `json:"params,omitempty"`
-
-	// Parents The runs that this one follows: several if its job joins several parents, the last to end first
-	Parents []job.RunID `json:"parents,omitempty"`
 
 	// RerunOf The run that was rerun
 	RerunOf job.RunID `json:"rerun_of,omitempty"`

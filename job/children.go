@@ -23,7 +23,6 @@ const (
 // Bounds of children.
 const (
 	MaxChildren = 32
-	MaxJoin     = 32
 	// MaxChain is how many parents a run may have above it. Cycles are refused when jobs
 	// are saved; this stops one that two people saved at the same moment.
 	MaxChain = 100
@@ -93,23 +92,6 @@ func (j Job) validateChildren() []error {
 		default:
 			errs = append(errs, Invalid(field+".on", "%q must be success, failure or end", clip.Text(string(c.On), maxQuoted)))
 		}
-	}
-	if len(j.Join) > MaxJoin {
-		errs = append(errs, Invalid("join", "has %d parents; at most %d are allowed", len(j.Join), MaxJoin))
-	}
-	seen = map[Name]bool{}
-	for i, parent := range j.Join {
-		field := fmt.Sprintf("join[%d]", i)
-		if _, err := ParseName(string(parent)); err != nil {
-			errs = append(errs, Invalid(field, "%q must be group/name", clip.Text(string(parent), maxQuoted)))
-		}
-		if parent == j.Job {
-			errs = append(errs, Invalid(field, "is the job itself"))
-		}
-		if seen[parent] {
-			errs = append(errs, Invalid(field, "%q is listed twice", clip.Text(string(parent), maxQuoted)))
-		}
-		seen[parent] = true
 	}
 	return errs
 }

@@ -55,9 +55,6 @@ type Job struct {
 	Overlap  Overlap `json:"overlap,omitzero"`
 	Retry    Retry   `json:"retry,omitzero"`
 	Children []Child `json:"children,omitempty"`
-	// Join makes the job wait, as a child, until each of these parents has ended since
-	// it last ran because of them. Empty: it runs after each parent.
-	Join []Name `json:"join,omitempty"`
 	// Timeout ends an attempt that takes longer, TotalTimeout a run with all its
 	// attempts and the waits between them. WarnAfter only says so in the attempt's log.
 	// Zero is no limit.
@@ -183,6 +180,8 @@ func CheckFields(data []byte, into any) error {
 	switch {
 	case field == "":
 		return nil
+	case field == "join":
+		return Invalid(field, `has been replaced by workflows: write steps with "join"; see docs/how-to/workflows.md`)
 	case nearest == "":
 		return Invalid(field, unknownField)
 	}

@@ -42,7 +42,6 @@ type Reactions struct {
 	Overlap      Overlap
 	Retry        Retry
 	Children     []Child
-	Join         []Name
 	TotalTimeout Duration
 	StartWithin  Duration
 	PauseAfter   int
@@ -56,7 +55,7 @@ type Reactions struct {
 // ReactionsOf returns what j asks for.
 func ReactionsOf(j *Job) Reactions {
 	return Reactions{
-		Overlap: j.Overlap.withDefaults(), Retry: j.Retry.withDefaults(j.Delivery), Children: j.withDefaultChildren(), Join: j.Join,
+		Overlap: j.Overlap.withDefaults(), Retry: j.Retry.withDefaults(j.Delivery), Children: j.withDefaultChildren(),
 		TotalTimeout: j.TotalTimeout, StartWithin: j.StartWithin, PauseAfter: j.PauseAfter,
 		InSteps: len(j.Steps) > 0, InPieces: j.InPieces(), SucceedsIf: j.SucceedsIf,
 	}
@@ -172,7 +171,7 @@ func rulesKey(v *Version) string {
 	if !strings.HasPrefix(s.Cron, "@") && strings.ContainsAny(s.Cron, "Hh") {
 		b.WriteString(string(v.Job.Job))
 	}
-	if r := ReactionsOf(&v.Job); r.Watched() || len(r.Join) > 0 || r.TotalTimeout > 0 {
+	if r := ReactionsOf(&v.Job); r.Watched() || r.TotalTimeout > 0 {
 		text, _ := json.Marshal(r) // never fails: it was read from JSON
 		b.Write(text)
 	}

@@ -103,8 +103,6 @@ type ParentEnd struct {
 	Job    job.Name   `json:"job"`
 	RunID  job.RunID  `json:"run_id"`
 	Status job.Status `json:"status"`
-	// Met says that it ended as the child wants it to.
-	Met bool `json:"met"`
 	// At is when the end was stored, by JetStream's clock.
 	At     time.Time       `json:"at"`
 	Params json.RawMessage `json:"params,omitempty"` // for the child

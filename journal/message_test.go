@@ -91,7 +91,7 @@ func TestMessagesAreAsTheirFilesSay(t *testing.T) {
 	end := &journal.Deferred{Kind: journal.DeferredEnd, Job: "billing/nightly", RunID: run}
 	waiting := &journal.Deferred{Kind: journal.DeferredRetry, Job: "billing/nightly", Due: noon.Add(time.Minute), Trigger: trigger}
 	child := &journal.Deferred{Kind: journal.DeferredChild, Job: "billing/after", Parent: &journal.ParentEnd{
-		Job: "billing/nightly", RunID: run, Status: job.StatusSucceeded, Met: true, At: noon, Params: json.RawMessage(`[1]`), Depth: 1,
+		Job: "billing/nightly", RunID: run, Status: job.StatusSucceeded, At: noon, Params: json.RawMessage(`[1]`), Depth: 1,
 	}}
 	failures := &journal.Deferred{Kind: journal.DeferredFailures, Job: "billing/nightly", Count: 2}
 	succeeded := &journal.Deferred{Kind: journal.DeferredSucceeded, Job: "billing/nightly", RunID: run}

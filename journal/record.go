@@ -50,8 +50,6 @@ type Outcome struct {
 	ParentRun job.RunID `json:"parent_run_id,omitempty"`
 	// Step is the step of a workflow that the run does; the workflow's run is ParentRun.
 	Step string `json:"step,omitempty"`
-	// Joined are the runs of all parents of a job that joins several, in the order of its join.
-	Joined []job.RunID `json:"joined_run_ids,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
 	Total int `json:"broadcast_total,omitempty"`
 	// Retry says that only the attempt has ended with Status: another one follows.
@@ -75,7 +73,6 @@ type Decided struct {
 	By       string
 	Parent   job.RunID
 	Step     string
-	Joined   []job.RunID
 	FireTime time.Time
 	Until    time.Time // of several fires with one outcome, the last; else zero
 	Count    int       // how many fires; at least 1
@@ -95,7 +92,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
-				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Joined: o.Joined, Total: o.Total, Retry: o.Retry,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Total: o.Total, Retry: o.Retry,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {

@@ -11,7 +11,7 @@ import (
 // ranks order changes of one instant: an attempt waits, begins and ends.
 var ranks = map[runlog.Kind]int{
 	runlog.KindRecorded: 1, runlog.KindHeld: 2, runlog.KindStarted: 3, runlog.KindProgress: 4, runlog.KindFinished: 5, runlog.KindLate: 6,
-	runlog.KindMarked: 7, runlog.KindJoined: 8,
+	runlog.KindMarked: 7,
 }
 
 // Timeline returns the changes of a run, or of a piece of it, in the order in which they happened. It
@@ -31,7 +31,7 @@ func Timeline(all []runlog.Change) []runlog.Change {
 		return ended && c.Kind == runlog.KindHeld && c.At.After(end)
 	})
 	slices.SortStableFunc(all, func(a, b runlog.Change) int {
-		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(ranks[a.Kind], ranks[b.Kind]), cmp.Compare(a.Delivery, b.Delivery), cmp.Compare(a.Parent, b.Parent))
+		return cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.At.Compare(b.At), cmp.Compare(ranks[a.Kind], ranks[b.Kind]), cmp.Compare(a.Delivery, b.Delivery))
 	})
 	return all
 }

@@ -2,7 +2,6 @@ package logstore
 
 import (
 	"encoding/json"
-	"hash/fnv"
 	"math"
 	"slices"
 	"time"
@@ -14,7 +13,7 @@ import (
 // Update is what one line of a record, or one event, says about one run. Its fire
 // time is that of RunID. Fields that its kind does not speak of are ignored.
 type Update struct {
-	Kind    runlog.Kind // recorded, held, started, progress, finished, marked or joined
+	Kind    runlog.Kind // recorded, held, started, progress, finished or marked
 	RunID   job.RunID
 	Job     job.Name
 	Version int
@@ -41,13 +40,11 @@ type Update struct {
 	// Of marked, which adds to the timeline and changes nothing else.
 	Mark job.Mark
 
-	// Of recorded, and of joined, which adds it to the timeline and changes nothing else:
-	Parent job.RunID
-
 	// Of recorded:
-	Step  string // of the workflow whose run is Parent
-	Until time.Time
-	Count int // 0 counts as 1
+	Parent job.RunID
+	Step   string // of the workflow whose run is Parent
+	Until  time.Time
+	Count  int // 0 counts as 1
 
 	// Of started, progress and finished. A started update without an instance says that
 	// a piece of the run has begun, and so has the run: the earliest counts.
@@ -83,7 +80,7 @@ func (u *Update) Tells() job.Status {
 		return job.StatusPending
 	case runlog.KindStarted, runlog.KindProgress:
 		return job.StatusRunning
-	case runlog.KindRecorded, runlog.KindFinished, runlog.KindLate, runlog.KindMarked, runlog.KindJoined:
+	case runlog.KindRecorded, runlog.KindFinished, runlog.KindLate, runlog.KindMarked:
 	}
 	return u.Status
 }
@@ -126,13 +123,6 @@ func HeldSlot(instance string, delivery int) int64 {
 	return int64(delivery)
 }
 
-// JoinedSlot returns by what a store tells joined updates of an attempt from each other: the parent.
-func JoinedSlot(parent job.RunID) int64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(parent))
-	return int64(h.Sum64() >> 1)
-}
-
 // Validate returns an *InvalidError when a store cannot hold u.
 func (u *Update) Validate() error {
 	if err := runlog.CheckIdentity(u.RunID, u.Job, u.Attempt, u.Piece); err != nil {
@@ -172,11 +162,6 @@ func (u *Update) checkStatus() error {
 			return job.Invalid("status", "%q must be final, and neither succeeded nor skipped, of a run that is marked", u.Status)
 		}
 		return job.CheckMark(u.Mark, u.Reason)
-	case runlog.KindJoined:
-		if u.Parent == "" || u.Piece != runlog.Whole {
-			return job.Invalid("parent_run_id", "is missing, or broadcast_index is not: a run as a whole joins its parents")
-		}
-		return u.checkRecorded()
 	case runlog.KindRecorded:
 		return u.checkRecorded()
 	case runlog.KindFinished:
@@ -186,7 +171,7 @@ func (u *Update) checkStatus() error {
 	case runlog.KindLate:
 		fallthrough
 	default:
-		return job.Invalid("kind", "%q must be recorded, held, started, progress, finished, marked or joined", u.Kind)
+		return job.Invalid("kind", "%q must be recorded, held, started, progress, finished or marked", u.Kind)
 	}
 	return nil
 }

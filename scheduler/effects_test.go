@@ -32,7 +32,7 @@ func TestALookThatEndsWhenItsShardIsLostChangesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		letter := &journal.Deferred{Kind: journal.DeferredChild, Job: "g/a", Parent: &journal.ParentEnd{
-			Job: "g/b", RunID: job.NewRunID(now), Status: job.StatusSucceeded, Met: true, At: now, Depth: 1,
+			Job: "g/b", RunID: job.NewRunID(now), Status: job.StatusSucceeded, At: now, Depth: 1,
 		}}
 		m, err := letter.Msg(0)
 		if err != nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
-// family puts a job of the first shard with a child in each other one, and a job that waits for the
-// first two of those. It returns the names of all, the parent first and the one that waits last.
+// family puts a job of the first shard with a child in each other one, the first of which has one, too. It
+// returns the names of all, the parent first and the child's child last.
 func (w *world) family() (names []job.Name) {
 	w.t.Helper()
-	const join job.Name = "g/join"
+	const last job.Name = "g/last"
 	names = w.everywhere()
 	var children []job.Child
 	for i, name := range names[1:] {
 		w.put(name, job.Schedule{}, func(j *job.Job) {
-			if i < 2 {
-				j.Children = []job.Child{{Job: join, On: job.OnEnd}}
+			if i == 0 {
+				j.Children = []job.Child{{Job: last, On: job.OnEnd}}
 			}
 		})
 		children = append(children, job.Child{Job: name})
 	}
-	w.put(join, job.Schedule{}, func(j *job.Job) { j.Join = names[1:3] })
+	w.put(last, job.Schedule{})
 	w.put(names[0], job.Schedule{}, func(j *job.Job) { j.Children = children })
-	return append(names, join)
+	return append(names, last)
 }
 
 func TestChildrenInOtherPartitionsRunOnceAfterTheirParent(t *testing.T) {
@@ -133,7 +133,7 @@ func TestALetterThatAFormerOwnerSendsOnceMoreHasNoEffect(t *testing.T) {
 		say := func(at journal.LetterMark) {
 			w.t.Helper()
 			letter := &journal.Deferred{Kind: journal.DeferredChild, Job: names[4], Letter: &journal.LetterID{From: 0, At: at}, Parent: &journal.ParentEnd{
-				Job: names[0], RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
+				Job: names[0], RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, At: time.Now(), Depth: 1,
 			}}
 			var msg *nats.Msg
 			if msg, err = letter.Msg(4); err == nil {
@@ -169,7 +169,7 @@ func TestABacklogOfLettersIsRelayedAsFastAsItIsDeleted(t *testing.T) {
 		const letters = 2500
 		for i := range letters {
 			letter := &journal.Deferred{Kind: journal.DeferredLetter, Job: names[1], Letter: &journal.LetterID{At: journal.LetterMark{Made: start}}, Parent: &journal.ParentEnd{
-				Job: names[0], RunID: job.NewRunID(start.Add(time.Duration(i))), Status: job.StatusSucceeded, Met: true, At: start, Depth: 1,
+				Job: names[0], RunID: job.NewRunID(start.Add(time.Duration(i))), Status: job.StatusSucceeded, At: start, Depth: 1,
 			}}
 			m, err := letter.Msg(0)
 			if err == nil {

@@ -154,10 +154,6 @@ func TestAChildRunsOnceAfterItsParentWhicheverShardItIsIn(t *testing.T) {
 			children = append(children, job.Child{Job: name})
 		}
 		w.put("g/cleanup", job.Schedule{})
-		w.put("g/join", job.Schedule{}, func(j *job.Job) { j.Join = []job.Name{"g/child-0", "g/child-1"} })
-		for i := range 2 {
-			w.put(children[i].Job, job.Schedule{}, func(j *job.Job) { j.Children = []job.Child{{Job: "g/join", On: job.OnEnd}} })
-		}
 		w.put("g/parent", job.Schedule{}, func(j *job.Job) { j.Children = children })
 		w.put("g/bad", job.Schedule{}, func(j *job.Job) {
 			j.Children = []job.Child{{Job: "g/child-2"}, {Job: "g/cleanup", On: job.OnFailure}}
@@ -173,12 +169,6 @@ func TestAChildRunsOnceAfterItsParentWhicheverShardItIsIn(t *testing.T) {
 			w.wantLines(c.Job, "1 pending")
 		}
 		w.wantLines("g/cleanup", "1 pending")
-		w.wantLines("g/join", "1 pending")
-		w.records(func(_ *journal.Record, d journal.Decided) {
-			if d.Job == "g/join" && (len(d.Joined) != 2 || d.Joined[0] == d.Joined[1] || !slices.Contains(d.Joined, d.Parent)) {
-				w.t.Errorf("the run of g/join has the parents %v, the last of them %s; want the two", d.Joined, d.Parent)
-			}
-		})
 		w.wantNothingLeft()
 	})
 }
@@ -310,7 +300,7 @@ func TestAnItemThatNobodyNudgesForIsSeenWithinSeconds(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		for n := range 3 {
 			letter := &journal.Deferred{Kind: journal.DeferredChild, Job: "g/child", Parent: &journal.ParentEnd{
-				Job: "g/parent", RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, Met: true, At: time.Now(), Depth: 1,
+				Job: "g/parent", RunID: job.NewRunID(time.Now()), Status: job.StatusSucceeded, At: time.Now(), Depth: 1,
 			}}
 			m, err := letter.Msg(job.Name("g/child").Shard(w.assets.Shards))
 			if err == nil {

@@ -51,9 +51,9 @@ func TestNamesThatStandForNothingAreSavedWithAWarning(t *testing.T) {
 	warned(t, user.Warnings, "access[1].group group_unknown")
 
 	doc := document("billing/z", "@daily")
-	doc["children"], doc["join"] = []string{"billing/x", "billing/y"}, []string{"billing/x", "billing/y"}
+	doc["children"] = []string{"billing/x", "billing/y"}
 	job, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/z", doc)
-	warned(t, job.Warnings, "children[1].job child_unknown", "join[0] join_no_child", "join[1] join_unknown")
+	warned(t, job.Warnings, "children[1].job child_unknown")
 }
 
 func TestAWarningDoesNotTellWhetherAHiddenJobExists(t *testing.T) {
@@ -61,10 +61,6 @@ func TestAWarningDoesNotTellWhetherAHiddenJobExists(t *testing.T) {
 	ann := g.administrator()
 	bob := ann.person("bob", rights.Access{Role: rights.Editor, Group: "billing"})
 	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/ops/there", document("ops/there", "@daily"), ann.headers()...)
-	doc := document("billing/z", "@daily")
-	doc["join"] = []string{"ops/there", "ops/gone"}
-	job, _ := want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/z", doc, bob.headers()...)
-	warned(t, job.Warnings, "join[0] join_unknown", "join[1] join_unknown")
 	token, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{
 		"name": "t", "access": rights.List{{Role: rights.Viewer, Group: "billing"}, {Role: rights.Viewer, Group: "ops"}, {Role: rights.Viewer, Group: "gone"}},
 	}, bob.headers()...)

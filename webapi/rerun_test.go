@@ -3,8 +3,6 @@ package webapi
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -118,37 +116,6 @@ func TestARetryOfAChildHasItsParentsResult(t *testing.T) {
 	// The result has no variables, and what is asked for may have.
 	if got := (*asked)[0]; string(got.Params) != `{"rows":7,"text":"$${fire_time}"}` {
 		t.Errorf("the child is given %s", got.Params)
-	}
-}
-
-func TestARunOfAJoinNamesAllItsParentsAndARetryHasTheirResults(t *testing.T) {
-	w := newWorld(t)
-	w.put("billing/child", "@daily")
-	c := begun("billing/child", noon.Add(time.Minute))
-	c.Cause = job.CauseParent
-	var all []logstore.Update
-	var parents []job.RunID
-	for i, name := range []job.Name{"billing/load", "billing/check"} {
-		parent := document(name, "@daily")
-		parent["children"] = []any{map[string]any{"job": "billing/child", "pass_result": true}}
-		want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/"+string(name), parent)
-		p := begun(name, noon)
-		end := finished(p, job.StatusSucceeded, 0, noon.Add(time.Minute))
-		end.Result = json.RawMessage(`{"rows":` + strconv.Itoa(i) + `}`)
-		all, parents = append(all, p, end), append(parents, p.RunID)
-	}
-	c.Parent = parents[1]
-	join := c
-	join.Kind, join.Status, join.Parent = runlog.KindJoined, job.StatusPending, parents[0]
-	w.history(append(all, c, join, finished(c, job.StatusFailed, 0, noon.Add(time.Minute)))...)
-	asked := retriesOf(w)
-	got, _ := want[RunDetail](w, http.StatusOK, "GET", "/api/v1/runs/"+string(c.RunID), nil)
-	if !slices.Equal(got.Parents, []job.RunID{parents[1], parents[0]}) {
-		t.Errorf("the run follows %v; want the last to end, %s, and %s", got.Parents, parents[1], parents[0])
-	}
-	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(c.RunID)+"/rerun", `{}`)
-	if got := (*asked)[0]; string(got.Params) != `{"billing/check":{"rows":1},"billing/load":{"rows":0}}` {
-		t.Errorf("the run is given %s", got.Params)
 	}
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// checkFollowers wants one run of a child for each run of its parent that was done, and
-// of a child that waits for all of its parents one for each time that all were done.
+// checkFollowers wants one run of a child for each run of its parent that was done.
 func (a *audit) checkFollowers(wrong differences) {
 	for _, what := range a.unfollowed(a.runs) {
 		wrong.add("runs of parents without a child's", "%s", what)
@@ -22,29 +21,15 @@ func (a *audit) checkFollowers(wrong differences) {
 			}
 		}
 	}
-	done, after := doneRuns(a.runs), followers(a.runs)
-	a.eachJob(func(j job.Job) {
-		if want, n := joins(j, done), len(after[j.Job]); len(j.Join) > 0 && n > want {
-			wrong.add("joins that ran too often", "%s: %d times instead of %d", j.Job, n, want)
-		}
-	})
 }
 
 // unfollowed tells which runs ought to follow others, and are not there.
 func (l *load) unfollowed(runs []client.Run) (lacking []string) {
 	done, after := doneRuns(runs), followers(runs)
-	waits := map[job.Name]bool{}
-	l.eachJob(func(j job.Job) {
-		if waits[j.Job] = len(j.Join) > 0; waits[j.Job] {
-			if want, n := joins(j, done), len(after[j.Job]); n < want {
-				lacking = append(lacking, fmt.Sprintf("%s: %d times instead of %d", j.Job, n, want))
-			}
-		}
-	})
 	l.eachJob(func(j job.Job) {
 		for _, c := range j.Children {
 			for _, id := range done[j.Job] {
-				if !waits[c.Job] && after[c.Job][id] == 0 {
+				if after[c.Job][id] == 0 {
 					lacking = append(lacking, fmt.Sprintf("%s after %s of %s", c.Job, id, j.Job))
 				}
 			}
@@ -87,15 +72,4 @@ func followers(runs []client.Run) map[job.Name]map[job.RunID]int {
 		after[r.Job][r.Parent]++
 	}
 	return after
-}
-
-// joins returns how often all parents that a job waits for were done.
-func joins(j job.Job, done map[job.Name][]job.RunID) int {
-	least := 0
-	for i, parent := range j.Join {
-		if n := len(done[parent]); i == 0 || n < least {
-			least = n
-		}
-	}
-	return least
 }

@@ -76,7 +76,7 @@ var mixed = []kind{
 	{name: "parent", make: func(j *job.Job) { j.Children = childrenOf(j.Job, job.OnEnd, "child") }, after: func(parent job.Name) []job.Job {
 		return []job.Job{follower(parent, "child")}
 	}},
-	{name: "joined", make: func(j *job.Job) { j.Children = childrenOf(j.Job, job.OnSuccess, "left", "right") }, after: branches},
+	{name: "branches", make: func(j *job.Job) { j.Children = childrenOf(j.Job, job.OnSuccess, "left", "right") }, after: branches},
 	{name: "start_within", ends: []client.Status{job.StatusSucceeded, job.StatusMissed}, make: func(j *job.Job) {
 		j.StartWithin = job.Duration(2 * time.Second)
 		j.Task.Shell += `; sleep 0.2`
@@ -126,13 +126,10 @@ func childrenOf(family job.Name, on job.When, as ...string) (children []job.Chil
 	return children
 }
 
-// branches returns two jobs that run after a parent, one that runs when both have ended,
-// and one that runs after either.
+// branches returns two jobs that run after a parent, and one that runs after either.
 func branches(parent job.Name) []job.Job {
 	left, right := follower(parent, "left"), follower(parent, "right")
-	left.Children = childrenOf(parent, job.OnSuccess, "all", "any")
+	left.Children = childrenOf(parent, job.OnSuccess, "any")
 	right.Children = left.Children
-	all := follower(parent, "all")
-	all.Join = []job.Name{left.Job, right.Job}
-	return []job.Job{left, right, all, follower(parent, "any")}
+	return []job.Job{left, right, follower(parent, "any")}
 }

@@ -133,8 +133,8 @@ func TestReasonsAreInTheLanguageAndZoneOfTheReader(t *testing.T) {
 	f(Say("fire_of", "fire_time", "2026-01-05T19:00:00Z", "reason", why),
 		"fire of 2026-01-06 03:00:00 +08:00 Asia/Shanghai: overlap limit reached: 1 run is still alive; 3 fires until 2026-01-06 03:30:00 +08:00 Asia/Shanghai",
 		"2026-01-06 03:00:00 +08:00 Asia/Shanghai 的触发：仍有 1 次运行未结束，已达并发上限（阻塞处理策略）；共 3 次触发，截至 2026-01-06 03:30:00 +08:00 Asia/Shanghai")
-	f(Say("message_refused", "reason", reason.ParentEnded.With("a/b", "timed_out", "r1")),
-		"a message was refused: parent a/b timed out (run r1)", "一条消息被拒绝：父任务 a/b 执行超时（运行 r1）")
+	f(Say("message_refused", "reason", reason.NextAttempt.With(1, "timed_out", job.Duration(30*time.Second))),
+		"a message was refused: attempt 1 timed out; the next is due 30s later", "一条消息被拒绝：第 1 次尝试执行超时，30s 后重试")
 	f(Say("message_refused", "reason", "disk full; 仍"), "a message was refused: disk full; 仍", "一条消息被拒绝：disk full; 仍")
 	run := Affected{Message: reason.Join(reason.TimedOut.With("5s"), "disk full")}
 	if got := run.MessageIn(Reader{Chinese, shanghai}); got != "超过了 5s 的超时限制；disk full" {

@@ -63,8 +63,6 @@ var (
 	GroupUnknown        = One{refuse("group_unknown", "names group {group:word}, which does not exist, or which you may not see")}
 	RuleUnknown         = One{refuse("rule_unknown", "names alert rule {alert:word}, which does not exist")}
 	ChildUnknown        = One{refuse("child_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, its run is skipped")}
-	JoinUnknown         = One{refuse("join_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, this job does not start")}
-	JoinNoChild         = One{refuse("join_no_child", "names job {job:word}, which does not have this job among its children, so this job does not start")}
 	CalendarInUse       = Two{refuse("calendar_in_use", "jobs name calendar {calendar:word}: {jobs:phrase}")}
 	CalendarInUseToo    = Three{refuse("calendar_in_use_too", "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too")}
 	InPast              = One{refuse("in_past", "{at:instant} is in the past: the job never fires")}

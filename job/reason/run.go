@@ -35,7 +35,6 @@ var (
 	FailuresInARow       = Two{define("failures_in_a_row", "{runs|run|runs} in a row ended badly, the last one {run_id:word}")}
 	ParentsTooDeep       = One{define("parents_too_deep", "{parents|parent is|parents are} above it, which is one too many: do its children lead back to it?")}
 	ParentResult         = One{define("parent_result", "the parent's result is of no use as parameters: {why:free}")}
-	ParentEnded          = Three{define("parent_ended", "parent {job:word} {status:status} (run {run_id:word})")}
 	Cancelled            = None{define("cancelled", "cancelled")}
 	CancelledBy          = One{define("cancelled_by", "cancelled by {by:word}")}
 	CancelledNote        = One{define("cancelled_note", "cancelled: {note:free}")}

@@ -101,11 +101,10 @@ const (
 	KindHeld     Kind = "held"     // no instance takes it for now
 	KindLate     Kind = "late"     // changes only: another final status, after the first
 	KindMarked   Kind = "marked"   // somebody marked its end as handled
-	KindJoined   Kind = "joined"   // the run follows Parent, too: its job joins several parents
 )
 
 // TimelineOnly reports whether an update of the kind adds to the timeline and changes nothing else.
-func (k Kind) TimelineOnly() bool { return k == KindMarked || k == KindJoined }
+func (k Kind) TimelineOnly() bool { return k == KindMarked }
 
 // Change is one point on the timeline of a run, or of a piece of it.
 type Change struct {
@@ -122,7 +121,6 @@ type Change struct {
 	Detail   reason.Text `json:"detail,omitempty"` // reason, message, progress text, note, or why this instance and no other
 	Mark     job.Mark    `json:"mark,omitempty"`   // of a marked change, with who made it
 	By       string      `json:"by,omitempty"`
-	Parent   job.RunID   `json:"parent_run_id,omitempty"` // of a joined change
 }
 
 // Line is one line of the log of an attempt, or of a piece of it, without its end.

@@ -66,8 +66,6 @@ func (e *events) add(p place, u *logstore.Update, kind runlog.Kind) {
 		r.slot, r.detail = r.at<<5|int64(r.status), u.Message // two ends of one instant differ in their status
 	case runlog.KindMarked:
 		r.slot, r.instance, r.delivery, r.detail = r.at, u.By, markCodes[u.Mark], u.Reason
-	case runlog.KindJoined:
-		r.slot, r.instance, r.delivery, r.detail = logstore.JoinedSlot(u.Parent), "", 0, string(u.Parent)
 	case runlog.KindFinished: // follows from the run
 	}
 	e.rows = append(e.rows, r)
@@ -113,9 +111,6 @@ func (h *runHistory) readEvents(ctx context.Context, p place) ([]runlog.Change, 
 		c.Attempt, c.Job, c.Kind, c.At, c.Status, c.Delivery = int(attempt), job.Name(name), runlog.Kind(kind), c.At.UTC(), job.Status(status), int(delivery)
 		if c.Kind == runlog.KindMarked {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[delivery], c.Instance, "", 0
-		}
-		if c.Kind == runlog.KindJoined {
-			c.Parent, c.Detail = job.RunID(c.Detail), ""
 		}
 		all = append(all, c)
 	}

@@ -80,14 +80,6 @@ func decodeRecord(b *batch, m *message) {
 			u.Kind, u.Message, u.FinishedAt, u.Retry = runlog.KindFinished, d.Reason, r.At, true
 		}
 		b.update(u)
-		for _, parent := range d.Joined {
-			if parent != d.Parent {
-				b.update(logstore.Update{
-					Kind: runlog.KindJoined, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause,
-					At: r.At, Status: d.Status, Parent: parent,
-				})
-			}
-		}
 	})
 	if err != nil {
 		b.refused = append(b.refused, err)

@@ -101,7 +101,6 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"an executor may say that a run was missed", missedByItsExecutor},
 		{"children are found by their parent", parents},
 		{"a mark is on the timeline and changes nothing else", marks},
-		{"a joined parent is on the timeline and changes nothing else", joined},
 
 		{"a run in pieces is one run", broadcast},
 		{"a further attempt may have some of the pieces", piecesTriedAgain},

@@ -68,8 +68,6 @@ func changeOf(r *row, kind runlog.Kind) change {
 		c.slot, c.detail = c.at<<5|r.status, r.Message
 	case runlog.KindMarked:
 		c.slot, c.instance, c.delivery, c.detail = c.at, r.By, int(markCodes[r.Mark]), r.Reason
-	case runlog.KindJoined:
-		c.slot, c.instance, c.delivery, c.detail = logstore.JoinedSlot(r.Parent), "", 0, string(r.Parent)
 	case runlog.KindFinished: // follows from the run
 	}
 	return c
@@ -106,9 +104,6 @@ func (h *runHistory) Changes(ctx context.Context, id job.RunID, piece runlog.Pie
 		c.Kind, c.At, c.Status = kindOf[kind], file.Instant(at), statusOf[status]
 		if c.Kind == runlog.KindMarked {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[int64(c.Delivery)], c.Instance, "", 0
-		}
-		if c.Kind == runlog.KindJoined {
-			c.Parent, c.Detail = job.RunID(c.Detail), ""
 		}
 		all = append(all, c)
 	}

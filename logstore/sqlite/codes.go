@@ -23,7 +23,7 @@ var causeCodes = map[job.Cause]int64{
 
 var kindCodes = map[runlog.Kind]int64{
 	runlog.KindRecorded: 1, runlog.KindStarted: 2, runlog.KindProgress: 3, runlog.KindFinished: 4, runlog.KindLate: 5,
-	runlog.KindHeld: 6, runlog.KindMarked: 7, runlog.KindJoined: 8,
+	runlog.KindHeld: 6, runlog.KindMarked: 7,
 }
 
 // A change for a mark has it in the column delivery, and who made it in instance.

@@ -49,8 +49,6 @@ func updateOf(r *runlog.Run, c *runlog.Change) logstore.Update {
 		u.Kind, u.FinishedAt, u.Message = runlog.KindFinished, c.At, string(c.Detail)
 	case runlog.KindMarked:
 		u.Mark, u.By, u.Reason = c.Mark, c.By, string(c.Detail)
-	case runlog.KindJoined:
-		u.Parent = c.Parent
 	}
 	return u
 }

@@ -100,7 +100,6 @@ type attempt struct {
 	startBy  int64 // Unix milliseconds; 0: there is no limit
 	endBy    int64 // the same
 	parent   job.RunID
-	joined   []job.RunID // for the record: the runs of all parents of a job that joins several
 	depth    int
 	step     string                   // of a workflow; "": it is none
 	given    json.RawMessage          // parameters in the place of the job's, of a workflow

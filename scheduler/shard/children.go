@@ -12,7 +12,6 @@ import (
 type arrival struct {
 	*journal.ParentEnd
 	child  job.Name
-	joined []job.RunID       // the runs of all parents, of a child that joins several
 	letter *journal.LetterID // nil: the parent's shard is in the same partition
 	item   *item
 }
@@ -27,11 +26,10 @@ type children struct {
 	relay   *Relay
 	runs    *runs
 
-	arrived []*arrival                         // without effect yet
-	joins   map[uint32]map[job.Name][]*arrival // by id of the child, and parent: ends that wait for those of the other parents
+	arrived []*arrival // without effect yet
 }
 
-// tell reports the end of a run to the owners of the job's children. A run that never began has no
+// tell reports the end of a run to the owners of those of the job's children that run after such an end. A run that never began has no
 // children.
 func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
 	e := ch.jobs.at(a.jobID)
@@ -39,8 +37,11 @@ func (ch *children) tell(b *builder, a *watchedRun, s job.Status, result json.Ra
 		return
 	}
 	for _, c := range e.newest().Children {
+		if !c.Wants(s) {
+			continue
+		}
 		d := &journal.Deferred{Kind: journal.DeferredChild, Job: c.Job, Parent: &journal.ParentEnd{
-			Job: e.name, RunID: a.runID, Status: s, Met: c.Wants(s), At: instant(at), Depth: a.depth + 1,
+			Job: e.name, RunID: a.runID, Status: s, At: instant(at), Depth: a.depth + 1,
 		}}
 		if c.PassResult {
 			d.Parent.Params = result
@@ -66,33 +67,20 @@ func (ch *children) arrive(b *builder) {
 	for len(ch.arrived) > 0 && b.fits(3) {
 		a := ch.arrived[0]
 		ch.arrived = ch.arrived[1:]
-		if !ch.relay.passes(a) {
-			ch.items.release(a.item)
-			continue
+		if ch.relay.passes(a) {
+			ch.arriveAt(b, a)
 		}
-		ch.arriveAt(b, a)
-		ch.adopt(b, a)
+		ch.items.release(a.item)
 	}
 }
 
 func (ch *children) arriveAt(b *builder, a *arrival) {
 	id, ok := ch.jobs.find(a.child)
 	if !ok || ch.jobs.at(id).newest().Deleted {
-		if a.Met {
-			b.record.addRun(a.child, childRun(a, 0), job.StatusSkipped, "there is no such job any more")
-		}
-		ch.items.release(a.item)
+		b.record.addRun(a.child, childRun(a, 0), job.StatusSkipped, "there is no such job any more")
 		return
 	}
-	p := ch.jobs.at(id).newest()
-	if len(p.Join) == 0 {
-		if a.Met {
-			ch.want(b, id, a)
-		}
-		ch.items.release(a.item)
-		return
-	}
-	ch.join(b, id, a)
+	ch.want(b, id, a)
 }
 
 // childRun returns the run that a child owes to the end of a parent.
@@ -126,98 +114,11 @@ func (ch *children) want(b *builder, id uint32, a *arrival) {
 		}
 		f = ch.runs.admit(b, id, r, body)
 	}
-	r.total, r.joined = f.total, a.joined
+	r.total = f.total
 	b.record.addRun(e.name, r, f.status, f.reason)
-}
-
-// join keeps the end of a parent until there is one of each of the child's parents, and then
-// consumes one of each. The run follows the latest of them.
-func (ch *children) join(b *builder, id uint32, a *arrival) {
-	e := ch.jobs.at(id)
-	ends := ch.joins[id]
-	if ends == nil {
-		ends = map[job.Name][]*arrival{}
-		ch.joins[id] = ends
-	}
-	ends[a.Job] = append(ends[a.Job], a)
-	var together []*arrival
-	for _, parent := range e.newest().Join {
-		waiting := ends[parent]
-		if len(waiting) == 0 {
-			return
-		}
-		together = append(together, waiting[0])
-	}
-	last, unmet := together[0], (*arrival)(nil)
-	var runs []job.RunID
-	for _, t := range together {
-		runs = append(runs, t.RunID)
-		if ends[t.Job] = ends[t.Job][1:]; len(ends[t.Job]) == 0 {
-			delete(ends, t.Job)
-		}
-		ch.items.release(t.item)
-		if t.At.After(last.At) {
-			last = t
-		}
-		if !t.Met {
-			unmet = t
-		}
-	}
-	if len(ends) == 0 {
-		delete(ch.joins, id)
-	}
-	if unmet == nil {
-		end := *last.ParentEnd
-		end.Params = resultsOf(together)
-		ch.want(b, id, &arrival{ParentEnd: &end, child: last.child, joined: runs, item: last.item})
-		return
-	}
-	r := childRun(last, e.newest().Version)
-	r.joined = runs
-	b.record.addRun(e.name, r, job.StatusSkipped, reason.ParentEnded.With(unmet.Job, unmet.Status, unmet.RunID))
-}
-
-// resultsOf returns what a child of several parents gets: the results of those that pass theirs on, by the
-// name of the parent.
-func resultsOf(parents []*arrival) json.RawMessage {
-	results := map[job.Name]json.RawMessage{}
-	for _, p := range parents {
-		if len(p.Params) > 0 {
-			results[p.Job] = p.Params
-		}
-	}
-	if len(results) == 0 {
-		return nil
-	}
-	data, err := json.Marshal(results)
-	if err != nil {
-		panic("BUG: encode results that were read as JSON: " + err.Error())
-	}
-	return data
-}
-
-// adopt writes a copy of an end from another partition that has to wait, as if it came from this shard:
-// the mark has passed it, and a successor would take it for a repeat.
-func (ch *children) adopt(b *builder, a *arrival) {
-	if a.letter == nil || a.item.gone {
-		return
-	}
-	ch.items.release(a.item)
-	a.letter, a.item = nil, b.deferred(ch.cfg.Shard, &journal.Deferred{Kind: journal.DeferredChild, Job: a.child, Parent: a.ParentEnd})
-	b.placed[len(b.placed)-1].left = true
 }
 
 // restore enters the end of a parent that was found on the stream.
 func (ch *children) restore(d *journal.Deferred, i *item) {
 	ch.arrived = append(ch.arrived, &arrival{ParentEnd: d.Parent, child: d.Job, letter: d.Letter, item: i})
-}
-
-// forget drops the ends that wait for those of other parents, for a job that is removed.
-func (ch *children) forget(id uint32) {
-	for _, waiting := range ch.joins[id] {
-		for _, a := range waiting {
-			ch.items.release(a.item)
-		}
-	}
-	delete(ch.joins, id)
 }

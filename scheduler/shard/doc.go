@@ -24,7 +24,7 @@
 //	delays      what fixed-delay jobs wait for
 //	sweep       the position in time, and what is due up to now
 //	Relay       ends of parents whose children are in another partition
-//	children    ends of parents: tells children, gathers joins, runs jobs of this shard
+//	children    ends of parents: tells children, runs jobs of this shard
 //	Failures    runs in a row that ended badly, and jobs to pause for it
 //	Events      the position in EVT, and ends of attempts without effect yet
 //	Cancels     wishes to end runs

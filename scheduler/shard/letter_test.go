@@ -104,7 +104,7 @@ func TestLettersOfAnotherPartitionCountByTheStreamThatTheyAreFrom(t *testing.T) 
 	runs := 0
 	tell := func(minute int, seq uint64) int {
 		d := &journal.Deferred{Kind: journal.DeferredChild, Job: child, Letter: &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon.Add(time.Duration(minute) * time.Minute), Seq: seq}}, Parent: &journal.ParentEnd{
-			Job: "g/parent", RunID: job.RunID(fmt.Sprintf("run %d", b.trig.last)), Status: job.StatusSucceeded, Met: true, At: noon.Add(time.Second),
+			Job: "g/parent", RunID: job.RunID(fmt.Sprintf("run %d", b.trig.last)), Status: job.StatusSucceeded, At: noon.Add(time.Second),
 		}}
 		b.trig.last++
 		at := b.trig.last
@@ -201,7 +201,7 @@ func TestAShardFiresWhileAnyNumberOfLettersIsRelayed(t *testing.T) {
 	first := b.trig.last + 1
 	for seq := first; seq < first+letters; seq++ {
 		d := &journal.Deferred{Kind: journal.DeferredLetter, Job: child, Letter: &journal.LetterID{From: simShard, At: journal.LetterMark{Made: noon}}, Parent: &journal.ParentEnd{
-			Job: nameIn(0, true), Status: job.StatusSucceeded, Met: true,
+			Job: nameIn(0, true), Status: job.StatusSucceeded,
 		}}
 		b.trig.last, b.trig.deferred[seq] = seq, d
 		if err := b.m.PutDeferred(d, seq); err != nil {

@@ -102,7 +102,7 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 	m.sweep.restore(cursor.Sweep)
 	m.Relay = newRelay(config, items, cursor)
 	m.children = children{
-		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, relay: m.Relay, runs: &m.runs, joins: map[uint32]map[job.Name][]*arrival{},
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, relay: m.Relay, runs: &m.runs,
 	}
 	m.Failures = &Failures{cfg: config, items: items, byJob: map[uint32]*failureCount{}}
 	m.Events = &Events{seq: cursor.EventSeq, made: cursor.EventsMade}

@@ -54,7 +54,6 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.versions.forget(id, name)
 	m.delays.drop(id)
 	m.runs.forget(id)
-	m.children.forget(id)
 	m.Failures.forget(id)
 	m.Backfills.forget(id)
 	m.jobs.remove(id)

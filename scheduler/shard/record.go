@@ -57,7 +57,7 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 // addRun records what becomes of one run, and returns the outcome that says so.
 func (r *recorder) addRun(name job.Name, of attempt, s job.Status, reason string) *journal.Outcome {
 	o := journal.Outcome{
-		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Step: of.step, Joined: of.joined, Total: of.total,
+		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Step: of.step, Total: of.total,
 		Jobs: []string{journal.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.runID},
 	}
 	if of.number > 1 {
@@ -65,8 +65,5 @@ func (r *recorder) addRun(name job.Name, of attempt, s job.Status, reason string
 	}
 	r.outcomes = append(r.outcomes, o)
 	r.size += outcomeSize + len(name) + len(of.runID) + len(reason) + len(of.step)
-	for _, id := range of.joined {
-		r.size += len(id) + refSize
-	}
 	return &r.outcomes[len(r.outcomes)-1]
 }

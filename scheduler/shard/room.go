@@ -67,7 +67,7 @@ func (c *Cluster) noRoom(group string) string {
 const perMessage = 400
 
 // Waiting adds to bytes, by executor group, about how much the shard keeps on the stream beside
-// triggers: runs that are alive or queued, ends that wait for those of other parents, backfills.
+// triggers: runs that are alive or queued, and backfills.
 func (m *Machine) Waiting(bytes map[string]int64) {
 	for _, a := range m.runs.byID {
 		size := perMessage + len(a.body.Value().text)
@@ -81,13 +81,6 @@ func (m *Machine) Waiting(bytes map[string]int64) {
 			size += 2*perMessage + len(p.states) + len(a.given) + p.kept() + perMessage*len(p.results)
 		}
 		bytes[a.job.Group()] += int64(size)
-	}
-	for id, ends := range m.children.joins {
-		for _, waiting := range ends {
-			for _, a := range waiting {
-				bytes[m.jobs.at(id).name.Group()] += int64(perMessage + len(a.Params))
-			}
-		}
 	}
 	for id, list := range m.Backfills.byJob {
 		for _, f := range list {

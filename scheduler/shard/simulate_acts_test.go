@@ -14,7 +14,7 @@ import (
 // policies gives a random job random reactions.
 func (w *world) policies(j *job.Job, was *job.Version) {
 	if was != nil && w.chance(80) {
-		j.Overlap, j.Retry, j.Children, j.Join = was.Overlap, was.Retry, was.Children, was.Join
+		j.Overlap, j.Retry, j.Children = was.Overlap, was.Retry, was.Children
 		j.PauseAfter, j.StartWithin, j.TotalTimeout = was.PauseAfter, was.StartWithin, was.TotalTimeout
 		j.Priority = was.Priority
 		j.Route, j.Map, j.SucceedsIf, j.AtOnce = was.Route, was.Map, was.SucceedsIf, was.AtOnce
@@ -41,11 +41,6 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 		if (child > j.Job || slices.Contains(w.foreign, child)) && w.chance(20) { // so there are no cycles
 			on := []job.When{job.OnSuccess, job.OnFailure, job.OnEnd}[w.rng.IntN(3)]
 			j.Children = append(j.Children, job.Child{Job: child, On: on, PassResult: w.chance(50)})
-		}
-	}
-	for _, parent := range slices.Concat(w.names, w.foreign) {
-		if (parent < j.Job || slices.Contains(w.foreign, parent)) && w.chance(10) {
-			j.Join = append(j.Join, parent)
 		}
 	}
 	w.pieces(j)
@@ -113,7 +108,7 @@ func (w *world) letterOf(parent, child job.Name) *journal.Deferred {
 	w.trig.last++
 	return &journal.Deferred{Kind: journal.DeferredChild, Job: child, Parent: &journal.ParentEnd{
 		Job: parent, RunID: job.FireRunID(parent, w.clock, job.Cause(strconv.FormatUint(w.trig.last, 10))), Status: job.StatusSucceeded,
-		Met: w.chance(80), At: instant(w.clock), Depth: 1 + w.rng.IntN(job.MaxChain+3),
+		At: instant(w.clock), Depth: 1 + w.rng.IntN(job.MaxChain+3),
 	}}
 }
 

@@ -86,7 +86,7 @@ func (w *world) check(b *stored, d delivery) {
 	w.checkPieces(b, d, all)
 	checkRoom(b, d, all)
 	w.lives.checkRuns(b, d, all, ends)
-	w.checkLetters(b, d, all)
+	w.checkLetters(b, all)
 	for _, name := range w.names {
 		w.checkJob(b, d, name, lines[name])
 		delete(lines, name)

@@ -152,7 +152,7 @@ func (w *world) saveJob() {
 	}
 	if was != nil && w.chance(60) {
 		v.Job = was.Job
-		v.Children, v.Join = slices.Clone(v.Children), slices.Clone(v.Join)
+		v.Children = slices.Clone(v.Children)
 		switch w.rng.IntN(6) {
 		case 0:
 			v.Paused, v.PausedUntil = !v.Paused, nil

@@ -319,7 +319,7 @@ func (ls *lives) tell(name job.Name) string {
 }
 
 // checkAtRest looks at the whole once everything has come to rest: every run has
-// ended, and each end has been told to each child.
+// ended, and each end has been told to each child that waits for such an end.
 func (ls *lives) checkAtRest() {
 	for _, r := range ls.byRun {
 		if !r.status.Final() {
@@ -332,21 +332,15 @@ func (ls *lives) checkAtRest() {
 		for _, c := range v.Children {
 			// A child of the same shard may have run at once.
 			here := slices.Contains(ls.w.names, c.Job)
-			atOnce := here && (!c.Wants(r.status) || ls.lines[job.ChildRunID(c.Job, r.id, ls.ended[r.id])] || ls.joins(c.Job))
-			if !atOnce && ls.told[r.id+"/"+job.RunID(c.Job)] != 1 {
+			atOnce := here && ls.lines[job.ChildRunID(c.Job, r.id, ls.ended[r.id])]
+			if c.Wants(r.status) && !atOnce && ls.told[r.id+"/"+job.RunID(c.Job)] != 1 {
 				fail("%s was never told of the end of run %s of %s (%s)", c.Job, r.id, r.job, r.status)
 			}
 		}
 	}
 	for seq, d := range ls.w.trig.deferred {
-		if (d.Kind == journal.DeferredChild || d.Kind == journal.DeferredLetter) && !ls.w.trig.released[seq] && !ls.joins(d.Job) {
+		if (d.Kind == journal.DeferredChild || d.Kind == journal.DeferredLetter) && !ls.w.trig.released[seq] {
 			fail("a letter for %s from run %s has had no effect", d.Job, d.Parent.RunID)
 		}
 	}
-}
-
-// joins reports whether the job waits for several parents.
-func (ls *lives) joins(name job.Name) bool {
-	v := ls.w.newest[name]
-	return v != nil && len(v.Join) > 0
 }

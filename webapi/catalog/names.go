@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
@@ -61,40 +60,21 @@ func warning(field, why string) api.FieldError {
 	return api.FieldError{Field: field, Reason: reason.Text(why)}
 }
 
-// checkFamily returns a warning about each child and each job of the join that does not exist, as
-// Unknown, and about those of the join that do not have the job among their children.
+// checkFamily returns a warning about each child that does not exist, as Unknown.
 func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) ([]api.FieldError, error) {
 	theirs := access.Who(ctx).Access
 	var warnings []api.FieldError
-	// check calls then with the children of a job that the caller sees; else it warns.
-	check := func(field string, name job.Name, unknown reason.One, then func([]job.Child)) error {
-		if theirs.May(rights.Viewer, name.Group()) {
-			entry, err := c.conn.Jobs().Get(ctx, name)
+	for i, child := range wish.Children {
+		if theirs.May(rights.Viewer, child.Job.Group()) {
+			_, err := c.conn.Jobs().Get(ctx, child.Job)
 			if err == nil {
-				then(entry.Children)
-				return nil
+				continue
 			}
 			if !errors.Is(err, job.ErrNotFound) {
-				return err
+				return nil, err
 			}
 		}
-		warnings = append(warnings, warning(field, unknown.With(name)))
-		return nil
-	}
-	for i, child := range wish.Children {
-		if err := check(fmt.Sprintf("children[%d].job", i), child.Job, reason.ChildUnknown, func([]job.Child) {}); err != nil {
-			return nil, err
-		}
-	}
-	for i, parent := range wish.Join {
-		field := fmt.Sprintf("join[%d]", i)
-		if err := check(field, parent, reason.JoinUnknown, func(children []job.Child) {
-			if !slices.ContainsFunc(children, func(c job.Child) bool { return c.Job == wish.Job }) {
-				warnings = append(warnings, warning(field, reason.JoinNoChild.With(parent)))
-			}
-		}); err != nil {
-			return nil, err
-		}
+		warnings = append(warnings, warning(fmt.Sprintf("children[%d].job", i), reason.ChildUnknown.With(child.Job)))
 	}
 	return warnings, nil
 }

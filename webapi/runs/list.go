@@ -128,7 +128,6 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	if newest.Cause == job.CauseRerun {
 		detail.RerunOf = newest.Parent
 	}
-	detail.Parents = parentsOf(newest, changes)
 	return detail, nil
 }
 

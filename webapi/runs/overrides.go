@@ -84,78 +84,33 @@ func (rs *Runs) overrides(ctx context.Context, run *runlog.Run) (cluster.Overrid
 	case job.CauseManual, job.CauseAPI, job.CauseTest, job.CauseRerun:
 		return rs.conn.Overrides().Get(ctx, run.Job.Group(), run.RunID)
 	case job.CauseParent:
-		return rs.handedDown(ctx, run)
+		result, err := rs.passedOn(ctx, run)
+		return cluster.Overrides{Params: result}, err
 	}
 	return cluster.Overrides{}, nil
 }
 
-// handedDown returns what a child got from the runs of its parents: the result of the only one, or an
-// object of the results of several by the names of their jobs. It is nothing when no parent passes a
-// result, or is there any more.
-func (rs *Runs) handedDown(ctx context.Context, child *runlog.Run) (cluster.Overrides, error) {
-	changes, err := rs.history.Changes(ctx, child.RunID, runlog.Whole)
-	if err != nil && !errors.Is(err, job.ErrNotFound) {
-		return cluster.Overrides{}, problem.StoreAway(err)
-	}
-	parents, results := parentsOf(child, changes), map[job.Name]json.RawMessage{}
-	for _, id := range parents {
-		parent, result, err := rs.passedOn(ctx, id, child.Job)
-		if err != nil {
-			return cluster.Overrides{}, err
-		}
-		if len(parents) == 1 {
-			return cluster.Overrides{Params: result}, nil
-		}
-		if len(result) > 0 {
-			results[parent] = result
-		}
-	}
-	if len(results) == 0 {
-		return cluster.Overrides{}, nil
-	}
-	params, err := json.Marshal(results)
-	if err != nil {
-		return cluster.Overrides{}, fmt.Errorf("encode results of parents: %w", err)
-	}
-	return cluster.Overrides{Params: params}, nil
-}
-
-// passedOn returns the result that a parent's run passes to a child, with the parent's job. The parent
-// decided that its result goes to this child, whoever sees the child.
-func (rs *Runs) passedOn(ctx context.Context, id job.RunID, child job.Name) (job.Name, json.RawMessage, error) {
-	parent, err := rs.history.Run(ctx, id)
+// passedOn returns the result that a child got from its parent's run; nothing when the parent passes none,
+// or is there no more. The parent decided that its result goes to this child, whoever sees the child.
+func (rs *Runs) passedOn(ctx context.Context, child *runlog.Run) (json.RawMessage, error) {
+	parent, err := rs.history.Run(ctx, child.Parent)
 	if errors.Is(err, job.ErrNotFound) {
-		return "", nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return "", nil, problem.StoreAway(err)
+		return nil, problem.StoreAway(err)
 	}
-	name := parent[0].Job
-	entry, err := rs.conn.Jobs().Get(ctx, name)
+	entry, err := rs.conn.Jobs().Get(ctx, parent[0].Job)
 	if errors.Is(err, job.ErrNotFound) {
-		return name, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return name, nil, err
+		return nil, err
 	}
-	if !slices.ContainsFunc(entry.Children, func(c job.Child) bool { return c.Job == child && c.PassResult }) {
-		return name, nil, nil
+	if !slices.ContainsFunc(entry.Children, func(c job.Child) bool { return c.Job == child.Job && c.PassResult }) {
+		return nil, nil
 	}
-	return name, parent[0].Result, nil
-}
-
-// parentsOf returns the runs that a run with such a timeline follows, the last to end first.
-func parentsOf(run *runlog.Run, changes []runlog.Change) []job.RunID {
-	if run.Cause != job.CauseParent || run.Parent == "" {
-		return nil
-	}
-	parents := []job.RunID{run.Parent}
-	for i := range changes {
-		if c := &changes[i]; c.Kind == runlog.KindJoined && c.Parent != run.Parent {
-			parents = append(parents, c.Parent)
-		}
-	}
-	return parents
+	return parent[0].Result, nil
 }
 
 // keepGiven keeps what a run is given, before it is asked for.

@@ -3178,8 +3178,6 @@ export interface components {
             retry?: components["schemas"]["Retry"];
             /** @description Jobs that run after this one; cycles are refused */
             children?: components["schemas"]["Child"][];
-            /** @description Parents that must all have ended before the job runs as their child. Empty: it runs after each parent */
-            join?: string[];
             timeout?: components["schemas"]["Duration"];
             total_timeout?: components["schemas"]["Duration"];
             warn_after?: components["schemas"]["Duration"];
@@ -5070,8 +5068,6 @@ export interface components {
             job: string;
             /** @description The status of the run: queued if its newest attempt has ended and another follows */
             status: components["schemas"]["Status"];
-            /** @description The runs that this one follows: several if its job joins several parents, the last to end first */
-            parents?: string[];
             /** @description The run that was rerun */
             rerun_of?: string;
             /** @description The overrides of the job's parameters */
@@ -5113,10 +5109,10 @@ export interface components {
             at: string;
             broadcast_index?: number;
             /**
-             * @description held: no instance took it. late: another end was reported after the first, and changed nothing. marked: somebody marked the run. joined: the run follows parent_run_id, too
+             * @description held: no instance took it. late: another end was reported after the first, and changed nothing. marked: somebody marked the run
              * @enum {string}
              */
-            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked" | "joined";
+            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked";
             status?: components["schemas"]["Status"];
             instance?: string;
             delivery?: number;
@@ -5130,8 +5126,6 @@ export interface components {
             mark?: "handled" | "succeeded" | "none";
             /** @description For marked: the user */
             by?: string;
-            /** @description For joined: another run that this one follows */
-            parent_run_id?: string;
         };
         RerunRequest: {
             /**

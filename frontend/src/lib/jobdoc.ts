@@ -124,7 +124,6 @@ const shapes: Record<string, Shape> = {
   labels: "record",
   map: "record",
   children: "list",
-  join: "list",
   steps: "list",
   task: "record",
   "task.command": "list",

@@ -31,7 +31,6 @@ it("says every policy that was chosen, with its figures", () => {
     map: { pieces: 8, at_once: 3 },
     succeeds_if: "75%",
     children: [{ job: "a/c", on: "end", pass_result: true }],
-    join: ["a/x", "a/y"],
   });
   expect(policiesInWords(all, en)).toEqual([
     "One run at a time; up to 7 wait, then the oldest is skipped.",
@@ -46,9 +45,8 @@ it("says every policy that was chosen, with its figures", () => {
     "The job is paused after 5 failures in a row.",
     "Done in 8 pieces, 3 at once. 75% of them must succeed.",
     "a/c runs after any end. It gets the result as its parameters.",
-    "Runs once a/x and a/y have all ended.",
   ]);
-  expect(policiesInWords(all, zh)).toHaveLength(13);
+  expect(policiesInWords(all, zh)).toHaveLength(12);
 });
 
 it("says how many executors may die with an attempt, if the job does", () => {

@@ -27,7 +27,6 @@ export function policiesInWords(job: Job, t: PolicyTexts): string[] {
     job.pause_after_failures ? w.pauseAfter(job.pause_after_failures) : undefined,
     piecesInWords(job, t),
     ...(job.children ?? []).map((c) => childInWords(c, t)),
-    job.join?.length ? w.join(job.join) : undefined,
   ];
   return said.filter((s): s is string => typeof s === "string" && s !== "");
 }

@@ -90,9 +90,10 @@ func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing
 		"stdin:6: children lead back to the job itself: a/two → a/three → a/one → a/two\nnothing was changed\n",
 		"job: a/three\nchildren: [a/one]\n"+task+"---\njob: a/two\nchildren: [a/three]\n"+task, "apply", "-f", "-")
 	s.Want("created  job  a/four\n"+lonely+"    warning: children[0].job names job a/typo, which does not exist, or which you may not see; until it exists, its run is skipped\n"+
-		"    warning: join[0] names job a/typo, which does not exist, or which you may not see; until it exists, this job does not start\n"+
-		"    warning: join[1] names job a/two, which does not have this job among its children, so this job does not start\n1 created\n",
-		"job: a/four\nchildren: [a/typo]\njoin: [a/typo, a/two]\n"+task, "apply", "-f", "-")
+		"1 created\n",
+		"job: a/four\nchildren: [a/typo]\n"+task, "apply", "-f", "-")
+	s.WantError(cli.ExitError, "carillon: stdin:2: join has been replaced by workflows: write steps with \"join\"; see docs/how-to/workflows.md\nnothing was changed\n",
+		"job: a/five\njoin: [a/one, a/two]\n"+task, "apply", "-f", "-")
 }
 
 func TestUnknownNamesAreNoticed(t *testing.T) {

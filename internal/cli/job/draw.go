@@ -140,9 +140,6 @@ func drawReactions(t *draw.Table, d *job.Job) {
 	for _, c := range d.Children {
 		t.Row("child", fmt.Sprintf("%s on %s", c.Job, c.On))
 	}
-	for _, parent := range d.Join {
-		t.Row("waits for", string(parent))
-	}
 	limits := []struct {
 		name string
 		job.Duration

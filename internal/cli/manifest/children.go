@@ -3,7 +3,6 @@ package manifest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -129,23 +128,16 @@ func (f *family) cycles(docs []manifest.Document) error {
 	return errors.Join(problems...)
 }
 
-// warnings returns those of the server about a document, without what the other documents change: a name
-// that one of them has will be known, and a parent may get the job as a child, or lose it.
-func (f *family) warnings(name job.Name, server []client.FieldError) []client.FieldError {
-	all := slices.DeleteFunc(slices.Clone(server), f.settles)
-	for i, parent := range f.docs[name].Join {
-		j, ok := f.docs[parent]
-		if ok && !slices.ContainsFunc(j.Children, func(c job.Child) bool { return c.Job == name }) {
-			all = append(all, client.FieldError{Field: fmt.Sprintf("join[%d]", i), Reason: reason.Text(reason.JoinNoChild.With(parent))})
-		}
-	}
-	return all
+// warnings returns those of the server about a document, without those about a name that one of the other
+// documents has: it will be known.
+func (f *family) warnings(server []client.FieldError) []client.FieldError {
+	return slices.DeleteFunc(slices.Clone(server), f.settles)
 }
 
 // settles reports whether a warning is about a job, or a group, that the documents have.
 func (f *family) settles(w client.FieldError) bool {
 	switch said := reason.Read(string(w.Reason)); said.Code {
-	case "job_unknown", "child_unknown", "join_unknown", "join_no_child":
+	case "job_unknown", "child_unknown":
 		_, ok := f.docs[job.Name(said.Params["job"])]
 		return ok
 	case "group_unknown":

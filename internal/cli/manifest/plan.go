@@ -104,7 +104,7 @@ func (p planner) plan(ctx context.Context, docs []manifest.Document) ([]Change, 
 	for i := range changes {
 		switch c := &changes[i]; c.Kind {
 		case manifest.Job:
-			c.Warnings = jobs.warnings(job.Name(c.Name), c.Warnings)
+			c.Warnings = jobs.warnings(c.Warnings)
 		case manifest.Alert:
 			c.Warnings = slices.DeleteFunc(c.Warnings, jobs.settles)
 		case manifest.Calendar, manifest.Channel:

@@ -22,19 +22,15 @@ var worst = []job.Status{
 
 // chain is a run and all runs that follow from it.
 type chain struct {
-	r      *cli.Remote
 	cmd    *cobra.Command
 	api    *client.API
-	follow bool
-
-	ended  map[job.Name]job.RunID // whose children have been looked for
-	status job.Status             // the worst of the runs
+	status job.Status // the worst of the runs
 }
 
 // awaitChain waits for the end of a run, and of those of the jobs that run after its job. The error has the
 // exit code of the worst of them.
 func awaitChain(r *cli.Remote, cmd *cobra.Command, api *client.API, first client.RunAccepted, follow bool) error {
-	c := &chain{r: r, cmd: cmd, api: api, follow: follow, ended: map[job.Name]job.RunID{}, status: job.StatusSucceeded}
+	c := &chain{cmd: cmd, api: api, status: job.StatusSucceeded}
 	next := []client.RunAccepted{first}
 	for len(next) > 0 {
 		run := next[0]
@@ -45,7 +41,6 @@ func awaitChain(r *cli.Remote, cmd *cobra.Command, api *client.API, first client
 		if slices.Index(worst, status) > slices.Index(worst, c.status) {
 			c.status = status
 		}
-		c.ended[run.Job] = run.RunID
 		children, err := c.children(cmd.Context(), run, status)
 		if err != nil {
 			return fmt.Errorf("look for what follows run %s: %w", run.RunID, err)
@@ -65,38 +60,21 @@ func (c *chain) children(ctx context.Context, run client.RunAccepted, status job
 		return nil, err
 	}
 	for _, child := range parent.Children {
-		of, err := c.definition(ctx, child.Job)
-		if errors.Is(err, job.ErrNotFound) {
+		if !child.Wants(status) {
 			continue
 		}
-		if err != nil {
+		if _, err := c.definition(ctx, child.Job); errors.Is(err, job.ErrNotFound) {
+			continue
+		} else if err != nil {
 			return nil, err
 		}
-		// The run of a child with several parents follows the last of them to end.
-		after := []job.RunID{run.RunID}
-		if len(of.Join) > 0 {
-			after = c.runsOf(of.Join)
-		}
-		if len(after) < max(len(of.Join), 1) || len(of.Join) == 0 && !child.Wants(status) {
-			continue
-		}
-		found, err := c.await(ctx, child.Job, after)
+		found, err := c.await(ctx, child.Job, run.RunID)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
 	return all, nil
-}
-
-// runsOf returns the runs of those of the jobs that have ended.
-func (c *chain) runsOf(jobs []job.Name) (ids []job.RunID) {
-	for _, name := range jobs {
-		if id, ok := c.ended[name]; ok {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 func (c *chain) definition(ctx context.Context, name job.Name) (job.Job, error) {
@@ -107,17 +85,15 @@ func (c *chain) definition(ctx context.Context, name job.Name) (job.Job, error) 
 // childDelay is how long a child's run may take to be in the history.
 const childDelay = 2 * cli.HistoryDelay
 
-// await waits until the history has a run of a job that follows one of these runs.
-func (c *chain) await(ctx context.Context, child job.Name, after []job.RunID) ([]client.RunAccepted, error) {
+// await waits until the history has a run of a job that follows another run.
+func (c *chain) await(ctx context.Context, child job.Name, after job.RunID) ([]client.RunAccepted, error) {
 	for deadline := time.Now().Add(childDelay); ; {
-		for _, id := range after {
-			page, err := c.api.Runs(ctx, client.ListRunsParams{Parent: new(string(id)), Job: &[]string{string(child)}}, 1)
-			if err != nil {
-				return nil, err
-			}
-			if len(page.Items) > 0 {
-				return []client.RunAccepted{{RunID: page.Items[0].RunID, Job: child}}, nil
-			}
+		page, err := c.api.Runs(ctx, client.ListRunsParams{Parent: new(string(after)), Job: &[]string{string(child)}}, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(page.Items) > 0 {
+			return []client.RunAccepted{{RunID: page.Items[0].RunID, Job: child}}, nil
 		}
 		if !time.Now().Before(deadline) {
 			_, _ = fmt.Fprintf(c.cmd.ErrOrStderr(), "no run of %s has followed within %s\n", child, childDelay)

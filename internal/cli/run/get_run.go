@@ -46,7 +46,7 @@ func showOne(cmd *cobra.Command, r *cli.Remote, name string) error {
 // kin is what is shown beside a run.
 type kin struct {
 	pieces   client.PieceList
-	parents  []client.Run // the nearest first; of a join, all
+	parents  []client.Run // the nearest first
 	children client.RunPage
 }
 
@@ -60,32 +60,19 @@ func showRun(ctx context.Context, r *cli.Remote, api *client.API, run client.Run
 		}
 	}
 	// A parent may be older than what the history keeps.
-	seen := map[job.RunID]bool{}
-	for next := parentsOf(run); len(next) > 0 && len(k.parents) < shownParents; next = next[1:] {
-		if seen[next[0]] {
-			continue // a way that forks and joins again
-		}
-		seen[next[0]] = true
-		found, err := client.Read[client.RunDetail](api.GetRun(ctx, string(next[0])))
+	for id := run.Attempts[0].Parent; id != "" && len(k.parents) < shownParents; {
+		found, err := client.Read[client.RunDetail](api.GetRun(ctx, string(id)))
 		if err != nil {
-			k.parents = append(k.parents, client.Run{RunID: next[0]})
-			continue
+			k.parents = append(k.parents, client.Run{RunID: id})
+			break
 		}
 		k.parents = append(k.parents, found.Attempts[0])
-		next = append(next, parentsOf(found)...)
+		id = found.Attempts[0].Parent
 	}
 	if k.children, err = api.Runs(ctx, client.ListRunsParams{Parent: new(string(run.RunID))}, shownChildren); err != nil {
 		return err
 	}
 	return r.Show(w, nil, func(t *draw.Table) { drawRun(t, run, k) })
-}
-
-// parentsOf returns the runs that one follows, or the one that it repeats.
-func parentsOf(run client.RunDetail) []job.RunID {
-	if run.RerunOf != "" {
-		return []job.RunID{run.RerunOf}
-	}
-	return run.Parents
 }
 
 func drawKin(t *draw.Table, k kin) {

@@ -160,7 +160,6 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"steps_cancelled":         "{total:number} 个步骤中 {cancelled:number} 个被取消：{steps:phrase}",
 	"steps_skipped":           "{total:number} 个步骤都无事可做",
 	"steps_tally":             "{total:number} 个步骤中 {succeeded:number} 个成功，{skipped:number} 个已跳过，{forgiven:number} 个未正常结束（允许失败）",
-	"parent_ended":            "父任务 {job:word} {status:status}（运行 {run_id:word}）",
 	"cancelled":               "已取消",
 	"cancelled_by":            "已由 {by:word} 取消",
 	"cancelled_note":          "已取消：{note:free}",

@@ -62,7 +62,6 @@ export const job = {
   policy: "Policy",
   chain: "Chain",
   chainHint: "what runs after it",
-  joins: "Waits for",
   again: "shown above",
   route: "Route",
   labels: "Labels",

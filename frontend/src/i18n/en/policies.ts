@@ -1,4 +1,4 @@
-import { count, either, list } from "./words";
+import { count, either } from "./words";
 
 const share = (s: string | undefined) => (s ? `${s} of them must succeed.` : "All must succeed.");
 const atOnce = (n: number) => (n > 0 ? `, ${n} at once` : "");
@@ -53,5 +53,4 @@ export const policies = {
     end: (job: string) => `${job} runs after any end.`,
   },
   passResult: "It gets the result as its parameters.",
-  join: (parents: string[]) => `Runs once ${list(parents)} have all ended.`,
 };

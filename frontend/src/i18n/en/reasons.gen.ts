@@ -131,7 +131,6 @@ export const reasons = {
   failures_in_a_row: "{runs|run|runs} in a row ended badly, the last one {run_id:word}",
   parents_too_deep: "{parents|parent is|parents are} above it, which is one too many: do its children lead back to it?",
   parent_result: "the parent's result is of no use as parameters: {why:free}",
-  parent_ended: "parent {job:word} {status:status} (run {run_id:word})",
   cancelled: "cancelled",
   cancelled_by: "cancelled by {by:word}",
   cancelled_note: "cancelled: {note:free}",

@@ -114,8 +114,6 @@ export const refusals = {
   group_unknown: "names group {group:word}, which does not exist, or which you may not see",
   rule_unknown: "names alert rule {alert:word}, which does not exist",
   child_unknown: "names job {job:word}, which does not exist, or which you may not see; until it exists, its run is skipped",
-  join_unknown: "names job {job:word}, which does not exist, or which you may not see; until it exists, this job does not start",
-  join_no_child: "names job {job:word}, which does not have this job among its children, so this job does not start",
   calendar_in_use: "jobs name calendar {calendar:word}: {jobs:phrase}",
   calendar_in_use_too: "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too",
   in_past: "{at:instant} is in the past: the job never fires",

@@ -156,7 +156,6 @@ export const run = {
     late: "Another end, too late: ignored",
     marked: "Marked",
     held: "No executor takes it",
-    joined: "Follows another parent, too",
   } as Record<string, string>,
   cancelAsk: "Cancel this run?",
   cancelHint:

@@ -57,7 +57,6 @@ export const job: PageMessages["job"] = {
   policy: "策略",
   chain: "任务链",
   chainHint: "在其后运行的任务",
-  joins: "等待",
   again: "见上方",
   route: "路由策略",
   labels: "标签",

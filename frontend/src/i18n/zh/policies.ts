@@ -45,5 +45,4 @@ export const policies: typeof english = {
     end: (job) => `结束后运行 ${job}。`,
   },
   passResult: "并以本任务的结果作为参数。",
-  join: (parents) => `${list(parents)} 全部结束后运行。`,
 };

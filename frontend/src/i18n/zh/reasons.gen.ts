@@ -132,7 +132,6 @@ export const reasons: Record<ReasonCode, string> = {
   failures_in_a_row: "连续 {runs:number} 次运行未成功，最近一次为 {run_id:word}",
   parents_too_deep: "上层父任务有 {parents:number} 级，超出上限：其子任务是否形成了循环？",
   parent_result: "父任务的结果不能用作参数：{why:free}",
-  parent_ended: "父任务 {job:word} {status:status}（运行 {run_id:word}）",
   cancelled: "已取消",
   cancelled_by: "已由 {by:word} 取消",
   cancelled_note: "已取消：{note:free}",

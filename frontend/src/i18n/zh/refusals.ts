@@ -86,8 +86,6 @@ export const refusals: Record<RefusalCode, string> = {
   group_unknown: "引用的分组 {group:word} 不存在，或你无权查看",
   rule_unknown: "引用的告警规则 {alert:word} 不存在",
   child_unknown: "引用的任务 {job:word} 不存在，或你无权查看；在它存在之前，对它的触发会被跳过",
-  join_unknown: "引用的任务 {job:word} 不存在，或你无权查看；在它存在之前，本任务不会运行",
-  join_no_child: "引用的任务 {job:word} 未将本任务列为子任务，因此本任务不会运行",
   exists_already: "{what:phrase} 已存在",
   changed_just_now: "{what:phrase} 刚刚被他人修改",
   not_at_revision: "{what:phrase} 的修订号不是 {revision:number}",

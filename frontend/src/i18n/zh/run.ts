@@ -155,7 +155,6 @@ export const run: PageMessages["run"] = {
     late: "迟到的重复结束，已忽略",
     marked: "已标记",
     held: "没有执行器接收",
-    joined: "还有一个父运行",
   },
   cancelAsk: "取消此运行？",
   cancelHint: "等待中的运行不再启动；运行中的会先收到停止通知，超过宽限期后强制终止。",

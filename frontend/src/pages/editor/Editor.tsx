@@ -350,9 +350,6 @@ function requiredFields(doc: Job, reason: string): ReadonlyMap<string, string> {
   doc.children?.forEach((c, i) => {
     if (c.job === "") missing.set(`children[${i}].job`, reason);
   });
-  doc.join?.forEach((parent, i) => {
-    if (parent === "") missing.set(`join[${i}]`, reason);
-  });
   return missing;
 }
 

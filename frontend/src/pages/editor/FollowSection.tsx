@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { ListPlus, Plus, X } from "lucide-react";
+import { Plus, X } from "lucide-react";
 import { useId, useState } from "react";
 import { jobSearch } from "@/api/jobs";
 import type { Child } from "@/api/schema.gen";
@@ -10,15 +10,13 @@ import { Section, type SectionProps, without } from "./Section";
 
 const ends = ["success", "failure", "end"] as const;
 
-/** Which jobs run after this one, and for which this one waits. */
+/** Which jobs run after this one. */
 export function FollowSection({ doc, onChange, errors }: SectionProps) {
   const e = usePageT().editor;
   const children = doc.children ?? [];
-  const join = doc.join ?? [];
   const setChildren = (next: Child[]) => onChange(without({ ...doc, children: next }));
-  const setJoin = (next: string[]) => onChange(without({ ...doc, join: next }));
   const edit = (i: number, child: Child) => setChildren(children.map((c, j) => (j === i ? child : c)));
-  const wrong = [...errors].filter(([field]) => field.startsWith("children") || field.startsWith("join"));
+  const wrong = [...errors].filter(([field]) => field.startsWith("children"));
   return (
     <Section title={e.follow} hint={e.followHint}>
       <div className="f">
@@ -61,31 +59,6 @@ export function FollowSection({ doc, onChange, errors }: SectionProps) {
           </Button>
         </span>
         <p className="hint">{e.childrenHint}</p>
-      </div>
-      <div className="f">
-        <span className="lab">{e.join}</span>
-        {join.map((parent, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while its name is typed
-          <div className="childrow" key={i}>
-            <JobName
-              label={e.joinJob}
-              value={parent}
-              onChange={(job) => setJoin(join.map((p, j) => (j === i ? job : p)))}
-            />
-            <IconButton
-              icon={X}
-              size={14}
-              label={e.removeChild}
-              onClick={() => setJoin(join.filter((_, j) => j !== i))}
-            />
-          </div>
-        ))}
-        <span>
-          <Button small icon={ListPlus} onClick={() => setJoin([...join, ""])}>
-            {e.addJoin}
-          </Button>
-        </span>
-        <p className="hint">{e.joinHint}</p>
       </div>
       {wrong.map(([field, reason]) => (
         <p key={field} className="ferr">

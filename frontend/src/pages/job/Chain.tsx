@@ -12,31 +12,19 @@ import { refOf } from "@/lib/jobref";
 /** How far the chain is followed. */
 const deepest = 4;
 
-/** Which jobs run after this one, and after those, with what became of each last; and for which it waits. */
+/** Which jobs run after this one, and after those, with what became of each last. */
 export function Chain({ item }: { item: JobItem }) {
   const { t } = usePageWords();
-  const { children = [], join = [], job } = item.definition;
-  if (children.length === 0 && join.length === 0) return null;
+  const { children = [], job } = item.definition;
+  if (children.length === 0) return null;
   return (
-    <Card title={t.job.chain} note={children.length > 0 && t.job.chainHint}>
+    <Card title={t.job.chain} note={t.job.chainHint}>
       <div className="b">
         <ul className="chain">
           {children.map((c) => (
             <Step key={c.job} child={c} above={[job]} />
           ))}
         </ul>
-        {join.length > 0 && (
-          <dl className="dl">
-            <dt>{t.job.joins}</dt>
-            <dd>
-              {join.map((parent) => (
-                <Link key={parent} to="/jobs/$group/$name" params={refOf(parent)} className="link block">
-                  {parent}
-                </Link>
-              ))}
-            </dd>
-          </dl>
-        )}
       </div>
     </Card>
   );

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Clock } from "lucide-react";
 import type { ReactNode } from "react";
-import { type Ancestor, ancestors, joinedRuns, parentsOf } from "@/api/lineage";
+import { type Ancestor, ancestors, parentOf } from "@/api/lineage";
 import { childRuns } from "@/api/runs";
 import type { JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
@@ -24,16 +24,15 @@ export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job
   const { t, f } = usePageWords();
   const now = useNow();
   const above = useQuery(ancestors(useQueryClient(), detail)).data;
-  const parents: Ancestor[] = above ?? parentsOf(detail).map((id) => ({ id, steps: 1 }));
+  const parent = parentOf(detail);
+  const parents: Ancestor[] = above ?? (parent ? [{ id: parent, steps: 1 }] : []);
   const ended = detail.attempts[0]?.finished_at;
   const recent = isLiving(detail.status) || (ended !== undefined && now - Date.parse(ended) < settling);
   const followed = useQuery(childRuns(detail.run_id, recent)).data;
   const ran = followed?.items ?? [];
   const without = (job?.definition.children ?? []).filter((c) => !ran.some((r) => r.job === c.job));
-  const missing = followed && !isLiving(detail.status) ? without.map((c) => c.job) : [];
-  const joined = useQuery(joinedRuns(useQueryClient(), detail, missing, recent)).data ?? [];
   const waiting = isLiving(detail.status) ? without : [];
-  if (parents.length === 0 && ran.length + joined.length + waiting.length === 0) return null;
+  if (parents.length === 0 && ran.length + waiting.length === 0) return null;
   const own = Math.max(1, ...parents.map((p) => p.steps));
   return (
     <section>
@@ -63,7 +62,7 @@ export function Lineage({ detail, run, job }: { detail: RunDetail; run: Run; job
           </b>
           <span className="right mut nowrap">{t.run.thisRun}</span>
         </Row>
-        {[...ran, ...joined].map((r) => (
+        {ran.map((r) => (
           <Row key={r.run_id} depth={own + 1}>
             <Status status={r.status} bare />
             <Link to="/runs/$runId" params={{ runId: r.run_id }} className="link trunc">

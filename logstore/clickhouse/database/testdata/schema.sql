@@ -78,7 +78,7 @@ CREATE TABLE IF NOT EXISTS run_events_local ON CLUSTER main
     group           LowCardinality(String),
     job             LowCardinality(String),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7, 'joined' = 8),
+    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7),
     slot            Int64 CODEC(ZSTD(1)),                                   -- tells events of one kind apart, and repeats not
     at              DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),

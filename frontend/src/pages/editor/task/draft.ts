@@ -14,7 +14,6 @@ export function draftOf(doc: Job, description: string, salt = Math.random().toSt
     schedule: _s,
     paused: _p,
     children: _c,
-    join: _j,
     overlap: _o,
     retry: _r,
     misfire: _m,

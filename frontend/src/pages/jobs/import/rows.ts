@@ -70,9 +70,9 @@ export async function check(source: Source, note: string, noDocument: string, wo
   return [...rows, ...(await leftovers(source, rows))];
 }
 
-/** Whether a warning is about a child or a parent that is imported, too. */
+/** Whether a warning is about a child that is imported, too. */
 function isSettled({ code = "", params }: Reason, jobs: ReadonlySet<string>): boolean {
-  return /^(child|join)_/.test(code) && jobs.has(params?.job ?? "");
+  return code === "child_unknown" && jobs.has(params?.job ?? "");
 }
 
 /** The notes by which an import knows the jobs that earlier ones have made. */
