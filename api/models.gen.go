@@ -74,10 +74,23 @@ const (
 	RerunRequestPiecesFailed RerunRequestPieces = "failed"
 )
 
+// Defines values for RerunRequestSteps.
+const (
+	RerunRequestStepsAll    RerunRequestSteps = "all"
+	RerunRequestStepsFailed RerunRequestSteps = "failed"
+)
+
 // Defines values for RerunRequestVersion.
 const (
 	RerunRequestVersionLatest RerunRequestVersion = "latest"
 	RerunRequestVersionSame   RerunRequestVersion = "same"
+)
+
+// Defines values for RerunStepAction.
+const (
+	RerunStepActionDecide RerunStepAction = "decide"
+	RerunStepActionRun    RerunStepAction = "run"
+	RerunStepActionTake   RerunStepAction = "take"
 )
 
 // Defines values for RunBulkAction.
@@ -1632,6 +1645,12 @@ type ReportRow = runlog.ReportRow
 
 // RerunRequest defines model for RerunRequest.
 type RerunRequest struct {
+	// DryRun For a workflow: only return which steps would be taken over and which repeated. run_id is what the run would get
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// From For a workflow: repeats these steps and those that follow them. Takes over all others that succeeded
+	From []string `json:"from,omitempty"`
+
 	// Key Chosen by the caller; a repeated request with the same key creates no second run. Defaults to a new one
 	Key string `json:"key,omitempty"`
 
@@ -1641,21 +1660,43 @@ type RerunRequest struct {
 	// Params Any JSON value, instead of the parameters of the run
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// Pieces For a run in pieces: failed repeats only the pieces that did not succeed, unchanged
+	// Pieces For a run in pieces: failed repeats only the pieces that did not succeed, unchanged. For a workflow, like steps
 	Pieces RerunRequestPieces `json:"pieces,omitempty"`
 
 	// SetParams Fields to change in the parameters, which must be an object; null removes a field
 	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
 
+	// Steps For a workflow: failed takes over the steps that succeeded, if all steps before them succeeded or were skipped, and decides the others anew
+	Steps RerunRequestSteps `json:"steps,omitempty"`
+
 	// Version The newest version of the job, or that of the run
 	Version RerunRequestVersion `json:"version,omitempty"`
 }
 
-// RerunRequestPieces For a run in pieces: failed repeats only the pieces that did not succeed, unchanged
+// RerunRequestPieces For a run in pieces: failed repeats only the pieces that did not succeed, unchanged. For a workflow, like steps
 type RerunRequestPieces string
+
+// RerunRequestSteps For a workflow: failed takes over the steps that succeeded, if all steps before them succeeded or were skipped, and decides the others anew
+type RerunRequestSteps string
 
 // RerunRequestVersion The newest version of the job, or that of the run
 type RerunRequestVersion string
+
+// RerunStep What a rerun of a workflow does with a step.
+type RerunStep struct {
+	// Action take: it is taken over. run: it runs. decide: whether it runs depends on the steps that it follows, and on its condition
+	Action RerunStepAction `json:"action"`
+	Reason reason.Text     `json:"reason"`
+
+	// RunID Of a step that is taken over, the step's run that succeeded
+	RunID job.RunID `json:"run_id,omitempty"`
+
+	// Step The name of the step
+	Step string `json:"step"`
+}
+
+// RerunStepAction take: it is taken over. run: it runs. decide: whether it runs depends on the steps that it follows, and on its condition
+type RerunStepAction string
 
 // Retention defines model for Retention.
 type Retention = job.Retention
@@ -1706,15 +1747,20 @@ type Run = runlog.Run
 
 // RunAccepted defines model for RunAccepted.
 type RunAccepted struct {
-	Job job.Name `json:"job"`
+	// DryRun Nothing was created
+	DryRun bool     `json:"dry_run,omitempty"`
+	Job    job.Name `json:"job"`
 
 	// Reason Why it is queued or skipped
 	Reason reason.Text `json:"reason,omitempty"`
 	RunID  job.RunID   `json:"run_id"`
 
 	// Status pending; queued or skipped if other runs of the job are alive
-	Status  job.Status `json:"status"`
-	Version int        `json:"version"`
+	Status job.Status `json:"status"`
+
+	// Steps Of a rerun of a workflow, what becomes of each step, in the order of the document
+	Steps   []RerunStep `json:"steps,omitempty"`
+	Version int         `json:"version"`
 }
 
 // RunBulk Either runs or filter.

@@ -56,8 +56,17 @@ const (
 	RerunRequestPiecesFailed = api.RerunRequestPiecesFailed
 )
 const (
+	RerunRequestStepsAll    = api.RerunRequestStepsAll
+	RerunRequestStepsFailed = api.RerunRequestStepsFailed
+)
+const (
 	RerunRequestVersionLatest = api.RerunRequestVersionLatest
 	RerunRequestVersionSame   = api.RerunRequestVersionSame
+)
+const (
+	RerunStepActionDecide = api.RerunStepActionDecide
+	RerunStepActionRun    = api.RerunStepActionRun
+	RerunStepActionTake   = api.RerunStepActionTake
 )
 const (
 	RunBulkActionCancel = api.RunBulkActionCancel
@@ -294,7 +303,10 @@ type Report = api.Report
 type ReportRow = api.ReportRow
 type RerunRequest = api.RerunRequest
 type RerunRequestPieces = api.RerunRequestPieces
+type RerunRequestSteps = api.RerunRequestSteps
 type RerunRequestVersion = api.RerunRequestVersion
+type RerunStep = api.RerunStep
+type RerunStepAction = api.RerunStepAction
 type Retention = api.Retention
 type RetentionAmount = api.RetentionAmount
 type RetentionEffect = api.RetentionEffect

@@ -10,6 +10,16 @@ var (
 	StepResultTooLarge = Two{define("step_result_too_large", "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept")}
 	StepStopped        = One{define("step_stopped", "step {step:word} ended badly, after which no further step begins")}
 	StepTaken          = One{define("step_taken", "taken over from run {run_id:word}")}
+	StepReadParams     = None{define("step_read_params", "it read parameters that are changed now")}
+	StepsAllRepeat     = None{define("steps_all_repeat", "all steps are repeated")}
+	StepFinallyRepeats = None{define("step_finally_repeats", "finally steps are always repeated")}
+	StepAlwaysRepeats  = None{define("step_always_repeats", "it is repeated with the steps that follow it")}
+	StepChosen         = None{define("step_chosen", "it is one of the steps from which the run is repeated")}
+	StepIsNew          = One{define("step_is_new", "version {version:number} of the job has no such step")}
+	StepChanged        = One{define("step_changed", "its task has changed since version {version:number} of the job")}
+	StepNotKept        = None{define("step_not_kept", "the history has nothing of it")}
+	StepEnded          = One{define("step_ended", "it ended as {status:state} before")}
+	StepFollows        = One{define("step_follows", "it follows step {step:word}, which is repeated")}
 	StepUnknown        = None{define("step_unknown", "it had begun, and nothing is known of its run any more")}
 	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
 	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}

@@ -49,7 +49,20 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 	request := bus.TriggerRequest{
 		RunID: job.RetryRunID(of.RunID, wish.Key), Job: of.Job, Cause: job.CauseRerun, RetryOf: of.RunID, By: access.Author(ctx), Labels: wish.Labels,
 	}
-	if wish.Version == api.RerunRequestVersionSame {
+	plan, err := rs.planSteps(ctx, of, &entry.Version, wish)
+	if err != nil {
+		return none, err
+	}
+	if wish.DryRun {
+		auditlog.Entry(ctx).Note = "dry run"
+		return api.RunAccepted{RunID: request.RunID, Job: of.Job, Version: entry.Version.Version, Status: job.StatusPending, DryRun: true, Steps: plan.list()}, nil
+	}
+	if plan != nil && !plan.all {
+		if request.Taken, err = rs.take(ctx, plan); err != nil {
+			return none, err
+		}
+	}
+	if wish.Version == api.RerunRequestVersionSame || len(request.Taken) > 0 {
 		if err := pin(&request, &entry.Version); err != nil {
 			return none, err
 		}
@@ -57,7 +70,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 	if err := rs.giveAgain(ctx, &request, of, &entry.Version, wish); err != nil {
 		return none, err
 	}
-	if wish.Pieces == api.RerunRequestPiecesFailed {
+	if wish.Pieces == api.RerunRequestPiecesFailed && plan == nil {
 		if request.Pieces, err = rs.failedPieces(ctx, attempts); err != nil {
 			return none, err
 		}
@@ -72,7 +85,11 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 		return none, err
 	}
 	e.Note = "run " + string(reply.RunID)
-	return rs.accepted(ctx, &request, &reply), nil
+	accepted := rs.accepted(ctx, &request, &reply)
+	if plan != nil {
+		accepted.Steps = plan.list()
+	}
+	return accepted, nil
 }
 
 // pin makes a request one for that version of the job, whatever the newest is.

@@ -1551,7 +1551,12 @@ export interface paths {
          * @description Creates a run with the fire time, parameters and labels of the finished run, unless the
          *     request overrides them. The response comes after the new run is committed. A repeated
          *     request with the same `key` does not create a second run. 409: the run has not ended, or
-         *     its version or pieces are not kept any more.
+         *     its version, its pieces or a result that is needed are not kept any more.
+         *
+         *     Of a workflow, all steps are repeated unless `steps` or `from` says otherwise. Steps that
+         *     are taken over keep what they returned. A step with `rerun: always` is repeated with the
+         *     steps that follow it, and finally steps always. With version latest, a step whose task has
+         *     changed is repeated.
          */
         post: operations["rerunRun"];
         delete?: never;
@@ -3602,6 +3607,23 @@ export interface components {
             status: components["schemas"]["Status"];
             /** @description Why it is queued or skipped */
             reason?: components["schemas"]["Reason"];
+            /** @description Nothing was created */
+            dry_run?: boolean;
+            /** @description Of a rerun of a workflow, what becomes of each step, in the order of the document */
+            steps?: components["schemas"]["RerunStep"][];
+        };
+        /** @description What a rerun of a workflow does with a step. */
+        RerunStep: {
+            /** @description The name of the step */
+            step: string;
+            /**
+             * @description take: it is taken over. run: it runs. decide: whether it runs depends on the steps that it follows, and on its condition
+             * @enum {string}
+             */
+            action: "take" | "run" | "decide";
+            reason: components["schemas"]["Reason"];
+            /** @description Of a step that is taken over, the step's run that succeeded */
+            run_id?: string;
         };
         /** @description Either schedule, or expr with zone. */
         PreviewRequest: {
@@ -5143,11 +5165,21 @@ export interface components {
             /** @description Instead of the labels of the run */
             labels?: components["schemas"]["Labels"];
             /**
-             * @description For a run in pieces: failed repeats only the pieces that did not succeed, unchanged
+             * @description For a run in pieces: failed repeats only the pieces that did not succeed, unchanged. For a workflow, like steps
              * @default all
              * @enum {string}
              */
             pieces?: "all" | "failed";
+            /**
+             * @description For a workflow: failed takes over the steps that succeeded, if all steps before them succeeded or were skipped, and decides the others anew
+             * @default all
+             * @enum {string}
+             */
+            steps?: "all" | "failed";
+            /** @description For a workflow: repeats these steps and those that follow them. Takes over all others that succeeded */
+            from?: string[];
+            /** @description For a workflow: only return which steps would be taken over and which repeated. run_id is what the run would get */
+            dry_run?: boolean;
             /** @description Chosen by the caller; a repeated request with the same key creates no second run. Defaults to a new one */
             key?: string;
         };
@@ -5879,6 +5911,7 @@ export type FieldChange = components['schemas']['FieldChange'];
 export type Note = components['schemas']['Note'];
 export type RunRequest = components['schemas']['RunRequest'];
 export type RunAccepted = components['schemas']['RunAccepted'];
+export type RerunStep = components['schemas']['RerunStep'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
 export type Preview = components['schemas']['Preview'];
 export type ClockChange = components['schemas']['ClockChange'];

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/internal/cli"
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/cli/selection"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
@@ -18,7 +19,7 @@ import (
 
 func newRerunCommand() *cobra.Command {
 	var version, params string
-	var set, labels []string
+	var set, labels, from []string
 	var failed, wait, follow bool
 	var c selection.Runs
 	cmd := &cobra.Command{
@@ -26,14 +27,16 @@ func newRerunCommand() *cobra.Command {
 		Short: "Rerun finished runs",
 		Long: "Rerun a finished run and print the id of the new run. The new run has the fire time, parameters\n" +
 			"and labels of the old one, unless flags override them. --version latest uses the present version\n" +
-			"of the job; --version same uses the version of the old run. --failed reruns only the pieces that\n" +
-			"did not succeed. With --wait, the exit code is the outcome of the run, as in \"carillon run\".\n\n" +
+			"of the job; --version same uses the version of the old run. --failed reruns only the pieces\n" +
+			"or steps that did not succeed, --from the named steps of a workflow and those that follow them.\n" +
+			"--dry-run of a workflow shows which steps would run. With --wait, the exit code is the outcome of the run, as in \"carillon run\".\n\n" +
 			"Several runs, or all that a filter selects, are rerun after a confirmation, with their own\n" +
 			"parameters. Without --status, a filter selects unsuccessful runs only.",
 		Example: "  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --from load --dry-run\n" +
 			"  carillon rerun --job billing/report --since 6h --dry-run",
 		Args: c.Args,
 	}
@@ -42,15 +45,17 @@ func newRerunCommand() *cobra.Command {
 	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
 	cmd.Flags().StringArrayVar(&set, "param", nil, "override a `field` of the parameters, KEY=VALUE; VALUE is JSON or text")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the run")
-	cmd.Flags().BoolVar(&failed, "failed", false, "rerun only pieces that did not succeed")
+	cmd.Flags().BoolVar(&failed, "failed", false, "rerun only pieces or steps that did not succeed")
+	cmd.Flags().StringSliceVar(&from, "from", nil, "rerun these `steps` of a workflow, and those that follow them")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.MarkFlagsMutuallyExclusive("params", "param")
+	cmd.MarkFlagsMutuallyExclusive("failed", "from")
 	c.Flags(cmd)
 	cli.Complete(cmd, "version", string(client.RerunRequestVersionLatest), string(client.RerunRequestVersionSame))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) != 1 || c.DryRun {
-			for _, flag := range []string{"params", "param", "label", "wait", "follow"} {
+		many := func() error {
+			for _, flag := range []string{"params", "param", "label", "from", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one run only"))
 				}
@@ -63,11 +68,14 @@ func newRerunCommand() *cobra.Command {
 				return "run " + string(item.RerunRunID) + " is a rerun of " + string(item.RunID)
 			})
 		}
+		if len(args) != 1 {
+			return many()
+		}
 		id, err := cli.RunID(args[0])
 		if err != nil {
 			return err
 		}
-		request := client.RerunRequest{Version: client.RerunRequestVersion(version), Key: string(job.NewRunID(time.Now()))}
+		request := client.RerunRequest{Version: client.RerunRequestVersion(version), Key: string(job.NewRunID(time.Now())), From: from, DryRun: c.DryRun}
 		if failed {
 			request.Pieces = client.RerunRequestPiecesFailed
 		}
@@ -88,12 +96,25 @@ func newRerunCommand() *cobra.Command {
 			return err
 		}
 		accepted, err := requestRerun(cmd.Context(), api, id, request)
-		if err != nil {
+		switch {
+		case c.DryRun && len(from) == 0 && errors.Is(err, job.ErrInvalid): // it is of no workflow
+			return many()
+		case err != nil:
 			return err
+		case c.DryRun:
+			return r.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { drawRerunSteps(t, accepted.Steps) })
 		}
 		return showAccepted(r, cmd, api, accepted, wait, follow)
 	}
 	return cmd
+}
+
+// drawRerunSteps draws what a rerun would do with each step of a workflow.
+func drawRerunSteps(t *draw.Table, steps []client.RerunStep) {
+	t.Row("STEP", "ACTION", "WHY")
+	for _, s := range steps {
+		t.Row(s.Step, string(s.Action), t.Cell(string(s.Reason), draw.NoteWidth))
+	}
 }
 
 // requestRerun asks for the run again, again if the answer was lost or a part of the
