@@ -2,7 +2,7 @@ package reason
 
 // Why a step of a workflow does not run, and how a run of one has ended, as the scheduler decides.
 var (
-	StepNeeds          = Three{define("step_needs", "it follows on {on:word} of step {step:word}, which is {state:state}")}
+	StepNeeds          = Three{define("step_needs", "it runs on {on:word} of step {step:word}, which ended as {state:state}")}
 	StepCondition      = One{define("step_condition", "its condition is false: {condition:free}")}
 	StepConditionError = One{define("step_condition_error", "its condition cannot be computed: {why:free}")}
 	StepParams         = One{define("step_params", "its parameters cannot be computed: {why:free}")}

@@ -278,8 +278,8 @@ func TestWhyAStepDoesNotRun(t *testing.T) {
 	f.wantOut("unlock")
 	f.wantParams("unlock", `{"status":"failed"}`)
 	f.wantSaid(
-		`tell skipped: it follows on failure of step book, which is succeeded`,
-		`last skipped: it follows on success of step odd, which is failed`)
+		`tell skipped: it runs on failure of step book, which ended as succeeded`,
+		`last skipped: it runs on success of step odd, which ended as failed`)
 	f.ends("unlock", job.StatusSucceeded, ``)
 	f.wantSaid(`run failed: 2 of 9 steps ended badly: odd, late`)
 	f.wantOver()
@@ -418,7 +418,7 @@ func TestAtMostSoManyStepsAreOutAtOnce(t *testing.T) {
 func TestAWorkflowWithNothingToDoIsSkipped(t *testing.T) {
 	f := newFlow(t, with(after("a"), onlyIf("params.x == 1")), after("b", "a"))
 	f.fire(func(v *job.Version) { v.Params = json.RawMessage(`{"x":2}`) })
-	f.wantSaid(`a skipped: its condition is false: params.x == 1`, `b skipped: it follows on success of step a, which is skipped`,
+	f.wantSaid(`a skipped: its condition is false: params.x == 1`, `b skipped: it runs on success of step a, which ended as skipped`,
 		`run skipped: none of 2 steps had anything to do`)
 	f.wantOver()
 }
@@ -487,7 +487,7 @@ func TestARunThatRepeatsAnotherTakesStepsOver(t *testing.T) {
 	}
 	f.ends("load", job.StatusFailed, ``)
 	f.wantSaid(
-		`sum skipped: it follows on success of step load, which is failed`, `run failed: 1 of 4 steps ended badly: load`,
+		`sum skipped: it runs on success of step load, which ended as failed`, `run failed: 1 of 4 steps ended badly: load`,
 		`extract succeeded: taken over from run earlier`, `clean succeeded: taken over from run other`, `run pending: it was queued for 0s`)
 	f.wantOut("load")
 	f.wantParams("load", `{"from":"/a"}`)

@@ -173,7 +173,7 @@ export const reasons = {
   waits_for_limits: "waits for its turn: group {group:word} runs at most {limit:number} at once and starts at most {rate:word} per second",
   instance_clock_ahead: "the clock of its machine is {apart:duration} ahead of NATS' clock; check NTP there",
   instance_clock_behind: "the clock of its machine is {apart:duration} behind NATS' clock; check NTP there",
-  step_needs: "it follows on {on:word} of step {step:word}, which is {state:state}",
+  step_needs: "it runs on {on:word} of step {step:word}, which ended as {state:state}",
   step_condition: "its condition is false: {condition:free}",
   step_condition_error: "its condition cannot be computed: {why:free}",
   step_params: "its parameters cannot be computed: {why:free}",
