@@ -61,6 +61,7 @@ func TestAWarningDoesNotTellWhetherAHiddenJobExists(t *testing.T) {
 	ann := g.administrator()
 	bob := ann.person("bob", rights.Access{Role: rights.Editor, Group: "billing"})
 	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/ops/there", document("ops/there", "@daily"), ann.headers()...)
+	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/z", document("billing/z", "@daily"), ann.headers()...)
 	token, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{
 		"name": "t", "access": rights.List{{Role: rights.Viewer, Group: "billing"}, {Role: rights.Viewer, Group: "ops"}, {Role: rights.Viewer, Group: "gone"}},
 	}, bob.headers()...)
