@@ -714,7 +714,7 @@ type ListJobsParams struct {
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
-	// Q Only jobs whose name, title, description, owner, handler or tags contain this text
+	// Q Only jobs whose name, title, description, owner, handlers, tags or steps contain this text
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
 	// Paused Only paused jobs (true), or only jobs that are not paused (false)
@@ -723,7 +723,7 @@ type ListJobsParams struct {
 	// Last Only jobs whose last run has this status; can be repeated
 	Last *[]Status `form:"last,omitempty" json:"last,omitempty"`
 
-	// Where Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. A job must match every field, and for each field one of the values. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h jobs that were changed within the last hour
+	// Where Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. A job must match every field, and for each field one of the values. Fields: group, owner, tag, type (workflow, and the kinds of tasks), handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h jobs that were changed within the last hour
 	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
 
 	// Sort The order; a hyphen before the field reverses it. attention: failed jobs by failures in a row, then jobs that run longer than usual (if their statistics are known), then by next fire. success and p95 are of the last seven days. Jobs without a value come last

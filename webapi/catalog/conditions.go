@@ -27,6 +27,9 @@ const (
 	fieldChanged  jobField = "changed"
 )
 
+// typeWorkflow is the type of jobs with steps, beside the kinds of their tasks.
+const typeWorkflow = "workflow"
+
 // Facets are the fields whose values are counted.
 var jobFacets = []jobField{fieldGroup, fieldOwner, fieldTag, fieldType, fieldHandler, fieldSchedule, fieldState, fieldLast, fieldError}
 
@@ -94,7 +97,7 @@ func parseConditions(terms []string) (jobConditions, error) {
 func valuesOf(field jobField) []string {
 	switch field {
 	case fieldType:
-		return job.TaskKinds
+		return append([]string{typeWorkflow}, job.TaskKinds...)
 	case fieldSchedule:
 		return []string{string(job.KindCron), string(job.KindEvery), string(job.KindFixedRate), string(job.KindFixedDelay), string(job.KindOnce), string(job.KindManual)}
 	case fieldState:
@@ -144,9 +147,12 @@ func (f *found) values(field jobField, now int64) []string {
 		}
 		return or("")
 	case fieldType:
-		return []string{f.task}
+		return f.types
 	case fieldHandler:
-		return or(f.handler)
+		if len(f.handlers) > 0 {
+			return f.handlers
+		}
+		return or("")
 	case fieldSchedule:
 		return []string{string(f.kind)}
 	case fieldState:

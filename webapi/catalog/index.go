@@ -67,8 +67,8 @@ type indexed struct {
 	title    string
 	owner    string
 	tags     []string
-	task     string // which kind
-	handler  string
+	types    []string // the kinds of its tasks, and typeWorkflow
+	handlers []string
 	kind     job.ScheduleKind
 	target   *job.Target
 	changed  int64 // when this version was saved, in Unix milliseconds
@@ -216,8 +216,8 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 		title:    entry.Title,
 		owner:    entry.Owner,
 		tags:     entry.Tags,
-		task:     entry.Task.Kind(),
-		handler:  entry.Task.Handler,
+		types:    typesOf(&entry.Job),
+		handlers: handlersOf(&entry.Job),
 		kind:     entry.Schedule.Kind(),
 		target:   entry.Target,
 		changed:  entry.EffectiveFrom.UnixMilli(),
@@ -230,8 +230,35 @@ func indexOf(entry *bus.JobEntry, data []byte) *indexed {
 // searchText returns what a search looks at, in lower case. Parameters are not in it: there
 // are people who see a job and not those.
 func searchText(j *job.Job) string {
-	parts := append([]string{string(j.Job), j.Title, j.Description, j.Owner, j.Task.Handler}, j.Tags...)
+	parts := slices.Concat([]string{string(j.Job), j.Title, j.Description, j.Owner}, handlersOf(j), j.Tags)
+	for i := range j.Steps {
+		parts = append(parts, j.Steps[i].Name, j.Steps[i].Title)
+	}
 	return strings.ToLower(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "\n"))
+}
+
+// typesOf returns the kinds of a job's tasks, and typeWorkflow for one with steps.
+func typesOf(j *job.Job) (types []string) {
+	if len(j.Steps) > 0 {
+		types = []string{typeWorkflow}
+	}
+	for _, task := range j.Tasks() {
+		if kind := task.Kind(); !slices.Contains(types, kind) {
+			types = append(types, kind)
+		}
+	}
+	return types
+}
+
+// handlersOf returns the handlers that a job's tasks name, each once.
+func handlersOf(j *job.Job) (handlers []string) {
+	for _, task := range j.Tasks() {
+		if task.Handler != "" {
+			handlers = append(handlers, task.Handler)
+		}
+	}
+	slices.Sort(handlers)
+	return slices.Compact(handlers)
 }
 
 func (j *indexed) entry() (*bus.JobEntry, error) {

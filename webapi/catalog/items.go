@@ -111,8 +111,12 @@ func (c *Catalog) UsersOfSecrets(ctx context.Context, group string) (map[string]
 	}
 	users := map[string][]string{}
 	for _, e := range entries {
-		asked := slices.Compact(slices.Sorted(maps.Values(e.Task.Secrets)))
-		for _, secret := range asked {
+		var asked []string
+		for _, task := range e.Tasks() {
+			asked = slices.AppendSeq(asked, maps.Values(task.Secrets))
+		}
+		slices.Sort(asked)
+		for _, secret := range slices.Compact(asked) {
 			users[secret] = append(users[secret], string(e.Job.Job))
 		}
 	}

@@ -11,7 +11,7 @@ func TestASchemaJudgesNumbersByEachOfTheirDigits(t *testing.T) {
 	f := func(schema, n string, fits bool) {
 		t.Helper()
 		h := &bus.Handler{Handler: "h", Params: json.RawMessage(`{"type":"object","properties":{"id":` + schema + `}}`)}
-		if err := validateParams(h, json.RawMessage(`{"id":`+n+`}`)); err == nil != fits {
+		if err := validateParams("params", h, json.RawMessage(`{"id":`+n+`}`)); err == nil != fits {
 			t.Errorf("%s for %s: %v", n, schema, err)
 		}
 	}

@@ -53,12 +53,7 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 	if len(request.Params) > job.MaxParams {
 		return &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
 	}
-	if handler := version.Task.Handler; handler != "" {
-		if err := rs.view.CheckParams(ctx, of.Job.Group(), handler, request.Params); !errors.Is(err, job.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	return rs.view.CheckGiven(ctx, &version.Job, request.Params)
 }
 
 // changeParams returns an object with some of its fields changed, and those without

@@ -45,10 +45,8 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	if err != nil {
 		return none, err
 	}
-	if handler := entry.Task.Handler; handler != "" && len(request.Params) > 0 {
-		if err := rs.view.CheckParams(ctx, name.Group(), handler, request.Params); err != nil && !errors.Is(err, job.ErrNotFound) {
-			return none, err
-		}
+	if err := rs.view.CheckGiven(ctx, &entry.Job, request.Params); err != nil {
+		return none, err
 	}
 	if err := rs.keepGiven(ctx, &request); err != nil {
 		return none, err

@@ -1,0 +1,94 @@
+package webapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/carillon-scheduler/carillon/bus/seal"
+	"github.com/carillon-scheduler/carillon/job/fleet"
+)
+
+// flow returns the document of a job whose steps have these fields.
+func flow(name string, steps ...map[string]any) map[string]any {
+	return map[string]any{"job": name, "steps": steps}
+}
+
+func TestTheTasksOfStepsAreCheckedAsThatOfAJob(t *testing.T) {
+	w := newWorld(t)
+	w.announce("billing", "report", reportSchema)
+	w.heartbeat("billing", "i1", fleet.InstanceOnline) // which does shell tasks
+	const path = "/api/v1/jobs/billing/flow"
+	task := func(handler string) map[string]any { return map[string]any{"handler": handler} }
+	command := map[string]any{"command": []string{"ls"}}
+	r, _ := want[PutJobResult](w, http.StatusCreated, "PUT", path, flow("billing/flow",
+		map[string]any{"step": "a", "task": task("report"), "params": map[string]any{"region": "north"}},
+		map[string]any{"step": "b", "after": "a", "task": task("reprot")},
+		map[string]any{"step": "c", "task": task("reprot")},
+		map[string]any{"step": "d", "task": command},
+		map[string]any{"step": "e", "after": "a", "task": task("report"), "params": map[string]any{"region": "${results.a}", "limits": "x"}}))
+	var fields []string
+	for _, warning := range r.Warnings {
+		fields = append(fields, warning.Field)
+	}
+	if !slices.Equal(fields, []string{"steps[1].task.handler", "steps[3].task"}) {
+		t.Errorf("warnings %+v", r.Warnings)
+	}
+	item, _ := want[JobItem](w, http.StatusOK, "GET", path, nil)
+	if len(item.Definition.Steps) != 5 || item.Definition.Format != 2 || item.Definition.Task.Kind() != "" {
+		t.Errorf("%+v", item.Definition)
+	}
+	bad := func(params, given any) map[string]any {
+		d := flow("billing/flow", map[string]any{"step": "a", "task": task("report")}, map[string]any{"step": "b", "task": task("report")})
+		if given != nil {
+			d["params"] = given
+		}
+		if params != nil {
+			d["steps"].([]map[string]any)[1]["params"] = params
+		}
+		return d
+	}
+	five := map[string]any{"region": 5}
+	w.problem(http.StatusBadRequest, "invalid", "PUT", path, bad(five, nil), `"field":"steps[1].params.region"`, "does not fit handler report")
+	if text := w.send("PUT", path, bad(nil, five)).text; strings.Count(text, `"field":"params.region"`) != 1 {
+		t.Errorf("parameters that two steps get: %s", text)
+	}
+	want[PutJobResult](w, http.StatusOK, "PUT", path, bad(nil, nil))
+	w.problem(http.StatusBadRequest, "invalid", "POST", path+"/run", map[string]any{"params": five}, "params.region")
+}
+
+func TestAWorkflowIsFoundByWhatItsStepsHave(t *testing.T) {
+	w := newWorld(t, func(c *Config, _ *world) { c.MasterKey = seal.NewMaster().Text() })
+	const jobs = "/api/v1/jobs/billing/"
+	secrets := func(name string) map[string]any { return map[string]any{"X": name} }
+	want[PutJobResult](w, http.StatusCreated, "PUT", jobs+"flow", flow("billing/flow",
+		map[string]any{"step": "extract", "title": "Read the Ledger", "task": map[string]any{"handler": "reader", "secrets": secrets("db")}},
+		map[string]any{"step": "load", "task": map[string]any{"shell": "true", "secrets": secrets("mail")}}))
+	want[PutJobResult](w, http.StatusCreated, "PUT", jobs+"plain", handlerJob("billing/plain", "writer", nil))
+	for terms, expected := range map[string]string{
+		where("type:workflow"): "billing/flow", where("type:shell"): "billing/flow", where("type:handler"): "billing/flow billing/plain", where("-type:workflow"): "billing/plain",
+		where("handler:reader"): "billing/flow", where("handler:none"): "", "q=reader": "billing/flow", "q=ledger": "billing/flow", "q=extract": "billing/flow",
+	} {
+		page, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs?"+terms, nil)
+		var names []string
+		for _, item := range page.Items {
+			names = append(names, string(item.Definition.Job.Job))
+		}
+		if strings.Join(names, " ") != expected {
+			t.Errorf("%s: %q, want %s", terms, names, expected)
+		}
+	}
+	for _, secret := range []string{"db", "mail"} {
+		want[Secret](w, http.StatusOK, "PUT", "/api/v1/groups/billing/secrets/"+secret, map[string]any{"value": "x"})
+	}
+	list, _ := want[SecretList](w, http.StatusOK, "GET", "/api/v1/groups/billing/secrets", nil)
+	for _, s := range list.Items {
+		if !slices.Equal(s.UsedBy, []string{"billing/flow"}) {
+			t.Errorf("%+v", s)
+		}
+	}
+	if len(list.Items) != 2 {
+		t.Errorf("%+v", list)
+	}
+}
