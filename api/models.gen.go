@@ -1870,6 +1870,9 @@ type RunDetail struct {
 
 	// Status The status of the run: queued if its newest attempt has ended and another follows
 	Status job.Status `json:"status"`
+
+	// Steps For a workflow: the number of its steps, which listSteps has. Absent too if the version of the run is not kept
+	Steps int `json:"steps,omitempty"`
 }
 
 // RunFacets defines model for RunFacets.

@@ -128,6 +128,10 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 	if newest.Cause == job.CauseRerun {
 		detail.RerunOf = newest.Parent
 	}
+	detail.Steps, err = rs.countSteps(asking, newest)
+	if err != nil && rs.view.WithoutBus(ctx, err) != nil {
+		return api.RunDetail{}, err
+	}
 	return detail, nil
 }
 

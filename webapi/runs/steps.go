@@ -52,6 +52,21 @@ func (rs *Runs) Steps(ctx context.Context, id string) (api.RunSteps, error) {
 	return stepsOf(&shown, of, rows), nil
 }
 
+// countSteps returns how many steps the version of a run has; none if it is not kept any more.
+func (rs *Runs) countSteps(ctx context.Context, of *runlog.Run) (int, error) {
+	if of.Cause == job.CauseStep {
+		return 0, nil
+	}
+	entry, err := rs.pinned(ctx, of)
+	if errors.Is(err, job.ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(entry.Steps), nil
+}
+
 // pinned returns the version of the job that a run does. The error is job.ErrNotFound if it is not kept any more.
 func (rs *Runs) pinned(ctx context.Context, of *runlog.Run) (*bus.JobEntry, error) {
 	newest, err := rs.conn.Jobs().Get(ctx, of.Job)

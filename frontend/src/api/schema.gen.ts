@@ -5090,6 +5090,8 @@ export interface components {
             job: string;
             /** @description The status of the run: queued if its newest attempt has ended and another follows */
             status: components["schemas"]["Status"];
+            /** @description For a workflow: the number of its steps, which listSteps has. Absent too if the version of the run is not kept */
+            steps?: number;
             /** @description The run that was rerun */
             rerun_of?: string;
             /** @description The overrides of the job's parameters */
