@@ -443,6 +443,9 @@ type CancelAccepted struct {
 
 // CancelRequest defines model for CancelRequest.
 type CancelRequest struct {
+	// Force Of a workflow, cancel the finally steps, too, which otherwise run
+	Force bool `json:"force,omitempty"`
+
 	// Job group/name of the run's job, for a run that the history may not have yet
 	Job    job.Name `json:"job,omitempty"`
 	Reason string   `json:"reason,omitempty"`
@@ -1778,6 +1781,9 @@ type RunBulk struct {
 
 	// Filter All matching runs, a page at a time. Defaults for `status`: pending, queued and running for cancel; failed, timed_out, cancelled and lost for the other actions
 	Filter *RunFilter `json:"filter,omitempty"`
+
+	// Force For cancel, of workflows: cancel the finally steps, too
+	Force bool `json:"force,omitempty"`
 
 	// Key For rerun: chosen by the caller; a repeated request with the same key creates no further runs. Defaults to a new one
 	Key string `json:"key,omitempty"`

@@ -99,6 +99,8 @@ type CancelRequest struct {
 	Job    job.Name  `json:"job"`
 	By     string    `json:"by,omitempty"`
 	Reason string    `json:"reason,omitempty"`
+	// Force cancels the finally steps of a workflow's run, too.
+	Force bool `json:"force,omitempty"`
 	// Status is timed_out of an attempt, Attempt, that nobody has ended in time: it ends at once,
 	// whoever has it. Else the run is cancelled.
 	Status  job.Status `json:"status,omitempty"`

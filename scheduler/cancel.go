@@ -176,7 +176,7 @@ func (o *ownership) withdraw(ctx context.Context, r bus.CancelRequest, w cluster
 // once that is committed. It returns false when the run does not wait.
 func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.CancelRequest) bool {
 	found, _ := askShard(ctx, o, func(sh *laneShard) bool {
-		found := sh.machine.Cancels.Add(r.RunID, r.Text())
+		found := sh.machine.Cancels.Add(r.RunID, r.Text(), r.Force)
 		if found {
 			sh.cancelling[r.RunID] = append(sh.cancelling[r.RunID], m)
 		}

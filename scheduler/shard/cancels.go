@@ -25,18 +25,19 @@ type Cancels struct {
 type cancel struct {
 	*watchedRun
 	reason string
+	force  bool
 }
 
 // Add asks to end a run that is queued, waits for its next attempt, is done in pieces, or is of a
-// workflow: the next batch records that, and lists a kill for the pieces or steps that executors have. It
-// returns false when the machine has no such run; any other that is with the executors
+// workflow: the next batch records that, and lists a kill for the pieces or steps that executors have.
+// Finally steps run all the same, unless force is set. It returns false when the machine has no such run; any other that is with the executors
 // is theirs to end.
-func (cs *Cancels) Add(id job.RunID, why string) bool {
+func (cs *Cancels) Add(id job.RunID, why string, force bool) bool {
 	a := cs.runs.byID[id]
 	if a == nil || a.stage == triggered && a.pieces == nil && a.steps == nil {
 		return false
 	}
-	cs.wishes = append(cs.wishes, &cancel{a, why})
+	cs.wishes = append(cs.wishes, &cancel{a, why, force})
 	return true
 }
 
@@ -66,7 +67,7 @@ type Cancelled struct {
 func (cs *Cancels) end(b *builder, c *cancel) (found job.Status) {
 	if c.stage == triggered {
 		if c.steps != nil {
-			cs.runs.steps.callOff(b, c.watchedRun, job.StatusCancelled, c.reason, false)
+			cs.runs.steps.callOff(b, c.watchedRun, job.StatusCancelled, c.reason, c.force)
 		} else {
 			cs.runs.callOff(b, c.watchedRun, c.reason)
 		}

@@ -234,7 +234,7 @@ func TestASuccessorEndsWhatAnOwnerThatDiedWasCallingOff(t *testing.T) {
 	b.put(0, 1, inPieces(job.Map{Pieces: 3, AtOnce: 2}))
 	b.step(0, bus.MaxBatch)
 	first := b.publish(time.Second)
-	if !b.m.Cancels.Add(first.pieces[0].RunID, "wrong day") {
+	if !b.m.Cancels.Add(first.pieces[0].RunID, "wrong day", false) {
 		t.Fatal("there is no such run")
 	}
 	if s := b.publish(2 * time.Second); s.deferred[0].Pieces.States != "ttc" {

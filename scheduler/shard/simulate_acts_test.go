@@ -154,7 +154,7 @@ func (w *world) callOff() {
 	}
 	ids := slices.Sorted(maps.Keys(w.owner.m.runs.byID))
 	id := ids[w.rng.IntN(len(ids))]
-	if w.owner.m.Cancels.Add(id, "called off") {
+	if w.owner.m.Cancels.Add(id, "called off", false) {
 		w.say("run %s is called off", id)
 	}
 }

@@ -259,7 +259,7 @@ func (w *stepWorld) tell() {
 // cancel calls runs off, or steps of them that wait for their next attempts.
 func (w *stepWorld) cancel() {
 	for _, id := range slices.Sorted(maps.Keys(w.m.runs.byID)) {
-		if w.chance(30) && w.m.Cancels.Add(id, "cancelled") {
+		if w.chance(30) && w.m.Cancels.Add(id, "cancelled", w.chance(30)) {
 			w.say("cancel %s", id)
 			w.cancelled = true
 		}

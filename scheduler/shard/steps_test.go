@@ -329,7 +329,7 @@ func TestFailurePolicies(t *testing.T) {
 func TestACancelledWorkflowKillsItsStepsAndCleansUp(t *testing.T) {
 	f := newFlow(t, after("a"), after("b", "a"), with(after("z"), func(s *job.Step) { s.Finally = true }))
 	f.fire()
-	if !f.m.Cancels.Add(f.out["a"].ParentRun, "cancelled by ann") {
+	if !f.m.Cancels.Add(f.out["a"].ParentRun, "cancelled by ann", false) {
 		t.Fatal("the run cannot be cancelled")
 	}
 	f.goOn()
@@ -343,12 +343,29 @@ func TestACancelledWorkflowKillsItsStepsAndCleansUp(t *testing.T) {
 	f.wantOver()
 }
 
+func TestASecondCancelByForceEndsFinallySteps(t *testing.T) {
+	finally := func(s *job.Step) { s.Finally = true }
+	f := newFlow(t, after("a"), with(after("y"), finally), with(after("z", "y"), finally))
+	f.fire()
+	run := f.out["a"].ParentRun
+	f.m.Cancels.Add(run, "cancelled by ann", false)
+	f.goOn()
+	f.ends("a", job.StatusCancelled, ``)
+	f.wantOut("y")
+	f.m.Cancels.Add(run, "cancelled by bob", true)
+	f.goOn()
+	f.wantSaid(`a killed: cancelled by ann`, `y killed: cancelled by ann`, `z cancelled: cancelled by bob`)
+	f.ends("y", job.StatusCancelled, ``)
+	f.wantSaid(`run cancelled: cancelled by ann`)
+	f.wantOver()
+}
+
 func TestAFinallyStepIsTriedAgainAfterACancel(t *testing.T) {
 	f := newFlow(t, after("a"), with(after("z"), func(s *job.Step) {
 		s.Finally, s.Retry = true, &job.Retry{Limit: 1, Delay: job.Duration(time.Minute)}
 	}))
 	f.fire()
-	f.m.Cancels.Add(f.out["a"].ParentRun, "cancelled by ann")
+	f.m.Cancels.Add(f.out["a"].ParentRun, "cancelled by ann", false)
 	f.goOn()
 	f.ends("a", job.StatusCancelled, ``)
 	f.ends("z", job.StatusFailed, ``)

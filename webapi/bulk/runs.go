@@ -63,6 +63,7 @@ func (m *Bulk) Runs(ctx context.Context, b *api.RunBulk) (api.RunBulkResult, err
 func checkRunBulk(b *api.RunBulk) error {
 	rerun := b.Action == api.RunBulkActionRerun
 	errs := []error{
+		onlyFor("force", b.Force && b.Action != api.RunBulkActionCancel, "cancel"),
 		onlyFor("as", b.As != "" && b.Action != api.RunBulkActionMark, "mark"),
 		onlyFor("version", b.Version != "" && !rerun, "rerun"),
 		onlyFor("pieces", b.Pieces != "" && !rerun, "rerun"),
@@ -106,7 +107,7 @@ func (m *Bulk) runStep(ctx context.Context, b *api.RunBulk, item *api.RunBulkIte
 	case api.RunBulkActionCancel:
 		s.operation = "cancelRun"
 		s.do = checkedRun(run, runs.MayCancel, func(ctx context.Context) error {
-			found, err := m.runs.Cancel(ctx, run.RunID, run.Job, b.Note)
+			found, err := m.runs.Cancel(ctx, run.RunID, run.Job, b.Note, b.Force)
 			if err == nil {
 				item.Status = found // its owner knows best
 			}

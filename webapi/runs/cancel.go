@@ -39,7 +39,7 @@ func (rs *Runs) CancelNamed(ctx context.Context, text string, r *api.CancelReque
 	if err := access.MayDo(ctx, "cancelRun", name.Group()); err != nil {
 		return api.CancelAccepted{}, err
 	}
-	found, err := rs.Cancel(ctx, id, name, r.Reason)
+	found, err := rs.Cancel(ctx, id, name, r.Reason, r.Force)
 	return api.CancelAccepted{RunID: id, Found: found}, err
 }
 
@@ -51,12 +51,13 @@ func MayCancel(run *runlog.Run) error {
 	return nil
 }
 
-// Cancel has the owner of its job's shard end a run, and returns what it was.
-func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, why string) (job.Status, error) {
+// Cancel has the owner of its job's shard end a run, and returns what it was. force cancels the finally steps of
+// a workflow's run, too.
+func (rs *Runs) Cancel(ctx context.Context, id job.RunID, name job.Name, why string, force bool) (job.Status, error) {
 	e := auditlog.Entry(ctx)
 	e.Group, e.Note = name.Group(), why
 	var reply bus.CancelReply
-	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: why}
+	request := bus.CancelRequest{RunID: id, Job: name, By: access.Author(ctx), Reason: why, Force: force}
 	err := rs.ask(ctx, name, "cancel", 0, request, &reply)
 	if errors.Is(err, job.ErrNotFound) {
 		return rs.cancelOrphan(ctx, id, name, request, err)

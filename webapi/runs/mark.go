@@ -16,11 +16,23 @@ import (
 
 // MayMark returns a job.ErrConflict unless there is something to say of how a run ended.
 func MayMark(run *runlog.Run) error {
+	if err := notOfStep(run); err != nil {
+		return err
+	}
 	switch status := run.RunStatus(); {
 	case !status.Final():
 		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotEnded.With(run.RunID, status))
 	case !status.Marks():
 		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotMarkable.With(run.RunID, status))
+	}
+	return nil
+}
+
+// notOfStep returns a job.ErrConflict for the run of a step, of which nothing is done apart from the run of its
+// workflow.
+func notOfStep(run *runlog.Run) error {
+	if run.Cause == job.CauseStep {
+		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunIsStep.With(run.RunID, run.Parent))
 	}
 	return nil
 }

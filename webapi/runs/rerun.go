@@ -19,8 +19,11 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
-// MayRerun returns a job.ErrConflict unless a run has ended.
+// MayRerun returns a job.ErrConflict unless a run has ended, and for the run of a step.
 func MayRerun(run *runlog.Run) error {
+	if err := notOfStep(run); err != nil {
+		return err
+	}
 	if status := run.RunStatus(); !status.Final() {
 		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotEndedCancel.With(run.RunID, status))
 	}
@@ -39,6 +42,9 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 	}
 	entry, err := rs.versionOf(ctx, of, wish.Version == api.RerunRequestVersionSame)
 	if err != nil {
+		return none, err
+	}
+	if err := labelsOf(&entry.Job, wish.Labels); err != nil {
 		return none, err
 	}
 	if wish.Key == "" {

@@ -48,6 +48,9 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	if err := rs.view.CheckGiven(ctx, &entry.Job, request.Params); err != nil {
 		return none, err
 	}
+	if err := labelsOf(&entry.Job, request.Labels); err != nil {
+		return none, err
+	}
 	if err := rs.keepGiven(ctx, &request); err != nil {
 		return none, err
 	}
@@ -60,6 +63,14 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		auditlog.Entry(ctx).Note = "test " + auditlog.Entry(ctx).Note
 	}
 	return rs.accepted(ctx, &request, &reply), nil
+}
+
+// labelsOf returns an *InvalidError for labels of a run of a workflow, whose steps have labels of their own.
+func labelsOf(j *job.Job, labels job.Labels) error {
+	if len(labels) > 0 && len(j.Steps) > 0 {
+		return job.Invalid("labels", "do not go with steps, each of which has its own")
+	}
+	return nil
 }
 
 // accepted returns a run that its owner has committed, which can be read from now on.

@@ -3475,6 +3475,8 @@ export interface components {
              * @default 1000
              */
             limit?: number;
+            /** @description For cancel, of workflows: cancel the finally steps, too */
+            force?: boolean;
             /** @description For cancel: the reason, at most 500 bytes. For mark: what was done, or the reason; required */
             note?: string;
             /**
@@ -5187,6 +5189,8 @@ export interface components {
         };
         CancelRequest: {
             reason?: string;
+            /** @description Of a workflow, cancel the finally steps, too, which otherwise run */
+            force?: boolean;
             /** @description group/name of the run's job, for a run that the history may not have yet */
             job?: string;
         };
@@ -6719,13 +6723,13 @@ export interface operations {
                 job?: string[];
                 /** @description Only jobs of this executor group */
                 group?: string;
-                /** @description Only jobs whose name, title, description, owner, handler or tags contain this text */
+                /** @description Only jobs whose name, title, description, owner, handlers, tags or steps contain this text */
                 q?: string;
                 /** @description Only paused jobs (true), or only jobs that are not paused (false) */
                 paused?: boolean;
                 /** @description Only jobs whose last run has this status; can be repeated */
                 last?: components["schemas"]["Status"][];
-                /** @description Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. A job must match every field, and for each field one of the values. Fields: group, owner, tag, type, handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h jobs that were changed within the last hour */
+                /** @description Conditions: FIELD:VALUE selects jobs, and -FIELD:VALUE excludes them. A job must match every field, and for each field one of the values. Fields: group, owner, tag, type (workflow, and the kinds of tasks), handler, schedule, state (active, paused, gave_up, manual, ended; gave_up is paused because its runs failed), last (a status) and error (the fingerprint of the last run's message, if it failed). The value none selects jobs without an owner, tag, handler, last run or error. fires:1h selects jobs that fire within the next hour, and changed:1h jobs that were changed within the last hour */
                 where?: string[];
                 /** @description The order; a hyphen before the field reverses it. attention: failed jobs by failures in a row, then jobs that run longer than usual (if their statistics are known), then by next fire. success and p95 are of the last seven days. Jobs without a value come last */
                 sort?: string;
