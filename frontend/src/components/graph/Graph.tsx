@@ -3,8 +3,19 @@ import { usePageWords } from "@/lib/format";
 import type { GraphStep } from "@/lib/graph/document";
 import { type Box, fold } from "@/lib/graph/fold";
 import type { Plan } from "@/lib/graph/layout";
+import { goesDown } from "@/lib/graph/shape";
 import { inOrder, isMet } from "@/lib/graph/steps";
-import { centre, firstView, meets, reveal, shownPart, type View, whole, zoom } from "@/lib/graph/view";
+import {
+  centre,
+  firstView,
+  meets,
+  reveal,
+  type Size,
+  shownPart,
+  type View,
+  whole,
+  zoom,
+} from "@/lib/graph/view";
 import { type Way, walk } from "@/lib/graph/walk";
 import { type BoxWords, boxesOf, firstOf, isBadBox, stateOf } from "./boxes";
 import { GraphBox } from "./GraphBox";
@@ -19,8 +30,6 @@ import "./graph.css";
 /** So many boxes have all their words; others have their name alone, as those too small to be read. */
 const detailed = 70;
 const legible = 0.65;
-/** Below this width a graph goes downwards. */
-const narrow = 640;
 const size = { width: 184, height: 54 };
 
 interface GraphProps {
@@ -57,13 +66,16 @@ export function Graph({ steps, label, chosen, onChoose, onTable, now = 0, childr
     () => new Map(picture.boxes.flatMap((b) => b.steps.map((s) => [s.step, b.id] as const))),
     [picture],
   );
-  const down = (window?.width ?? narrow) < narrow;
+  // The way that shows more of it at once, as long as the page is open: it does not turn when a panel opens.
+  const [first, setFirst] = useState<Size>();
+  if (window && window.width > 0 && !first) setFirst(window);
+  const down = useMemo(() => first !== undefined && goesDown(picture, first, size), [picture, first]);
   const plan: Plan = {
     boxes: picture.boxes.map((b) => ({ id: b.id, ...size })),
     lines: picture.lines.map(({ from, to }) => ({ from, to })),
     down,
   };
-  const { layout, error } = useGraphLayout(plan);
+  const { layout, error } = useGraphLayout(first ? plan : undefined);
   const states = useMemo(() => new Map(picture.boxes.map((b) => [b.id, stateOf(b)])), [picture]);
   const lines = useMemo(
     () => picture.lines.map((l) => ({ ...l, met: isMet(l.on, states.get(l.from)) })),
@@ -88,11 +100,11 @@ export function Graph({ steps, label, chosen, onChoose, onTable, now = 0, childr
   const pan = usePanZoom(frame, { view, onView: change });
 
   // Nobody has moved it yet: it is shown as is best, for the states there are now.
-  const first = useRef(look);
-  first.current = look;
+  const lookAt = useRef(look);
+  lookAt.current = look;
   useEffect(() => {
     if (!layout || !window || touched.current) return;
-    const at = first.current === undefined ? undefined : layout.boxes.get(first.current);
+    const at = lookAt.current === undefined ? undefined : layout.boxes.get(lookAt.current);
     setView(firstView(layout, window, at));
   }, [layout, window]);
   // What is chosen elsewhere is brought into sight.

@@ -35,6 +35,7 @@ export function GraphTools({
   const t = usePageT();
   return (
     <div className="gtools">
+      {children}
       <label className="inp sm">
         <Search size={14} aria-hidden />
         <input
@@ -60,7 +61,6 @@ export function GraphTools({
           <span className="sr">{t.steps.nextBad}</span>
         </button>
       )}
-      {children}
       <span className="right row g1">
         <IconButton icon={ZoomOut} label={t.steps.zoomOut} keys="-" onClick={() => onZoom(0.8)} />
         <IconButton icon={ZoomIn} label={t.steps.zoomIn} keys="+" onClick={() => onZoom(1.25)} />

@@ -9,10 +9,14 @@ interface Laid {
 }
 
 /** The layout of a plan, or of the one before as long as that of the new one is not there. */
-export function useGraphLayout(plan: Plan): { layout: Layout | undefined; error: Error | undefined } {
-  const key = JSON.stringify(plan);
+export function useGraphLayout(plan: Plan | undefined): {
+  layout: Layout | undefined;
+  error: Error | undefined;
+} {
+  const key = plan && JSON.stringify(plan);
   const [laid, setLaid] = useState<Laid>();
   useEffect(() => {
+    if (key === undefined) return;
     let wanted = true;
     laidOut(JSON.parse(key) as Plan).then(
       (layout) => wanted && setLaid({ plan: key, layout }),
@@ -22,5 +26,5 @@ export function useGraphLayout(plan: Plan): { layout: Layout | undefined; error:
       wanted = false;
     };
   }, [key]);
-  return { layout: laid?.layout, error: laid?.plan === key ? laid.error : undefined };
+  return { layout: laid?.layout, error: laid !== undefined && laid.plan === key ? laid.error : undefined };
 }

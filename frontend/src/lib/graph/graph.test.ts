@@ -3,7 +3,8 @@ import { aStep, fan, layers, ten } from "@/test/graphs";
 import { boundsOf, curve, pointsOf } from "./curve";
 import { fold, stackName } from "./fold";
 import { layout, type Plan } from "./layout";
-import { edgesOf, inOrder, isMet } from "./steps";
+import { goesDown } from "./shape";
+import { edgesOf, inOrder, isMet, type Step } from "./steps";
 import { centre, firstView, meets, reveal, shownPart, whole, zoom } from "./view";
 import { walk } from "./walk";
 
@@ -89,6 +90,19 @@ describe("the layout", () => {
   it("goes downwards on a narrow screen", () => {
     const { at, lines } = laid(inOrder(ten), true);
     for (const l of lines) expect(at.boxes.get(l.from)?.y).toBeLessThan(at.boxes.get(l.to)?.y ?? 0);
+  });
+
+  it("puts a step right after its sources, however late it is needed", () => {
+    const { at } = laid(inOrder([...ten, aStep("alone", "extract")]));
+    expect(at.boxes.get("alone")?.x).toBe(at.boxes.get("clean")?.x);
+  });
+
+  it("turns downwards what is deep where there is little width", () => {
+    const box = { width: 184, height: 54 };
+    const turns = (steps: Step[], width: number) =>
+      goesDown(fold(inOrder(steps)), { width, height: 600 }, box);
+    expect([turns(ten, 700), turns(ten, 2000)]).toEqual([true, false]);
+    expect(turns(fan(7), 700)).toBe(false);
   });
 
   it("has lines from one box into the other", () => {

@@ -33,8 +33,9 @@ export const lineKey = (from: string, to: string): string => `${from} ${to}`;
 export function layout(plan: Plan): Layout {
   const graph = new Graph();
   graph.setGraph({
-    rankdir: plan.down ? "TB" : "LR",
-    // The default ranker takes half a minute for a thousand boxes.
+    // Lines are laid out backwards: this ranker puts a box as near as it can to where its lines lead, and a
+    // step belongs beside what it comes after. The default ranker takes half a minute for a thousand boxes.
+    rankdir: plan.down ? "BT" : "RL",
     ranker: "longest-path",
     nodesep: 14,
     edgesep: 10,
@@ -44,7 +45,7 @@ export function layout(plan: Plan): Layout {
   });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id, width, height } of plan.boxes) graph.setNode(id, { width, height });
-  for (const { from, to } of plan.lines) graph.setEdge(from, to);
+  for (const { from, to } of plan.lines) graph.setEdge(to, from);
   arrange(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   const boxes = new Map<string, Place>();
@@ -56,9 +57,9 @@ export function layout(plan: Plan): Layout {
   for (const e of graph.edges()) {
     const { points } = graph.edge(e) as { points: { x: number; y: number }[] };
     // Of three, the one between neighbours is not a turn.
-    const inner = points.length > 3 ? points.slice(1, -1) : [];
+    const inner = points.length > 3 ? points.slice(1, -1).reverse() : [];
     turns.set(
-      lineKey(e.v, e.w),
+      lineKey(e.w, e.v),
       inner.map(({ x, y }) => [x, y]),
     );
   }

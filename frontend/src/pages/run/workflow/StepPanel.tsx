@@ -165,7 +165,7 @@ function Sources({ step, steps, onChoose }: Pick<StepPanelProps, "step" | "steps
           const met = isMet(e.on, state);
           return (
             <li key={`${e.step} ${e.on}`} className="row g2">
-              <button type="button" className="link trunc" onClick={() => onChoose(e.step)}>
+              <button type="button" className="stepname linked trunc" onClick={() => onChoose(e.step)}>
                 {e.step}
               </button>
               <span className="mut nowrap">{t.steps.on[e.on]}</span>

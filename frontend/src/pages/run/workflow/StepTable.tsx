@@ -100,7 +100,7 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
                 <td>
                   <span className="row g2">
                     <StepIcon kind={s.task} />
-                    <button type="button" className="plain trunc" onClick={() => onChoose(s.step)}>
+                    <button type="button" className="stepname trunc" onClick={() => onChoose(s.step)}>
                       {s.title ?? s.step}
                     </button>
                     {s.title && <span className="mono mut trunc">{s.step}</span>}
