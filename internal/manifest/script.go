@@ -7,47 +7,86 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// scriptFile is the field that only files have: the name of a script's own file, seen
+// scriptFile is the field, within a task, that only files have: the name of a script's own file, seen
 // from theirs. What is read of it takes its place, as source.
-const scriptFile = "task.script.file"
+const scriptFile = ".script.file"
 
-// inlineScript puts the script that the document names by its file into it.
+// inlineScript puts the scripts that the document names by their files into it.
 func (d *Document) inlineScript(folder string) error {
-	if _, named := d.lines[scriptFile]; !named || d.Kind != Job {
+	if d.Kind != Job || !d.namesScripts() {
 		return nil
 	}
-	var document, task, script map[string]json.RawMessage
+	var document map[string]json.RawMessage
+	if err := json.Unmarshal(d.JSON, &document); err != nil {
+		return fmt.Errorf("decode %s: %w", d.Name, err)
+	}
+	if err := d.inlineTask(document, "task", folder); err != nil {
+		return err
+	}
+	var steps []map[string]json.RawMessage
+	if json.Unmarshal(document["steps"], &steps) == nil && len(steps) > 0 { // of another type, the server refuses them
+		for i, step := range steps {
+			if err := d.inlineTask(step, fmt.Sprintf("steps[%d].task", i), folder); err != nil {
+				return err
+			}
+		}
+		if err := set(document, "steps", steps); err != nil {
+			return err
+		}
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", d.Name, err)
+	}
+	d.JSON = text
+	return d.checkSize()
+}
+
+// namesScripts reports whether a script is named by its file.
+func (d *Document) namesScripts() bool {
+	for field := range d.lines {
+		if strings.HasSuffix(field, "task"+scriptFile) {
+			return true
+		}
+	}
+	return false
+}
+
+// inlineTask does so for the task of a job or step; field is where that is in the document.
+func (d *Document) inlineTask(of map[string]json.RawMessage, field, folder string) error {
+	if _, named := d.lines[field+scriptFile]; !named {
+		return nil
+	}
+	field += scriptFile
+	var task, script map[string]json.RawMessage
 	var name string
-	if json.Unmarshal(d.JSON, &document) != nil || json.Unmarshal(document["task"], &task) != nil ||
+	if json.Unmarshal(of["task"], &task) != nil ||
 		json.Unmarshal(task["script"], &script) != nil || json.Unmarshal(script["file"], &name) != nil || name == "" {
-		return d.Problem(scriptFile, "must be the name of a file")
+		return d.Problem(field, "must be the name of a file")
 	}
 	if script["source"] != nil || script["digest"] != nil {
-		return d.Problem(scriptFile, "is given, and source or digest too")
+		return d.Problem(field, "is given, and source or digest too")
 	}
 	source, err := readScript(folder, name)
 	if err != nil {
-		return d.Problem(scriptFile, err.Error())
+		return d.Problem(field, err.Error())
 	}
 	delete(script, "file")
-	for _, part := range []struct {
-		of    map[string]json.RawMessage
-		field string
-		value any
-	}{{script, "source", source}, {task, "script", script}, {document, "task", task}} {
-		if part.of[part.field], err = json.Marshal(part.value); err != nil {
-			return fmt.Errorf("encode %s: %w", d.Name, err)
-		}
+	return errors.Join(set(script, "source", source), set(task, "script", script), set(of, "task", task))
+}
+
+// set gives a field of an object a value.
+func set(object map[string]json.RawMessage, field string, value any) (err error) {
+	if object[field], err = json.Marshal(value); err != nil {
+		return fmt.Errorf("encode %s: %w", field, err)
 	}
-	if d.JSON, err = json.Marshal(document); err != nil {
-		return fmt.Errorf("encode %s: %w", d.Name, err)
-	}
-	return d.checkSize()
+	return nil
 }
 
 // readScript returns the text of a script. Its error reads on after the field's name.

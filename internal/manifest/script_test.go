@@ -55,3 +55,30 @@ func TestAScriptsFileBecomesAPartOfItsJob(t *testing.T) {
 	refused("    file: 5\n", "must be the name of a file")
 	refused("    file: ../scripts/report.py\n    source: x\n", "is given, and source or digest too")
 }
+
+func TestTheScriptsOfStepsAreReadFromTheirFiles(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one.py", "print(1)\n")
+	read := func(file string) ([]manifest.Document, error) {
+		t.Helper()
+		write("job.yaml", "job: a/b\nsteps:\n- {step: x, task: {handler: h}}\n- {step: y, task: {script: {language: python, file: "+file+"}}}\n")
+		return manifest.Read([]string{filepath.Join(folder, "job.yaml")}, nil)
+	}
+	docs, err := read("one.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := job.Decode(docs[0].JSON)
+	if err != nil || j.Steps[0].Task.Handler != "h" || *j.Steps[1].Task.Script != (job.Script{Language: "python", Source: "print(1)\n"}) {
+		t.Errorf("%s, %v", docs[0].JSON, err)
+	}
+	if _, err := read("two.py"); err == nil || !strings.HasPrefix(err.Error(), filepath.Join(folder, "job.yaml")+`:4: steps[1].task.script.file "two.py" does not exist`) {
+		t.Errorf("%v", err)
+	}
+}

@@ -98,3 +98,89 @@ func put(t *testing.T, url, document string, status int, into any) {
 		t.Errorf("PUT %s: %s %.300s, %v", url, response.Status, data, err)
 	}
 }
+
+// exported is a workflow as export writes it.
+const exported = `job: default/flow
+schedule:
+  zone: UTC
+misfire:
+  policy: fire_once
+  grace: "15s"
+delivery: at_least_once
+route: any
+overlap:
+  policy: allow
+params:
+  region: eu
+steps:
+  - step: check
+    title: Look first
+    task:
+      shell: "true"
+    retry:
+      limit: 5
+  - step: book
+    after:
+      - check
+    if: "params.region == \"eu\""
+    task:
+      shell: "true"
+    params:
+      region: "${params.region}"
+    timeout: "30m"
+  - step: tell
+    after:
+      - step: book
+        "on": failure
+      - check
+    join: 2
+    may_fail: true
+    task:
+      shell: "true"
+  - step: unlock
+    finally: true
+    task:
+      shell: "true"
+on_failure: continue
+result:
+  region: "${params.region}"
+`
+
+func TestAWorkflowIsExportedAsItWasApplied(t *testing.T) {
+	s := clitest.New(t)
+	const applied = `job: default/flow
+params: {region: eu}
+steps:
+  - {step: check, title: Look first, task: {shell: "true"}, retry: 5}
+  - {step: book, after: check, if: params.region == "eu", task: {shell: "true"}, params: {region: "${params.region}"}, timeout: 30m}
+  - {step: tell, after: [{step: book, on: failure}, check], join: 2, may_fail: true, task: {shell: "true"}}
+  - {step: unlock, finally: true, task: {shell: "true"}}
+on_failure: continue
+result: {region: "${params.region}"}
+`
+	s.Want("created  job  default/flow\n1 created\n", applied, "apply", "-f", "-")
+	s.Want(exported, "", "export", "jobs")
+	s.Want("unchanged  job  default/flow\n1 unchanged\n", exported, "apply", "-f", "-")
+	s.Want("unchanged  job  default/flow\n1 unchanged\n", applied, "apply", "-f", "-")
+	slow := strings.Replace(applied, "timeout: 30m", "timeout: 45m", 1)
+	s.Want("changed  job  default/flow\n    ~ steps.book.timeout: \"30m\" -> \"45m\"\n1 changed\n", slow, "apply", "-f", "-")
+	s.Want("~ steps.book.timeout: \"30m\" -> \"45m\"\n", "", "get", "versions", "default/flow", "--from", "1", "--to", "2")
+	_, out, _ := s.Run("", "get", "jobs", "default/flow")
+	for _, line := range []string{
+		"task        workflow: check, book, tell, unlock",
+		"on failure  continue",
+		"STEP    RUNS                                              TASK",
+		"check   at the start                                      shell: true",
+		`book    after check; if params.region == "eu"             shell: true`,
+		"tell    after book on failure, check (join 2); may fail   shell: true",
+		"unlock  finally                                           shell: true",
+	} {
+		if !strings.Contains(out, line+"\n") {
+			t.Errorf("no %q in\n%s", line, out)
+		}
+	}
+	_, out, _ = s.Run("", "get", "versions", "default/flow")
+	if !strings.Contains(out, "workflow: check, book, tell, unlock") {
+		t.Error(out)
+	}
+}

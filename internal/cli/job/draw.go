@@ -31,7 +31,7 @@ func drawJobs(t *draw.Table, page client.JobPage) {
 		row := []string{string(d.Job.Job), t.Cell(d.Schedule.String(), 40), nextFire(t, item), fireTime, status}
 		if t.Wide { // a script would be a row of thousands of characters
 			row = append(row, t.Cell(d.Owner, 40), t.Cell(strings.Join(d.Tags, ","), 40), strconv.Itoa(d.Version), t.Instant(d.EffectiveFrom),
-				d.Task.Kind()+": "+draw.Text(d.Task.Brief(), draw.NoteWidth))
+				draw.Text(taskOf(&d.Job), draw.NoteWidth))
 		}
 		t.Row(row...)
 	}
@@ -103,10 +103,11 @@ func drawJob(t *draw.Table, item client.JobItem) {
 		t.Row("priority", string(d.Priority))
 	}
 	drawReactions(t, &d.Job)
-	t.Row("task", d.Task.Kind()+": "+t.Cell(d.Task.Brief(), 200))
+	t.Row("task", t.Cell(taskOf(&d.Job), 200))
 	for _, w := range item.Warnings {
 		t.Row("warning", t.Cell(w.Field+": "+string(w.Reason), 300))
 	}
+	drawSteps(t, d.Steps)
 	if len(item.NextFires) > 0 {
 		t.Line("")
 		t.Row("NEXT FIRES", "")
@@ -151,6 +152,9 @@ func drawReactions(t *draw.Table, d *job.Job) {
 	}
 	if d.MaxDeliveries > 0 {
 		t.Row("max deliveries", strconv.Itoa(d.MaxDeliveries))
+	}
+	if d.OnFailure != "" {
+		t.Row("on failure", string(d.OnFailure))
 	}
 	if d.PauseAfter > 0 {
 		t.Row("pause after", fmt.Sprintf("%d failures in a row", d.PauseAfter))

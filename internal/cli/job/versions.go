@@ -56,7 +56,7 @@ func newGetVersionsCommand() *cobra.Command {
 func drawVersions(t *draw.Table, list client.VersionList) {
 	t.Row("VERSION", "SINCE", "BY", "TASK", "NOTE")
 	for _, v := range list.Items {
-		what := v.Task.Kind() + ": " + v.Task.Brief()
+		what := taskOf(&v.Job)
 		switch {
 		case v.Format > job.VersionFormat:
 			what = "saved by a newer version; this program cannot read it"
