@@ -28,15 +28,16 @@ func newRerunCommand() *cobra.Command {
 		Long: "Rerun a finished run and print the id of the new run. The new run has the fire time, parameters\n" +
 			"and labels of the old one, unless flags override them. --version latest uses the present version\n" +
 			"of the job; --version same uses the version of the old run. --failed reruns only the pieces\n" +
-			"or steps that did not succeed, --from the named steps of a workflow and those that follow them.\n" +
-			"--dry-run of a workflow shows which steps would run. With --wait, the exit code is the outcome of the run, as in \"carillon run\".\n\n" +
+			"or steps that did not succeed, --from-step a step of a workflow and those that follow it.\n" +
+			"--dry-run of a workflow shows which steps would run. With --wait, the exit code is the outcome\n" +
+			"of the run, as in \"carillon run\".\n\n" +
 			"Several runs, or all that a filter selects, are rerun after a confirmation, with their own\n" +
 			"parameters. Without --status, a filter selects unsuccessful runs only.",
 		Example: "  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n" +
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --version same --wait\n" +
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --param region=eu --param dry_run=true\n" +
 			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --failed --follow\n" +
-			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --from load --dry-run\n" +
+			"  carillon rerun 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --from-step load --dry-run\n" +
 			"  carillon rerun --job billing/report --since 6h --dry-run",
 		Args: c.Args,
 	}
@@ -46,16 +47,16 @@ func newRerunCommand() *cobra.Command {
 	cmd.Flags().StringArrayVar(&set, "param", nil, "override a `field` of the parameters, KEY=VALUE; VALUE is JSON or text")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the run")
 	cmd.Flags().BoolVar(&failed, "failed", false, "rerun only pieces or steps that did not succeed")
-	cmd.Flags().StringSliceVar(&from, "from", nil, "rerun these `steps` of a workflow, and those that follow them")
+	cmd.Flags().StringSliceVar(&from, "from-step", nil, "rerun this `step` of a workflow, and those that follow it; can be repeated")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
 	cmd.MarkFlagsMutuallyExclusive("params", "param")
-	cmd.MarkFlagsMutuallyExclusive("failed", "from")
+	cmd.MarkFlagsMutuallyExclusive("failed", "from-step")
 	c.Flags(cmd)
 	cli.Complete(cmd, "version", string(client.RerunRequestVersionLatest), string(client.RerunRequestVersionSame))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		many := func() error {
-			for _, flag := range []string{"params", "param", "label", "from", "wait", "follow"} {
+			for _, flag := range []string{"params", "param", "label", "from-step", "wait", "follow"} {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one run only"))
 				}
