@@ -1,0 +1,55 @@
+package all_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
+)
+
+func TestARerunOfAWorkflowDoesTheStepsOfTheVersionThatItNames(t *testing.T) {
+	s := clitest.New(t)
+	const first = "job: default/flow\nparams: {x: 1}\nsteps:\n- {step: a, task: {shell: 'test \"$CARILLON_PARAMS\" = \"{\\\"x\\\":2}\"'}}\n- {step: b, after: a, task: {shell: \"true\"}}\n"
+	run := func(args ...string) (id string, version int, steps []string) {
+		t.Helper()
+		code, out, errOut := s.Run("", append(args, "--wait", "-o", "json")...)
+		var run struct {
+			RunID   string `json:"run_id"`
+			Version int    `json:"version"`
+		}
+		if err := json.Unmarshal([]byte(out), &run); err != nil || code != 0 {
+			t.Fatalf("%q: exit code %d, %s%s", args, code, out, errOut)
+		}
+		_, out, errOut = s.Run("", "get", "runs", "--cause", "step", "--parent", run.RunID, "-o", "json")
+		var list struct {
+			Items []struct{ Step, Status string }
+		}
+		if err := json.Unmarshal([]byte(out), &list); err != nil {
+			t.Fatalf("%s%s", out, errOut)
+		}
+		for _, item := range list.Items {
+			steps = append(steps, item.Step+" "+item.Status)
+		}
+		slices.Sort(steps)
+		return run.RunID, run.Version, steps
+	}
+	check := func(what string, version, wantVersion int, steps []string, want string) {
+		t.Helper()
+		if version != wantVersion || strings.Join(steps, ", ") != want {
+			t.Errorf("%s: version %d, steps %q", what, version, steps)
+		}
+	}
+	s.Want("created  job  default/flow\n1 created\n", first, "apply", "-f", "-")
+	id, version, steps := run("run", "default/flow", "--params", `{"x":2}`)
+	check("first", version, 1, steps, "a succeeded, b succeeded")
+
+	if code, _, errOut := s.Run(strings.ReplaceAll(first, "step: b", "step: c"), "apply", "-f", "-"); code != 0 {
+		t.Fatal(errOut)
+	}
+	_, version, steps = run("rerun", id, "--version", "same")
+	check("same", version, 1, steps, "a succeeded, b succeeded")
+	_, version, steps = run("rerun", id, "--version", "latest")
+	check("latest", version, 2, steps, "a succeeded, c succeeded")
+}
