@@ -49,7 +49,7 @@ export const causes = [
   "step",
   "test",
 ] as const;
-export const jobTabs = ["runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
+export const jobTabs = ["graph", "runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
 /** What the page of a workflow's run shows of its steps. */
 export const workflowViews = ["graph", "timeline", "steps", "log"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;

@@ -71,6 +71,11 @@ it("finds the line of a field, or of what it belongs to", async () => {
 it("says which field keeps a document from being a job", () => {
   expect(misshapen({ job: "a/b", task: { shell: "true" } })).toBeUndefined();
   expect(misshapen({ job: "a/b", steps: [{ step: "a", task: {} }] })).toBeUndefined();
+  expect(misshapen({ job: "a/b", steps: ["a"] })).toEqual({ field: "steps[0]", wants: "record" });
+  expect(misshapen({ job: "a/b", steps: [{ step: "a", task: {} }, { step: "b" }] })).toEqual({
+    field: "steps[1].task",
+    wants: "there",
+  });
   expect(misshapen({ job: "a/b", steps: {} })).toEqual({ field: "steps", wants: "list" });
   expect(misshapen("a/b")).toEqual({ field: "", wants: "record" });
   expect(misshapen({ job: "a/b" })).toEqual({ field: "task", wants: "there" });

@@ -142,6 +142,17 @@ export function misshapen(value: unknown): { field: string; wants: Shape | "ther
     const found = field.split(".").reduce<unknown>((v, key) => (isRecord(v) ? v[key] : undefined), value);
     if (found != null && shapeOf(found) !== wants) return { field, wants };
   }
+  for (const [i, step] of (Array.isArray(value.steps) ? value.steps : []).entries()) {
+    const field = `steps[${i}]`;
+    if (!isRecord(step)) return { field, wants: "record" };
+    for (const [name, wants] of [
+      ["step", "text"],
+      ["task", "record"],
+    ] as const) {
+      if (step[name] == null) return { field: `${field}.${name}`, wants: "there" };
+      if (shapeOf(step[name]) !== wants) return { field: `${field}.${name}`, wants };
+    }
+  }
   return undefined;
 }
 

@@ -4,6 +4,7 @@ export const job = {
   inZone: (zone: string) => `in ${zone}`,
   tabs: {
     overview: "Overview",
+    graph: "Graph",
     runs: "Runs",
     schedule: "Schedule",
     definition: "Definition",

@@ -4,6 +4,7 @@ export const job: PageMessages["job"] = {
   inZone: (zone) => `时区 ${zone}`,
   tabs: {
     overview: "概览",
+    graph: "工作流图",
     runs: "运行记录",
     schedule: "调度",
     definition: "定义",

@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useBlocker, useNavigate } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { refreshSaved } from "@/api/editor";
 import { type LoadedJob, saveJob } from "@/api/jobs";
 import type { Job } from "@/api/schema.gen";
@@ -35,12 +35,15 @@ import { LimitsSection } from "./LimitsSection";
 import { few, many, PreviewRail } from "./PreviewRail";
 import { ReviewDialog } from "./ReviewDialog";
 import { ScheduleSection } from "./ScheduleSection";
+import { StepsSection } from "./StepsSection";
 import { TargetSection } from "./TargetSection";
 import { Trouble } from "./Trouble";
 import { TaskSection } from "./task/TaskSection";
 import { usePreview } from "./usePreview";
 import { WhereSection } from "./WhereSection";
 import "./editor.css";
+
+const StepsGraph = lazy(() => import("./StepsGraph"));
 
 interface EditorProps {
   initial: Job;
@@ -95,6 +98,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
   const [asked, setAsked] = useState<"fields" | "yaml">();
   const [reviewing, setReviewing] = useState<"fields" | "yaml">();
   const [more, setMore] = useState(false);
+  const [openStep, setOpenStep] = useState<number>();
   const preview = usePreview(doc, more ? many : few);
   const saved = useRef(false);
   const changes = changedFields(initial, doc);
@@ -173,6 +177,13 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     void navigate({ to: "/jobs/$group/$name", params: refOf(job) });
   };
   const goToLine = (field: string) => void lineOfField(text, field).then(setLine);
+  /** Opens the fields of a step, or goes to it in the YAML. */
+  const showStep = (name: string) => {
+    const at = doc.steps?.findIndex((s) => s.step === name) ?? -1;
+    if (at < 0) return;
+    setOpenStep(at);
+    if (mode === "yaml") goToLine(`steps[${at}].step`);
+  };
   // Of several wrong fields the first is marked in the YAML.
   const [firstWrong] = errors.keys();
   useEffect(() => {
@@ -230,7 +241,11 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
               <ReadOnly locked={locked}>
                 <Basics {...section} isNew={isNew} />
                 <ScheduleSection {...section} errors={new Map([...preview.wrong, ...errors])} />
-                {doc.steps === undefined && <TaskSection {...section} />}
+                {doc.steps === undefined ? (
+                  <TaskSection {...section} />
+                ) : (
+                  <StepsSection {...section} open={openStep} onOpen={setOpenStep} />
+                )}
                 <WhereSection {...section} />
                 <Trouble {...section} />
                 <LimitsSection {...section} />
@@ -264,7 +279,18 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
           more={more}
           onMore={() => setMore(true)}
           onChange={(schedule) => change({ ...doc, schedule })}
-        />
+        >
+          {doc.steps && (
+            <Suspense>
+              <StepsGraph
+                doc={doc}
+                errors={errors}
+                chosen={openStep === undefined ? undefined : doc.steps[openStep]?.step}
+                onChoose={showStep}
+              />
+            </Suspense>
+          )}
+        </PreviewRail>
       </div>
       <footer className="savebar">
         <span className="row g2 grow trunc" role="status">
@@ -347,6 +373,10 @@ function requiredFields(doc: Job, reason: string): ReadonlyMap<string, string> {
   if (command?.length === 0) missing.set("task.command", reason);
   if (http?.url === "") missing.set("task.http.url", reason);
   if (script && !script.source && !script.digest) missing.set("task.script.source", reason);
+  doc.steps?.forEach((s, i) => {
+    if (s.step === "") missing.set(`steps[${i}].step`, reason);
+    if (s.task.handler === "") missing.set(`steps[${i}].task.handler`, reason);
+  });
   doc.children?.forEach((c, i) => {
     if (c.job === "") missing.set(`children[${i}].job`, reason);
   });

@@ -1,4 +1,5 @@
 import { CalendarX, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
 import type { Job, Preview, Schedule } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { ClockNote } from "@/components/ClockNote";
@@ -25,10 +26,12 @@ interface PreviewRailProps {
   more: boolean;
   onMore(): void;
   onChange(schedule: Schedule): void;
+  /** What comes first: the graph of a workflow. */
+  children?: ReactNode;
 }
 
 /** The next fires of what is being edited, as the server computes them. */
-export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: PreviewRailProps) {
+export function PreviewRail({ doc, saved, preview, more, onMore, onChange, children }: PreviewRailProps) {
   const t = usePageT();
   const { say, sayProblem } = useSayer();
   const s = doc.schedule ?? {};
@@ -40,6 +43,7 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange }: Pre
   const next = fires.find((x) => !x.skipped);
   return (
     <aside className="previewrail" aria-label={t.editor.next} tabIndex={0}>
+      {children}
       <section aria-live="polite">
         <h2>
           {t.editor.next} <span className="right mut">{t.editor.byServer}</span>

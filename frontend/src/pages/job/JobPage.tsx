@@ -49,6 +49,7 @@ import { RunDialog } from "./RunDialog";
 const RunsTab = lazy(() => import("./RunsTab"));
 const ScheduleTab = lazy(() => import("./ScheduleTab"));
 const DefinitionTab = lazy(() => import("./DefinitionTab"));
+const GraphTab = lazy(() => import("./GraphTab"));
 const VersionsTab = lazy(() => import("./VersionsTab"));
 const LedgerTab = lazy(() => import("./LedgerTab"));
 const DeletedJob = lazy(() => import("./DeletedJob"));
@@ -73,6 +74,7 @@ export default function JobPage() {
   const item = job.data?.item;
   const tabs: [Tab, number | undefined][] = [
     ["overview", undefined],
+    ...(item?.definition.steps ? [["graph", undefined] as [Tab, undefined]] : []),
     ["runs", undefined],
     ["schedule", undefined],
     ["definition", undefined],
@@ -144,6 +146,7 @@ export default function JobPage() {
     >
       <Suspense fallback={<Skeleton rows={10} />}>
         {tab === "overview" && <JobOverview item={item} />}
+        {tab === "graph" && <GraphTab item={item} />}
         {tab === "runs" && <RunsTab job={item.definition.job} />}
         {tab === "schedule" && <ScheduleTab item={item} />}
         {tab === "definition" && <DefinitionTab item={item} />}

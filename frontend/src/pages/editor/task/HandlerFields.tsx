@@ -3,7 +3,7 @@ import { useId } from "react";
 import { handlersQuery } from "@/api/groups";
 import { TextField } from "@/components/fields";
 import { usePageT } from "@/i18n";
-import type { TaskProps } from "./TaskSection";
+import type { TaskProps } from "./TaskFields";
 
 /** A handler by name, of those that the group's executors have announced, or any other. */
 export function HandlerFields({ group, task, errors, set }: TaskProps) {

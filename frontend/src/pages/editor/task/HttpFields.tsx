@@ -3,7 +3,7 @@ import { CodeEditor } from "@/components/CodeEditor";
 import { Check, Choice, Pairs, TextField } from "@/components/fields";
 import { usePageT } from "@/i18n";
 import { without } from "../Section";
-import type { TaskProps } from "./TaskSection";
+import type { TaskProps } from "./TaskFields";
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const ways = ["none", "bearer", "basic"] as const;

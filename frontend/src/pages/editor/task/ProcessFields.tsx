@@ -1,6 +1,6 @@
 import { Pairs, TextField } from "@/components/fields";
 import { usePageT } from "@/i18n";
-import type { TaskProps } from "./TaskSection";
+import type { TaskProps } from "./TaskFields";
 
 /** Where a process begins, and what it is given. */
 export function ProcessFields({ task, errors, set }: TaskProps) {

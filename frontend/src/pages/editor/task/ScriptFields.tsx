@@ -3,7 +3,7 @@ import { CodeEditor, type Language } from "@/components/CodeEditor";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
 import { languages, type ScriptLanguage } from "./kinds";
-import type { TaskProps } from "./TaskSection";
+import type { TaskProps } from "./TaskFields";
 
 const modes: Record<ScriptLanguage, Language> = {
   python: "python",

@@ -6,7 +6,7 @@ import { Button, IconButton } from "@/components/Button";
 import { usePageT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { SecretDialog } from "@/shell/SecretDialog";
-import type { TaskProps } from "./TaskSection";
+import type { TaskProps } from "./TaskFields";
 
 /** Which variables hold which of the group's secrets. Their values are never here: only the executor sees those. */
 export function SecretsField({ group, task, errors, set }: TaskProps) {

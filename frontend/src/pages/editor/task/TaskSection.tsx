@@ -1,99 +1,25 @@
-import { useQuery } from "@tanstack/react-query";
-import { Boxes, FileCode2, Globe, type LucideIcon, SquareCode, SquareTerminal } from "lucide-react";
-import { groupsQuery } from "@/api/cluster";
-import type { Task } from "@/api/schema.gen";
-import { CodeEditor } from "@/components/CodeEditor";
-import { Lines } from "@/components/fields";
+import { Workflow } from "lucide-react";
+import { Button } from "@/components/Button";
 import { usePageT } from "@/i18n";
+import { asWorkflow } from "@/lib/graph/edit";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "../Section";
-import { HandlerFields } from "./HandlerFields";
-import { HttpFields } from "./HttpFields";
-import { changed, type Kind, kindOfTask, taskKinds, toKind } from "./kinds";
 import { ParamsField } from "./ParamsField";
-import { ProcessFields } from "./ProcessFields";
-import { ScriptFields } from "./ScriptFields";
-import { SecretsField } from "./SecretsField";
+import { TaskFields } from "./TaskFields";
 import { TestRun } from "./TestRun";
 
-const icons: Record<Kind, LucideIcon> = {
-  handler: Boxes,
-  script: FileCode2,
-  shell: SquareTerminal,
-  command: SquareCode,
-  http: Globe,
-};
-
-/** What a task's fields work on. */
-export interface TaskProps {
-  group: string;
-  task: Task;
-  errors: ReadonlyMap<string, string>;
-  set(change: Partial<Task>): void;
-}
-
 export function TaskSection({ doc, onChange, errors }: SectionProps) {
-  const t = usePageT();
-  const e = t.editor;
+  const { editor: e, steps } = usePageT();
   const { task = {} } = doc;
-  const kind = kindOfTask(task);
   const { group } = refOf(doc.job);
-  const offered = new Set(
-    (useQuery(groupsQuery).data?.items ?? [])
-      .filter((g) => g.executor_group === group)
-      .flatMap((g) => g.instances)
-      .flatMap((i) => i.kinds ?? []),
-  );
-  const set = (change: Partial<Task>) => onChange({ ...doc, task: changed(task, change) });
-  const part: TaskProps = { group, task, errors, set };
   return (
     <Section title={e.task} hint={e.taskHint}>
-      <div className="cards5">
-        {taskKinds.map((k) => {
-          const Icon = icons[k];
-          return (
-            <button
-              type="button"
-              key={k}
-              className={k === kind ? "tcard on" : "tcard"}
-              aria-pressed={k === kind}
-              onClick={() => k !== kind && onChange({ ...doc, task: toKind(task, k) })}
-            >
-              <Icon size={16} aria-hidden />
-              <b>{e.taskKinds[k]}</b>
-              <span>{e.taskWords[k]}</span>
-            </button>
-          );
-        })}
-      </div>
-      {kind && offered.size > 0 && !offered.has(kind) && <p className="hint c-warn">{e.notOffered}</p>}
-      {kind === "handler" && <HandlerFields {...part} />}
-      {kind === "script" && <ScriptFields {...part} />}
-      {kind === "http" && <HttpFields {...part} />}
-      {kind === "shell" && (
-        <div className="f">
-          <span className="lab">{e.script}</span>
-          <CodeEditor
-            label={e.script}
-            language="shell"
-            rows={9}
-            value={task.shell ?? ""}
-            onChange={(shell) => set({ shell })}
-          />
-          {errors.has("task.shell") && <p className="ferr">{errors.get("task.shell")}</p>}
-        </div>
-      )}
-      {kind === "command" && (
-        <Lines
-          label={e.argv}
-          hint={e.argvHint}
-          error={errors.get("task.command")}
-          value={task.command ?? []}
-          onChange={(command) => set({ command })}
-        />
-      )}
-      {(kind === "shell" || kind === "command" || kind === "script") && <ProcessFields {...part} />}
-      {kind !== "handler" && kind !== undefined && <SecretsField {...part} />}
+      <TaskFields
+        group={group}
+        task={task}
+        errors={errors}
+        onChange={(next) => onChange({ ...doc, task: next })}
+      />
       <ParamsField
         group={group}
         handler={task.handler}
@@ -102,6 +28,11 @@ export function TaskSection({ doc, onChange, errors }: SectionProps) {
         error={errors.get("params")}
       />
       <TestRun doc={doc} />
+      <div>
+        <Button small look="ghost" icon={Workflow} onClick={() => onChange(asWorkflow(doc))}>
+          {steps.edit.make}
+        </Button>
+      </div>
     </Section>
   );
 }

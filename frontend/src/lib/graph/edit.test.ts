@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import type { Step } from "@/api/schema.gen";
+import { addStep, changeStep, removeStep } from "./edit";
+
+const steps: Step[] = [
+  { step: "a", task: { handler: "a" }, params: { x: 1 } },
+  { step: "b", task: { handler: "b" }, after: ["a"] },
+  { step: "c", task: { handler: "c" }, after: ["b", { step: "a", on: "failure" }] },
+];
+
+it("a renamed step keeps those that come after it, and nothing else changes", () => {
+  const [a, b, c] = changeStep(steps, 0, { ...(steps[0] as Step), step: "first" });
+  expect(a).toEqual({ step: "first", task: { handler: "a" }, params: { x: 1 } });
+  expect(b?.after).toEqual(["first"]);
+  expect(c?.after).toEqual(["b", { step: "first", on: "failure" }]);
+  expect(changeStep(steps, 1, { ...(steps[1] as Step), title: "B" })[2]).toBe(steps[2]);
+});
+
+it("a removed step is left out where others came after it", () => {
+  const [b, c] = removeStep(steps, 0);
+  expect(b).toEqual({ step: "b", task: { handler: "b" } });
+  expect(c?.after).toEqual(["b"]);
+});
+
+it("a new step has a free name, and comes after the last that is no cleanup", () => {
+  const more: Step[] = [...steps, { step: "step_5", task: {}, finally: true }];
+  expect(addStep(more).at(-1)).toEqual({ step: "step_6", after: ["c"], task: { handler: "" } });
+  expect(addStep([])[0]).toEqual({ step: "step_1", task: { handler: "" } });
+});

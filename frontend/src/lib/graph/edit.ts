@@ -1,0 +1,53 @@
+import type { Job, Step } from "@/api/schema.gen";
+import { type Edge, edgesOf } from "./steps";
+
+type After = Step["after"];
+
+/** The sources of a step as a document writes them: success is the name alone, and none are left out. */
+export function toAfter(edges: readonly Edge[]): After {
+  if (edges.length === 0) return undefined;
+  return edges.map((e) => (e.on === "success" ? e.step : e));
+}
+
+/** Changes a step; those that come after it follow its new name. */
+export function changeStep(steps: readonly Step[], at: number, next: Step): Step[] {
+  const was = steps[at]?.step;
+  const renamed = was !== undefined && was !== next.step && steps.filter((s) => s.step === was).length === 1;
+  return steps.map((s, i) => {
+    const one = i === at ? next : s;
+    return renamed && one.after !== undefined ? { ...one, after: named(one, was, next.step) } : one;
+  });
+}
+
+const named = (step: Step, was: string, is: string): After =>
+  edgesOf(step.after).some((e) => e.step === was)
+    ? toAfter(edgesOf(step.after).map((e) => (e.step === was ? { ...e, step: is } : e)))
+    : step.after;
+
+/** Leaves out a step, also where others come after it. */
+export function removeStep(steps: readonly Step[], at: number): Step[] {
+  const gone = steps[at]?.step;
+  return steps
+    .filter((_, i) => i !== at)
+    .map((s) => {
+      const edges = edgesOf(s.after);
+      if (!edges.some((e) => e.step === gone)) return s;
+      const { after: _, ...rest } = s;
+      const left = toAfter(edges.filter((e) => e.step !== gone));
+      return left ? { ...rest, after: left } : rest;
+    });
+}
+
+/** A new step after the last one, with a name that is free. */
+export function addStep(steps: readonly Step[]): Step[] {
+  const names = new Set(steps.map((s) => s.step));
+  let n = steps.length + 1;
+  while (names.has(`step_${n}`)) n++;
+  const last = steps.findLast((s) => !s.finally)?.step;
+  return [...steps, { step: `step_${n}`, ...(last && { after: [last] }), task: { handler: "" } }];
+}
+
+/** A job whose task is the first step of a workflow. */
+export function asWorkflow({ task = { handler: "" }, ...job }: Job): Job {
+  return { ...job, steps: [{ step: "step_1", task }] };
+}

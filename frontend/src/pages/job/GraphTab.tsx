@@ -1,0 +1,32 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import type { JobItem } from "@/api/schema.gen";
+import { stepYaml } from "@/api/yaml";
+import { CopyButton } from "@/components/Copy";
+import { Graph } from "@/components/graph/Graph";
+import { Card } from "@/components/Panel";
+import { usePageT } from "@/i18n";
+import { stepsOfJob } from "@/lib/graph/document";
+
+/** The steps of a workflow as its newest version has them; of one that is chosen the definition. */
+export default function GraphTab({ item }: { item: JobItem }) {
+  const t = usePageT();
+  const [chosen, setChosen] = useState<string>();
+  const steps = useMemo(() => stepsOfJob(item.definition), [item.definition]);
+  const step = item.definition.steps?.find((s) => s.step === chosen);
+  const yaml = useQuery({ ...stepYaml(step), enabled: step !== undefined }).data;
+  return (
+    <div className="jobgraph">
+      <Graph steps={steps} label={t.steps.view.graph} chosen={chosen} onChoose={setChosen} />
+      {step && (
+        <div className="pad">
+          <Card title={step.title ?? step.step} aside={<CopyButton text={yaml ?? ""} label={t.act.copy} />}>
+            <pre className="jsonbox" tabIndex={0}>
+              {yaml}
+            </pre>
+          </Card>
+        </div>
+      )}
+    </div>
+  );
+}
