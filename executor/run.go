@@ -101,6 +101,9 @@ func fenceOf(meta *nats.MsgMetadata) uint64 {
 // Cause returns why the run exists.
 func (r *Run) Cause() job.Cause { return r.trigger.Cause }
 
+// Step returns the name of the workflow's step that this run does; "" if it does none.
+func (r *Run) Step() string { return r.trigger.Step }
+
 // FireTime returns the instant that the schedule named, in UTC. It is not moved by
 // lateness, retries or queues: what a nightly report calls "today" follows from it.
 func (r *Run) FireTime() time.Time { return r.trigger.FireTime }

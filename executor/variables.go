@@ -74,6 +74,7 @@ func (r *Run) variables() map[string]string {
 		"CARILLON_PARAMS":          string(t.Params),
 		"CARILLON_INSTANCE":        r.instance,
 		"CARILLON_PARENT_RUN_ID":   string(t.ParentRun),
+		"CARILLON_STEP":            t.Step,
 		"CARILLON_BROADCAST_INDEX": strconv.Itoa(t.Index),
 		"CARILLON_BROADCAST_TOTAL": strconv.Itoa(max(t.Total, 1)),
 		"CARILLON_ITEM":            string(t.Item),

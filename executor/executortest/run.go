@@ -23,7 +23,8 @@ type Run struct {
 	Job      job.Name // defaults to test/job
 	Attempt  int      // defaults to 1
 	FireTime time.Time
-	Cause    job.Cause     // defaults to schedule
+	Cause    job.Cause     // defaults to schedule, and to step with a Step
+	Step     string        // the step of a workflow that it does
 	Timeout  time.Duration // defaults to none
 	Params   any           // encoded as JSON; nil is none
 
@@ -105,8 +106,12 @@ func (r Run) trigger(t testing.TB, handler string) *bus.Trigger {
 		Piece:       bus.Piece{Index: r.Index, Total: r.Total},
 		TriggerBody: bus.TriggerBody{Task: job.Task{Handler: handler}, Timeout: job.Duration(r.Timeout), Params: encode(t, "params", r.Params)},
 	}
-	tr.Item, tr.Split = encode(t, "item", r.Item), r.Split
-	if tr.Cause == "" {
+	tr.Item, tr.Split, tr.Step = encode(t, "item", r.Item), r.Split, r.Step
+	switch {
+	case tr.Cause != "":
+	case r.Step != "":
+		tr.Cause = job.CauseStep
+	default:
 		tr.Cause = job.CauseSchedule
 	}
 	if tr.FireTime.IsZero() {

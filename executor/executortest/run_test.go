@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -74,6 +75,12 @@ func TestATestSeesWhatARunWouldBecome(t *testing.T) {
 			}
 			return nil, nil
 		}, executortest.Run{Index: 1, Total: 3, Item: "b"}, job.StatusSucceeded, ""},
+		"a step": {func(_ context.Context, run *executor.Run) (any, error) {
+			return nil, fmt.Errorf("step %q, cause %s", run.Step(), run.Cause())
+		}, executortest.Run{Step: "load"}, job.StatusFailed, `step "load", cause step`},
+		"no step": {func(_ context.Context, run *executor.Run) (any, error) {
+			return nil, fmt.Errorf("step %q, cause %s", run.Step(), run.Cause())
+		}, executortest.Run{}, job.StatusFailed, `step "", cause schedule`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			end := executortest.Do(t, "h", c.run, func(e *executor.Executor) { e.Handle("h", c.do) })

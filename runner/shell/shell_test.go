@@ -52,10 +52,10 @@ func TestTheExitCodeDecides(t *testing.T) {
 
 func TestATaskKnowsItsRun(t *testing.T) {
 	w := newWorld(t)
-	task := sh(`echo "$CARILLON_RUN_ID $CARILLON_JOB $CARILLON_VERSION $CARILLON_CAUSE $CARILLON_FIRE_TIME $CARILLON_ATTEMPT $CARILLON_DELIVERY $CARILLON_PARAMS $OWN"`)
+	task := sh(`echo "$CARILLON_RUN_ID $CARILLON_JOB $CARILLON_VERSION $CARILLON_CAUSE $CARILLON_FIRE_TIME $CARILLON_ATTEMPT $CARILLON_DELIVERY $CARILLON_PARAMS $CARILLON_STEP $OWN"`)
 	task.Env = map[string]string{"OWN": "mine", "CARILLON_JOB": "forged/one"}
-	e, got := w.Run(task, func(t *bus.Trigger) { t.Params, t.Attempt = []byte(`{"a": "b"}`), 2 })
-	want := fmt.Sprintf("stdout: %s g/job 3 schedule 2026-01-05T02:00:01.000Z 2 1 {\"a\":\"b\"} mine\n", e.RunID)
+	e, got := w.Run(task, func(t *bus.Trigger) { t.Params, t.Attempt, t.Step = []byte(`{"a": "b"}`), 2, "load" })
+	want := fmt.Sprintf("stdout: %s g/job 3 schedule 2026-01-05T02:00:01.000Z 2 1 {\"a\":\"b\"} load mine\n", e.RunID)
 	if got != want {
 		t.Errorf("printed %q, want %q", got, want)
 	}

@@ -7,7 +7,7 @@
 //
 //	params          the run's parameters, None if there are none
 //	run             run.id, run.job, run.group, run.version, run.cause, run.fire_time, run.attempt,
-//	                run.delivery, run.parent, run.instance, run.index and run.total
+//	                run.delivery, run.parent, run.step, run.instance, run.index and run.total
 //	item            what the splitting run listed for this piece, or None
 //	env             a dict of the variables of the task: env and secrets
 //	http(method, url, headers = {}, body = "", json = None)

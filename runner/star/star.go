@@ -117,7 +117,7 @@ func (s Script) run() starlark.Value {
 	}
 	return starlarkstruct.FromStringDict(starlark.String("run"), starlark.StringDict{
 		"id": text("RUN_ID"), "job": text("JOB"), "group": text("GROUP"), "cause": text("CAUSE"), "fire_time": text("FIRE_TIME"),
-		"instance": text("INSTANCE"), "parent": text("PARENT_RUN_ID"),
+		"instance": text("INSTANCE"), "parent": text("PARENT_RUN_ID"), "step": text("STEP"),
 		"version": number("VERSION", 0), "attempt": number("ATTEMPT", 1), "delivery": number("DELIVERY", 1),
 		"index": number("BROADCAST_INDEX", 0), "total": number("BROADCAST_TOTAL", 1),
 	})

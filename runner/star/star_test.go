@@ -43,9 +43,9 @@ func TestAScriptSeesItsRunAndGivesAResult(t *testing.T) {
 	f(`result = params`, `null`, "")
 	f(`result = params + "!"`, `"x!"`, "", params(`"x"`))
 	f("n = 0\nwhile n < 3:\n  n += 1\nresult = n", "3", "") // control flow on the top level
-	f(`result = [run.job, run.attempt, run.index, run.total, env["TOKEN"], item]`, `["g/a",2,1,3,"t","x"]`, "", func(s *star.Script) {
+	f(`result = [run.job, run.step, run.attempt, run.index, run.total, env["TOKEN"], item]`, `["g/a","load",2,1,3,"t","x"]`, "", func(s *star.Script) {
 		s.Env = map[string]string{
-			"CARILLON_JOB": "g/a", "CARILLON_ATTEMPT": "2", "CARILLON_BROADCAST_INDEX": "1", "CARILLON_BROADCAST_TOTAL": "3",
+			"CARILLON_JOB": "g/a", "CARILLON_STEP": "load", "CARILLON_ATTEMPT": "2", "CARILLON_BROADCAST_INDEX": "1", "CARILLON_BROADCAST_TOTAL": "3",
 			"CARILLON_ITEM": `"x"`, "TOKEN": "t",
 		}
 	})

@@ -36,6 +36,7 @@ type runMessage struct {
 	Job         string            `json:"job"`
 	Version     int               `json:"version"`
 	Cause       string            `json:"cause"`
+	Step        string            `json:"step,omitempty"`
 	Attempt     int               `json:"attempt"`
 	Delivery    int               `json:"delivery"`
 	Fence       uint64            `json:"fence"`
@@ -67,7 +68,7 @@ type control struct {
 func messageOf(run *executor.Run, id string, deadline time.Time) runMessage {
 	t := run.Trigger()
 	m := runMessage{
-		Type: typeRun, ID: id, Handler: t.Task.Handler, RunID: string(run.ID()), Job: string(run.Job()), Version: t.Version, Cause: string(run.Cause()),
+		Type: typeRun, ID: id, Handler: t.Task.Handler, RunID: string(run.ID()), Job: string(run.Job()), Version: t.Version, Cause: string(run.Cause()), Step: run.Step(),
 		Attempt: run.Attempt(), Delivery: run.Delivered(), Fence: run.Fence(), FireTime: instant(run.FireTime()), Params: run.Params(), Split: run.Split(),
 		TraceParent: run.TraceParent(),
 	}

@@ -21,6 +21,7 @@ func TestAProcessIsToldAllOfARun(t *testing.T) {
 	w := newWorld(t, nil, "normal")
 	r := w.rehearse(t.Context(), "echo", map[string]any{"a": "<b>"}, map[string]string{"TOKEN": "a"}, func(t *bus.Trigger) {
 		t.Piece, t.Item, t.Timeout = bus.Piece{Index: 1, Total: 3}, json.RawMessage(`"north"`), job.Duration(time.Hour)
+		t.Cause, t.Step = job.CauseStep, "load"
 	})
 	want(t, r, job.StatusSucceeded, "")
 	var got map[string]any
@@ -34,7 +35,7 @@ func TestAProcessIsToldAllOfARun(t *testing.T) {
 	delete(got, "deadline")
 	wanted := map[string]any{
 		"type": "run", "id": "1", "handler": "echo", "run_id": string(job.FireRunID("g/job", 1767578400000, job.CauseSchedule)), "job": "g/job", "version": 3.0,
-		"cause": "schedule", "attempt": 1.0, "delivery": 1.0, "fence": 1.0, "fire_time": "2026-01-05T02:00:00.000Z", "params": map[string]any{"a": "<b>"},
+		"cause": "step", "step": "load", "attempt": 1.0, "delivery": 1.0, "fence": 1.0, "fire_time": "2026-01-05T02:00:00.000Z", "params": map[string]any{"a": "<b>"},
 		"piece": map[string]any{"index": 1.0, "total": 3.0, "item": "north"}, "secrets": map[string]any{"TOKEN": "a"},
 	}
 	if diff := cmp.Diff(wanted, got); diff != "" {

@@ -60,6 +60,17 @@ def test_a_plain_function_runs_in_a_thread_and_knows_its_run():
     assert run_handler(app(), "plain", index=1, total=3).result == [1, 3]
 
 
+def test_a_handler_knows_the_step_that_it_does() -> None:
+    app = Executor(group="g")
+
+    @app.handler
+    def told(run: Run) -> list[str]:
+        return [run.step, run.cause]
+
+    assert run_handler(app, "told", step="load").result == ["load", "step"]
+    assert run_handler(app, "told").result == ["", "schedule"]
+
+
 @pytest.mark.parametrize(("params", "final", "after"), [("final", True, 0), ("later", False, 90), ("x", False, 0)])
 def test_an_error_says_what_shall_become_of_the_run(params, final, after):
     end = run_handler(app(), "broken", params)

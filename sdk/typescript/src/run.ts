@@ -95,6 +95,11 @@ export class Run<Params = unknown> {
     return this.state.trigger.raw.cause ?? "";
   }
 
+  /** The name of the workflow's step that this run does; "" if it does none. */
+  get step(): string {
+    return this.state.trigger.raw.step ?? "";
+  }
+
   /** Which piece of how many; 0 of 1 in a run without pieces. */
   get piece(): { index: number; total: number } {
     return { index: this.state.trigger.index, total: Math.max(this.state.trigger.total, 1) };

@@ -31,8 +31,10 @@ export interface TestRun {
   cancel?: AbortSignal;
   /** The instant that the schedule named. Defaults to now. */
   fireTime?: Date;
-  /** Why the run is there. Defaults to "schedule". */
+  /** Why the run is there. Defaults to "schedule", and to "step" for a step. */
   cause?: string;
+  /** The step of a workflow that it does. */
+  step?: string;
   /** By variable. */
   secrets?: Record<string, string>;
   job?: string;
@@ -110,7 +112,8 @@ function rawOf(handler: string, params: unknown, options: TestRun) {
     version: 1,
     shard: 0,
     attempt: options.attempt ?? 1,
-    cause: options.cause ?? "schedule",
+    cause: options.cause ?? (options.step ? "step" : "schedule"),
+    step: options.step,
     fire_time: options.fireTime?.toISOString() ?? now,
     committed_at: now,
     ...(options.piece && { broadcast_index: options.piece.index, broadcast_total: options.piece.total }),

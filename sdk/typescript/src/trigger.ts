@@ -13,6 +13,7 @@ export interface RawTrigger {
   shard: number;
   attempt: number;
   cause?: string;
+  step?: string;
   fire_time?: string;
   committed_at?: string;
   delivery?: string;

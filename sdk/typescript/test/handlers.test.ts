@@ -116,6 +116,12 @@ test("a test sets the fire time and the cause", async () => {
   assert.deepEqual(end.result, ["2026-01-05T02:00:00.000Z", "backfill"]);
 });
 
+test("a handler knows the step that it does", async () => {
+  const app = new Executor({ group: "g" }).handler("h", (run) => [run.step, run.cause]);
+  assert.deepEqual((await runHandler(app, "h", undefined, { step: "load" })).result, ["load", "step"]);
+  assert.deepEqual((await runHandler(app, "h")).result, ["", "schedule"]);
+});
+
 test("a result that refers to itself is left out with a note", async () => {
   const result: Record<string, unknown> = {};
   result.self = [result];

@@ -66,6 +66,11 @@ class Run:
         return str(self.trigger.raw.get("cause", ""))
 
     @property
+    def step(self) -> str:
+        """The name of the workflow's step that this run does; "" if it does none."""
+        return str(self.trigger.raw.get("step") or "")
+
+    @property
     def params(self) -> Any:
         """The parameters as JSON has them; None without any."""
         return self.trigger.raw.get("params")

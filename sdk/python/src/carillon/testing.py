@@ -48,18 +48,19 @@ def run_handler(app: Executor, handler: str, params: Any = None, **run: Any) -> 
 
 async def run_handler_async(app: Executor, handler: str, params: Any = None, *, attempt: int = 1, index: int = 0, total: int = 0, item: Any = None,
                             split: bool = False, timeout: float = 0, cancel_after: float | None = None, fire_time: datetime | None = None,
-                            cause: str = "schedule", secrets: dict[str, str] | None = None, job: str = "test/job") -> End:
+                            cause: str = "", step: str = "", secrets: dict[str, str] | None = None, job: str = "test/job") -> End:
     """Do one run with a handler of the app, as an executor would.
 
     ``timeout`` and ``cancel_after`` are in seconds. A run that has to end and ignores it is left
-    behind after 10 s. ``fire_time`` has a time zone, and is now by default.
+    behind after 10 s. ``fire_time`` has a time zone, and is now by default. ``cause`` is ``schedule`` by
+    default, and ``step`` for a step.
     """
     if handler not in app.handlers:
         raise ConfigurationError(f"there is no handler {handler!r}; there are: {', '.join(sorted(app.handlers)) or 'none'}")
     now = wire.now()
-    raw: dict[str, Any] = {"run_id": str(uuid.uuid4()), "job": job, "version": 1, "shard": 0, "attempt": attempt, "cause": cause,
+    raw: dict[str, Any] = {"run_id": str(uuid.uuid4()), "job": job, "version": 1, "shard": 0, "attempt": attempt, "cause": cause or ("step" if step else "schedule"),
                            "fire_time": wire.instant(fire_time or now), "committed_at": wire.instant(now), "task": {"handler": handler}, "params": params,
-                           "item": item, "split": split}
+                           "item": item, "split": split, "step": step}
     if total:
         raw |= {"broadcast_index": index, "broadcast_total": total}
     lines: list[str] = []

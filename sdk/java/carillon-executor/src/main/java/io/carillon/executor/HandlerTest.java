@@ -116,6 +116,12 @@ public final class HandlerTest {
     return this;
   }
 
+  /** The step of a workflow that the run does. Its cause is {@code step}. */
+  public HandlerTest step(String name) {
+    raw.put("step", name).put("cause", "step");
+    return this;
+  }
+
   /** How long the run may take. Without, there is no limit. */
   public HandlerTest timeout(Duration most) {
     timeout = most;

@@ -69,6 +69,11 @@ final class LiveRun implements Run {
   }
 
   @Override
+  public String step() {
+    return trigger.raw().path("step").asText("");
+  }
+
+  @Override
   public JsonNode params() {
     return trigger.raw().get("params");
   }

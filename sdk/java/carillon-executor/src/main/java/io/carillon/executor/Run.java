@@ -35,6 +35,9 @@ public interface Run {
   /** Why the run began: {@code schedule}, {@code manual}, {@code retry} and so on. */
   String cause();
 
+  /** The name of the workflow's step that this run does; "" if it does none. */
+  String step();
+
   /** The parameters as JSON has them; null without any. */
   JsonNode params();
 

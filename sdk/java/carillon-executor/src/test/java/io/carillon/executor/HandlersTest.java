@@ -154,6 +154,14 @@ class HandlersTest {
   }
 
   @Test
+  void aHandlerKnowsTheStepThatItDoes() {
+    var end = doing((run, nothing) -> List.of(run.step(), run.cause()), t -> t.step("load"));
+    assertEquals("[\"load\",\"step\"]", end.result().toString());
+    end = doing((run, nothing) -> List.of(run.step(), run.cause()), t -> t);
+    assertEquals("[\"\",\"schedule\"]", end.result().toString());
+  }
+
+  @Test
   void aSecretInAResultIsMaskedAsInLife() {
     var end = doing((run, nothing) -> Map.of("token", run.secret("TOKEN")), t -> t.secret("TOKEN", "s3cret-value"));
     assertEquals("***", end.result().get("token").asText());
