@@ -91,6 +91,8 @@ type TriggerReply struct {
 	Version int        `json:"version"`
 	Status  job.Status `json:"status"` // pending, queued or skipped
 	Reason  string     `json:"reason,omitempty"`
+	// Round is that of the step of a [RecoverRequest]. If such a request is refused, there is no Status.
+	Round int `json:"round,omitempty"`
 }
 
 // CancelRequest asks the owner of a job's shard to end a run.

@@ -48,6 +48,15 @@ func StepRunID(of RunID, step string) RunID {
 	return uuidv7(of.Time().UnixMilli(), sum[:10])
 }
 
+// RoundRunID returns the id of the run of a step in a round, from 1 on: each time that somebody retries the
+// step, or one that it follows, another round of it begins. The first has the id of [StepRunID].
+func RoundRunID(of RunID, step string, round int) RunID {
+	if round <= 1 {
+		return StepRunID(of, step)
+	}
+	return StepRunID(of, step+"\x00"+strconv.Itoa(round))
+}
+
 // RetryRunID returns the id of the run that somebody wants in the place of an ended one.
 // It has that run's fire time, and is a pure function of it and of key, by which asking
 // twice makes no second run.

@@ -18,6 +18,8 @@ type Steps struct {
 	Force  bool       `json:"force,omitempty"`
 	// Stopped says that a step has ended badly after which no other may begin.
 	Stopped bool `json:"stopped,omitempty"`
+	// Rounds are how often steps were begun or decided, by name; see [job.RoundRunID]. Absent is once.
+	Rounds map[string]int `json:"rounds,omitempty"`
 }
 
 // check returns an *InvalidError when s is not a state that a machine wrote.

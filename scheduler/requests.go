@@ -102,6 +102,13 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 			return
 		}
 		q.onLane(ctx, m, func(sh *laneShard) { sh.submit(m, r) })
+	case bus.SubjectCommand(q.shard, bus.VerbRecover):
+		var r bus.RecoverRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			q.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no recover request: %v", err)})
+			return
+		}
+		q.onLane(ctx, m, func(sh *laneShard) { sh.recover(m, r) })
 	case bus.SubjectCommand(q.shard, "cancel"):
 		var r bus.CancelRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
@@ -130,7 +137,7 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 	case bus.SubjectCommand(q.shard, bus.VerbCancelBackfill):
 		q.cancelBackfill(ctx, m)
 	default:
-		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, backfill, backfills or cancel-backfill", m.Subject)})
+		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, recover, backfill, backfills or cancel-backfill", m.Subject)})
 	}
 }
 
@@ -145,18 +152,29 @@ func (o *ownership) respond(m *nats.Msg, value any, err error) {
 // submit gives a request to the machine. The asker hears when the run is committed.
 func (sh *laneShard) submit(m *nats.Msg, r bus.TriggerRequest) {
 	done, err := sh.machine.Requests.Submit(r)
+	sh.await(m, r.RunID, done, err)
+}
+
+// recover gives a request about a step to the machine. The asker hears when what follows is committed.
+func (sh *laneShard) recover(m *nats.Msg, r bus.RecoverRequest) {
+	done, err := sh.machine.Requests.Recover(r)
+	sh.await(m, r.ID, done, err)
+}
+
+// await answers a request, at once or when what it asks for is committed.
+func (sh *laneShard) await(m *nats.Msg, id job.RunID, done *shard.Asked, err error) {
 	switch {
 	case err != nil:
 		sh.refuse(m, err)
 	case done != nil:
 		sh.respond(m, replyOf(*done), nil)
 	default:
-		sh.waiting[r.RunID] = append(sh.waiting[r.RunID], m) // maybe asked again before the first was answered
+		sh.waiting[id] = append(sh.waiting[id], m) // maybe asked again before the first was answered
 	}
 }
 
 func replyOf(a shard.Asked) bus.TriggerReply {
-	return bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}
+	return bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason, Round: a.Round}
 }
 
 // answer tells askers what has been committed for them.

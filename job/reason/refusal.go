@@ -11,6 +11,11 @@ var (
 	RunIsStep           = Two{refuse("run_is_step", "run {run_id:word} is a step of run {workflow_run_id:word}")}
 	AllPiecesSucceeded  = One{refuse("all_pieces_succeeded", "all pieces of run {run_id:word} have succeeded")}
 	AllStepsSucceeded   = One{refuse("all_steps_succeeded", "all steps of run {run_id:word} succeeded or were skipped; rerun all of them, or from one of them")}
+	RunHasNotBegun      = One{refuse("run_has_not_begun", "run {run_id:word} has not begun")}
+	RunIsEnding         = One{refuse("run_is_ending", "run {run_id:word} is being ended; rerun it when it has ended")}
+	NoSuchStep          = One{refuse("no_such_step", "the run has no step {step:word}")}
+	StepNotRecoverable  = Two{refuse("step_not_recoverable", "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved")}
+	StepFollowerRuns    = Two{refuse("step_follower_runs", "{follower:word}, which follows {step:word}, is running: wait for it or cancel it")}
 	StepResultGone      = One{refuse("step_result_gone", "the result of step {step:word} is not kept any more; rerun from that step")}
 	StepResultsTooLarge = Two{refuse("step_results_too_large", "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on")}
 	ManySkips           = Two{refuse("many_skips", "job {job:word} has {skips:number} skipped upcoming fires already, the most that a job can have")}

@@ -20,6 +20,9 @@ var (
 	StepNotKept        = None{define("step_not_kept", "the history has nothing of it")}
 	StepEnded          = One{define("step_ended", "it ended as {status:state} before")}
 	StepFollows        = One{define("step_follows", "it follows step {step:word}, which is repeated")}
+	StepRetried        = One{define("step_retried", "retried by {by:word}")}
+	StepResolved       = One{define("step_resolved", "resolved by {by:word}")}
+	StepDecidedAgain   = One{define("step_decided_again", "it is decided again, as step {step:word} was retried or resolved")}
 	StepUnknown        = None{define("step_unknown", "it had begun, and nothing is known of its run any more")}
 	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
 	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}

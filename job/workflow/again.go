@@ -57,11 +57,15 @@ func (g *Graph) always(states []State) []State {
 	return states
 }
 
-// Reset puts the final descendants of step i back to Waiting, finally steps included, and returns them. If
-// one of them has begun and not ended, it changes nothing and returns that one as busy.
-func (g *Graph) Reset(i int, states []State) (reset []int, busy int, ok bool) {
+// Reset puts the steps of also, and the final descendants of them and of step i, back to Waiting, finally steps
+// included, and returns them. If one of them has begun and not ended, it changes nothing and returns that
+// one as busy.
+func (g *Graph) Reset(i int, also []int, states []State) (reset []int, busy int, ok bool) {
 	after := make([]bool, len(g.steps))
 	after[i] = true
+	for _, k := range also {
+		after[k] = true
+	}
 	for _, k := range g.order {
 		for _, source := range g.sources[k] {
 			after[k] = after[k] || after[source]

@@ -40,21 +40,30 @@ func TestARunThatRepeatsAnotherTakesOverWhatWentWell(t *testing.T) {
 func TestAStepThatIsTriedAgainTakesItsDescendantsAlong(t *testing.T) {
 	g := graph(t, nightly)
 	states := []workflow.State("sssfkks")
-	reset, _, ok := g.Reset(3, states)
+	reset, _, ok := g.Reset(3, nil, states)
 	if !ok || string(states) != "sssf..." || len(reset) != 3 {
 		t.Errorf("%v are reset, %t; the states are %s", reset, ok, states)
 	}
 	states = []workflow.State("sssfkkt")
-	if _, busy, ok := g.Reset(3, states); ok || busy != 6 || string(states) != "sssfkkt" {
+	if _, busy, ok := g.Reset(3, nil, states); ok || busy != 6 || string(states) != "sssfkkt" {
 		t.Errorf("a busy descendant is %d, %t; the states are %s", busy, ok, states)
 	}
 	states = []workflow.State("sssssff")
-	if reset, _, ok := g.Reset(6, states); !ok || len(reset) != 0 || string(states) != "sssssff" {
+	if reset, _, ok := g.Reset(6, nil, states); !ok || len(reset) != 0 || string(states) != "sssssff" {
 		t.Errorf("%v are reset with a finally step; the states are %s", reset, states)
+	}
+	states = []workflow.State("sssfcks")
+	if reset, _, ok := g.Reset(3, []int{4}, states); !ok || string(states) != "sssf..." || len(reset) != 3 {
+		t.Errorf("%v are reset with a cancelled step; the states are %s", reset, states)
+	}
+	wide := graph(t, "a\nb\nc b")
+	states = []workflow.State("fcc")
+	if reset, _, ok := wide.Reset(0, []int{1, 2}, states); !ok || string(states) != "f.." || len(reset) != 2 {
+		t.Errorf("%v are reset beside a step; the states are %s", reset, states)
 	}
 	several := graph(t, "work\ntidy finally\nreport tidy finally\nnotify finally")
 	states = []workflow.State("sfss")
-	if reset, _, ok := several.Reset(1, states); !ok || len(reset) != 1 || string(states) != "sf.s" {
+	if reset, _, ok := several.Reset(1, nil, states); !ok || len(reset) != 1 || string(states) != "sf.s" {
 		t.Errorf("%v are reset with one of several finally steps; the states are %s", reset, states)
 	}
 }

@@ -13,14 +13,15 @@ import (
 
 // Requests are the runs that people and programs ask for.
 type Requests struct {
-	cfg      *Config
-	jobs     *jobs
-	items    *items
-	cluster  *Cluster
-	runs     *runs
-	commands []Command
-	asked    map[job.RunID]bool // not committed yet
-	recent   recentRuns
+	cfg        *Config
+	jobs       *jobs
+	items      *items
+	cluster    *Cluster
+	runs       *runs
+	commands   []Command
+	recoveries []bus.RecoverRequest
+	asked      map[job.RunID]bool // not committed yet
+	recent     recentRuns
 }
 
 // Command asks for a run of a job now.
@@ -132,12 +133,17 @@ func (q *Requests) obey(b *builder) {
 // answer records the outcome of a run on request, for those who asked and for
 // successors. The caller has found room for one more message.
 func (b *builder) answer(name job.Name, r attempt, f admission, by string) {
-	if len(b.Asked) == 0 {
-		b.room-- // for the note, which comes last
-	}
 	r.total = f.total
 	b.record.addRun(name, r, f.status, f.reason).By = by
-	b.Asked = append(b.Asked, Asked{RunID: r.runID, Version: int(r.version), Status: f.status, Reason: f.reason})
+	b.note(Asked{RunID: r.runID, Version: int(r.version), Status: f.status, Reason: f.reason})
+}
+
+// note adds an outcome for those who asked. The caller has found room for one more message.
+func (b *builder) note(a Asked) {
+	if len(b.Asked) == 0 {
+		b.room-- // for the item with them, which comes last
+	}
+	b.Asked = append(b.Asked, a)
 }
 
 // AskedFor is how long runs on request are remembered. Servers send no id whose time is older than five
@@ -150,6 +156,7 @@ type Asked struct {
 	Version int
 	Status  job.Status // pending, queued or skipped
 	Reason  string
+	Round   int // of a step that is retried or resolved; without a Status that is refused
 }
 
 // recentRuns are recent runs on request, so that a request that is repeated
@@ -196,7 +203,7 @@ func (q *Requests) note(b *builder) {
 	d := &journal.Deferred{Kind: journal.DeferredAsked, Since: b.now}
 	for _, a := range b.Asked {
 		note.runs = append(note.runs, a.RunID)
-		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason})
+		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason, Round: a.Round})
 	}
 	note.item = b.deferred(q.cfg.Shard, d)
 	q.recent.notes = append(q.recent.notes, note)
@@ -207,7 +214,7 @@ func (q *Requests) restore(d *journal.Deferred, seq uint64) {
 	note := askedNote{item: &item{seq: seq}}
 	for _, a := range d.Asked {
 		note.runs = append(note.runs, a.RunID)
-		q.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason}})
+		q.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason, Round: a.Round}})
 	}
 	q.recent.notes = append(q.recent.notes, note)
 }

@@ -18,7 +18,7 @@ type runSteps struct {
 	def     *definition
 	params  json.RawMessage // of the run
 	states  []workflow.State
-	results map[int]*stepResult // of steps, while somebody may ask for them
+	results map[int]*stepResult // of steps, if somebody may ask for them
 	out     map[int]*watchedRun // the runs of steps that have begun
 	ending  journal.Steps       // but for States: whether the run is called off, or no step may begin
 
@@ -63,7 +63,7 @@ func newRunSteps(d *definition, a *watchedRun) *runSteps {
 
 // begun reports whether a step has begun.
 func (p *runSteps) begun() bool {
-	return slices.ContainsFunc(p.states, func(s workflow.State) bool {
+	return len(p.ending.Rounds) > 0 || slices.ContainsFunc(p.states, func(s workflow.State) bool {
 		return s != workflow.Waiting && s != workflow.Ready && s != workflow.Skipped && s != workflow.Taken
 	})
 }
@@ -84,12 +84,8 @@ func (p *runSteps) cause() workflow.State {
 	return workflow.Succeeded
 }
 
-// needed reports whether the result of step i may be asked for.
-func (p *runSteps) needed(i int) bool {
-	return p.def.returned[i] || slices.ContainsFunc(p.def.asked[i], func(by int) bool {
-		return p.states[by] == workflow.Waiting || p.states[by] == workflow.Ready
-	})
-}
+// needed reports whether the result of step i may be asked for. Even if all that ask have ended, they may be retried.
+func (p *runSteps) needed(i int) bool { return p.def.returned[i] || len(p.def.asked[i]) > 0 }
 
 // kept returns how many bytes the results have that are kept.
 func (p *runSteps) kept() (n int) {
@@ -117,7 +113,7 @@ func (p *runSteps) holds(i int) (bool, error) {
 		v.Status[name] = p.states[k].Word()
 		if r := p.results[k]; r != nil {
 			v.Results[name] = r.value
-		} else if p.states[k].EndedWell() {
+		} else if p.states[k] == workflow.Succeeded {
 			v.Results[name] = nil
 		}
 	}
@@ -178,8 +174,10 @@ func (p *runSteps) lookUp(a *watchedRun, r workflow.Reference) (json.RawMessage,
 		return nil, fmt.Errorf("there is no step %s", r.Step)
 	case p.results[k] != nil:
 		return p.results[k].value, nil
-	case p.states[k].EndedWell(), r.Optional:
+	case p.states[k] == workflow.Succeeded, r.Optional:
 		return nil, nil
+	case p.states[k] == workflow.Taken:
+		return nil, fmt.Errorf("%s was not taken over from the earlier run", r)
 	}
 	return nil, fmt.Errorf("%s has no result: step %s is %s", r, r.Step, p.states[k].Word())
 }

@@ -113,11 +113,11 @@ func (j *stepJudge) Skip(i int, d workflow.Decision) {
 	j.b.record.addRun(j.a.job, j.a.stepAttempt(i), job.StatusSkipped, reason.Join(why...))
 }
 
-// stepAttempt returns the first attempt of the run of a step.
+// stepAttempt returns the first attempt of the run of a step, in its newest round.
 func (a *watchedRun) stepAttempt(i int) attempt {
 	name := a.steps.def.graph.Step(i).Name
 	r := attempt{
-		runID: job.StepRunID(a.runID, name), version: a.version, number: 1, cause: job.CauseStep, fireTime: a.fireTime,
+		runID: job.RoundRunID(a.runID, name, a.steps.round(i)), version: a.version, number: 1, cause: job.CauseStep, fireTime: a.fireTime,
 		parent: a.runID, depth: a.depth, step: name,
 	}
 	if !a.steps.def.graph.Step(i).Finally {
@@ -217,8 +217,7 @@ func (st *steps) ended(b *builder, s *watchedRun, status job.Status, result json
 			p.states[i] = workflow.Failed
 			b.record.addRun(a.job, s.attempt, job.StatusFailed, reason.StepResultTooLarge.With(n, maxResults))
 		} else {
-			d := &journal.Deferred{Kind: journal.DeferredResult, Job: a.job, RunID: a.runID, Step: p.def.graph.Step(i).Name, Result: result}
-			p.results[i] = &stepResult{value: result, item: b.deferred(st.cfg.Shard, d)}
+			st.keep(b, a, i, result)
 		}
 	}
 	st.react(b, a, i)
@@ -376,23 +375,12 @@ func (st *steps) changed(b *builder, a *watchedRun) {
 	}
 }
 
-// forget releases the results that nobody can ask for any more.
-func (st *steps) forget(p *runSteps) {
-	for _, i := range slices.Sorted(maps.Keys(p.results)) {
-		if !p.needed(i) {
-			st.items.release(p.results[i].item)
-			delete(p.results, i)
-		}
-	}
-}
-
 // write adds the items of runs whose progress is unwritten.
 func (st *steps) write(b *builder) {
 	b.promised -= len(st.unwritten)
 	for _, a := range st.unwritten {
 		a.steps.changed = false
 		if !a.over {
-			st.forget(a.steps)
 			b.items.release(a.steps.item)
 			a.steps.item = b.deferred(st.cfg.Shard, a.steps.deferred(a))
 		}

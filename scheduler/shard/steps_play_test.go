@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -18,30 +19,80 @@ type stepPlay struct {
 	will      map[string]job.Status // how each step ends, after its failed attempts
 	failures  map[string]int        // how many of them there are
 	out       map[string]*bus.Trigger
-	triggered map[string]bool       // step and attempt
-	final     map[string]job.Status // of each step, by record or event
+	triggered map[string]bool       // run of a step and attempt
+	final     map[string]job.Status // of each step in its newest round, by record or event
+	round     map[string]int        // how often steps were retried or resolved, or decided again
+	resolved  map[string]job.Status // steps that somebody resolved
+	keys      map[string]int        // how often somebody asked to retry or resolve a step
+	recovered map[string]int        // how often that was done
 	over      []job.Status          // of the run
 }
 
 func (w *stepWorld) newPlay(id job.RunID, taken map[string]bool) *stepPlay {
 	p := &stepPlay{
 		w: w, id: id, taken: taken, will: map[string]job.Status{}, failures: map[string]int{}, out: map[string]*bus.Trigger{},
-		triggered: map[string]bool{}, final: map[string]job.Status{},
+		triggered: map[string]bool{}, final: map[string]job.Status{}, round: map[string]int{}, resolved: map[string]job.Status{},
+		keys: map[string]int{}, recovered: map[string]int{},
 	}
-	ends := []job.Status{job.StatusSucceeded, job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusLost}
 	for i := range w.version.Steps {
-		s := &w.version.Steps[i]
-		p.will[s.Name] = ends[w.rng.IntN(len(ends))]
-		if s.Retry != nil && p.will[s.Name] == job.StatusSucceeded {
-			p.failures[s.Name] = w.rng.IntN(s.Retry.Limit + 1)
-		}
+		p.draw(&w.version.Steps[i])
 	}
 	return p
 }
 
+// draw chooses how a step ends.
+func (p *stepPlay) draw(s *job.Step) {
+	ends := []job.Status{job.StatusSucceeded, job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusLost}
+	p.will[s.Name], p.failures[s.Name] = ends[p.w.rng.IntN(len(ends))], 0
+	if s.Retry != nil && p.will[s.Name] == job.StatusSucceeded {
+		p.failures[s.Name] = p.w.rng.IntN(s.Retry.Limit + 1)
+	}
+}
+
+// recover asks to retry or resolve a step that has ended, and maybe asks again at once.
+func (p *stepPlay) recover() {
+	w := p.w
+	s := &w.version.Steps[w.rng.IntN(len(w.version.Steps))]
+	p.keys[s.Name]++
+	r := bus.RecoverRequest{
+		ID: job.RetryRunID(p.id, fmt.Sprint(s.Name, p.keys[s.Name])), RunID: p.id, Job: "g/a", Step: s.Name, By: "ann",
+		As: []job.Status{"", "", job.StatusSucceeded, job.StatusSkipped}[w.rng.IntN(4)],
+	}
+	for range 1 + w.rng.IntN(3) {
+		done, err := w.m.Requests.Recover(r)
+		w.say("recover %s of %s as %q: %v %v", s.Name, p.id, r.As, done, err)
+		if w.chance(50) {
+			w.step()
+		}
+	}
+}
+
+// again notes that another round of a step begins.
+func (p *stepPlay) again(d journal.Decided) {
+	if p.out[d.Step] != nil || p.final[d.Step] == "" || len(p.over) > 0 {
+		p.w.fail("step %s of %s is %s, and begins another round", d.Step, p.id, p.final[d.Step])
+	}
+	delete(p.final, d.Step)
+	delete(p.resolved, d.Step)
+	delete(p.taken, d.Step)
+	p.round[d.Step]++
+	if reason.Read(d.Reason).Code == reason.StepDecidedAgain.Code {
+		return
+	}
+	if p.recovered[d.Step]++; p.recovered[d.Step] > p.keys[d.Step] {
+		p.w.fail("step %s of %s is recovered %d times, and that was asked for %d times", d.Step, p.id, p.recovered[d.Step], p.keys[d.Step])
+	}
+	if d.Status.Final() {
+		p.resolved[d.Step] = d.Status
+	}
+}
+
 // begins notes that a step is triggered.
 func (p *stepPlay) begins(t *bus.Trigger) {
-	key := fmt.Sprintf("%s/%d", t.Step, t.Attempt)
+	key := fmt.Sprintf("%s/%d", t.RunID, t.Attempt)
+	if t.RunID != job.RoundRunID(p.id, t.Step, p.round[t.Step]+1) || p.resolved[t.Step] != "" {
+		p.w.fail("step %s of %s is triggered as run %s in round %d", t.Step, p.id, t.RunID, p.round[t.Step]+1)
+	}
 	if p.triggered[key] || p.final[t.Step] != "" || p.out[t.Step] != nil || p.taken[t.Step] {
 		p.w.fail("step %s of %s, attempt %d, is triggered again", t.Step, p.id, t.Attempt)
 	}
@@ -53,12 +104,16 @@ func (p *stepPlay) begins(t *bus.Trigger) {
 
 // notes follows what a record says of a step.
 func (p *stepPlay) notes(d journal.Decided) {
-	i := slices.IndexFunc(p.w.version.Steps, func(s job.Step) bool { return job.StepRunID(p.id, s.Name) == d.RunID })
-	if i < 0 {
-		p.w.fail("%s is the run of no step", d.RunID)
+	i := slices.IndexFunc(p.w.version.Steps, func(s job.Step) bool { return s.Name == d.Step })
+	if d.RunID == job.RoundRunID(p.id, d.Step, p.round[d.Step]+2) {
+		p.again(d)
+		p.draw(&p.w.version.Steps[i])
+	}
+	if d.RunID != job.RoundRunID(p.id, d.Step, p.round[d.Step]+1) {
+		p.w.fail("%s is not the run of step %s in round %d", d.RunID, d.Step, p.round[d.Step]+1)
 	}
 	if d.Status.Final() {
-		p.end(p.w.version.Steps[i].Name, d.Status)
+		p.end(d.Step, d.Status)
 	}
 }
 
@@ -103,6 +158,8 @@ func (p *stepPlay) owed() map[string]job.Status {
 		switch {
 		case p.taken[s.Name]:
 			owed[s.Name] = job.StatusSucceeded
+		case p.resolved[s.Name] != "":
+			owed[s.Name] = p.resolved[s.Name]
 		case !runs, s.If == "1 == 2":
 			owed[s.Name] = job.StatusSkipped
 		case s.If == "params.gone > 1":

@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"maps"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
@@ -45,9 +47,12 @@ func (st *steps) restore(d *journal.Deferred, seq uint64) {
 	}
 	st.items.release(p.item)
 	p.item, p.ending = i, *d.Steps
-	p.ending.States = ""
+	p.ending.States, p.ending.Rounds = "", maps.Clone(d.Steps.Rounds)
 	for k := range p.states {
 		p.states[k] = workflow.State(d.Steps.States[k])
+		if r := p.results[k]; r != nil && r.item == nil && p.states[k] != workflow.Taken {
+			delete(p.results, k) // it was taken over, and then decided again
+		}
 	}
 }
 

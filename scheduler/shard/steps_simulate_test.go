@@ -200,14 +200,18 @@ func (w *stepWorld) step() {
 
 // note follows what a stored batch says.
 func (w *stepWorld) note(s *stored) {
+	if s.record != nil {
+		w.hear(s.record)
+	}
 	for _, t := range s.triggers {
 		w.say("%s attempt %d of %s is triggered", t.Step, t.Attempt, t.ParentRun)
 		w.play(t.ParentRun).begins(t)
 	}
-	if s.record == nil {
-		return
-	}
-	err := s.record.Each(func(d journal.Decided) {
+}
+
+// hear follows what a record says.
+func (w *stepWorld) hear(r *journal.Record) {
+	err := r.Each(func(d journal.Decided) {
 		w.say("record: %s of %s %s %s", d.RunID, d.Parent, d.Status, d.Reason)
 		if d.Cause == job.CauseStep {
 			w.play(d.Parent).notes(d)
@@ -277,7 +281,7 @@ func (w *stepWorld) repeat() {
 		RunID: p.id, Job: "g/a", Cause: job.CauseRerun, RetryOf: of.id, Version: 1, Body: bodyText(w.version), Taken: map[string]bus.TakenStep{},
 	}
 	for name := range p.taken {
-		r.Taken[name] = bus.TakenStep{RunID: job.StepRunID(of.id, name), Result: []byte(fmt.Sprintf("%q", name))}
+		r.Taken[name] = bus.TakenStep{RunID: job.RoundRunID(of.id, name, of.round[name]+1), Result: []byte(fmt.Sprintf("%q", name))}
 	}
 	w.say("%s repeats %s, but for %v", p.id, of.id, slices.Sorted(maps.Keys(p.taken)))
 	w.plays = append(w.plays, p)
@@ -304,7 +308,7 @@ func (w *stepWorld) run() {
 	if w.chance(25) {
 		cancelAt = w.rng.IntN(150)
 	}
-	repeats := w.rng.IntN(3)
+	repeats, recovers := w.rng.IntN(3), w.rng.IntN(30)
 	for n := 0; !w.over() || len(w.live()) > 0 || repeats > 0; n++ {
 		if n > 20_000 {
 			w.fail("the runs do not end; items %v", w.trig.deferred)
@@ -312,6 +316,10 @@ func (w *stepWorld) run() {
 		w.act()
 		if n == cancelAt && w.m.cursor.flight == nil {
 			w.cancel()
+		}
+		if p := w.plays[w.rng.IntN(len(w.plays))]; recovers > 0 && len(p.final) > 0 && w.chance(20) {
+			p.recover()
+			recovers--
 		}
 		if known := len(w.plays); repeats > 0 && w.chance(5) {
 			if w.repeat(); len(w.plays) > known {

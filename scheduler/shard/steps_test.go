@@ -113,11 +113,7 @@ func (f *flow) hear(r *journal.Record) {
 	err := r.Each(func(d journal.Decided) {
 		who := "run"
 		if d.Cause == job.CauseStep {
-			for _, s := range f.steps {
-				if job.StepRunID(d.Parent, s.Name) == d.RunID {
-					who = s.Name
-				}
-			}
+			who = d.Step
 		}
 		if (d.Status == job.StatusPending || d.Status == job.StatusRunning) && d.Reason == "" {
 			return
@@ -235,12 +231,9 @@ func TestStepsFollowEachOtherAndPassValuesOn(t *testing.T) {
 	f.ends("enrich", job.StatusSucceeded, `9007199254740993`)
 	f.succeed()
 	f.wantOut("clean")
-	if n := len(f.m.runs.byID[run].steps.results); n != 1 {
-		t.Errorf("%d results are kept, want that of enrich", n)
-	}
 	f.ends("clean", job.StatusSucceeded, `{"path":"/b"}`)
-	if n := len(f.m.runs.byID[run].steps.results); n != 0 {
-		t.Errorf("%d results are kept that nobody asks for any more", n)
+	if n := len(f.m.runs.byID[run].steps.results); n != 3 {
+		t.Errorf("%d results are kept, want those of extract, enrich and clean, which load or its retry may ask for", n)
 	}
 	f.wantParams("load", fmt.Sprintf(`{"clean":"/b","extra":9007199254740993,"of":%q}`, run))
 	f.wantSaid()
