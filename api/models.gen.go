@@ -93,6 +93,12 @@ const (
 	RerunStepActionTake   RerunStepAction = "take"
 )
 
+// Defines values for ResolveStepRequestAs.
+const (
+	ResolveStepRequestAsSkipped   ResolveStepRequestAs = "skipped"
+	ResolveStepRequestAsSucceeded ResolveStepRequestAs = "succeeded"
+)
+
 // Defines values for RunBulkAction.
 const (
 	RunBulkActionCancel RunBulkAction = "cancel"
@@ -1701,6 +1707,21 @@ type RerunStep struct {
 // RerunStepAction take: it is taken over. run: it runs. decide: whether it runs depends on the steps that it follows, and on its condition
 type RerunStepAction string
 
+// ResolveStepRequest defines model for ResolveStepRequest.
+type ResolveStepRequest struct {
+	As ResolveStepRequestAs `json:"as"`
+
+	// Key Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one
+	Key  string `json:"key,omitempty"`
+	Note string `json:"note,omitempty"`
+
+	// Result What the step returns, if it counts as succeeded: any JSON value of at most 64 KiB
+	Result json.RawMessage `json:"result,omitempty"`
+}
+
+// ResolveStepRequestAs defines model for ResolveStepRequest.As.
+type ResolveStepRequestAs string
+
 // Retention defines model for Retention.
 type Retention = job.Retention
 
@@ -1735,6 +1756,13 @@ type RetentionRequest struct {
 
 // Retry When a failed run is retried. In a request it can be the limit alone, as a number.
 type Retry = job.Retry
+
+// RetryStepRequest defines model for RetryStepRequest.
+type RetryStepRequest struct {
+	// Key Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one
+	Key  string `json:"key,omitempty"`
+	Note string `json:"note,omitempty"`
+}
 
 // Role Each role has all permissions of the one before it. An admin of all groups manages users and tokens.
 type Role = rights.Role
@@ -1977,6 +2005,9 @@ type RunStep struct {
 	// Reason Why it did not run, why it waits, or why it ended without a report of an executor
 	Reason reason.Text `json:"reason,omitempty"`
 
+	// Round From 2 on: how often the step was begun or decided, as it was retried or resolved, or one that it follows. Absent in the first round
+	Round int `json:"round,omitempty"`
+
 	// RunID The step's own run. Absent while the history has nothing of it
 	RunID     job.RunID `json:"run_id,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"`
@@ -2201,6 +2232,18 @@ type StatusCounts = map[job.Status]int
 // Step A step of a workflow. What it leaves out is taken from the job.
 type Step = job.Step
 
+// StepAccepted defines model for StepAccepted.
+type StepAccepted struct {
+	Round int `json:"round"`
+
+	// RunID The step's own run in its new round
+	RunID job.RunID `json:"run_id"`
+
+	// Status queued, or how the step was resolved
+	Status job.Status `json:"status"`
+	Step   string     `json:"step"`
+}
+
 // StepEdge A step that another one follows.
 type StepEdge struct {
 	// On The ends of it that count. end: it succeeded or failed. always: also skipped or cancelled
@@ -2401,6 +2444,9 @@ type ReportTo = time.Time
 
 // RunID defines model for RunID.
 type RunID = string
+
+// StepName defines model for StepName.
+type StepName = string
 
 // User defines model for User.
 type User = string
@@ -3305,6 +3351,24 @@ type ListStepsParams struct {
 	IfNoneMatch string `json:"If-None-Match,omitempty"`
 }
 
+// ResolveStepParams defines parameters for ResolveStep.
+type ResolveStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RetryStepParams defines parameters for RetryStep.
+type RetryStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.
 type BeginProviderSignInParams struct {
 	// To The path of the console to return to after the sign-in
@@ -3467,6 +3531,12 @@ type MarkRunJSONRequestBody = MarkRequest
 
 // RerunRunJSONRequestBody defines body for RerunRun for application/json ContentType.
 type RerunRunJSONRequestBody = RerunRequest
+
+// ResolveStepJSONRequestBody defines body for ResolveStep for application/json ContentType.
+type ResolveStepJSONRequestBody = ResolveStepRequest
+
+// RetryStepJSONRequestBody defines body for RetryStep for application/json ContentType.
+type RetryStepJSONRequestBody = RetryStepRequest
 
 // SignInJSONRequestBody defines body for SignIn for application/json ContentType.
 type SignInJSONRequestBody = SignInRequest

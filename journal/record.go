@@ -52,6 +52,8 @@ type Outcome struct {
 	Step string `json:"step,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
 	Total int `json:"broadcast_total,omitempty"`
+	// Result is what a step returns that somebody has resolved.
+	Result json.RawMessage `json:"result,omitempty"`
 	// Retry says that only the attempt has ended with Status: another one follows.
 	Retry bool `json:"retry,omitempty"`
 }
@@ -73,6 +75,7 @@ type Decided struct {
 	By       string
 	Parent   job.RunID
 	Step     string
+	Result   json.RawMessage
 	FireTime time.Time
 	Until    time.Time // of several fires with one outcome, the last; else zero
 	Count    int       // how many fires; at least 1
@@ -92,7 +95,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
-				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Total: o.Total, Retry: o.Retry,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Result: o.Result, Total: o.Total, Retry: o.Retry,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {

@@ -61,6 +61,10 @@ const (
 	RerunStepActionTake   = api.RerunStepActionTake
 )
 const (
+	ResolveStepRequestAsSkipped   = api.ResolveStepRequestAsSkipped
+	ResolveStepRequestAsSucceeded = api.ResolveStepRequestAsSucceeded
+)
+const (
 	RunBulkActionCancel = api.RunBulkActionCancel
 	RunBulkActionMark   = api.RunBulkActionMark
 	RunBulkActionRerun  = api.RunBulkActionRerun
@@ -292,12 +296,15 @@ type RerunRequestSteps = api.RerunRequestSteps
 type RerunRequestVersion = api.RerunRequestVersion
 type RerunStep = api.RerunStep
 type RerunStepAction = api.RerunStepAction
+type ResolveStepRequest = api.ResolveStepRequest
+type ResolveStepRequestAs = api.ResolveStepRequestAs
 type Retention = api.Retention
 type RetentionAmount = api.RetentionAmount
 type RetentionEffect = api.RetentionEffect
 type RetentionItem = api.RetentionItem
 type RetentionRequest = api.RetentionRequest
 type Retry = api.Retry
+type RetryStepRequest = api.RetryStepRequest
 type Role = api.Role
 type RotationRequest = api.RotationRequest
 type Run = api.Run
@@ -345,6 +352,7 @@ type StandIn = api.StandIn
 type Status = api.Status
 type StatusCounts = api.StatusCounts
 type Step = api.Step
+type StepAccepted = api.StepAccepted
 type StepEdge = api.StepEdge
 type StepOutcome = api.StepOutcome
 type StreamState = api.StreamState
@@ -381,6 +389,7 @@ type Limit = api.Limit
 type ReportFrom = api.ReportFrom
 type ReportTo = api.ReportTo
 type RunID = api.RunID
+type StepName = api.StepName
 type User = api.User
 type UserName = api.UserName
 
@@ -452,6 +461,8 @@ type MarkRunParams = api.MarkRunParams
 type ListPiecesParams = api.ListPiecesParams
 type RerunRunParams = api.RerunRunParams
 type ListStepsParams = api.ListStepsParams
+type ResolveStepParams = api.ResolveStepParams
+type RetryStepParams = api.RetryStepParams
 type BeginProviderSignInParams = api.BeginProviderSignInParams
 type FinishProviderSignInParams = api.FinishProviderSignInParams
 type ListTokensParams = api.ListTokensParams
@@ -500,6 +511,8 @@ type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
 type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
+type ResolveStepJSONRequestBody = api.ResolveStepJSONRequestBody
+type RetryStepJSONRequestBody = api.RetryStepJSONRequestBody
 type SignInJSONRequestBody = api.SignInJSONRequestBody
 type CreateTokenJSONRequestBody = api.CreateTokenJSONRequestBody
 type PutUserJSONRequestBody = api.PutUserJSONRequestBody
@@ -1029,6 +1042,20 @@ type RerunRunRequestObject struct {
 type ListStepsRequestObject struct {
 	RunID  RunID `json:"run_id"`
 	Params ListStepsParams
+}
+
+type ResolveStepRequestObject struct {
+	RunID  RunID    `json:"run_id"`
+	Step   StepName `json:"step"`
+	Params ResolveStepParams
+	Body   *ResolveStepJSONRequestBody
+}
+
+type RetryStepRequestObject struct {
+	RunID  RunID    `json:"run_id"`
+	Step   StepName `json:"step"`
+	Params RetryStepParams
+	Body   *RetryStepJSONRequestBody
 }
 
 type GetSignInRequestObject struct {

@@ -65,6 +65,8 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"listSteps":      operation(h.ListSteps),
 		"cancelRun":      operation(h.CancelRun),
 		"rerunRun":       operation(h.RerunRun),
+		"retryStep":      operation(h.RetryStep),
+		"resolveStep":    operation(h.ResolveStep),
 		"markRun":        operation(h.MarkRun),
 
 		"previewJob":      operation(h.PreviewJob),

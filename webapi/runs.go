@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -166,6 +167,29 @@ func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (*R
 		return nil, err
 	}
 	accepted, err := h.runs.Rerun(ctx, attempts, r.Body)
+	return &accepted, err
+}
+
+// RetryStep answers POST /runs/{run_id}/steps/{step}/retry.
+func (h *runHandlers) RetryStep(ctx context.Context, r RetryStepRequestObject) (*StepAccepted, error) {
+	if r.Body == nil {
+		r.Body = &RetryStepRequest{}
+	}
+	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.Recover(ctx, r.RunID, r.Body.Key, bus.RecoverRequest{Step: r.Step, Note: r.Body.Note})
+	return &accepted, err
+}
+
+// ResolveStep answers POST /runs/{run_id}/steps/{step}/resolve.
+func (h *runHandlers) ResolveStep(ctx context.Context, r ResolveStepRequestObject) (*StepAccepted, error) {
+	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	accepted, err := h.runs.Recover(ctx, r.RunID, r.Body.Key, bus.RecoverRequest{
+		Step: r.Step, As: job.Status(r.Body.As), Result: r.Body.Result, Note: r.Body.Note,
+	})
 	return &accepted, err
 }
 

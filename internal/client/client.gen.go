@@ -69,6 +69,10 @@ const (
 	RerunStepActionTake   = api.RerunStepActionTake
 )
 const (
+	ResolveStepRequestAsSkipped   = api.ResolveStepRequestAsSkipped
+	ResolveStepRequestAsSucceeded = api.ResolveStepRequestAsSucceeded
+)
+const (
 	RunBulkActionCancel = api.RunBulkActionCancel
 	RunBulkActionMark   = api.RunBulkActionMark
 	RunBulkActionRerun  = api.RunBulkActionRerun
@@ -307,12 +311,15 @@ type RerunRequestSteps = api.RerunRequestSteps
 type RerunRequestVersion = api.RerunRequestVersion
 type RerunStep = api.RerunStep
 type RerunStepAction = api.RerunStepAction
+type ResolveStepRequest = api.ResolveStepRequest
+type ResolveStepRequestAs = api.ResolveStepRequestAs
 type Retention = api.Retention
 type RetentionAmount = api.RetentionAmount
 type RetentionEffect = api.RetentionEffect
 type RetentionItem = api.RetentionItem
 type RetentionRequest = api.RetentionRequest
 type Retry = api.Retry
+type RetryStepRequest = api.RetryStepRequest
 type Role = api.Role
 type RotationRequest = api.RotationRequest
 type Run = api.Run
@@ -360,6 +367,7 @@ type StandIn = api.StandIn
 type Status = api.Status
 type StatusCounts = api.StatusCounts
 type Step = api.Step
+type StepAccepted = api.StepAccepted
 type StepEdge = api.StepEdge
 type StepOutcome = api.StepOutcome
 type StreamState = api.StreamState
@@ -396,6 +404,7 @@ type Limit = api.Limit
 type ReportFrom = api.ReportFrom
 type ReportTo = api.ReportTo
 type RunID = api.RunID
+type StepName = api.StepName
 type User = api.User
 type UserName = api.UserName
 
@@ -1293,6 +1302,24 @@ type ListStepsParams struct {
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
+// ResolveStepParams defines parameters for ResolveStep.
+type ResolveStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RetryStepParams defines parameters for RetryStep.
+type RetryStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // BeginProviderSignInParams defines parameters for BeginProviderSignIn.
 type BeginProviderSignInParams struct {
 	// To The path of the console to return to after the sign-in
@@ -1372,6 +1399,8 @@ type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
 type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
+type ResolveStepJSONRequestBody = api.ResolveStepJSONRequestBody
+type RetryStepJSONRequestBody = api.RetryStepJSONRequestBody
 type SignInJSONRequestBody = api.SignInJSONRequestBody
 type QuerySQLJSONRequestBody = api.QuerySQLJSONRequestBody
 type CreateTokenJSONRequestBody = api.CreateTokenJSONRequestBody
@@ -2812,6 +2841,44 @@ func (a *API) ListSteps(ctx context.Context, runID RunID, params *ListStepsParam
 		r.header("If-None-Match", params.IfNoneMatch)
 	}
 	return a.send(ctx, r, "", nil, edit)
+}
+
+// ResolveStep is [API.ResolveStepWithBody] with a body that is written as JSON.
+func (a *API) ResolveStep(ctx context.Context, runID RunID, step StepName, params *ResolveStepParams, body ResolveStepJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.ResolveStepWithBody(ctx, runID, step, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// ResolveStepWithBody sends POST /api/v1/runs/{run_id}/steps/{step}/resolve.
+func (a *API) ResolveStepWithBody(ctx context.Context, runID RunID, step StepName, params *ResolveStepParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/steps/%s/resolve", runID, step)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// RetryStep is [API.RetryStepWithBody] with a body that is written as JSON.
+func (a *API) RetryStep(ctx context.Context, runID RunID, step StepName, params *RetryStepParams, body RetryStepJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.RetryStepWithBody(ctx, runID, step, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// RetryStepWithBody sends POST /api/v1/runs/{run_id}/steps/{step}/retry.
+func (a *API) RetryStepWithBody(ctx context.Context, runID RunID, step StepName, params *RetryStepParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/steps/%s/retry", runID, step)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, contentType, body, edit)
 }
 
 // GetSignIn sends GET /api/v1/sign-in.

@@ -100,7 +100,9 @@ func (st *steps) recover(b *builder, a *watchedRun, i int, r *bus.RecoverRequest
 	if p.states[i] = workflow.Waiting; r.As != "" {
 		p.states[i] = stateOf[r.As]
 	}
-	b.record.addRun(a.job, a.stepAttempt(i), r.Status(), r.Text()).By = r.By
+	o := b.record.addRun(a.job, a.stepAttempt(i), r.Status(), r.Text())
+	o.By, o.Result = r.By, r.Result
+	b.record.size += len(r.Result)
 	if len(r.Result) > 0 && p.needed(i) {
 		st.keep(b, a, i, r.Result)
 	}

@@ -34,7 +34,7 @@ func TestAFailedStepIsRetriedWhileOthersRun(t *testing.T) {
 	f.ends("extract", job.StatusSucceeded, `{"path":"/a"}`)
 	first := f.out["load"].RunID
 	f.ends("load", job.StatusFailed, ``)
-	f.wantSaid(`report skipped: it follows on success of step load, which is failed`)
+	f.wantSaid(`report skipped: it runs on success of step load, which ended as failed`)
 	_, err := f.recover(run, "load", "1", "", "")
 	f.wantRefused(err, "tell, which follows load, is running: wait for it or cancel it")
 	f.ends("tell", job.StatusSucceeded, ``)
@@ -59,12 +59,12 @@ func TestAFailedStepIsRetriedWhileOthersRun(t *testing.T) {
 	}
 	f.ends("load", job.StatusFailed, ``)
 	f.ends("tell", job.StatusFailed, ``)
-	f.wantSaid(`report skipped: it follows on success of step load, which is failed`)
+	f.wantSaid(`report skipped: it runs on success of step load, which ended as failed`)
 	if _, err := f.recover(run, "load", "2", job.StatusSucceeded, `{"rows":7}`); err != nil {
 		t.Fatal(err)
 	}
 	f.wantSaid(`load succeeded: resolved by ann; disk freed`, `report queued: it is decided again, as step load was retried or resolved`,
-		`tell queued: it is decided again, as step load was retried or resolved`, `tell skipped: it follows on failure of step load, which is succeeded`)
+		`tell queued: it is decided again, as step load was retried or resolved`, `tell skipped: it runs on failure of step load, which ended as succeeded`)
 	f.wantOut("long", "report")
 	f.ends("long", job.StatusSucceeded, ``)
 	f.ends("report", job.StatusSucceeded, ``)
@@ -106,7 +106,7 @@ func TestWhatIsResolvedReturnsAResult(t *testing.T) {
 	f.wantRefused(err, "must be succeeded or skipped")
 	_, err = f.recover(run, "b", "1", job.StatusSkipped, "1")
 	f.wantRefused(err, "is only for a step that counts as succeeded")
-	if !f.m.Cancels.Add(run, "cancelled") {
+	if !f.m.Cancels.Add(run, "cancelled", false) {
 		t.Fatal("not cancelled")
 	}
 	f.goOn()

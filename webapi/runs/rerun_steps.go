@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -249,7 +250,7 @@ func (rs *Runs) take(ctx context.Context, p *stepRerun) (map[string]bus.TakenSte
 		name := p.graph.Step(i).Name
 		t := bus.TakenStep{RunID: origin(p.rows[i])}
 		if needed[name] {
-			result, err := rs.resultOf(ctx, t.RunID, name)
+			result, err := resultOf(ctx, rs.history, t.RunID, name)
 			if err != nil {
 				return nil, err
 			}
@@ -265,8 +266,8 @@ func (rs *Runs) take(ctx context.Context, p *stepRerun) (map[string]bus.TakenSte
 }
 
 // resultOf returns what the run of a step returned: null if that was nothing.
-func (rs *Runs) resultOf(ctx context.Context, id job.RunID, step string) (json.RawMessage, error) {
-	attempts, err := rs.history.Run(ctx, id)
+func resultOf(ctx context.Context, history logstore.Store, id job.RunID, step string) (json.RawMessage, error) {
+	attempts, err := history.Run(ctx, id)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
 		return nil, problem.Explain(job.ErrConflict, reason.StepResultGone.With(step))

@@ -91,23 +91,51 @@ func (rs *Runs) pinned(ctx context.Context, of *runlog.Run) (*bus.JobEntry, erro
 // stepRuns returns what the history has of the runs of steps of a workflow's run, by step. They have its fire time.
 func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[string]*runlog.Run, error) {
 	at := of.RunID.Time()
-	page, err := rs.store.Runs(ctx, logstore.RunFilter{
+	filter := logstore.RunFilter{
 		Parent: of.RunID, Causes: []job.Cause{job.CauseStep}, From: at, To: at.Add(time.Millisecond), Limit: logstore.MaxRuns,
-	})
-	if err != nil {
-		return nil, problem.StoreAway(err)
 	}
-	if err := rs.explain(ctx, page.Runs); err != nil {
-		return nil, err
+	byID := map[job.RunID]*runlog.Run{}
+	for more := true; more; more = filter.Cursor != "" {
+		page, err := rs.store.Runs(ctx, filter)
+		if err != nil {
+			return nil, problem.StoreAway(err)
+		}
+		if err := rs.explain(ctx, page.Runs); err != nil {
+			return nil, err
+		}
+		for i := range page.Runs {
+			if r := &page.Runs[i]; r.Job == of.Job {
+				byID[r.RunID] = r
+			}
+		}
+		filter.Cursor = page.Next
 	}
-	rows := make(map[string]*runlog.Run, len(page.Runs))
-	for i := range page.Runs {
-		if r := &page.Runs[i]; r.Job == of.Job {
-			rows[r.Step] = r
+	rows := make(map[string]*runlog.Run, len(byID))
+	for _, r := range byID {
+		if rows[r.Step] == nil {
+			for round := 1; rows[r.Step] == nil || byID[job.RoundRunID(of.RunID, r.Step, round)] != nil; round++ { // each has left a row
+				rows[r.Step] = cmp.Or(byID[job.RoundRunID(of.RunID, r.Step, round)], r)
+			}
 		}
 	}
 	return rows, nil
 }
+
+// roundOf returns of which round of its step a row is; 0 is the first.
+func roundOf(of job.RunID, row *runlog.Run) (round int) {
+	for round = 1; round <= maxRounds; round++ {
+		if job.RoundRunID(of, row.Step, round) == row.RunID {
+			break
+		}
+	}
+	if round == 1 || round > maxRounds {
+		return 0
+	}
+	return round
+}
+
+// maxRounds bounds for how many rounds of a step it is told which one a row is of.
+const maxRounds = 100
 
 // The states of a step of which the history has no run.
 const (
@@ -125,6 +153,7 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 		states[i] = workflow.Waiting
 		if row := rows[j.Steps[i].Name]; row != nil {
 			addRun(&list.Steps[i], row)
+			list.Steps[i].Round = roundOf(of.RunID, row)
 			states[i] = stateOf(row.RunStatus())
 		}
 	}

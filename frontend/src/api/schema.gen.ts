@@ -1511,6 +1511,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/steps/{step}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a step of a workflow's run that is alive
+         * @description Begins another round of a step that ended badly or was cancelled. The steps that follow it
+         *     are decided again. A stop after a failure is lifted: the steps that it cancelled are
+         *     decided again, too. The response comes after that is committed. 409: the run has ended, the
+         *     step did not end badly, or a step that follows it is running.
+         */
+        post: operations["retryStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/steps/{step}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve a failed step of a workflow's run by hand
+         * @description A step that ended badly or was cancelled counts as succeeded or skipped from then on. The
+         *     steps that follow it are decided again, as by retryStep.
+         */
+        post: operations["resolveStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/cancel": {
         parameters: {
             query?: never;
@@ -5053,6 +5107,8 @@ export interface components {
             state: "waiting" | "ready" | "unknown" | "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
             /** @description The step's own run. Absent while the history has nothing of it */
             run_id?: string;
+            /** @description From 2 on: how often the step was begun or decided, as it was retried or resolved, or one that it follows. Absent in the first round */
+            round?: number;
             attempt?: number;
             /** @description The most attempts that it may have */
             attempts?: number;
@@ -5186,6 +5242,28 @@ export interface components {
             dry_run?: boolean;
             /** @description Chosen by the caller; a repeated request with the same key creates no second run. Defaults to a new one */
             key?: string;
+        };
+        RetryStepRequest: {
+            note?: string;
+            /** @description Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one */
+            key?: string;
+        };
+        ResolveStepRequest: {
+            /** @enum {string} */
+            as: "succeeded" | "skipped";
+            /** @description What the step returns, if it counts as succeeded: any JSON value of at most 64 KiB */
+            result?: unknown;
+            note?: string;
+            /** @description Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one */
+            key?: string;
+        };
+        StepAccepted: {
+            /** @description The step's own run in its new round */
+            run_id: string;
+            step: string;
+            round: number;
+            /** @description queued, or how the step was resolved */
+            status: components["schemas"]["Status"];
         };
         CancelRequest: {
             reason?: string;
@@ -5811,6 +5889,8 @@ export interface components {
         IncidentID: string;
         /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
         RunID: string;
+        /** @example load */
+        StepName: string;
         /** @description Fire time, inclusive. Defaults to one day before `to` */
         ReportFrom: string;
         /** @description Fire time, exclusive. Defaults to now */
@@ -6028,6 +6108,9 @@ export type RunMark = components['schemas']['RunMark'];
 export type MarkRequest = components['schemas']['MarkRequest'];
 export type Change = components['schemas']['Change'];
 export type RerunRequest = components['schemas']['RerunRequest'];
+export type RetryStepRequest = components['schemas']['RetryStepRequest'];
+export type ResolveStepRequest = components['schemas']['ResolveStepRequest'];
+export type StepAccepted = components['schemas']['StepAccepted'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type CancelAccepted = components['schemas']['CancelAccepted'];
 export type LogLine = components['schemas']['LogLine'];
@@ -6086,6 +6169,7 @@ export type ParameterCredentialId = components['parameters']['CredentialID'];
 export type ParameterChannelName = components['parameters']['ChannelName'];
 export type ParameterIncidentId = components['parameters']['IncidentID'];
 export type ParameterRunId = components['parameters']['RunID'];
+export type ParameterStepName = components['parameters']['StepName'];
 export type ParameterReportFrom = components['parameters']['ReportFrom'];
 export type ParameterReportTo = components['parameters']['ReportTo'];
 export type ParameterCursor = components['parameters']['Cursor'];
@@ -8556,6 +8640,76 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    retryStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryStepRequest"];
+            };
+        };
+        responses: {
+            /** @description The step is tried again */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resolveStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveStepRequest"];
+            };
+        };
+        responses: {
+            /** @description The step is resolved */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepAccepted"];
+                };
             };
             default: components["responses"]["Problem"];
         };

@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 // Commands returns what is done with runs.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newRunCommand(), newRerunCommand(), newMarkCommand(), newLogsCommand(), newWaitCommand(), newCancelCommand()}
+	return []*cobra.Command{newRunCommand(), newRerunCommand(), newRetryCommand(), newResolveCommand(), newMarkCommand(), newLogsCommand(), newWaitCommand(), newCancelCommand()}
 }
 
 // GetCommands returns what "get" shows of runs.

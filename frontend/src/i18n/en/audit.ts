@@ -63,6 +63,8 @@ export const audit = {
     setMyPassword: "Changed the password",
     endMySession: "Ended a session",
     rerunRun: "Reran",
+    retryStep: "Retried",
+    resolveStep: "Resolved",
     putAlert: "Saved the rule",
     deleteAlert: "Deleted the rule",
     putChannel: "Saved the channel",

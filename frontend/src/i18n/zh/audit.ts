@@ -59,6 +59,8 @@ export const audit: typeof english = {
     setMyPassword: "修改密码",
     endMySession: "结束会话",
     rerunRun: "重跑",
+    retryStep: "重试步骤",
+    resolveStep: "手工处理步骤",
     putAlert: "保存规则",
     deleteAlert: "删除规则",
     putChannel: "保存渠道",
