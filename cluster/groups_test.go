@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
 func TestAGroupIsRoutedFromItsFirstJobWithARouteOrLabelsOn(t *testing.T) {
@@ -47,6 +48,31 @@ func TestAGroupIsRoutedFromItsFirstJobWithARouteOrLabelsOn(t *testing.T) {
 		}
 		if _, err := w.conn.Groups().SetLimits(w.t.Context(), "limited", new(1), nil); err != nil || !routed("limited") {
 			w.t.Errorf("a group with a limit is not routed, %v", err)
+		}
+	})
+}
+
+func TestAGroupIsDispatchedAsTheStepsOfItsJobsNeed(t *testing.T) {
+	inCluster(t, func(w *world) {
+		put := func(name job.Name, change func(*job.Step)) *cluster.Group {
+			w.t.Helper()
+			j := job.Job{Job: name, Steps: []job.Step{{Step: workflow.Step{Name: "a"}, Task: job.Task{Handler: "h"}}, {Step: workflow.Step{Name: "b"}, Task: job.Task{Handler: "h"}}}}.WithDefaults()
+			change(&j.Steps[1])
+			w.put(j, cluster.Edit{At: time.Now()})
+			g, err := w.conn.Groups().Get(w.t.Context(), name.Group())
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			return &g
+		}
+		if g := put("plain/a", func(*job.Step) {}); g.Routed() || g.Governed() {
+			w.t.Errorf("steps for any instance: %+v", g)
+		}
+		if g := put("labels/a", func(s *job.Step) { s.Labels = job.Labels{"zone": "eu"} }); !g.Routed() || g.Governed() {
+			w.t.Errorf("a step with labels: %+v", g)
+		}
+		if g := put("high/a", func(s *job.Step) { s.Priority = job.PriorityHigh }); !g.Governed() {
+			w.t.Errorf("a step with a priority: %+v", g)
 		}
 	})
 }

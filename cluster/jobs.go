@@ -45,19 +45,35 @@ var kindJob = jet.Kind[job.Version]{
 	Decode: decodeVersion,
 }
 
+// dispatchOf reports whether runs of j, or of its steps, need a dispatcher that finds their instance, and one that
+// knows their priority.
+func dispatchOf(j *job.Job) (routed, governed bool) {
+	look := func(of *job.Job) {
+		body := bus.BodyOf(&job.Version{Job: *of})
+		routed, governed = routed || body.Routed(), governed || of.Priority != job.PriorityNormal
+	}
+	look(j)
+	for i := range j.Steps {
+		of := j.Steps[i].Effective(j)
+		look(&of)
+	}
+	return routed, governed
+}
+
 // Put saves j as the job's next version, and its script for the executors of the
 // group. j must be valid. When nothing would change, it returns the present version and
 // changed false. Errors: job.ErrConflict when the condition in e does not hold,
 // job.ErrInvalid when j names a script that the group does not have, job.ErrUnavailable.
 func (js Jobs) Put(ctx context.Context, j job.Job, e Edit) (entry *bus.JobEntry, changed bool, err error) {
 	ensure := js.conn.Groups().Ensure
-	if body := bus.BodyOf(&job.Version{Job: j}); body.Routed() {
+	routed, governed := dispatchOf(&j)
+	if routed {
 		ensure = js.conn.Groups().Route // earlier than its first run, which would wait for the consumer
 	}
 	if err := ensure(ctx, j.Job.Group()); err != nil {
 		return nil, false, err
 	}
-	if j.Priority != job.PriorityNormal {
+	if governed {
 		if err := js.conn.Groups().Govern(ctx, j.Job.Group()); err != nil {
 			return nil, false, err
 		}
