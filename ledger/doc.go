@@ -18,8 +18,9 @@
 //
 // The steps of a workflow's run are judged too: each by its edges, its condition, and how the steps
 // before it ended, and the run by how its steps did. The rules are written apart from those of package
-// workflow, by which the scheduler goes. That a step was cancelled, or that a person ended the run, no
-// graph can say: this is taken as it is recorded.
+// workflow, by which the scheduler goes. That a step was cancelled or resolved by a person, or that a
+// person ended the run, no graph can say: this is taken as it is recorded. Of the rounds of a step that
+// was retried, the newest counts.
 //
 // A schedule that shifts fires from days that its calendars exclude owes a fire on each of its own
 // days, which ran or was moved. To where it was moved only the record of that run says, as the

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -15,7 +16,7 @@ import (
 type graphJudge struct {
 	of  *job.Job    // as it was in the run's version
 	run *runlog.Run // the workflow's
-	// rows are the newest attempts of the steps' runs.
+	// rows are the newest attempts of the steps' runs, of all rounds.
 	rows map[job.RunID]*runlog.Run
 	// settled says that what the history does not know has not happened.
 	settled bool
@@ -24,8 +25,31 @@ type graphJudge struct {
 	holds func(s *job.Step) (holds bool, unknown, err error)
 }
 
-// row returns what is recorded of the run of a step, nil if nothing is.
-func (j *graphJudge) row(step string) *runlog.Run { return j.rows[job.StepRunID(j.run.RunID, step)] }
+// row returns what is recorded of the newest round of a step, nil if nothing is. Each round has left a row.
+func (j *graphJudge) row(step string) (newest *runlog.Run) {
+	for round := 1; ; round++ {
+		r := j.rows[job.RoundRunID(j.run.RunID, step, round)]
+		if r == nil {
+			return newest
+		}
+		newest = r
+	}
+}
+
+// strays returns the rows that are of no step of the version.
+func (j *graphJudge) strays() map[job.RunID]*runlog.Run {
+	strays := maps.Clone(j.rows)
+	for i := range j.of.Steps {
+		for round := 1; ; round++ {
+			id := job.RoundRunID(j.run.RunID, j.of.Steps[i].Name, round)
+			if j.rows[id] == nil {
+				break
+			}
+			delete(strays, id)
+		}
+	}
+	return strays
+}
 
 // status returns how a step has ended, "" if it has not.
 func (j *graphJudge) status(step string) job.Status {
@@ -41,21 +65,17 @@ func (j *graphJudge) judge() (steps []outcome.Step, wrong string) {
 	if !j.begun() {
 		return nil, ""
 	}
-	known := map[job.RunID]bool{}
 	var bad []string
 	for i := range j.of.Steps {
 		s := &j.of.Steps[i]
 		e := j.step(s)
-		known[e.RunID] = true
 		steps = append(steps, e)
 		if e.Outcome == outcome.StepDiscrepancy {
 			bad = append(bad, s.Name)
 		}
 	}
-	for id := range j.rows {
-		if !known[id] {
-			return steps, reason.StepOfNoWorkflow.With(id, j.run.Version)
-		}
+	for id := range j.strays() {
+		return steps, reason.StepOfNoWorkflow.With(id, j.run.Version)
 	}
 	if len(bad) > 0 {
 		return steps, reason.StepsContradict.With(strings.Join(bad, ", "))
@@ -83,7 +103,7 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	e := outcome.Step{Step: s.Name, RunID: job.StepRunID(j.run.RunID, s.Name), Outcome: outcome.StepPending}
 	r := j.row(s.Name)
 	if r != nil {
-		e.Status, e.Attempt, e.Reason = r.RunStatus(), r.Attempt, why(r)
+		e.RunID, e.Status, e.Attempt, e.Reason = r.RunID, r.RunStatus(), r.Attempt, why(r)
 		e.StartedAt, e.FinishedAt = r.RunStartedAt(), r.FinishedAt
 	}
 	contradict := func(why string) outcome.Step { return contradictStep(e, why) }
@@ -101,6 +121,9 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 		return e // whoever called it off did not ask the graph
 	default:
 		e.Outcome = outcome.StepRan
+	}
+	if reason.Read(string(r.Reason)).Code == reason.StepResolved.Code {
+		return e // nor did the person who resolved it
 	}
 	skips, open := j.edges(s)
 	ran := e.Outcome == outcome.StepRan

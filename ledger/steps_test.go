@@ -199,3 +199,29 @@ func TestEachStepIsLaidBesideTheGraph(t *testing.T) {
 		})
 	}
 }
+
+// A step that failed is retried, and one that it follows is resolved: the newest round of each counts.
+func TestTheNewestRoundOfAStepIsJudged(t *testing.T) {
+	w := newWorkflowWorld(t, nil, stepAfter("a"), stepAfter("b", "a"), stepAfter("c", "a"))
+	w.wrote(0, job.StatusRunning, func(u *logstore.Update) { u.Kind, u.StartedAt = runlog.KindStarted, noon.Add(time.Second) })
+	w.stepped("a", job.StatusPending)
+	w.stepped("a", job.StatusFailed, returned(""))
+	w.stepped("b", job.StatusSkipped)
+	w.stepped("c", job.StatusSkipped)
+	again := func(step string) func(*logstore.Update) {
+		return func(u *logstore.Update) { u.RunID = job.RoundRunID(workflowRun, step, 2) }
+	}
+	w.stepped("a", job.StatusPending, again("a"))
+	w.stepped("a", job.StatusSucceeded, again("a"), returned(""))
+	w.stepped("b", job.StatusPending, again("b"))
+	w.stepped("b", job.StatusSucceeded, again("b"), returned(""))
+	w.stepped("c", job.StatusSkipped, again("c"), because(reason.StepResolved.With("ann")))
+	w.wrote(0, job.StatusSucceeded, func(u *logstore.Update) { u.At = noon.Add(time.Minute) })
+	fire, got := w.steps()
+	if d := cmp.Diff("ran", fire); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"a ran", "b ran", "c skipped " + reason.StepResolved.With("ann")}, got); d != "" {
+		t.Error(d)
+	}
+}
