@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/journal"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 // decide has all shards decided up to an instant.
@@ -139,4 +140,36 @@ func TestTheAuditNamesThePartThatDoesNotAnswer(t *testing.T) {
 	n.put("billing/x", "@hourly")
 	n.broker.Stop()
 	n.problem(503, "unavailable", "GET", "/api/v1/ledger", nil, "NATS does not answer")
+}
+
+func TestTheLedgerOfAWorkflowHasItsStepsIfTheyAreAskedFor(t *testing.T) {
+	w := newWorld(t)
+	doc := map[string]any{
+		"job": "billing/x", "schedule": map[string]any{"cron": "* * * * * ?"},
+		"steps": []any{
+			map[string]any{"step": "extract", "task": map[string]any{"handler": "extract"}},
+			map[string]any{"step": "load", "after": "extract", "task": map[string]any{"handler": "load"}},
+		},
+	}
+	saved, _ := want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/x", doc)
+	fire := saved.Definition.EffectiveFrom.Truncate(time.Second).Add(time.Second)
+	whole := begun("billing/x", fire)
+	step := func(name string) logstore.Update {
+		u := whole
+		u.RunID, u.Cause, u.Parent, u.Step = job.StepRunID(whole.RunID, name), job.CauseStep, whole.RunID, name
+		return u
+	}
+	w.history(whole, started(whole, ""), step("extract"), step("load"), finished(step("extract"), job.StatusFailed, 0, fire.Add(time.Second)),
+		finished(step("load"), job.StatusSucceeded, 0, fire.Add(2*time.Second)), finished(whole, job.StatusFailed, 0, fire.Add(3*time.Second)))
+	w.decide(fire.Add(time.Hour))
+	path := "/api/v1/jobs/billing/x/ledger?from=" + fire.Format(time.RFC3339Nano) + "&to=" + fire.Add(time.Millisecond).Format(time.RFC3339Nano)
+	page, _ := want[outcome.JobPage](w, http.StatusOK, "GET", path, nil)
+	if len(page.Items) != 1 || page.Items[0].Outcome != outcome.Discrepancy || page.Items[0].Steps != nil || page.Counts.Discrepancies != 1 {
+		t.Fatalf("%+v", page)
+	}
+	page, _ = want[outcome.JobPage](w, http.StatusOK, "GET", path+"&steps=true", nil)
+	steps := page.Items[0].Steps
+	if len(steps) != 2 || steps[0].Outcome != outcome.StepRan || steps[1].Outcome != outcome.StepDiscrepancy || steps[1].RunID != step("load").RunID {
+		t.Errorf("%+v", steps)
+	}
 }
