@@ -1,6 +1,7 @@
 /** What an attempt publishes about itself: events, and batches of log lines. */
 
 import type { Instance } from "./instance";
+import { stringify } from "./json";
 import type { Outcome } from "./outcome";
 import { MARK } from "./pieces";
 import type { Progress } from "./run";
@@ -50,7 +51,7 @@ export class Events {
   }
 
   private end(outcome: Outcome, at: Date, lines: number): string {
-    return JSON.stringify({
+    return stringify({
       ...this.about("finished", at),
       finished_at: at.toISOString(),
       status: outcome.status,

@@ -11,7 +11,8 @@ export class NotJson extends Error {
 
 /**
  * Encode a value strictly. JSON.stringify makes null of NaN, and {} of a Map, without a word; here
- * both are errors. Fields that are undefined are left out, as JSON.stringify does.
+ * both are errors. A bigint is a whole number, as {@link parse} reads it. Fields that are undefined are
+ * left out, as JSON.stringify does.
  */
 export function encode(value: unknown, name: string): string {
   const places = new Map<unknown, string>();
@@ -28,17 +29,15 @@ export function encode(value: unknown, name: string): string {
       }
       places.set(part, place);
     }
-    return part;
+    return marked(part);
   });
-  return text ?? "null";
+  return unmarked(text ?? "null");
 }
 
 function wrongWith(value: unknown, inArray: boolean): string {
   switch (typeof value) {
     case "number":
       return Number.isFinite(value) ? "" : `${value}, which JSON does not have; return null or a finite number`;
-    case "bigint":
-      return "a bigint, which JSON does not have; return a number or a text";
     case "function":
     case "symbol":
       return `a ${typeof value}, which JSON does not have; leave it out`;
@@ -95,13 +94,27 @@ export function parse(text: string): unknown {
 
 /** JSON of a value that {@link parse} makes the same of: a bigint is a number. */
 export function stringify(value: unknown): string {
-  const marked = JSON.stringify(value, (_, part: unknown) => {
-    if (typeof part === "bigint") {
-      return MARK + part;
+  return unmarked(JSON.stringify(value, (_, part: unknown) => marked(part)));
+}
+
+/** What JSON.stringify writes for a part, until {@link unmarked} makes numbers of bigints. */
+function marked(part: unknown): unknown {
+  if (typeof part === "bigint") {
+    return MARK + part;
+  }
+  return typeof part === "string" && part.startsWith(MARK) ? MARK + part : part;
+}
+
+function unmarked(text: string): string {
+  if (!text.includes('"\\u0000')) {
+    return text;
+  }
+  return text.replace(/"(?:[^"\\]|\\.)*":?/g, (token) => {
+    if (!token.startsWith('"\\u0000') || token.endsWith(":")) {
+      return token; // names of fields are not marked
     }
-    return typeof part === "string" && part.startsWith(MARK) ? MARK + part : part;
+    return token.startsWith('"\\u0000\\u0000') ? `"${token.slice(7)}` : token.slice(7, -1);
   });
-  return marked.replace(/"\\u0000(?:(-?\d+)"|(?=\\u0000))/g, (_, digits?: string) => digits ?? '"');
 }
 
 /** Refuse a value that has a number which is too large for JavaScript, and so has become Infinity. */
@@ -143,7 +156,7 @@ export function encodeResult(value: unknown, mask: (text: string) => string): Re
     return { value: { cut: true, bytes, start: cut(mask(text), 8 << 10) }, note };
   }
   try {
-    return { value: JSON.parse(mask(text)), note: "" };
+    return { value: parse(mask(text)), note: "" };
   } catch {
     return { note: "the result was left out: a secret is a part of it" };
   }
