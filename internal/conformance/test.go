@@ -24,6 +24,7 @@ type Case struct {
 	Level   Level
 	Slow    bool          // takes more than ten seconds
 	Payload int32         // max_payload of NATS; 0 is the usual 1 MiB
+	Newer   bool          // what its triggers have is in no schema yet
 	Ahead   time.Duration // by how much NATS' clock is ahead of the executor's
 
 	run func(t *test)
