@@ -26,6 +26,8 @@ const (
 	// MaxChain is how many parents a run may have above it. Cycles are refused when jobs
 	// are saved; this stops one that two people saved at the same moment.
 	MaxChain = 100
+	// MaxCalls is how many calls of workflows may lead to a run, for the same reason.
+	MaxCalls = 8
 )
 
 // Child is a job that runs after this one. In JSON it may also be written as the name

@@ -23,6 +23,9 @@ type Step struct {
 	// If is a condition on params, results and status. The step is skipped if it is false.
 	If   string `json:"if,omitempty"`
 	Task Task   `json:"task,omitzero"`
+	// Call is the job that the step runs in the place of a task: of any group, with Params. Documents cannot have
+	// it yet.
+	Call Name `json:"-"`
 	// Params is any JSON value, in whose texts references are replaced; see [workflow.Reference].
 	// Without it the step gets those of the run.
 	Params   json.RawMessage `json:"params,omitempty"`

@@ -38,7 +38,7 @@ const (
 	DeferredWorkflow DeferredKind = "workflow"
 	DeferredSteps    DeferredKind = "steps"
 	DeferredResult   DeferredKind = "result"
-	// DeferredChild tells Job's owner that a run of a parent has ended.
+	// DeferredChild is a letter to Job's owner: a run of a parent has ended, or one of Call, CallEnd and CallOff.
 	DeferredChild DeferredKind = "child"
 	// DeferredLetter is the same for a Job in a shard of another partition. It is on the subject of
 	// the parent's shard, whose owner relays it: as a DeferredChild, with Letter.
@@ -90,6 +90,12 @@ type Deferred struct {
 	// said so. That item has a Letter too, whose sequence is 0: it is not known before it is stored.
 	Parent *ParentEnd `json:"parent,omitempty"`
 	Letter *LetterID  `json:"letter,omitempty"`
+	// Call asks for a run of Job. CallEnd answers to the Job that called, CallOff ends a run of the called Job.
+	// Caller is who called the run of an item.
+	Call    *Call    `json:"call,omitempty"`
+	CallEnd *CallEnd `json:"call_end,omitempty"`
+	CallOff *CallOff `json:"call_off,omitempty"`
+	Caller  *Caller  `json:"caller,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
@@ -209,7 +215,7 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 		}
 	case DeferredChild, DeferredLetter:
 		switch {
-		case d.Parent == nil:
+		case d.Parent == nil && d.Call == nil && d.CallEnd == nil && d.CallOff == nil:
 			missing = "parent"
 		case d.Kind == DeferredLetter && d.Letter == nil:
 			missing = "letter"

@@ -49,6 +49,7 @@ type WorkflowBody struct {
 type StepBody struct {
 	workflow.Step
 	If          string       `json:"if,omitempty"`
+	Call        job.Name     `json:"call,omitempty"` // the job that the step runs in the place of a task
 	StartWithin job.Duration `json:"start_within,omitempty"`
 	// Body has the parameters as they are written, none for those of the run.
 	Body bus.TriggerBody `json:"body"`
@@ -77,7 +78,7 @@ func workflowOf(v *job.Version) *WorkflowBody {
 	for i := range v.Steps {
 		s := &v.Steps[i]
 		of := s.Effective(&v.Job)
-		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, StartWithin: of.StartWithin, Body: bus.BodyOf(&job.Version{Job: of})})
+		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, Call: s.Call, StartWithin: of.StartWithin, Body: bus.BodyOf(&job.Version{Job: of})})
 	}
 	return w
 }

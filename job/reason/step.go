@@ -8,6 +8,10 @@ var (
 	StepParams         = One{define("step_params", "its parameters cannot be computed: {why:free}")}
 	StepParamsTooLarge = Two{define("step_params_too_large", "its parameters have {bytes:number} bytes; at most {most:number} are passed on")}
 	StepResultTooLarge = Two{define("step_result_too_large", "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept")}
+	CallRefused        = One{define("call_refused", "the called job {job:word} did not run")}
+	CalledUnknown      = None{define("called_unknown", "there is no such job")}
+	CallsTooDeep       = Two{define("calls_too_deep", "calls are nested {nested:number} deep; at most {most:number} are allowed")}
+	CallTimedOut       = One{define("call_timed_out", "the step that called it took longer than {limit:duration}")}
 	StepStopped        = One{define("step_stopped", "step {step:word} ended badly, after which no further step begins")}
 	StepTaken          = One{define("step_taken", "taken over from run {run_id:word}")}
 	StepReadParams     = None{define("step_read_params", "it read parameters that are changed now")}

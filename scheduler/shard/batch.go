@@ -101,6 +101,7 @@ type attempt struct {
 	endBy    int64 // the same
 	parent   job.RunID
 	depth    int
+	caller   *journal.Caller          // the step that called the run; nil: none has
 	step     string                   // of a workflow; "": it is none
 	given    json.RawMessage          // parameters in the place of the job's, of a workflow
 	taken    map[string]bus.TakenStep // steps that are not done again, until the run begins
@@ -199,7 +200,7 @@ func (b *builder) compact() {
 
 // waitIn adds the deferred item that says where a run is.
 func (b *builder) waitIn(d *journal.Deferred, a *watchedRun) *item {
-	d.Job, d.Given, d.Taken = a.job, a.given, a.taken
+	d.Job, d.Given, d.Taken, d.Caller = a.job, a.given, a.taken, a.caller
 	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)
 }

@@ -24,7 +24,7 @@
 //	delays      what fixed-delay jobs wait for
 //	sweep       the position in time, and what is due up to now
 //	Relay       ends of parents whose children are in another partition
-//	children    ends of parents: tells children, runs jobs of this shard
+//	children    ends of parents: tells children, runs jobs of this shard (call.go: those that steps call)
 //	Failures    runs in a row that ended badly, and jobs to pause for it
 //	Events      the position in EVT, and ends of attempts without effect yet
 //	Cancels     wishes to end runs
@@ -97,6 +97,9 @@
 // run. Its id follows from the workflow's run and the step's name, its cause is "step", and its parent is
 // the workflow's run. The job's overlap, children, failures and delays count the workflow's run alone.
 // The result of a step is an item, too, for as long as another step may ask for it.
+//
+// A step may call another job, of any shard. The called run has the id of the step, and its owner answers with
+// its end. Calls, answers and call-offs are letters, as the ends of parents are.
 //
 // The end of a step decides in the same batch what follows in the graph. Steps begin as batches
 // have room, as pieces do. When a run is called off, steps that have not begun are cancelled and those that have

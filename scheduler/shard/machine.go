@@ -104,6 +104,7 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 	m.children = children{
 		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, relay: m.Relay, runs: &m.runs,
 	}
+	m.steps.post = m.children.post
 	m.Failures = &Failures{cfg: config, items: items, byJob: map[uint32]*failureCount{}}
 	m.Events = &Events{seq: cursor.EventSeq, made: cursor.EventsMade}
 	m.Cancels = &Cancels{jobs: jobs, items: items, events: m.Events, runs: &m.runs}

@@ -56,14 +56,18 @@ func (r *recorder) add(name job.Name, version int32, v verdict) {
 
 // addRun records what becomes of one run, and returns the outcome that says so.
 func (r *recorder) addRun(name job.Name, of attempt, s job.Status, reason string) *journal.Outcome {
+	step := of.step
+	if of.caller != nil {
+		step = of.caller.Step
+	}
 	o := journal.Outcome{
-		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Step: of.step, Total: of.total,
+		Status: s, Cause: of.cause, Reason: reason, FireTime: instant(of.fireTime), ParentRun: of.parent, Step: step, Total: of.total,
 		Jobs: []string{journal.JobVersion(name, int(of.version))}, RunIDs: []job.RunID{of.runID},
 	}
 	if of.number > 1 {
 		o.Attempt = of.number
 	}
 	r.outcomes = append(r.outcomes, o)
-	r.size += outcomeSize + len(name) + len(of.runID) + len(reason) + len(of.step)
+	r.size += outcomeSize + len(name) + len(of.runID) + len(reason) + len(step)
 	return &r.outcomes[len(r.outcomes)-1]
 }

@@ -95,7 +95,7 @@ func (r *Relay) keep(d *journal.Deferred, i *item) {
 // passes notes that the end of a parent takes effect. It returns false for one from another
 // partition that has come before.
 func (r *Relay) passes(a *arrival) bool {
-	w := a.letter
+	w := a.Letter
 	if w == nil {
 		return true
 	}

@@ -273,6 +273,10 @@ func (a *watchedRun) stepsAt() int64 {
 		switch {
 		case s.stage == retrying:
 			sooner(s.due)
+		case s.calls():
+			if !s.killed {
+				sooner(s.endBy)
+			}
 		case s.startBy != 0:
 			sooner(s.startBy + startMargin.Milliseconds())
 		}

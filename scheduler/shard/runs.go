@@ -63,6 +63,7 @@ type runs struct {
 // jobRuns are the watched runs of one job.
 type jobRuns struct {
 	waking bool // the job is among the machine's wakes
+	called int  // how many of the runs steps of workflows have called
 
 	active []*watchedRun // triggered, or waiting for a retry
 	queue  []*watchedRun // the one that has waited longest first
@@ -104,6 +105,9 @@ func (rs *runs) add(a *watchedRun) {
 	} else {
 		r.active = append(r.active, a)
 	}
+	if a.caller != nil {
+		r.called++
+	}
 	rs.byID[a.runID] = a
 	rs.arm(a.jobID)
 }
@@ -112,11 +116,16 @@ func (rs *runs) add(a *watchedRun) {
 func (rs *runs) drop(a *watchedRun) {
 	a.over = true
 	rs.items.release(a.item)
-	delete(rs.byID, a.runID)
+	if rs.byID[a.runID] == a { // not a step that has called a run of that id
+		delete(rs.byID, a.runID)
+	}
 	if a.of != nil {
 		return
 	}
 	r := rs.byJob[a.jobID]
+	if a.caller != nil {
+		r.called--
+	}
 	if a.steps != nil {
 		rs.steps.drop(a)
 	}
@@ -386,11 +395,15 @@ func (rs *runs) beginHere(b *builder, a *watchedRun) {
 }
 
 // follows returns how many messages the next step of a run of the job may take: to
-// trigger it, to say how far it or its pieces are, or to end it, with one for each child,
+// trigger it, to say how far it or its pieces are, or to end it, with one for each child or for the caller,
 // one for the count of failures, the wish to pause or the success, and one for a fixed delay. The end of
 // a step takes fewer: its result, and how far its workflow has come.
 func (rs *runs) follows(id uint32) int {
-	return max(launch, len(rs.jobs.at(id).newest().Children)+2)
+	letters := len(rs.jobs.at(id).newest().Children)
+	if r := rs.byJob[id]; r != nil && r.called > 0 {
+		letters = max(letters, 1)
+	}
+	return max(launch, letters+2)
 }
 
 // rules returns by what a run is judged: its job's newest version, or its step.

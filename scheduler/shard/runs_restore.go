@@ -31,7 +31,7 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 		return err
 	}
 	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
-	a.given, a.taken = d.Given, d.Taken
+	a.given, a.taken, a.caller = d.Given, d.Taken, d.Caller
 	if d.Pieces != nil {
 		if err := a.restorePieces(d); err != nil {
 			return err

@@ -105,7 +105,10 @@ func TestMoreStaleRetriesThanABatchHasRoomForEndInThoseThatFollow(t *testing.T) 
 		}
 	}
 	at := (runs+1)*time.Minute + time.Second
-	b.m.jobs.at(0).plans[0].Children = []job.Child{{Job: "g/child"}} // so that each end takes a message
+	for _, a := range b.m.runs.byJob[0].active { // were they called, so that each end takes a message
+		a.caller = &journal.Caller{Job: "g/other", RunID: a.runID, Step: "s"}
+		b.m.runs.byJob[0].called++
+	}
 	seq++
 	b.endOf(seq, runs+1, job.StatusSucceeded, at)
 	var dropped []string

@@ -50,6 +50,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	// What is left of the batch is for the rest of long runs, and for the past.
 	m.pieces.sendAll(b)
 	m.steps.sendAll(b, m.runs.follows)
+	m.steps.sendCallOffs(b)
 	if !m.sweep.on() && len(m.versions.late) == 0 {
 		m.Backfills.fill(b)
 	}
@@ -73,7 +74,11 @@ func (m *Machine) runEnded(b *builder, a *watchedRun, s job.Status, result json.
 		m.steps.ended(b, a, s, result)
 		return
 	}
-	m.children.tell(b, a, s, result, at)
+	if a.caller != nil {
+		m.children.answer(b, a, s, result, at)
+	} else {
+		m.children.tell(b, a, s, result, at)
+	}
 	if a.cause == job.CauseBackfill {
 		m.Backfills.wake(a.jobID)
 	} else {

@@ -30,9 +30,11 @@ type steps struct {
 	definitions map[unique.Handle[body]]*definition
 	sending     []*watchedRun // runs with steps that may begin, or whose end is to be seen
 	unwritten   []*watchedRun // runs that have come further than the stream knows
+	callingOff  []callingOff  // calls whose runs are to end
 
-	arm func(id uint32)                                                                 // sets when a job needs attention again
-	end func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // sets the final status of a run
+	post func(b *builder, d *journal.Deferred)                                           // leaves a letter for the owner of a job
+	arm  func(id uint32)                                                                 // sets when a job needs attention again
+	end  func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // sets the final status of a run
 }
 
 // definition returns the workflow of a body.
@@ -173,7 +175,11 @@ func (st *steps) send(b *builder, a *watchedRun, most, room int) (n int, full bo
 		case n == most:
 			return n, true
 		}
-		st.sendStep(b, a, i)
+		if p.called(i) != "" {
+			st.call(b, a, i)
+		} else {
+			st.sendStep(b, a, i)
+		}
 		n++
 	}
 	return n, false
@@ -256,6 +262,8 @@ func (st *steps) wake(b *builder, a *watchedRun, deleted bool, room int, rs *run
 		st.callOff(b, a, job.StatusTimedOut, reason.WorkflowTimedOut.With(job.Duration(instant(a.endBy).Sub(instant(a.since)))), false)
 	case p.ending.Ending != "":
 		st.kill(b, a, p.ending.Reason) // an earlier owner may have died in between
+	case p.ending.Stopped && p.def.OnFailure == job.FailureCancels:
+		st.kill(b, a, reason.Cancelled.String())
 	}
 	for i := range p.states {
 		s := p.out[i]
@@ -275,6 +283,10 @@ func (st *steps) wake(b *builder, a *watchedRun, deleted bool, room int, rs *run
 		case s.stage == retrying && s.due <= now:
 			f := rs.launch(b, s)
 			b.record.addRun(s.job, s.attempt, f.status, f.reason)
+		case s.calls():
+			if s.endBy != 0 && s.endBy <= now && !s.killed {
+				st.callOffCalled(s, reason.CallTimedOut.With(p.def.Steps[i].Body.Timeout))
+			}
 		case s.expired(now):
 			rs.endHere(b, s, job.StatusMissed, reason.NobodyBegan.With(p.def.rules[i].StartWithin))
 		}
@@ -314,7 +326,11 @@ func (st *steps) kill(b *builder, a *watchedRun, why string) {
 		if p.def.graph.Step(i).Finally && !p.ending.Force {
 			continue
 		}
-		if s.stage == triggered && !s.killed {
+		switch {
+		case s.stage != triggered || s.killed:
+		case s.calls():
+			st.callOffCalled(s, why)
+		default:
 			s.killed = true
 			b.Kills = append(b.Kills, Kill{Job: a.job, RunID: s.runID, Reason: why})
 		}
@@ -358,7 +374,9 @@ func (st *steps) drop(a *watchedRun) {
 	for _, i := range slices.Sorted(maps.Keys(p.out)) { // of a job that is removed
 		p.out[i].over = true
 		st.items.release(p.out[i].item)
-		delete(st.byID, p.out[i].runID)
+		if st.byID[p.out[i].runID] == p.out[i] {
+			delete(st.byID, p.out[i].runID)
+		}
 	}
 	if p.def.uses--; p.def.uses == 0 {
 		delete(st.definitions, a.body)

@@ -70,6 +70,9 @@ func (st *steps) restoreStep(s *watchedRun, t *bus.Trigger) bool {
 		st.items.release(old.item)
 	}
 	s.of, s.index = a, i
-	a.steps.out[i], st.byID[s.runID] = s, s
+	a.steps.out[i] = s
+	if !s.calls() {
+		st.byID[s.runID] = s
+	}
 	return true
 }
