@@ -1,11 +1,13 @@
 package webapi
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -90,5 +92,39 @@ func TestAWorkflowIsFoundByWhatItsStepsHave(t *testing.T) {
 	}
 	if len(list.Items) != 2 {
 		t.Errorf("%+v", list)
+	}
+}
+
+func TestAReferenceToAFieldThatNoResultHasIsWorthAWarning(t *testing.T) {
+	w := newWorld(t)
+	w.heartbeat("billing", "i1", fleet.InstanceOnline)
+	for handler, schema := range map[string]string{
+		"check": `{"type":"object","properties":{"rows":{"type":"integer"},"day":{"type":"string"}}}`,
+		"open":  `{"type":"object","properties":{"rows":{"type":"integer"}},"additionalProperties":true}`,
+	} {
+		h := &bus.Handler{Group: "billing", Handler: handler, Result: json.RawMessage(schema), Instance: "i", At: noon}
+		data, err := json.Marshal(h)
+		w.check(err)
+		_, err = w.conn.JS.Publish(w.Context(), h.Subject(), data)
+		w.check(err)
+	}
+	warnings := func(params string) (texts []string) {
+		t.Helper()
+		task := func(handler string) map[string]any { return map[string]any{"handler": handler} }
+		r, _ := want[PutJobResult](w, http.StatusOK, "PUT", "/api/v1/jobs/billing/flow?dry_run=true", flow("billing/flow",
+			map[string]any{"step": "check", "task": task("check")}, map[string]any{"step": "open", "task": task("open")},
+			map[string]any{"step": "load", "after": []string{"check", "open"}, "task": task("check"), "params": params}))
+		for _, warning := range r.Warnings {
+			texts = append(texts, warning.Field+" "+string(warning.Reason))
+		}
+		return texts
+	}
+	if got := warnings("${results.check.row}"); !slices.Equal(got, []string{"steps[2].params results.check has no field row; it has day, rows"}) {
+		t.Errorf("%q", got)
+	}
+	for _, fine := range []string{"${results.check.rows}", "${results.check.row?}", "${results.check}", "${results.open.row}"} {
+		if got := warnings(fine); len(got) != 0 {
+			t.Errorf("%s: %q", fine, got)
+		}
 	}
 }

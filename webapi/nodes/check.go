@@ -57,7 +57,11 @@ func (v *View) checkJob(ctx context.Context, j *job.Job, by executors) (warnings
 			}
 		}
 	}
-	return warnings, c.params(ctx, j)
+	found, err := c.results(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return append(warnings, found...), c.params(ctx, j)
 }
 
 // CheckGiven checks the parameters that a run of a job is given against the schemas of the handlers that get
