@@ -27,6 +27,7 @@ var (
 	StepRetried        = One{define("step_retried", "retried by {by:word}")}
 	StepResolved       = One{define("step_resolved", "resolved by {by:word}")}
 	StepDecidedAgain   = One{define("step_decided_again", "it is decided again, as step {step:word} was retried or resolved")}
+	StepResultCut      = None{define("step_result_cut", "other steps refer to its result, which was too large and was cut")}
 	StepUnknown        = None{define("step_unknown", "it had begun, and nothing is known of its run any more")}
 	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
 	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -31,7 +32,24 @@ type end struct {
 	final    bool          // or that none may
 	after    time.Duration // it wants the next one so long after this end; 0 leaves that to the rule
 	piece    bus.Piece
+	cut      bool // the result is not all that was returned
 	begun    bool // it is no end, but the beginning of what had to begin in time
+}
+
+// resultCut reports whether an event of a success says that its result is not all that was returned.
+func resultCut(e *bus.Event) bool {
+	if e.Status != job.StatusSucceeded || e.Message == "" {
+		return false
+	}
+	for said := reason.Read(e.Message); ; said = *said.And {
+		switch said.Code {
+		case reason.ResultCut.Code, reason.ResultLeftOut.Code, reason.EndTooLarge.Code:
+			return true
+		}
+		if said.And == nil {
+			return false
+		}
+	}
 }
 
 // Seq returns the sequence of EVT up to which events have been told.

@@ -164,7 +164,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	}
 	m.Events.ends = append(m.Events.ends, &end{
 		seq: seq, at: at, run: e.RunID, job: e.Job, attempt: e.Attempt, status: e.Status, exitCode: e.ExitCode, result: e.Result, retry: e.Retry,
-		final: e.Final, after: e.RetryAfter.Std(), piece: e.Piece,
+		final: e.Final, after: e.RetryAfter.Std(), piece: e.Piece, cut: resultCut(e),
 	})
 }
 

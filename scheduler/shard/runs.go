@@ -378,6 +378,10 @@ func (rs *runs) endAttempt(b *builder, a *watchedRun, e *end) bool {
 	if rs.retry(b, a, e) {
 		return true
 	}
+	if a.of != nil && e.cut && a.of.steps.needed(a.index) {
+		rs.endHere(b, a, job.StatusFailed, reason.StepResultCut.String())
+		return true
+	}
 	if e.retry { // the executor has promised what does not come
 		b.record.addRun(a.job, a.attempt, e.status, "there is no further attempt")
 	}

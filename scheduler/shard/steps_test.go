@@ -518,3 +518,25 @@ func TestARunThatRepeatsAnotherTakesStepsOver(t *testing.T) {
 		t.Errorf("a job without steps: %v", err)
 	}
 }
+
+func TestAStepFailsWhoseResultIsCutAndUsed(t *testing.T) {
+	f := newFlow(t, after("a"), with(after("b", "a"), params(`"${results.a}"`)), after("c"))
+	f.fire()
+	ends := func(step string) {
+		t.Helper()
+		of := f.out[step]
+		delete(f.out, step)
+		e := bus.EventOf(of, bus.EventFinished, noon.Add(f.now))
+		result, note := bus.CutResult(json.RawMessage(`"` + strings.Repeat("x", bus.MaxResult) + `"`))
+		e.Status, e.Result, e.Message = job.StatusSucceeded, result, note
+		f.seq++
+		f.m.Event(e, f.seq, noon.Add(f.now).UnixMilli())
+		f.goOn()
+	}
+	ends("c") // nobody asks for it
+	f.wantSaid()
+	ends("a")
+	f.wantSaid(`a failed: other steps refer to its result, which was too large and was cut`,
+		`b skipped: it runs on success of step a, which ended as failed`, `run failed: 1 of 3 steps ended badly: a`)
+	f.wantOver()
+}

@@ -198,6 +198,7 @@ export const reasons = {
   step_retried: "retried by {by:word}",
   step_resolved: "resolved by {by:word}",
   step_decided_again: "it is decided again, as step {step:word} was retried or resolved",
+  step_result_cut: "other steps refer to its result, which was too large and was cut",
   step_unknown: "it had begun, and nothing is known of its run any more",
   workflow_deleted: "the job was deleted before the step began",
   workflow_timed_out: "the run took longer than {limit:duration}",

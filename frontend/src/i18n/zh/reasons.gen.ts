@@ -199,6 +199,7 @@ export const reasons: Record<ReasonCode, string> = {
   step_retried: "由 {by:word} 重试",
   step_resolved: "由 {by:word} 手工处理",
   step_decided_again: "步骤 {step:word} 已重试或手工处理，因此重新判定",
+  step_result_cut: "其他步骤引用了它的返回结果，而该结果过大，已被截断",
   step_unknown: "步骤已开始，但其运行情况已无从得知",
   workflow_deleted: "步骤开始前任务已被删除",
   workflow_timed_out: "运行时间超过 {limit:duration}",
