@@ -85,7 +85,7 @@ export const GraphBox = memo(function GraphBox(p: BoxProps) {
     <div
       id={p.id}
       role="treeitem"
-      aria-label={p.label}
+      aria-label={p.plain ? p.label : undefined}
       aria-selected={p.chosen}
       aria-level={1}
       aria-posinset={p.at}
@@ -97,8 +97,9 @@ export const GraphBox = memo(function GraphBox(p: BoxProps) {
         p.name
       ) : (
         <>
+          <span className="sr">{p.label}</span>
           <StepIcon kind={p.kind} many={p.many > 1} />
-          <span className="gtext">
+          <span className="gtext" aria-hidden>
             <span className="gname">
               <b className="trunc" dir="auto">
                 {p.name}

@@ -1,0 +1,94 @@
+import { expect, it } from "vitest";
+import { axe } from "./browser.ts";
+import { stage } from "./stage.ts";
+
+const steps = [
+  { step: "extract", title: "Extract orders", task: { shell: "echo taken" } },
+  { step: "clean", after: ["extract"], task: { shell: "echo boom >&2; exit 4" } },
+  { step: "load", after: ["clean"], task: { shell: "true" } },
+  { step: "tell", after: [{ step: "clean", on: "failure" }], task: { shell: "true" } },
+  { step: "unlock", finally: true, task: { shell: "true" } },
+];
+
+const { program, open } = stage(async (p) => {
+  await p.api("PUT", "/jobs/default/nightly", { job: "default/nightly", schedule: {}, steps });
+});
+
+it("the run of a workflow is walked by the keyboard, and each step says why and what it printed", async () => {
+  const run = await program.run("default/nightly");
+  const { page, faults, close } = await open(`/runs/${run}`);
+  const tree = page.getByRole("tree");
+  await tree.getByRole("treeitem", { name: "step 2 of 5, clean, failed, after extract" }).waitFor();
+  await tree.getByRole("treeitem", { name: "step 3 of 5, load, skipped, after clean" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await tree.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("f");
+  await page.keyboard.press("Enter");
+  const panel = page.getByRole("complementary", { name: "Step clean" });
+  await panel.getByText("exit code 4").first().waitFor();
+  await panel.locator(".ll").getByText("boom").waitFor();
+  expect(page.url()).toContain("step=clean");
+  expect(await axe(page)).toEqual([]);
+
+  await page.reload();
+  await panel.locator(".ll").getByText("boom").waitFor();
+  await tree.focus();
+  await page.keyboard.press("g");
+  const table = page.getByRole("table");
+  await table.getByRole("row", { name: /load.*Skipped.*clean/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Timeline", exact: true }).click();
+  await page.getByRole("button", { name: /^Extract orders, Succeeded, .*critical path/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await panel.getByRole("link", { name: "Open as run" }).click();
+  await page.getByRole("link", { name: /Step of run/ }).click();
+  await tree.waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("the page of a workflow shows its graph, and lists say how many steps it has", async () => {
+  const { page, faults, close } = await open("/jobs", { lang: "zh" });
+  await page.getByText("5 个步骤").waitFor();
+  await page.goto(`${program.url}/jobs/default/nightly/graph`);
+  await page.getByRole("treeitem", { name: "步骤 4/5，tell，依赖 clean" }).click();
+  await page.locator(".jsonbox", { hasText: "on: failure" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("steps are edited as a form and as YAML beside their graph, which marks what is wrong", async () => {
+  const { page, faults, close } = await open("/jobs/default/nightly/edit");
+  const item = (name: string) => page.locator(".stepitem", { hasText: name });
+  await page.getByRole("button", { name: "YAML", exact: true }).click();
+  await page.locator(".cm-content").getByText("steps:").waitFor();
+  await page.getByRole("button", { name: "Form", exact: true }).click();
+  await item("unlock").waitFor();
+  await page.getByText("No changes").waitFor();
+
+  await page.getByRole("treeitem", { name: /, load,/ }).click();
+  expect(await axe(page)).toEqual([]);
+  const condition = page.locator(".stepfields").getByLabel(/^If/);
+  await condition.fill("results.nobody.rows > 0");
+  await condition.blur();
+  await item("load").getByText("has a problem").waitFor();
+  await page.getByRole("treeitem", { name: /, load, has a problem/ }).waitFor();
+  await condition.fill("");
+  const name = page.locator(".stepfields").getByLabel("Name", { exact: true });
+  await name.fill("store");
+  await page.getByRole("treeitem", { name: /, store, after clean/ }).waitFor();
+  await page.getByRole("button", { name: /^Save as v2/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: /Save/ }).click();
+  await page.waitForURL(/jobs\/default\/nightly$/);
+  const saved = await program.api<{ definition: { steps: { step: string }[] } }>(
+    "GET",
+    "/jobs/default/nightly",
+  );
+  expect(saved.definition.steps.map((s) => s.step)).toEqual(["extract", "clean", "store", "tell", "unlock"]);
+  expect(faults).toEqual([]);
+  await close();
+});
