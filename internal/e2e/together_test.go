@@ -44,6 +44,19 @@ var ofCrew = []kind{
 	{name: "failover", make: routed(job.RouteFailover)},
 	{name: "last", make: routed(job.RouteLast)},
 	{name: "broadcast", pieces: 1, make: routed(job.RouteBroadcast)},
+	{
+		name: "steps", make: func(j *job.Job) {
+			*j = withSteps(j, calling("first"), calling("left", "first"), calling("right", "first"), calling("last", "left", "right"))
+		},
+		steps: map[string]client.Status{"first": job.StatusSucceeded, "left": job.StatusSucceeded, "right": job.StatusSucceeded, "last": job.StatusSucceeded},
+	},
+}
+
+// calling returns a step that calls the handler which writes into the journal.
+func calling(name string, after ...string) job.Step {
+	s := given(doing(name, "", after...), `{"seconds": 0.1, "attempts": 1}`)
+	s.Task = job.Task{Handler: "journal"}
+	return s
 }
 
 // writes makes the job call the handler that writes into the journal, and that fails until so
@@ -90,9 +103,11 @@ func TestTogetherExecutorsInAllLanguagesDoEachRun(t *testing.T) {
 	a.journal = readJournal(t, c.journal)
 	a.checkLedger(t, c, begun)
 	a.check(t)
+	a.checkSteps(t, c.api)
 	a.checkDoubles(t)
 	a.figures(t, nil)
 	w.checkShares(t, a)
+	w.checkShareOfSteps(t, a)
 	letters, err := client.Read[client.DeadLetterPage](c.api.ListDeadLetters(t.Context(), &client.ListDeadLettersParams{}))
 	if err != nil || letters.Total > 0 {
 		t.Errorf("there are dead letters: %+v, %v", letters, err)
@@ -106,18 +121,26 @@ func TestTogetherExecutorsInAllLanguagesDoEachRun(t *testing.T) {
 // once: NATS was stopped in order, and has forgotten nothing.
 func (a *audit) checkDoubles(t *testing.T) {
 	t.Helper()
+	of := map[job.RunID]*client.Run{} // of a step, that of its workflow
+	for i := range a.runs {
+		r := &a.runs[i]
+		of[r.RunID] = r
+		for step := range a.kind(r.Job).steps {
+			of[job.StepRunID(r.RunID, step)] = r
+		}
+	}
 	wrong := differences{}
 	for id, deliveries := range a.journal {
 		slices.Sort(deliveries)
-		i := slices.IndexFunc(a.runs, func(r client.Run) bool { return r.RunID == id })
-		if i < 0 {
+		r, ok := of[id]
+		if !ok {
 			wrong.add("runs that are not in the history", "%s", id)
 			continue
 		}
-		k := a.kind(a.runs[i].Job)
-		single := k.attempts == 0 && k.pieces == 0 && a.runs[i].Total == 0
+		k := a.kind(r.Job)
+		single := k.attempts == 0 && k.pieces == 0 && r.Total == 0
 		if single && len(slices.Compact(slices.Clone(deliveries))) < len(deliveries) {
-			wrong.add("runs done twice by one delivery", "%s of %s: %v", id, a.runs[i].Job, deliveries)
+			wrong.add("runs done twice by one delivery", "%s of %s: %v", id, r.Job, deliveries)
 		}
 	}
 	wrong.report(t)
@@ -154,6 +177,31 @@ func (w *crew) checkShares(t *testing.T, a *audit) {
 			}
 			return err
 		})
+	}
+}
+
+// checkShareOfSteps wants each executor to have done a step.
+func (w *crew) checkShareOfSteps(t *testing.T, a *audit) {
+	t.Helper()
+	missing := map[string]bool{}
+	for _, name := range w.names() {
+		missing[name] = true
+	}
+	for i := range a.runs {
+		r := &a.runs[i]
+		if len(missing) == 0 || len(a.kind(r.Job).steps) == 0 {
+			continue
+		}
+		list, err := client.Read[client.RunSteps](w.c.api.ListSteps(t.Context(), string(r.RunID), &client.ListStepsParams{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range list.Steps {
+			delete(missing, list.Steps[j].Instance)
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("%v did no step", slices.Sorted(maps.Keys(missing)))
 	}
 }
 
