@@ -67,14 +67,14 @@ export function StepTimeline({ steps, chosen, now, onChoose }: StepsProps) {
               <button
                 type="button"
                 className={s.step === chosen ? "steprow on" : "steprow"}
-                aria-label={label.filter(Boolean).join(", ")}
                 onClick={() => onChoose(s.step)}
               >
-                <span className={`row g2 c-${stepTones[s.state]}`}>
+                <span className="sr">{label.filter(Boolean).join(", ")}</span>
+                <span className={`row g2 c-${stepTones[s.state]}`} aria-hidden>
                   <Icon size={14} aria-hidden className={s.state === "running" ? "spin" : undefined} />
                   <span className="trunc steplabel">{s.title ?? s.step}</span>
                 </span>
-                <span className="lane">
+                <span className="lane" aria-hidden>
                   <i
                     className="waited"
                     style={{ left: `${at(came)}%`, width: `${at(start ?? end) - at(came)}%` }}
@@ -86,7 +86,9 @@ export function StepTimeline({ steps, chosen, now, onChoose }: StepsProps) {
                     />
                   )}
                 </span>
-                <span className="num mut">{took === undefined ? "" : formatDuration(took)}</span>
+                <span className="num mut" aria-hidden>
+                  {took === undefined ? "" : formatDuration(took)}
+                </span>
               </button>
             </li>
           );
