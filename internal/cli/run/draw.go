@@ -96,6 +96,9 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 	if m := run.Mark; m != nil {
 		t.Row("marked", string(m.As)+draw.By(m.By)+" at "+t.Instant(m.At)+": "+t.Cell(m.Note, 300))
 	}
+	if a := run.Attempts[0]; a.Step != "" {
+		t.Row("step", a.Step+" of run "+string(a.Parent))
+	}
 	if run.RerunOf != "" {
 		t.Row("rerun of", string(run.RerunOf))
 	}

@@ -48,12 +48,18 @@ type kin struct {
 	pieces   client.PieceList
 	parents  []client.Run // the nearest first
 	children client.RunPage
+	steps    client.RunSteps
 }
 
 func showRun(ctx context.Context, r *cli.Remote, api *client.API, run client.RunDetail, w io.Writer) error {
 	var k kin
 	var err error
 	newest := run.Attempts[0]
+	if run.Steps > 0 {
+		if k.steps, err = readSteps(ctx, api, run.RunID); err != nil {
+			return err
+		}
+	}
 	if newest.Total > 0 {
 		if k.pieces, err = api.Pieces(ctx, string(run.RunID), client.ListPiecesParams{}, shownPieces); err != nil {
 			return err
@@ -76,6 +82,10 @@ func showRun(ctx context.Context, r *cli.Remote, api *client.API, run client.Run
 }
 
 func drawKin(t *draw.Table, k kin) {
+	if len(k.steps.Steps) > 0 {
+		t.Line("")
+		drawSteps(t, k.steps)
+	}
 	if k.pieces.Total > 0 {
 		drawPieces(t, k.pieces)
 	}

@@ -26,8 +26,8 @@ func newGetRunsCommand() *cobra.Command {
 	}
 	return cli.List[client.RunPage]{
 		Use: "runs", Aliases: []string{"run"},
-		Short: "List runs, newest fire first, or show one with its attempts, pieces, timeline and related runs",
-		Long: "List runs, newest fire first. With a RUN, show its attempts, its pieces if it has several, its\n" +
+		Short: "List runs, newest fire first, or show one with its attempts, pieces or steps, timeline and related runs",
+		Long: "List runs, newest fire first. With a RUN, show its attempts, its pieces or steps, its\n" +
 			"timeline, the runs it follows, and the runs that follow it. -o json and -o yaml print what the API\n" +
 			"returns.",
 		Example: "  carillon get runs\n  carillon get runs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d\n  carillon get runs --job ops/backup --limit 5\n" +

@@ -24,6 +24,7 @@ type logOptions struct {
 	follow, times bool
 	attempt, tail int
 	index         int // of a piece; -1 is the run as a whole
+	step          string
 }
 
 // piece returns the broadcast index as the API takes it.
@@ -46,7 +47,8 @@ func newLogsCommand() *cobra.Command {
 		Example: "  carillon logs ops/backup\n" +
 			"  carillon logs ops/backup -f --tail 20\n" +
 			"  carillon logs 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d --attempt 1 -o json\n" +
-			"  carillon logs ops/rotate --index 3",
+			"  carillon logs ops/rotate --index 3\n" +
+			"  carillon logs billing/close --step load -f",
 		Args: cobra.ExactArgs(1),
 	}
 	r := cli.NewRemote(cmd)
@@ -54,6 +56,7 @@ func newLogsCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&o.times, "timestamps", "t", false, "show the time of each line")
 	cmd.Flags().IntVar(&o.attempt, "attempt", 0, "logs of this `attempt`, from 1 (default: the newest)")
 	cmd.Flags().IntVar(&o.index, "index", -1, "logs of the piece with this `index`, from 0 (default: the whole run)")
+	cmd.Flags().StringVar(&o.step, "step", "", "logs of the `step` with this name, of a workflow")
 	cmd.Flags().IntVar(&o.tail, "tail", 0, "only the last `N` lines (default all)")
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -70,6 +73,11 @@ func newLogsCommand() *cobra.Command {
 		id, err := runOf(cmd.Context(), api, args[0])
 		if err != nil {
 			return err
+		}
+		if o.step != "" {
+			if id, err = runOfStep(cmd.Context(), api, id, o.step, o.follow); err != nil {
+				return err
+			}
 		}
 		p := linePrinter{w: cmd.OutOrStdout(), clock: r.Clock(), times: o.times, json: r.Output == cli.AsJSON}
 		if err := printLog(cmd.Context(), api, id, o, p, cmd.ErrOrStderr()); err != nil {
@@ -144,6 +152,10 @@ func hint(ctx context.Context, api *client.API, id job.RunID, o logOptions, w io
 	}
 	if newest := run.Attempts[0]; newest.Status == job.StatusSkipped || newest.Status == job.StatusMissed {
 		_, err = fmt.Fprintln(w, ending(newest))
+		return err
+	}
+	if run.Steps > 0 {
+		_, err = fmt.Fprintf(w, "the run has %s with separate logs; choose one with --step (carillon get steps %s)\n", draw.Count(run.Steps, "step"), id)
 		return err
 	}
 	if run.Attempts[0].Total == 0 {

@@ -37,7 +37,8 @@ func newRunCommand() *cobra.Command {
 			"upcoming fire now; that fire is then skipped at its time. With --wait, the exit code is the\n" +
 			"outcome of the run: 0 succeeded, 10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or\n" +
 			"missed. With --chain, it waits for the runs of the job's children too, and for theirs; the exit\n" +
-			"code is that of the first one that did not succeed.\n\n" +
+			"code is that of the first one that did not succeed. Of a workflow, it prints the steps as they\n" +
+			"change.\n\n" +
 			"Several jobs, or all that a filter selects, are run after a confirmation, with their own\n" +
 			"parameters and labels.",
 		Example: "  carillon run ops/backup\n" +
@@ -182,6 +183,13 @@ func showEnd(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunA
 	if r.Output.IsData() {
 		p.w = cmd.ErrOrStderr()
 	}
+	if steps, err := hasSteps(cmd.Context(), api, run.Job); err != nil {
+		return "", err
+	} else if steps {
+		if err := followSteps(cmd.Context(), api, run.RunID, p.w); err != nil {
+			return "", fmt.Errorf("wait for run %s: %w", run.RunID, err)
+		}
+	}
 	end, err := api.Tail(cmd.Context(), run.RunID, client.TailOptions{
 		Job:         run.Job,
 		Interrupted: cli.OnInterruption(cmd.ErrOrStderr()),
@@ -194,6 +202,18 @@ func showEnd(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunA
 	}
 	err = r.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
 	return end.Run.Status, err
+}
+
+// hasSteps reports whether the job of a run is a workflow. One that is deleted is none.
+func hasSteps(ctx context.Context, api *client.API, name job.Name) (bool, error) {
+	if name == "" {
+		return false, nil
+	}
+	item, err := client.Read[client.JobItem](api.GetJob(ctx, name.Group(), name.Short(), &client.GetJobParams{Fires: new(0), Runs: new(0)}))
+	if errors.Is(err, job.ErrNotFound) {
+		return false, nil
+	}
+	return len(item.Definition.Steps) > 0, err
 }
 
 // untilStored waits until the history has a run's end and its log, so that the next
