@@ -52,7 +52,7 @@ type Outcome struct {
 	Step string `json:"step,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
 	Total int `json:"broadcast_total,omitempty"`
-	// Result is what a step returns that somebody has resolved.
+	// Result is what a step returns that somebody has resolved, or the run of a workflow.
 	Result json.RawMessage `json:"result,omitempty"`
 	// Retry says that only the attempt has ended with Status: another one follows.
 	Retry bool `json:"retry,omitempty"`
@@ -129,6 +129,7 @@ func (r *Record) Notice() (*nats.Msg, error) {
 	n.Outcomes = nil
 	for _, o := range r.Outcomes {
 		if o.Status.Final() && o.Status != job.StatusSkipped && !o.Retry {
+			o.Result = nil
 			n.Outcomes = append(n.Outcomes, o)
 		}
 	}

@@ -73,7 +73,7 @@ func decodeRecord(b *batch, m *message) {
 			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Step: d.Step, Until: d.Until, Count: d.Count,
 		}
-		if len(d.Result) > 0 { // of a step that somebody has resolved, as its executor would say it
+		if len(d.Result) > 0 { // of a workflow, or of a step that somebody has resolved, as an executor would say it
 			u.Kind, u.Message, u.FinishedAt, u.Result = runlog.KindFinished, d.Reason, r.At, d.Result
 		}
 		if d.Status == job.StatusRunning { // the first step of a workflow begins

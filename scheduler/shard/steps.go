@@ -360,7 +360,8 @@ func (st *steps) finish(b *builder, a *watchedRun) {
 			status, why = job.StatusFailed, reason.WorkflowResult.With(err)
 		}
 	}
-	b.record.addRun(a.job, a.attempt, status, why)
+	b.record.addRun(a.job, a.attempt, status, why).Result = result
+	b.record.size += len(result)
 	st.end(b, a, status, result, b.now.UnixMilli())
 }
 

@@ -183,9 +183,11 @@ func showEnd(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunA
 	if r.Output.IsData() {
 		p.w = cmd.ErrOrStderr()
 	}
-	if steps, err := hasSteps(cmd.Context(), api, run.Job); err != nil {
+	steps, err := hasSteps(cmd.Context(), api, run.Job)
+	if err != nil {
 		return "", err
-	} else if steps {
+	}
+	if steps {
 		if err := followSteps(cmd.Context(), api, run.RunID, p.w); err != nil {
 			return "", fmt.Errorf("wait for run %s: %w", run.RunID, err)
 		}
@@ -199,6 +201,11 @@ func showEnd(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunA
 	}
 	if err := untilStored(cmd.Context(), api, end); err != nil {
 		return "", err
+	}
+	if steps { // the tail of a run that no executor has knows no result
+		if found, err := client.Read[client.RunDetail](api.GetRun(cmd.Context(), string(run.RunID))); err == nil {
+			end.Run = found.Attempts[0]
+		}
 	}
 	err = r.Show(cmd.OutOrStdout(), end.Run, func(t *draw.Table) { t.Line(ending(end.Run)) })
 	return end.Run.Status, err
