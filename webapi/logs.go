@@ -43,6 +43,9 @@ func (h *logHandlers) SearchLogs(ctx context.Context, r SearchLogsRequestObject)
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
+	if err := h.runs.NameSteps(ctx, hits); err != nil {
+		return nil, err
+	}
 	return &LogHits{Items: hits, Next: found.Next}, nil
 }
 

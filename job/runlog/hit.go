@@ -1,6 +1,10 @@
 package runlog
 
-import "time"
+import (
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+)
 
 // HitBucket is how many lines of each level a search finds from an instant on.
 type HitBucket struct {
@@ -16,6 +20,10 @@ type HitBucket struct {
 // they were asked for.
 type Hit struct {
 	Line
+
+	// Step is which step of a workflow has said it, and Workflow that one's run.
+	Step     string    `json:"step,omitempty"`
+	Workflow job.RunID `json:"workflow_run_id,omitempty"`
 
 	Highlights []Range `json:"highlights,omitempty"`
 	Before     []Line  `json:"before,omitempty"`

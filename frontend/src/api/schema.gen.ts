@@ -5303,6 +5303,10 @@ export interface components {
         };
         /** @description A line that matches a search */
         LogHit: components["schemas"]["LogLine"] & {
+            /** @description The step of a workflow that logged it, while its job has steps */
+            step?: string;
+            /** @description The run of that workflow */
+            workflow_run_id?: string;
             /** @description The matching parts of the text, in order */
             highlights?: components["schemas"]["LogRange"][];
             /** @description The lines before it, if `context` is set */

@@ -98,6 +98,9 @@ unlock succeeded all others TIME SPAN -
 	}
 
 	s.Want("checking\n", "", "logs", "default/close", "--step", "check")
+	if _, out, _ = s.Run("", "search", "checking"); !strings.Contains(plain(out), " default/close step check RUN/1:1: checking\n") {
+		t.Errorf("search: %s", plain(out))
+	}
 	s.WantError(cli.ExitNotFound, "carillon: not found: run "+id+" has no step \"ful\"; its steps are check, full, empty, book, tell, unlock\n", "", "logs", id, "--step", "ful")
 	if _, _, errOut = s.Run("", "logs", id); !strings.HasPrefix(errOut, "the run has 6 steps with separate logs") {
 		t.Errorf("logs of the whole: %s", errOut)

@@ -232,15 +232,15 @@ func (p *hitPrinter) print(hits []client.LogHit) error {
 			continue
 		}
 		for j := range h.Before {
-			b.WriteString(p.line(&h.Before[j], '-', h.Before[j].Text))
+			b.WriteString(p.line(&h.Before[j], h.Step, '-', h.Before[j].Text))
 		}
 		text := h.Text
 		if p.mark {
 			text = marked(text, h.Highlights)
 		}
-		b.WriteString(p.line(&h.Line, ':', text))
+		b.WriteString(p.line(&h.Line, h.Step, ':', text))
 		for j := range h.After {
-			b.WriteString(p.line(&h.After[j], '-', h.After[j].Text))
+			b.WriteString(p.line(&h.After[j], h.Step, '-', h.After[j].Text))
 		}
 		if len(h.Before)+len(h.After) > 0 {
 			b.WriteByte('\n')
@@ -250,12 +250,16 @@ func (p *hitPrinter) print(hits []client.LogHit) error {
 	return err
 }
 
-func (p *hitPrinter) line(l *client.LogLine, mark byte, text string) string {
+func (p *hitPrinter) line(l *client.LogLine, step string, mark byte, text string) string {
+	of := string(l.Job)
+	if step != "" {
+		of += " step " + step
+	}
 	attempt := strconv.Itoa(l.Attempt)
 	if l.Piece != runlog.Whole {
 		attempt += fmt.Sprintf(" piece %d", l.Piece.Index())
 	}
-	return fmt.Sprintf("%s  %-5s  %s  %s/%s:%d%c %s\n", p.clock.Format(l.At, time.RFC3339), l.Level, l.Job, l.RunID, attempt, l.Seq, mark, text)
+	return fmt.Sprintf("%s  %-5s  %s  %s/%s:%d%c %s\n", p.clock.Format(l.At, time.RFC3339), l.Level, of, l.RunID, attempt, l.Seq, mark, text)
 }
 
 // marked writes text with ranges of it marked for a terminal.
