@@ -79,7 +79,8 @@ export const refusals: Record<RefusalCode, string> = {
   run_has_not_begun: "运行 {run_id:word} 尚未开始",
   run_is_ending: "运行 {run_id:word} 正在结束；请在结束后重跑",
   no_such_step: "该运行没有步骤 {step:word}",
-  step_not_recoverable: "步骤 {step:word} 的状态为{state:state}；只有未正常结束或已取消的步骤可以重试或手工处理",
+  step_not_recoverable:
+    "步骤 {step:word} 的状态为{state:state}；只有未正常结束或已取消的步骤可以重试或手工处理",
   step_follower_runs: "依赖 {step:word} 的步骤 {follower:word} 正在运行：请等待其结束，或取消它",
   step_result_gone: "步骤 {step:word} 的返回结果已不再保留；请从该步骤开始重跑",
   step_results_too_large: "所沿用步骤的返回结果共有 {bytes:number} 字节，最多传递 {most:number} 字节",
