@@ -95,6 +95,8 @@ func (j *stepJudge) Begin(i int) workflow.State {
 	switch holds, err := p.holds(i); {
 	case err != nil:
 		j.b.record.addRun(j.a.job, j.a.stepAttempt(i), job.StatusFailed, reason.StepConditionError.With(err))
+		p.states[i] = workflow.Failed
+		j.stopAfter(j.b, j.a, i)
 		return workflow.Failed
 	case !holds:
 		j.b.record.addRun(j.a.job, j.a.stepAttempt(i), job.StatusSkipped, reason.StepCondition.With(p.def.Steps[i].If))
@@ -231,22 +233,27 @@ func (st *steps) ended(b *builder, s *watchedRun, status job.Status, result json
 
 // react does what follows from the new final state of step i in the graph.
 func (st *steps) react(b *builder, a *watchedRun, i int) {
-	p := a.steps
-	if p.states[i].EndedBadly() && !p.def.graph.Step(i).MayFail && !p.ending.Stopped {
-		switch p.def.OnFailure {
-		case job.FailureStops, job.FailureCancels:
-			p.ending.Stopped = true
-			why := reason.StepStopped.With(p.def.graph.Step(i).Name)
-			st.callOffWaiting(b, a, why)
-			if p.def.OnFailure == job.FailureCancels {
-				st.kill(b, a, why)
-			}
-			st.settle(b, a, nil)
-			return
-		case job.FailureContinues, "":
-		}
+	if st.stopAfter(b, a, i) {
+		st.settle(b, a, nil)
+	} else {
+		st.settle(b, a, []int{i})
 	}
-	st.settle(b, a, []int{i})
+}
+
+// stopAfter does to the other steps what the bad end of step i does to them. It reports whether it stops the run.
+func (st *steps) stopAfter(b *builder, a *watchedRun, i int) bool {
+	p := a.steps
+	stops := p.def.OnFailure == job.FailureStops || p.def.OnFailure == job.FailureCancels
+	if !stops || p.ending.Stopped || !p.states[i].EndedBadly() || p.def.graph.Step(i).MayFail {
+		return false
+	}
+	p.ending.Stopped = true
+	why := reason.StepStopped.With(p.def.graph.Step(i).Name)
+	st.callOffWaiting(b, a, why)
+	if p.def.OnFailure == job.FailureCancels {
+		st.kill(b, a, why)
+	}
+	return true
 }
 
 // wake looks after a run of a workflow as time passes, or after its owner has changed. It returns false when b

@@ -25,6 +25,7 @@ type stepPlay struct {
 	resolved  map[string]job.Status // steps that somebody resolved
 	keys      map[string]int        // how often somebody asked to retry or resolve a step
 	recovered map[string]int        // how often that was done
+	stopped   int                   // the batch since which no step may begin, as the scheduler failed one; 0 if none
 	over      []job.Status          // of the run
 }
 
@@ -79,6 +80,7 @@ func (p *stepPlay) again(d journal.Decided) {
 	if reason.Read(d.Reason).Code == reason.StepDecidedAgain.Code {
 		return
 	}
+	p.stopped = 0
 	if p.recovered[d.Step]++; p.recovered[d.Step] > p.keys[d.Step] {
 		p.w.fail("step %s of %s is recovered %d times, and that was asked for %d times", d.Step, p.id, p.recovered[d.Step], p.keys[d.Step])
 	}
@@ -96,6 +98,9 @@ func (p *stepPlay) begins(t *bus.Trigger) {
 	if p.triggered[key] || p.final[t.Step] != "" || p.out[t.Step] != nil || p.taken[t.Step] {
 		p.w.fail("step %s of %s, attempt %d, is triggered again", t.Step, p.id, t.Attempt)
 	}
+	if p.stopped > 0 && p.stopped < p.w.batches && t.Attempt == 1 && !p.step(t.Step).Finally {
+		p.w.fail("step %s of %s begins, though one has failed", t.Step, p.id)
+	}
 	p.triggered[key], p.out[t.Step] = true, t
 	if n := p.w.version.AtOnce; n > 0 && len(p.out) > n && t.Attempt == 1 {
 		p.w.fail("%d steps are out, of at most %d", len(p.out), n)
@@ -104,10 +109,9 @@ func (p *stepPlay) begins(t *bus.Trigger) {
 
 // notes follows what a record says of a step.
 func (p *stepPlay) notes(d journal.Decided) {
-	i := slices.IndexFunc(p.w.version.Steps, func(s job.Step) bool { return s.Name == d.Step })
 	if d.RunID == job.RoundRunID(p.id, d.Step, p.round[d.Step]+2) {
 		p.again(d)
-		p.draw(&p.w.version.Steps[i])
+		p.draw(p.step(d.Step))
 	}
 	if d.RunID != job.RoundRunID(p.id, d.Step, p.round[d.Step]+1) {
 		p.w.fail("%s is not the run of step %s in round %d", d.RunID, d.Step, p.round[d.Step]+1)
@@ -115,6 +119,14 @@ func (p *stepPlay) notes(d journal.Decided) {
 	if d.Status.Final() {
 		p.end(d.Step, d.Status)
 	}
+	if endedBadly(d.Status) && !p.step(d.Step).MayFail && p.w.version.OnFailure != "" && p.stopped == 0 {
+		p.stopped = p.w.batches
+	}
+}
+
+func (p *stepPlay) step(name string) *job.Step {
+	i := slices.IndexFunc(p.w.version.Steps, func(s job.Step) bool { return s.Name == name })
+	return &p.w.version.Steps[i]
 }
 
 // end notes the final status of a step.
@@ -132,15 +144,15 @@ func endedBadly(s job.Status) bool {
 	return s == job.StatusFailed || s == job.StatusTimedOut || s == job.StatusLost
 }
 
-// owed returns how the steps have to end if nobody calls the run off, by a look at each step alone. Steps stand
-// behind their sources.
+// owed returns how the steps have to end if nobody calls the run off, by a look at each step alone, and at how
+// its sources have ended. What the failure of another step has cancelled may have ended so.
 func (p *stepPlay) owed() map[string]job.Status {
 	owed := map[string]job.Status{}
 	for i := range p.w.version.Steps {
 		s := &p.w.version.Steps[i]
 		met, skipped := 0, 0
 		for _, e := range s.After {
-			is := owed[e.Step]
+			is := p.final[e.Step]
 			switch {
 			case e.On == workflow.OnSuccess && is == job.StatusSucceeded, e.On == workflow.OnFailure && endedBadly(is),
 				e.On == workflow.OnEnd && (endedBadly(is) || is == job.StatusSucceeded), e.On == workflow.OnAlways:
@@ -160,9 +172,13 @@ func (p *stepPlay) owed() map[string]job.Status {
 			owed[s.Name] = job.StatusSucceeded
 		case p.resolved[s.Name] != "":
 			owed[s.Name] = p.resolved[s.Name]
+		case p.final[s.Name] == job.StatusCancelled && p.w.version.OnFailure != "" && !s.Finally:
+			owed[s.Name] = job.StatusCancelled
+		case p.final[s.Name] == job.StatusFailed && p.w.version.OnFailure == job.FailureCancels && p.failures[s.Name] > 0:
+			owed[s.Name] = job.StatusFailed // its next attempt is cancelled
 		case !runs, s.If == "1 == 2":
 			owed[s.Name] = job.StatusSkipped
-		case s.If == "params.gone > 1":
+		case s.If == "params.gone > 1", s.Params != nil:
 			owed[s.Name] = job.StatusFailed
 		default:
 			owed[s.Name] = p.will[s.Name]
@@ -202,13 +218,13 @@ func (p *stepPlay) check() {
 	if len(p.over) != 1 || len(p.out) != 0 {
 		w.fail("the run ended as %v, while %v are out", p.over, p.out)
 	}
-	if w.cancelled || w.version.OnFailure != "" {
+	if w.cancelled {
 		return
 	}
 	if len(p.final) != len(w.version.Steps) {
 		w.fail("of %d steps only %v are known to have ended", len(w.version.Steps), p.final)
 	}
-	failed, ran := 0, 0
+	failed, cancelled, ran := 0, 0, 0
 	owed := p.owed()
 	for i := range w.version.Steps {
 		s := &w.version.Steps[i]
@@ -216,16 +232,22 @@ func (p *stepPlay) check() {
 		if p.final[s.Name] != want {
 			w.fail("step %s of %s ended as %s; it had to end as %s", s.Name, p.id, p.final[s.Name], want)
 		}
-		if want != job.StatusSkipped {
+		if want != job.StatusSkipped && want != job.StatusCancelled {
 			ran++
 		}
-		if want != job.StatusSkipped && want != job.StatusSucceeded && !s.MayFail {
+		switch {
+		case s.MayFail:
+		case endedBadly(want):
 			failed++
+		case want == job.StatusCancelled:
+			cancelled++
 		}
 	}
 	want := job.StatusSucceeded
 	if failed > 0 {
 		want = job.StatusFailed
+	} else if cancelled > 0 {
+		want = job.StatusCancelled
 	} else if ran == 0 {
 		want = job.StatusSkipped
 	}

@@ -30,6 +30,7 @@ type stepWorld struct {
 	plays     []*stepPlay
 	killed    map[job.RunID]bool
 	cancelled bool
+	batches   int // how many are stored
 	log       []string
 }
 
@@ -53,6 +54,9 @@ func (w *stepWorld) say(format string, args ...any) {
 }
 
 func (w *stepWorld) chance(percent int) bool { return w.rng.IntN(100) < percent }
+
+// unfillable are parameters of a step that cannot be computed.
+const unfillable = `{"x":"${params.gone}"}`
 
 // randomSteps returns up to 12 steps with all kinds of edges and joins.
 func (w *stepWorld) randomSteps() (steps []job.Step) {
@@ -83,6 +87,9 @@ func (w *stepWorld) randomSteps() (steps []job.Step) {
 		}
 		if w.chance(15) {
 			s.If = []string{"1 == 2", "params.gone > 1", "params.x == 1"}[w.rng.IntN(3)]
+		}
+		if w.chance(8) {
+			s.Params = []byte(unfillable)
 		}
 		if w.chance(30) {
 			s.Retry = &job.Retry{Limit: 1 + w.rng.IntN(2), Delay: job.Duration(time.Minute)}
@@ -200,6 +207,7 @@ func (w *stepWorld) step() {
 
 // note follows what a stored batch says.
 func (w *stepWorld) note(s *stored) {
+	w.batches++
 	if s.record != nil {
 		w.hear(s.record)
 	}

@@ -319,6 +319,32 @@ func TestFailurePolicies(t *testing.T) {
 	f.wantOver()
 }
 
+func TestAStepThatCannotBeginFailsAsOneThatHasRun(t *testing.T) {
+	const stopped = ": step a ended badly, after which no further step begins"
+	for name, broken := range map[string]func(*job.Step){
+		"condition":  onlyIf("params.gone > 1"),
+		"parameters": params(`{"x": "${results.s.gone}"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFlow(t, after("s"), after("b"), with(after("a", "s"), broken), after("c", "b"), after("d", "a:always"),
+				with(after("z"), func(s *job.Step) { s.Finally = true }))
+			f.fire(func(v *job.Version) { v.OnFailure = job.FailureCancels })
+			f.ends("s", job.StatusSucceeded, `{}`)
+			if len(f.said) == 0 || !strings.HasPrefix(f.said[0], "b killed"+stopped) || !strings.HasPrefix(f.said[1], "a failed: its ") {
+				t.Errorf("%q", f.said)
+			}
+			f.said = f.said[min(2, len(f.said)):]
+			f.wantSaid("c cancelled"+stopped, "d cancelled"+stopped)
+			f.wantOut("b")
+			f.ends("b", job.StatusCancelled, ``)
+			f.wantOut("z")
+			f.ends("z", job.StatusSucceeded, ``)
+			f.wantSaid(`run failed: 1 of 6 steps ended badly: a`)
+			f.wantOver()
+		})
+	}
+}
+
 func TestACancelledWorkflowKillsItsStepsAndCleansUp(t *testing.T) {
 	f := newFlow(t, after("a"), after("b", "a"), with(after("z"), func(s *job.Step) { s.Finally = true }))
 	f.fire()
