@@ -53,3 +53,19 @@ func TestARerunOfAWorkflowDoesTheStepsOfTheVersionThatItNames(t *testing.T) {
 	_, version, steps = run("rerun", id, "--version", "latest")
 	check("latest", version, 2, steps, "a succeeded, c succeeded")
 }
+
+func TestARerunFromAStepOfNoNameIsRefused(t *testing.T) {
+	s := clitest.New(t)
+	s.Want("created  job  default/flow\n1 created\n", "job: default/flow\nsteps:\n- {step: a, task: {shell: \"true\"}}\n", "apply", "-f", "-")
+	code, out, errOut := s.Run("", "run", "default/flow", "--wait", "-o", "json")
+	var run struct {
+		RunID string `json:"run_id"`
+	}
+	if err := json.Unmarshal([]byte(out), &run); err != nil || code != 0 {
+		t.Fatalf("exit code %d, %s%s", code, out, errOut)
+	}
+	code, out, errOut = s.Run("", "rerun", run.RunID, "--from-step", "")
+	if code != 2 || !strings.Contains(errOut, "--from-step names no step") {
+		t.Errorf("exit code %d, %s%s", code, out, errOut) // it would repeat all of them
+	}
+}

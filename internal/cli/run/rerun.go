@@ -77,6 +77,9 @@ func newRerunCommand() *cobra.Command {
 			return err
 		}
 		request := client.RerunRequest{Version: client.RerunRequestVersion(version), Key: string(job.NewRunID(time.Now())), From: from, DryRun: c.DryRun}
+		if cmd.Flags().Changed("from-step") && len(from) == 0 { // such as --from-step "$STEP": it would repeat all of them
+			return cli.Usage(errors.New("--from-step names no step"))
+		}
 		if failed {
 			request.Pieces = client.RerunRequestPiecesFailed
 		}
