@@ -178,3 +178,24 @@ func TestAWorkflowRunsFromItsFirstStepToTheEndOfItsLast(t *testing.T) {
 		}
 	})
 }
+
+// A step that somebody resolves with a result has not begun: one line of a record is all that is said of it.
+func TestAResolvedStepWithAResultIsOneOfItsWorkflow(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		f := fire{report, 0}
+		parent := job.RunID("01970000-0000-7000-8000-000000000001")
+		w.outcome(f, time.Second, journal.Outcome{
+			Status: job.StatusSucceeded, Cause: job.CauseStep, ParentRun: parent, Step: "load", By: "ann",
+			Reason: "resolved by ann", Result: []byte(`{"rows":7}`), RunIDs: []job.RunID{f.id()},
+		})
+		time.Sleep(time.Second)
+		attempts, err := w.store.Run(w.t.Context(), f.id())
+		if err != nil || len(attempts) != 1 {
+			t.Fatal(attempts, err)
+		}
+		if a := attempts[0]; a.Status != job.StatusSucceeded || a.Parent != parent || a.Step != "load" || a.By != "ann" || string(a.Result) != `{"rows":7}` || a.Message != "resolved by ann" {
+			t.Errorf("%+v", a)
+		}
+	})
+}
