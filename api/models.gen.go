@@ -125,6 +125,7 @@ const (
 
 // Defines values for RunStepTask.
 const (
+	RunStepTaskCall    RunStepTask = "call"
 	RunStepTaskCommand RunStepTask = "command"
 	RunStepTaskHTTP    RunStepTask = "http"
 	RunStepTaskHandler RunStepTask = "handler"
@@ -1975,7 +1976,7 @@ type RunStep struct {
 	Attempts    int       `json:"attempts,omitempty"`
 	CommittedAt time.Time `json:"committed_at,omitzero"`
 
-	// Detail The task in one line, such as the name of its handler
+	// Detail The task in one line, such as the name of its handler, or the job that it calls
 	Detail   string `json:"detail,omitempty"`
 	ExitCode *int   `json:"exit_code,omitempty"`
 
@@ -2018,7 +2019,7 @@ type RunStep struct {
 	// Step The name of the step
 	Step string `json:"step"`
 
-	// Task The kind of its task
+	// Task The kind of its task; call: it runs another job
 	Task RunStepTask `json:"task"`
 
 	// Text The progress that the step reports
@@ -2029,7 +2030,7 @@ type RunStep struct {
 // RunStepState waiting: for the steps that it follows. ready: it may begin, and waits for room. unknown: the run has ended, and the history has nothing of the step. Otherwise the status of the step's run
 type RunStepState string
 
-// RunStepTask The kind of its task
+// RunStepTask The kind of its task; call: it runs another job
 type RunStepTask string
 
 // RunSteps defines model for RunSteps.

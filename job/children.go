@@ -98,10 +98,24 @@ func (j Job) validateChildren() []error {
 	return errs
 }
 
-// RefuseCycle returns an *[InvalidError] for field "children" if there is a cycle, as
+// Followers returns the jobs of which runs begin because of those of j: its children, and those that its steps call.
+func (j *Job) Followers() []Name {
+	var names []Name
+	for _, c := range j.Children {
+		names = append(names, c.Job)
+	}
+	for i := range j.Steps {
+		if called := j.Steps[i].Call; called != "" {
+			names = append(names, called)
+		}
+	}
+	return names
+}
+
+// RefuseCycle returns an *[InvalidError] for field "children" or "steps" if there is a cycle, as
 // [Job.Cycle] looks for one, that says along which jobs it leads.
-func (j Job) RefuseCycle(children func(Name) []Child) error {
-	cycle := j.Cycle(children)
+func (j Job) RefuseCycle(followers func(Name) []Name) error {
+	cycle := j.Cycle(followers)
 	if cycle == nil {
 		return nil
 	}
@@ -109,29 +123,33 @@ func (j Job) RefuseCycle(children func(Name) []Child) error {
 	for i, name := range cycle {
 		names[i] = string(name)
 	}
-	return Invalid("children", "lead back to the job itself: %s", strings.Join(names, " → "))
+	field := "steps"
+	if slices.ContainsFunc(j.Children, func(c Child) bool { return c.Job == cycle[1] }) {
+		field = "children"
+	}
+	return Invalid(field, "lead back to the job itself: %s", strings.Join(names, " → "))
 }
 
-// Cycle looks for a way from a job back to itself along children. children returns
+// Cycle looks for a way from a job back to itself along [Job.Followers]. followers returns
 // those of a stored job; for j itself its own are taken. It returns the names along
 // the cycle, beginning and ending with j's, or nil.
-func (j Job) Cycle(children func(Name) []Child) []Name {
+func (j Job) Cycle(followers func(Name) []Name) []Name {
 	seen := map[Name]bool{}
-	var walk func(path []Name, of []Child) []Name
-	walk = func(path []Name, of []Child) []Name {
-		for _, c := range of {
-			if c.Job == j.Job {
-				return append(slices.Clone(path), c.Job)
+	var walk func(path []Name, of []Name) []Name
+	walk = func(path []Name, of []Name) []Name {
+		for _, name := range of {
+			if name == j.Job {
+				return append(slices.Clone(path), name)
 			}
-			if seen[c.Job] {
+			if seen[name] {
 				continue
 			}
-			seen[c.Job] = true
-			if found := walk(append(path, c.Job), children(c.Job)); found != nil {
+			seen[name] = true
+			if found := walk(append(path, name), followers(name)); found != nil {
 				return found
 			}
 		}
 		return nil
 	}
-	return walk([]Name{j.Job}, j.Children)
+	return walk([]Name{j.Job}, j.Followers())
 }

@@ -81,19 +81,23 @@ func TestTheWaitGrowsAsTheRuleSays(t *testing.T) {
 }
 
 func TestACycleOfChildrenIsFound(t *testing.T) {
-	stored := map[job.Name][]job.Child{
-		"g/b": {{Job: "g/c"}, {Job: "g/d"}},
-		"g/c": {{Job: "g/e"}},
-		"g/d": {{Job: "g/e"}, {Job: "g/b"}}, // one that does not touch a
-		"g/e": {{Job: "g/a"}},
+	stored := map[job.Name][]job.Name{
+		"g/b": {"g/c", "g/d"},
+		"g/c": {"g/e"},
+		"g/d": {"g/e", "g/b"}, // one that does not touch a
+		"g/e": {"g/a"},
 	}
-	children := func(name job.Name) []job.Child { return stored[name] }
+	followers := func(name job.Name) []job.Name { return stored[name] }
 	a := job.Job{Job: "g/a", Children: []job.Child{{Job: "g/x"}, {Job: "g/b"}}}
-	if got, want := a.Cycle(children), []job.Name{"g/a", "g/b", "g/c", "g/e", "g/a"}; !slices.Equal(got, want) {
+	if got, want := a.Cycle(followers), []job.Name{"g/a", "g/b", "g/c", "g/e", "g/a"}; !slices.Equal(got, want) {
 		t.Errorf("cycle %v, want %v", got, want)
 	}
+	caller := job.Job{Job: "g/a", Steps: []job.Step{{Call: "g/b"}}}
+	if err := caller.RefuseCycle(followers); err == nil || err.Error() != "steps lead back to the job itself: g/a → g/b → g/c → g/e → g/a" {
+		t.Errorf("%v", err)
+	}
 	stored["g/e"] = nil
-	if got := a.Cycle(children); got != nil {
+	if got := a.Cycle(followers); got != nil {
 		t.Errorf("cycle %v where there is none", got)
 	}
 }

@@ -23,9 +23,9 @@ type Step struct {
 	// If is a condition on params, results and status. The step is skipped if it is false.
 	If   string `json:"if,omitempty"`
 	Task Task   `json:"task,omitzero"`
-	// Call is the job that the step runs in the place of a task: of any group, with Params. Documents cannot have
-	// it yet.
-	Call Name `json:"-"`
+	// Call is the job, of any group, that the step runs in the place of a task. It gets Params in the place of
+	// its own, if there are any. Timeout is then for the whole called run.
+	Call Name `json:"call,omitempty"`
 	// Params is any JSON value, in whose texts references are replaced; see [workflow.Reference].
 	// Without it the step gets those of the run.
 	Params   json.RawMessage `json:"params,omitempty"`
@@ -44,13 +44,14 @@ type Step struct {
 }
 
 // Tasks yields each task of the job with its path in the document: "task", or one such as "steps[3].task".
+// Steps that call a job have none.
 func (j *Job) Tasks() iter.Seq2[string, *Task] {
 	return func(yield func(string, *Task) bool) {
 		if len(j.Steps) == 0 {
 			yield("task", &j.Task)
 		}
 		for i := range j.Steps {
-			if !yield(fmt.Sprintf("steps[%d].task", i), &j.Steps[i].Task) {
+			if j.Steps[i].Call == "" && !yield(fmt.Sprintf("steps[%d].task", i), &j.Steps[i].Task) {
 				return
 			}
 		}
@@ -80,8 +81,16 @@ func Graph(steps []Step) (*workflow.Graph, []workflow.Problem) {
 	return workflow.New(places)
 }
 
-// Effective returns the step as a job of its own. What the step does not set is taken from j.
+// Effective returns the step as a job of its own. What the step does not set is taken from j, unless the step calls
+// another job, which has its own.
 func (s *Step) Effective(j *Job) Job {
+	if s.Call != "" {
+		of := Job{Job: j.Job, Timeout: s.Timeout, Params: s.Params}
+		if s.Finally {
+			of.Timeout = cmp.Or(of.Timeout, FinallyLimit)
+		}
+		return of
+	}
 	of := Job{
 		Job: j.Job, Delivery: cmp.Or(s.Delivery, j.Delivery), Route: cmp.Or(s.Route, j.Route), Labels: s.Labels,
 		Priority: cmp.Or(s.Priority, j.Priority), Retry: j.Retry, StartWithin: s.StartWithin, Timeout: cmp.Or(s.Timeout, j.Timeout),
@@ -160,6 +169,9 @@ func (j *Job) refuseWithSteps() (errs []error) {
 // validateStep reports what is wrong with step i beside its place in the graph, without what it has inherited
 // from the job.
 func (j *Job) validateStep(i int, inherited []*InvalidError) (errs []error) {
+	if j.Steps[i].Call != "" {
+		return j.validateCall(i)
+	}
 	of := j.Steps[i].Effective(j)
 	if of.Route == RouteBroadcast && j.Route != RouteBroadcast {
 		errs = append(errs, Invalid("route", "broadcast is for jobs without steps"))
@@ -172,6 +184,32 @@ func (j *Job) validateStep(i int, inherited []*InvalidError) (errs []error) {
 		if !slices.ContainsFunc(inherited, func(of *InvalidError) bool { return *of == *p }) {
 			errs = append(errs, Invalid(fmt.Sprintf("steps[%d].%s", i, p.Field), "%s", p.Reason))
 		}
+	}
+	return errs
+}
+
+// validateCall reports what is wrong with step i, which calls a job, beside its place in the graph.
+func (j *Job) validateCall(i int) (errs []error) {
+	s := &j.Steps[i]
+	refuse := func(wrong bool, field, format string, args ...any) {
+		if wrong {
+			errs = append(errs, Invalid(fmt.Sprintf("steps[%d].%s", i, field), format, args...))
+		}
+	}
+	for _, err := range Problems(errors.Join(checkLine("title", s.Title, MaxTitle)...)) {
+		refuse(true, err.Field, "%s", err.Reason)
+	}
+	_, bad := ParseName(string(s.Call))
+	refuse(bad != nil, "call", "%q must be group/name", clip.Text(string(s.Call), maxQuoted))
+	refuse(s.Call == j.Job, "call", "is the job itself")
+	refuse(s.Task.Kind() != "", "task", "does not go with call: a step has one of them")
+	refuse(s.Timeout < 0, "timeout", "must not be negative")
+	refuse(len(s.Params) > MaxParams, "params", "has %d bytes; at most %d are passed on", len(s.Params), MaxParams)
+	for field, set := range map[string]bool{
+		"delivery": s.Delivery != "", "route": s.Route != "", "labels": s.Labels != nil, "priority": s.Priority != "", "retry": s.Retry != nil,
+		"start_within": s.StartWithin != 0, "warn_after": s.WarnAfter != 0, "kill_grace": s.KillGrace != 0, "max_deliveries": s.MaxDeliveries != 0,
+	} {
+		refuse(set, field, "does not go with call: the called job has its own")
 	}
 	return errs
 }

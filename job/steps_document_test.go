@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -105,5 +106,38 @@ func TestTheTasksOfAJobAreThoseOfItsSteps(t *testing.T) {
 	}
 	if got := list(job.Job{Task: job.Task{Handler: "h"}}); !slices.Equal(got, []string{"task h"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestAStepThatCallsAJobHasNothingThatTheCalledJobDecides(t *testing.T) {
+	decode := func(step string) (job.Job, []*job.InvalidError) {
+		j, err := job.Decode([]byte(`{"job":"g/a","timeout":"1m","retry":{"limit":3},"steps":[` + step + `]}`))
+		return j, job.Problems(err)
+	}
+	j, wrong := decode(`{"step":"close","call":"h/b","params":{"x":1},"timeout":"2h","finally":true}`)
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	for range j.Tasks() {
+		t.Error("a step that calls a job has a task")
+	}
+	of := j.Steps[0].Effective(&j)
+	if of.Timeout != job.Duration(2*time.Hour) || of.Retry.Limit != 0 || string(of.Params) != `{"x":1}` {
+		t.Errorf("%+v", of)
+	}
+	if got := j.Followers(); !slices.Equal(got, []job.Name{"h/b"}) {
+		t.Errorf("%v", got)
+	}
+	for step, want := range map[string]string{
+		`{"step":"a","call":"h/b","task":{"handler":"x"}}`: "steps[0].task does not go with call: a step has one of them",
+		`{"step":"a","call":"h/b","retry":{"limit":1}}`:    "steps[0].retry does not go with call: the called job has its own",
+		`{"step":"a","call":"h/b","labels":{}}`:            "steps[0].labels does not go with call: the called job has its own",
+		`{"step":"a","call":"g/a"}`:                        "steps[0].call is the job itself",
+		`{"step":"a","call":"nothing"}`:                    `steps[0].call "nothing" must be group/name`,
+		`{"step":"a","call":"h/b","timeout":"-1s"}`:        "steps[0].timeout must not be negative",
+	} {
+		if _, wrong := decode(step); len(wrong) != 1 || wrong[0].Error() != want {
+			t.Errorf("%s: %v; want %s", step, wrong, want)
+		}
 	}
 }

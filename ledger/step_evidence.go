@@ -65,7 +65,7 @@ func (v Evidence) version(number int) *job.Job {
 func (v Evidence) stepRows(ctx context.Context, run *runlog.Run) (map[job.RunID]*runlog.Run, error) {
 	rows := map[job.RunID]*runlog.Run{}
 	filter := logstore.RunFilter{
-		Jobs: []job.Name{v.Job}, Causes: []job.Cause{job.CauseStep}, Parent: run.RunID,
+		Causes: []job.Cause{job.CauseStep, job.CauseParent}, Parent: run.RunID,
 		From: run.FireTime, To: run.FireTime.Add(time.Millisecond), Limit: logstore.MaxRuns,
 	}
 	for {
@@ -74,7 +74,9 @@ func (v Evidence) stepRows(ctx context.Context, run *runlog.Run) (map[job.RunID]
 			return nil, fmt.Errorf("%w: read the steps of run %s: %w", job.ErrUnavailable, run.RunID, err)
 		}
 		for i := range page.Runs {
-			rows[page.Runs[i].RunID] = &page.Runs[i]
+			if r := &page.Runs[i]; r.Step != "" && (r.Job == v.Job || r.Cause == job.CauseParent) { // a called run, or one of its own
+				rows[r.RunID] = r
+			}
 		}
 		if filter.Cursor = page.Next; page.Next == "" {
 			return rows, nil

@@ -122,7 +122,7 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	default:
 		e.Outcome = outcome.StepRan
 	}
-	if reason.Read(string(r.Reason)).Code == reason.StepResolved.Code {
+	if reason.Read(string(e.Reason)).Code == reason.StepResolved.Code {
 		return e // nor did the person who resolved it
 	}
 	skips, open := j.edges(s)

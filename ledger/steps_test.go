@@ -61,7 +61,7 @@ func (w *world) stepped(step string, s job.Status, change ...func(*logstore.Upda
 	w.Helper()
 	u := logstore.Update{
 		Kind: runlog.KindRecorded, RunID: job.StepRunID(workflowRun, step), Job: report, Version: 1, Attempt: 1, Cause: job.CauseStep,
-		Parent: workflowRun, At: noon.Add(time.Second), Status: s,
+		Parent: workflowRun, Step: step, At: noon.Add(time.Second), Status: s,
 	}
 	for _, f := range change {
 		f(&u)

@@ -33,3 +33,19 @@ func TestAChildIsAddedOnlyByWhoMayRunIt(t *testing.T) {
 	edited := parent("ops/x", "billing/pay", "ops/y")
 	want[PutJobResult](g.world, http.StatusOK, "PUT", "/api/v1/jobs/ops/x", edited, bob.headers()...)
 }
+
+func TestACallIsAddedOnlyByWhoMayRunTheJob(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	bob := ann.person("bob", rights.Access{Role: rights.Editor, Group: "ops"})
+	caller := func(jobs ...string) map[string]any {
+		var steps []any
+		for i, name := range jobs {
+			steps = append(steps, map[string]any{"step": "s" + itoa(int64(i)), "call": name})
+		}
+		return map[string]any{"job": "ops/x", "steps": steps}
+	}
+	g.problemWith(bob.headers(), 403, "forbidden", "PUT", "/api/v1/jobs/ops/x", caller("billing/pay"), "operator in group billing")
+	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/ops/x", caller("billing/pay"), ann.headers()...)
+	want[PutJobResult](g.world, http.StatusOK, "PUT", "/api/v1/jobs/ops/x", caller("billing/pay", "ops/y"), bob.headers()...)
+}

@@ -93,6 +93,7 @@ const (
 	RunStepStateWaiting   = api.RunStepStateWaiting
 )
 const (
+	RunStepTaskCall    = api.RunStepTaskCall
 	RunStepTaskCommand = api.RunStepTaskCommand
 	RunStepTaskHTTP    = api.RunStepTaskHTTP
 	RunStepTaskHandler = api.RunStepTaskHandler

@@ -247,7 +247,7 @@ func linkChildren(entries []Entry) {
 			byName[e.Job.Job] = e
 		}
 	}
-	childrenOf := func(name job.Name) []job.Child { return byName[name].Job.Children }
+	followers := func(name job.Name) []job.Name { return byName[name].Job.Followers() }
 	for i := range entries {
 		e := &entries[i]
 		if e.Outcome != Imported {
@@ -263,7 +263,7 @@ func linkChildren(entries []Entry) {
 				e.Job.Children = was
 			case len(was) == job.MaxChildren:
 				e.leaveOut(reason.ChildTooMany.With(id, job.MaxChildren), was)
-			case e.Job.Cycle(childrenOf) != nil:
+			case e.Job.Cycle(followers) != nil:
 				e.leaveOut(reason.ChildLoop.With(id), was)
 			}
 		}

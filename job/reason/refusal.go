@@ -48,7 +48,7 @@ var (
 	NeedsGrantToChange  = Three{refuse("needs_grant_to_change", "changing {field:word} needs the grant {grant:word} in group {group:word}")}
 	NeedsParams         = One{refuse("needs_params", "setting params needs the grant params in group {group:word}")}
 	NeedsSQL            = None{refuse("needs_sql", "this needs the grants sql, logs and params everywhere, because a query can read the history of all groups")}
-	NeedsChildRole      = Two{refuse("needs_child_role", "running child {job:word} needs the role operator in group {group:word}")}
+	NeedsFollowerRole   = Two{refuse("needs_follower_role", "running {job:word} as a child or for a step needs the role operator in group {group:word}")}
 	StoreSilent         = None{refuse("store_silent", "the log store does not answer")}
 	PartSilent          = None{refuse("part_silent", "a part of the system does not answer; try again")}
 	JobsNotLoaded       = None{refuse("jobs_not_loaded", "the jobs are not loaded yet")}
@@ -67,6 +67,7 @@ var (
 	JobUnknown          = One{refuse("job_unknown", "names job {job:word}, which does not exist, or which you may not see")}
 	GroupUnknown        = One{refuse("group_unknown", "names group {group:word}, which does not exist, or which you may not see")}
 	RuleUnknown         = One{refuse("rule_unknown", "names alert rule {alert:word}, which does not exist")}
+	CalledJobUnknown    = One{refuse("called_job_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, the step fails")}
 	ChildUnknown        = One{refuse("child_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, its run is skipped")}
 	CalendarInUse       = Two{refuse("calendar_in_use", "jobs name calendar {calendar:word}: {jobs:phrase}")}
 	CalendarInUseToo    = Three{refuse("calendar_in_use_too", "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too")}

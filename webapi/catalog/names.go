@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/carillon-scheduler/carillon/api"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
@@ -60,21 +61,41 @@ func warning(field, why string) api.FieldError {
 	return api.FieldError{Field: field, Reason: reason.Text(why)}
 }
 
-// checkFamily returns a warning about each child that does not exist, as Unknown.
-func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) ([]api.FieldError, error) {
-	theirs := access.Who(ctx).Access
-	var warnings []api.FieldError
+// checkFamily returns a warning about each child and each called job that does not exist, as Unknown.
+func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) (warnings []api.FieldError, err error) {
 	for i, child := range wish.Children {
-		if theirs.May(rights.Viewer, child.Job.Group()) {
-			_, err := c.conn.Jobs().Get(ctx, child.Job)
-			if err == nil {
-				continue
-			}
-			if !errors.Is(err, job.ErrNotFound) {
-				return nil, err
-			}
+		known, err := isKnown(ctx, c.conn, child.Job)
+		if err != nil {
+			return nil, err
 		}
-		warnings = append(warnings, warning(fmt.Sprintf("children[%d].job", i), reason.ChildUnknown.With(child.Job)))
+		if !known {
+			warnings = append(warnings, warning(fmt.Sprintf("children[%d].job", i), reason.ChildUnknown.With(child.Job)))
+		}
+	}
+	for i := range wish.Steps {
+		called := wish.Steps[i].Call
+		if called == "" {
+			continue
+		}
+		known, err := isKnown(ctx, c.conn, called)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			warnings = append(warnings, warning(fmt.Sprintf("steps[%d].call", i), reason.CalledJobUnknown.With(called)))
+		}
 	}
 	return warnings, nil
+}
+
+// isKnown reports whether there is a job that the caller may see.
+func isKnown(ctx context.Context, conn *cluster.Conn, name job.Name) (bool, error) {
+	if !access.Who(ctx).Access.May(rights.Viewer, name.Group()) {
+		return false, nil
+	}
+	_, err := conn.Jobs().Get(ctx, name)
+	if errors.Is(err, job.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

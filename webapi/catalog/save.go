@@ -59,7 +59,7 @@ func (c *Catalog) Save(ctx context.Context, document *job.Document, edit cluster
 		}
 		result.Warnings = append(result.Warnings, pitfalls...)
 	}
-	if err := c.checkChildren(ctx, was, wish); err != nil {
+	if err := c.checkFollowers(ctx, was, wish); err != nil {
 		return result, err
 	}
 	family, err := c.checkFamily(ctx, &wish)

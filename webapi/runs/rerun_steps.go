@@ -109,6 +109,9 @@ func (p *stepRerun) same(i int) bool {
 	if was == nil {
 		return false
 	}
+	if now.Call != was.Call {
+		return false
+	}
 	a, errA := json.Marshal(now.Task.ByDigest())
 	b, errB := json.Marshal(was.Task.ByDigest())
 	return errA == nil && errB == nil && bytes.Equal(a, b)

@@ -89,10 +89,11 @@ func (rs *Runs) pinned(ctx context.Context, of *runlog.Run) (*bus.JobEntry, erro
 }
 
 // stepRuns returns what the history has of the runs of steps of a workflow's run, by step. They have its fire time.
+// That of a step that calls a job is a run of that job.
 func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[string]*runlog.Run, error) {
 	at := of.RunID.Time()
 	filter := logstore.RunFilter{
-		Parent: of.RunID, Causes: []job.Cause{job.CauseStep}, From: at, To: at.Add(time.Millisecond), Limit: logstore.MaxRuns,
+		Parent: of.RunID, Causes: []job.Cause{job.CauseStep, job.CauseParent}, From: at, To: at.Add(time.Millisecond), Limit: logstore.MaxRuns,
 	}
 	byID := map[job.RunID]*runlog.Run{}
 	for more := true; more; more = filter.Cursor != "" {
@@ -104,7 +105,7 @@ func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[string]*runlo
 			return nil, err
 		}
 		for i := range page.Runs {
-			if r := &page.Runs[i]; r.Job == of.Job {
+			if r := &page.Runs[i]; r.Step != "" && (r.Job == of.Job || r.Cause == job.CauseParent) {
 				byID[r.RunID] = r
 			}
 		}
@@ -182,6 +183,9 @@ func definedStep(j *job.Job, s *job.Step) api.RunStep {
 	step := api.RunStep{
 		Step: s.Name, Title: s.Title, Task: api.RunStepTask(s.Task.Kind()), Detail: clip.Text(strings.Join(strings.Fields(s.Task.Brief()), " "), maxDetail), If: s.If, Finally: s.Finally, MayFail: s.MayFail,
 		Attempts: of.Retry.Limit + 1,
+	}
+	if s.Call != "" {
+		step.Task, step.Detail, step.Attempts = api.RunStepTaskCall, string(s.Call), 0
 	}
 	for _, e := range s.After {
 		step.After = append(step.After, api.StepEdge{Step: e.Step, On: cmp.Or(e.On, workflow.OnSuccess)})

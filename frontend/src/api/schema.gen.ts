@@ -3267,6 +3267,11 @@ export interface components {
              * @example load_eu
              */
             step: string;
+            /**
+             * @description The job, of any group, that the step runs in the place of a task. The step ends as that run does, and has its result. Of the other fields, only params and timeout go with it
+             * @example billing/close
+             */
+            call?: string;
             /** @description A readable title, shown beside the name */
             title?: string;
             /** @description The steps that it comes after; without any it runs at the start. In a request it can be a single one, without a list */
@@ -3296,7 +3301,7 @@ export interface components {
              * @enum {string}
              */
             rerun?: "always";
-            task: components["schemas"]["Task"];
+            task?: components["schemas"]["Task"];
             /** @description Any JSON value with references such as ${results.extract.path}. Without it the step gets the parameters of the run */
             params?: unknown;
             /** @enum {string} */
@@ -5078,11 +5083,11 @@ export interface components {
             step: string;
             title?: string;
             /**
-             * @description The kind of its task
+             * @description The kind of its task; call: it runs another job
              * @enum {string}
              */
-            task: "handler" | "command" | "shell" | "http" | "script";
-            /** @description The task in one line, such as the name of its handler */
+            task: "handler" | "command" | "shell" | "http" | "script" | "call";
+            /** @description The task in one line, such as the name of its handler, or the job that it calls */
             detail?: string;
             /** @description The steps that it follows */
             after?: components["schemas"]["StepEdge"][];

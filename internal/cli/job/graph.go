@@ -69,7 +69,7 @@ func drawGraph(t *draw.Table, steps []job.Step) {
 			depth = max(depth, depths[e.Step]+1)
 		}
 		depths[s.Name] = depth
-		t.Row(strings.Repeat("  ", depth)+s.Name, draw.OrDash(t.Cell(cli.StepAfter(s.After, s.Join.String(), s.Finally), 60)), draw.OrDash(t.Cell(s.If, 60)), s.Task.Kind()+": "+t.Cell(s.Task.Brief(), 60))
+		t.Row(strings.Repeat("  ", depth)+s.Name, draw.OrDash(t.Cell(cli.StepAfter(s.After, s.Join.String(), s.Finally), 60)), draw.OrDash(t.Cell(s.If, 60)), taskOfStep(t, s))
 	}
 }
 

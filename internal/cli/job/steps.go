@@ -30,8 +30,16 @@ func drawSteps(t *draw.Table, steps []job.Step) {
 	t.Row("STEP", "RUNS", "TASK")
 	for i := range steps {
 		s := &steps[i]
-		t.Row(s.Name, t.Cell(whenStepRuns(s), 60), s.Task.Kind()+": "+t.Cell(s.Task.Brief(), 60))
+		t.Row(s.Name, t.Cell(whenStepRuns(s), 60), taskOfStep(t, s))
 	}
+}
+
+// taskOfStep says what a step does.
+func taskOfStep(t *draw.Table, s *job.Step) string {
+	if s.Call != "" {
+		return "call: " + string(s.Call)
+	}
+	return s.Task.Kind() + ": " + t.Cell(s.Task.Brief(), 60)
 }
 
 // whenStepRuns says when a step runs, and what becomes of its failure.

@@ -39,7 +39,7 @@ func (p planner) familyOf(ctx context.Context, docs []manifest.Document) (*famil
 	}
 	next := map[job.Name]bool{}
 	for _, j := range f.docs {
-		f.lacks(next, j.Children)
+		f.lacks(next, j.Followers())
 	}
 	for len(next) > 0 { // a generation each
 		found, err := p.jobs(ctx, next)
@@ -50,20 +50,20 @@ func (p planner) familyOf(ctx context.Context, docs []manifest.Document) (*famil
 		maps.Copy(f.other, found)
 		for _, j := range found {
 			if j != nil {
-				f.lacks(next, j.Children)
+				f.lacks(next, j.Followers())
 			}
 		}
 	}
 	return f, nil
 }
 
-// lacks adds to names those of children that f does not know yet.
-func (f *family) lacks(names map[job.Name]bool, children []job.Child) {
-	for _, c := range children {
-		_, inDocs := f.docs[c.Job]
-		_, asked := f.other[c.Job]
+// lacks adds to names those of followers that f does not know yet.
+func (f *family) lacks(names map[job.Name]bool, followers []job.Name) {
+	for _, name := range followers {
+		_, inDocs := f.docs[name]
+		_, asked := f.other[name]
 		if !inDocs && !asked {
-			names[c.Job] = true
+			names[name] = true
 		}
 	}
 }
@@ -103,13 +103,13 @@ func (p planner) jobs(ctx context.Context, names map[job.Name]bool) (map[job.Nam
 	return m, nil
 }
 
-// children returns those that a job will have.
-func (f *family) children(name job.Name) []job.Child {
+// followers returns those that a job will have.
+func (f *family) followers(name job.Name) []job.Name {
 	if j, ok := f.docs[name]; ok {
-		return j.Children
+		return j.Followers()
 	}
 	if j := f.other[name]; j != nil {
-		return j.Children
+		return j.Followers()
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (f *family) cycles(docs []manifest.Document) error {
 		if docs[i].Kind != manifest.Job {
 			continue
 		}
-		if err := f.docs[job.Name(docs[i].Name)].RefuseCycle(f.children); err != nil {
+		if err := f.docs[job.Name(docs[i].Name)].RefuseCycle(f.followers); err != nil {
 			problems = append(problems, located(&docs[i], err))
 		}
 	}
@@ -137,7 +137,7 @@ func (f *family) warnings(server []client.FieldError) []client.FieldError {
 // settles reports whether a warning is about a job, or a group, that the documents have.
 func (f *family) settles(w client.FieldError) bool {
 	switch said := reason.Read(string(w.Reason)); said.Code {
-	case "job_unknown", "child_unknown":
+	case "job_unknown", "child_unknown", "called_job_unknown":
 		_, ok := f.docs[job.Name(said.Params["job"])]
 		return ok
 	case "group_unknown":

@@ -96,7 +96,7 @@ func drawKin(t *draw.Table, k kin) {
 			t.Row(string(p.RunID), draw.OrDash(string(p.Job)), draw.OrDash(shownStatus(p)), t.Instant(p.FireTime))
 		}
 	}
-	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRerun })
+	drawFollowing(t, "CHILD", k.children, func(c client.Run) bool { return c.Cause != job.CauseRerun && c.Step == "" })
 	drawFollowing(t, "RERUN BY", k.children, func(c client.Run) bool { return c.Cause == job.CauseRerun })
 	if k.children.Next != "" {
 		t.Line("and more; list them with carillon get runs --parent")
