@@ -2,15 +2,19 @@ package all_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const workflowOfSteps = `
@@ -134,6 +138,74 @@ func TestAWorkflowIsCancelledOrTakesTooLong(t *testing.T) {
 		t.Errorf("exit code %d, result %s: %v %s", code, end.Result, err, out)
 	}
 	s.Want("got {\"rows\":7}\n", "", "logs", "default/good", "--step", "b")
+}
+
+const workflowToCancel = `
+job: default/partly
+steps:
+  - {step: one, task: {shell: "sleep 60"}, retry: {limit: 3, delay: 1s}}
+  - {step: next, after: one, task: {shell: "true"}}
+  - {step: failed, after: {step: one, "on": failure}, task: {shell: "true"}}
+  - {step: always, after: {step: one, "on": always}, task: {shell: "true"}}
+  - {step: other, task: {shell: "true"}}
+  - {step: unlock, finally: true, task: {shell: "true"}}
+`
+
+func TestAStepIsCancelledAndTheOthersGoByTheirEdges(t *testing.T) {
+	s := clitest.New(t)
+	if code, _, errOut := s.Run(workflowToCancel, "apply", "-f", "-"); code != 0 {
+		t.Fatal(errOut)
+	}
+	_, id, _ := s.Run("", "run", "default/partly")
+	id = strings.TrimSpace(id)
+	step := string(job.StepRunID(job.RunID(id), "one"))
+	var steps client.RunSteps
+	for begun := time.Now(); len(steps.Steps) == 0 || steps.Steps[0].State != "running"; {
+		code, out, errOut := s.Run("", "get", "steps", id, "-o", "json")
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("the step does not run: exit code %d: %s %s", code, out, errOut)
+		}
+		if code == 0 { // the run may not be stored yet
+			if err := json.Unmarshal([]byte(out), &steps); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	post(t, s.Server+"/api/v1/runs/"+step+"/cancel", `{"reason":"wrong day"}`, http.StatusAccepted)
+	code, out, errOut := s.Run("", "wait", id)
+	if code != 12 || !strings.Contains(plain(out), "run RUN cancelled in SPAN: 1 of 6 steps were cancelled: one\n") {
+		t.Errorf("exit code %d: %s %s", code, plain(out), errOut)
+	}
+	_, out, _ = s.Run("", "get", "steps", id)
+	if d := cmp.Diff(`STEP STATE AFTER STARTED TOOK NOTE
+one cancelled - TIME SPAN the run was cancelled by root: wrong day
+next skipped one - - it runs on success of step one, which ended as cancelled
+failed skipped one (failure) - - it runs on failure of step one, which ended as cancelled
+always succeeded one (always) TIME SPAN -
+other succeeded - TIME SPAN -
+unlock succeeded all others TIME SPAN -
+`, plain(out)); d != "" {
+		t.Error(d)
+	}
+	post(t, s.Server+"/api/v1/runs/"+step+"/cancel", `{}`, http.StatusConflict)
+}
+
+// post sends a request, and expects a status.
+func post(t *testing.T, url, body string, status int) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if text, _ := io.ReadAll(answer.Body); answer.StatusCode != status {
+		t.Fatalf("POST %s: %d %s", url, answer.StatusCode, text)
+	}
 }
 
 func TestAGraphIsDrawn(t *testing.T) {
