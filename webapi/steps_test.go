@@ -1,10 +1,18 @@
 package webapi
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/logstore"
 )
 
 func TestARunWithoutStepsSaysWhy(t *testing.T) {
@@ -39,5 +47,100 @@ func TestNothingIsDoneToAStepApartFromItsWorkflow(t *testing.T) {
 		if page, _ := want[RunPage](w, 200, "GET", "/api/v1/runs"+query, nil); len(page.Items) != expected {
 			t.Errorf("%d runs with %q, want %d", len(page.Items), query, expected)
 		}
+	}
+}
+
+// stepOf returns the record of a step's run, in a round of it.
+func stepOf(run logstore.Update, step string, round int, at time.Time) logstore.Update {
+	u := run
+	u.RunID, u.Cause, u.Parent, u.Step, u.At, u.CommittedAt = job.RoundRunID(run.RunID, step, round), job.CauseStep, run.RunID, step, at, at
+	return u
+}
+
+func TestStepsShowTheirNewestRoundInWhateverOrderRoundsAreStored(t *testing.T) {
+	w := newWorld(t)
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), "a", "b a", "c"))
+	for fire := range 12 { // ids are hashes: with each fire they are in another order
+		run := begun("billing/flow", noon.Add(time.Duration(fire)*time.Hour))
+		a := func(round int) logstore.Update {
+			return stepOf(run, "a", round, run.At.Add(time.Duration(round)*time.Minute))
+		}
+		skipped := stepOf(run, "b", 1, run.At)
+		skipped.Status = job.StatusSkipped
+		updates := []logstore.Update{
+			started(run, ""), finished(a(1), job.StatusFailed, 0, run.At.Add(time.Minute)), finished(a(2), job.StatusTimedOut, 0, run.At.Add(2*time.Minute)),
+			a(3), started(a(3), "i3"), skipped, stepOf(run, "b", 2, run.At), stepOf(run, "c", 1, run.At),
+		}
+		w.history(run)
+		for _, i := range rand.Perm(len(updates)) { //nolint:gosec // any order will do
+			w.history(updates[i])
+		}
+		list, _ := want[RunSteps](w, http.StatusOK, "GET", "/api/v1/runs/"+string(run.RunID)+"/steps", nil)
+		var got []string
+		for _, s := range list.Steps {
+			got = append(got, fmt.Sprintf("%s %s in round %d by %q", s.Step, s.State, s.Round, s.Instance))
+			if s.RunID != job.RoundRunID(run.RunID, s.Step, max(s.Round, 1)) {
+				t.Errorf("step %s is shown with the run %s, which is not that of round %d", s.Step, s.RunID, s.Round)
+			}
+		}
+		if d := cmp.Diff([]string{`a running in round 3 by "i3"`, `b pending in round 2 by ""`, `c pending in round 0 by ""`}, got); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
+func TestStepsThatAreAsTheClientHasThemAreNotSentAgain(t *testing.T) {
+	w := newWorld(t)
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), "a", "b a"))
+	run := begun("billing/flow", noon)
+	w.history(run, stepOf(run, "a", 1, noon))
+	path := "/api/v1/runs/" + string(run.RunID) + "/steps"
+	_, head := want[RunSteps](w, http.StatusOK, "GET", path, nil)
+	tag := head.Get("ETag")
+	if same := w.send("GET", path, nil, header{"If-None-Match", tag}); tag == "" || same.status != http.StatusNotModified || same.text != "" || same.header.Get("ETag") != tag {
+		t.Errorf("with the ETag %q: %d %q", tag, same.status, same.text)
+	}
+	w.history(started(stepOf(run, "a", 1, noon), "i1"))
+	list, head := want[RunSteps](w, http.StatusOK, "GET", path, nil, header{"If-None-Match", tag})
+	if list.Steps[0].State != "running" || head.Get("ETag") == tag {
+		t.Errorf("after a change, with the ETag %q: %+v", head.Get("ETag"), list.Steps[0])
+	}
+}
+
+// The page of a run asks for all of its steps every few seconds while it is alive, and takes them packed.
+func TestThousandStepsAreOneSmallAnswer(t *testing.T) {
+	w := newWorld(t)
+	texts := []string{"extract_of_day_0"}
+	for i := 1; i < 1000; i++ {
+		texts = append(texts, fmt.Sprintf("extract_of_day_%d extract_of_day_%d", i, i-1))
+	}
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), texts...))
+	run := begun("billing/flow", noon)
+	updates := []logstore.Update{run}
+	for i := range texts {
+		s := stepOf(run, fmt.Sprintf("extract_of_day_%d", i), 1, noon.Add(time.Duration(i)*1234*time.Millisecond))
+		updates = append(updates, s, started(s, "billing-executor-7d9f-x2x"), finished(started(s, "billing-executor-7d9f-x2x"), job.StatusSucceeded, 1234, s.At.Add(5678*time.Millisecond)))
+	}
+	w.history(updates...)
+	read := func(encoding string) []byte {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+"/api/v1/runs/"+string(run.RunID)+"/steps", http.NoBody)
+		w.check(err)
+		r.Header.Set("Accept-Encoding", encoding)
+		answer, err := http.DefaultClient.Do(r)
+		w.check(err)
+		defer func() { _ = answer.Body.Close() }()
+		data, err := io.ReadAll(answer.Body)
+		w.check(err)
+		return data
+	}
+	plain, packed := read("identity"), read("gzip")
+	var list RunSteps
+	w.check(json.Unmarshal(plain, &list))
+	if len(list.Steps) != 1000 || list.Steps[999].State != "succeeded" {
+		t.Errorf("%d steps: %.1000s", len(list.Steps), plain)
+	}
+	const most = 100 << 10
+	if len(packed) > most {
+		t.Errorf("1000 steps are sent in %d bytes, want %d at most: %.1000s", len(packed), most, plain)
 	}
 }
