@@ -70,6 +70,9 @@ type Store interface {
 	// Lines returns lines in the order of their seq. It returns none for an attempt
 	// that is unknown.
 	Lines(ctx context.Context, filter LineFilter) ([]runlog.Line, error)
+	// LastLines returns the seq of the last line of each attempt of a job's run as a whole. Attempts
+	// without lines are absent.
+	LastLines(ctx context.Context, id job.RunID, name job.Name) (map[int]int64, error)
 	// Search returns a page of the lines that match. It reads the newest first, and so
 	// returns soon when there are many; a word that no line has may take a look at all.
 	Search(ctx context.Context, filter SearchFilter) (SearchPage, error)

@@ -132,6 +132,39 @@ func (l *logLines) Lines(ctx context.Context, filter logstore.LineFilter) ([]run
 	return lines, nil
 }
 
+// LastLines implements [logstore.Store].
+func (l *logLines) LastLines(ctx context.Context, id job.RunID, name job.Name) (map[int]int64, error) {
+	if _, err := job.ParseRunID(string(id)); err != nil {
+		return nil, err
+	}
+	if err := l.Prepare(ctx); err != nil {
+		return nil, err
+	}
+	c := &conditions{}
+	c.add("toYYYYMMDD(fire_time) = toYYYYMMDD(fromUnixTimestamp64Milli(?, 'UTC'))", fireMillis(id)) // names the parts
+	c.add("run_id = ?", packID(id))
+	c.add("broadcast_index = ?", toInt32(runlog.Whole.Index()))
+	c.add("job = ?", string(name))
+	rows, err := l.conn.Query(ctx, "SELECT attempt, max(seq) FROM run_logs"+c.clause()+" GROUP BY attempt", c.args...)
+	if err != nil {
+		return nil, fmt.Errorf("count log of run %s: %w", id, database.Explain(err))
+	}
+	defer func() { _ = rows.Close() }()
+	last := map[int]int64{}
+	for rows.Next() {
+		var attempt uint32
+		var seq uint64
+		if err := rows.Scan(&attempt, &seq); err != nil {
+			return nil, fmt.Errorf("count log of run %s: %w", id, err)
+		}
+		last[int(attempt)] = int64(seq) //nolint:gosec // was written as one
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("count log of run %s: %w", id, database.Explain(err))
+	}
+	return last, nil
+}
+
 // CountLines returns how many lines the runs have that fired on a day, in UTC, each once.
 func (l *logLines) CountLines(ctx context.Context, day time.Time) (int64, error) {
 	if err := l.Prepare(ctx); err != nil {

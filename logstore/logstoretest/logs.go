@@ -1,6 +1,7 @@
 package logstoretest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
@@ -70,6 +72,37 @@ func lines(t *testing.T, s logstore.Store) {
 	want(func(f *logstore.LineFilter) { f.Tail, f.Limit, f.FromSeq = true, 500, 2995 }, 2995, 3000)
 	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 2, Limit: 3}, logOf(r.try(2), 1, 3))
 	wantLines(t, s, logstore.LineFilter{RunID: r.id(), Attempt: 3}, nil)
+}
+
+func lastLines(t *testing.T, s logstore.Store) {
+	r := newRun()
+	w := &writes{store: s}
+	forged := slices.Concat(logOf(r, 900, 901), logOf(r.try(4), 1, 2))
+	for i := range forged {
+		forged[i].Job = "other/hello"
+	}
+	piece := logOf(r, 700, 701)
+	for i := range piece {
+		piece[i].Piece = runlog.PieceAt(0)
+	}
+	w.lines(t, slices.Concat(logOf(r, 5, 20), logOf(r, 1, 4), logOf(r.try(2), 1, 3), logOf(r.try(101), 300, 300), logOf(r.of("billing/other"), 1, 950), forged, piece)...)
+	w.lines(t, logOf(r, 7, 20)...)
+	want := func(id job.RunID, name job.Name, want map[int]int64) {
+		t.Helper()
+		got, err := s.LastLines(t.Context(), id, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("the last lines of run %s of %s differ (-want +got):\n%s", id, name, diff)
+		}
+	}
+	want(r.id(), r.job, map[int]int64{1: 20, 2: 3, 101: 300})
+	want(r.id(), "other/hello", map[int]int64{1: 901, 4: 2})
+	want(r.id(), "other/more", nil)
+	if _, err := s.LastLines(t.Context(), "x", r.job); !errors.Is(err, job.ErrInvalid) {
+		t.Errorf("of no run: %v", err)
+	}
 }
 
 func linesOfOthers(t *testing.T, s logstore.Store) {

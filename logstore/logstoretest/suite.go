@@ -59,6 +59,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"a filter that is not valid is refused", invalidFilters},
 
 		{"lines are read in ranges and tails", lines},
+		{"the last line of each attempt is known", lastLines},
 		{"lines that arrive twice are kept once", linesTwice},
 		{"lines that another job wrote under a run's id are not the run's", linesOfOthers},
 		{"lines arrive in any cut and order", linesInAnyCut},

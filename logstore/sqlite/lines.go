@@ -26,6 +26,11 @@ func (s *Store) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlog
 	return s.logs.Lines(ctx, filter)
 }
 
+// LastLines implements [logstore.Store].
+func (s *Store) LastLines(ctx context.Context, id job.RunID, name job.Name) (map[int]int64, error) {
+	return s.logs.LastLines(ctx, id, name)
+}
+
 // Search implements [logstore.Store].
 func (s *Store) Search(ctx context.Context, filter logstore.SearchFilter) (logstore.SearchPage, error) {
 	tests, err := s.tests(ctx, &filter)

@@ -69,6 +69,11 @@ func (s *Store) Lines(ctx context.Context, f logstore.LineFilter) ([]runlog.Line
 	return known(ctx, f.RunID, found, err)
 }
 
+// LastLines implements [logstore.Store].
+func (s *Store) LastLines(ctx context.Context, id job.RunID, name job.Name) (map[int]int64, error) {
+	return ask(ctx, s, func(from logstore.Store) (map[int]int64, error) { return from.LastLines(ctx, id, name) })
+}
+
 // Pieces implements [logstore.Store].
 func (s *Store) Pieces(ctx context.Context, f logstore.PieceFilter) (logstore.PiecePage, error) {
 	return ask(ctx, s, func(from logstore.Store) (logstore.PiecePage, error) { return from.Pieces(ctx, f) })

@@ -69,6 +69,14 @@ func (s VisibleStore) Lines(ctx context.Context, f logstore.LineFilter) ([]runlo
 	}), err
 }
 
+// LastLines implements [logstore.Store].
+func (s VisibleStore) LastLines(ctx context.Context, id job.RunID, name job.Name) (map[int]int64, error) {
+	if access := Who(ctx).Access; !access.May(rights.Viewer, name.Group()) || !access.Sees(rights.Logs, name.Group()) {
+		return nil, nil
+	}
+	return s.Store.LastLines(ctx, id, name)
+}
+
 // Waiting implements [logstore.Store].
 func (s VisibleStore) Waiting(ctx context.Context) (map[string]logstore.Waiting, error) {
 	all, err := s.Store.Waiting(ctx)

@@ -138,17 +138,14 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 // countLines raises the numbers of log lines to what is stored. Lines may come after the end that told a
 // number, and an executor that died told none.
 func (rs *Runs) countLines(ctx context.Context, attempts []runlog.Run) error {
+	last, err := rs.history.LastLines(ctx, attempts[0].RunID, attempts[0].Job)
+	if err != nil {
+		return err
+	}
 	for i := range attempts {
 		r := &attempts[i]
-		if r.Instance == "" {
-			continue
-		}
-		last, err := rs.history.Lines(ctx, logstore.LineFilter{RunID: r.RunID, Job: r.Job, Attempt: r.Attempt, Tail: true, Limit: 1})
-		if err != nil {
-			return err
-		}
-		for _, l := range last {
-			r.LogLines = max(r.LogLines, int((l.Seq-1)%bus.LogBlock+1))
+		if seq := last[r.Attempt]; seq > 0 && r.Instance != "" {
+			r.LogLines = max(r.LogLines, int((seq-1)%bus.LogBlock+1))
 		}
 	}
 	return nil

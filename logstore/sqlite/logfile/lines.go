@@ -45,6 +45,44 @@ func (l *Folder) Lines(ctx context.Context, filter logstore.LineFilter) ([]runlo
 	return found, nil
 }
 
+// LastLines implements it for [logstore.Store].
+func (l *Folder) LastLines(ctx context.Context, id job.RunID, name job.Name) (map[int]int64, error) {
+	if _, err := job.ParseRunID(string(id)); err != nil {
+		return nil, err
+	}
+	if l.closed.Load() {
+		return nil, fmt.Errorf("count log of run %s: %w", id, file.ErrClosed)
+	}
+	last := map[int]int64{}
+	day := dayOf(id.Time())
+	for _, f := range l.between(day, day) {
+		err := f.read(ctx, func(db *sql.DB) error { return f.lastLines(ctx, db, id, name, last) })
+		if err != nil {
+			return nil, fmt.Errorf("count log of run %s: %w", id, err)
+		}
+	}
+	return last, nil
+}
+
+// lastLines raises last to what one file has.
+func (f *dayFile) lastLines(ctx context.Context, db *sql.DB, id job.RunID, name job.Name, last map[int]int64) error {
+	rows, err := db.QueryContext(ctx, "SELECT attempt, max(last_seq) FROM log_chunks WHERE run_id = ? AND piece = ? AND job = (SELECT id FROM jobs WHERE name = ?) GROUP BY attempt",
+		file.PackID(id), int(runlog.Whole), string(name))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var attempt int
+		var seq int64
+		if err := rows.Scan(&attempt, &seq); err != nil {
+			return err
+		}
+		last[attempt] = max(last[attempt], seq)
+	}
+	return rows.Err()
+}
+
 // firstOfEach merges lines of several files.
 func firstOfEach(lines []runlog.Line, filter *logstore.LineFilter) []runlog.Line {
 	slices.SortStableFunc(lines, compareLines)
