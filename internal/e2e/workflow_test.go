@@ -42,6 +42,15 @@ var workflows = []kind{
 		},
 	},
 	{
+		name: "calling", make: func(j *job.Job) {
+			call := doing("call", "", "first")
+			call.Task, call.Call = job.Task{}, follower(j.Job, "called").Job
+			*j = withSteps(j, doing("first", write), call, doing("last", write, "call"))
+		},
+		after: func(caller job.Name) []job.Job { return []job.Job{follower(caller, "called")} },
+		steps: map[string]client.Status{"first": job.StatusSucceeded, "call": job.StatusSucceeded, "last": job.StatusSucceeded},
+	},
+	{
 		name: "broken", ends: []client.Status{job.StatusFailed}, make: func(j *job.Job) {
 			fails, tell, last := doing("fails", write+`; exit 1`), doing("tell", write, "fails"), doing("last", write)
 			tell.After[0].On = workflow.OnFailure
