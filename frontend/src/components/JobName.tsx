@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { refOf } from "@/lib/jobref";
 import { useJobTitle } from "./JobTitle";
 
 /** A job as people call it and its key in a cell, as far as there is room for them; pointing tells all of it. */
@@ -11,5 +12,20 @@ export function JobName({ group, name }: { group: string; name: string }) {
       </Link>{" "}
       <span className="mut trunc">{title === name ? group : `${group}/${name}`}</span>
     </span>
+  );
+}
+
+/** The key of a job as a link to it, also in a row that can be clicked. */
+export function JobLink({ job }: { job: string | undefined }) {
+  if (job === undefined) return null;
+  return (
+    <Link
+      to="/jobs/$group/$name"
+      params={refOf(job)}
+      className="link mono trunc"
+      onClick={(e) => e.stopPropagation()}
+    >
+      {job}
+    </Link>
   );
 }

@@ -76,6 +76,11 @@ it("says which field keeps a document from being a job", () => {
     field: "steps[1].task",
     wants: "there",
   });
+  expect(misshapen({ job: "a/b", steps: [{ step: "a", call: "c/d" }] })).toBeUndefined();
+  expect(misshapen({ job: "a/b", steps: [{ step: "a", call: {} }] })).toEqual({
+    field: "steps[0].call",
+    wants: "text",
+  });
   expect(misshapen({ job: "a/b", steps: {} })).toEqual({ field: "steps", wants: "list" });
   expect(misshapen("a/b")).toEqual({ field: "", wants: "record" });
   expect(misshapen({ job: "a/b" })).toEqual({ field: "task", wants: "there" });

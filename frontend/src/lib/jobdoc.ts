@@ -145,9 +145,10 @@ export function misshapen(value: unknown): { field: string; wants: Shape | "ther
   for (const [i, step] of (Array.isArray(value.steps) ? value.steps : []).entries()) {
     const field = `steps[${i}]`;
     if (!isRecord(step)) return { field, wants: "record" };
+    const does = step.call == null ? "task" : "call";
     for (const [name, wants] of [
       ["step", "text"],
-      ["task", "record"],
+      [does, does === "task" ? "record" : "text"],
     ] as const) {
       if (step[name] == null) return { field: `${field}.${name}`, wants: "there" };
       if (shapeOf(step[name]) !== wants) return { field: `${field}.${name}`, wants };

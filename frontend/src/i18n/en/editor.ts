@@ -126,6 +126,7 @@ export const editor = {
     shell: "Shell",
     command: "Command",
     http: "HTTP",
+    call: "Call",
   } as Record<string, string>,
   taskWords: {
     handler: "a function in your program",
@@ -133,7 +134,10 @@ export const editor = {
     shell: "commands for /bin/sh",
     command: "program and arguments",
     http: "a request to a URL",
+    call: "another job, of any group",
   } as Record<string, string>,
+  called: "Job to run",
+  calledHint: "The step ends as that run does, and has its result. It passes its parameters, if it has any.",
   notOffered: "No online executor of this group runs these",
   handler: "Handler",
   unknownHandler: "No online executor announces this handler.",

@@ -51,6 +51,8 @@ export const steps = {
   unmet: "not met",
   panel: (step: string) => `Step ${step}`,
   openRun: "Open as run",
+  calls: "calls",
+  openCalled: "Open the called run",
   cancel: "Cancel step",
   logOf: "Log of the step",
   attemptOf: (n: number, of: number) => `${n} of ${of}`,

@@ -36,6 +36,8 @@ export const steps: PageMessages["steps"] = {
   unmet: "未满足",
   panel: (step: string) => `步骤 ${step}`,
   openRun: "作为运行打开",
+  calls: "调用",
+  openCalled: "打开被调用的运行",
   cancel: "取消步骤",
   logOf: "查看哪个步骤的日志",
   attemptOf: (n: number, of: number) => `第 ${n} 次，最多 ${of} 次`,

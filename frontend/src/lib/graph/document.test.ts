@@ -2,18 +2,20 @@ import { expect, it } from "vitest";
 import type { RunStep } from "@/api/schema.gen";
 import { at } from "@/test/factories";
 import { criticalPath } from "./critical";
-import { stepsOfJob, stepsOfRun, wrongSteps } from "./document";
+import { calledBy, stepsOfJob, stepsOfRun, wrongSteps } from "./document";
 
 it("reads the steps of a document, whatever is wrong with it", () => {
   const steps = [
     { step: "load", title: "Load", task: { shell: "a\nb" }, after: [{ step: "x", on: "end" }] },
     { step: "" },
     "odd",
+    { step: "close", call: "billing/close" },
     { step: "half", task: null },
   ];
-  const [load, half, ...rest] = stepsOfJob({ steps } as never, wrongSteps(["steps[3].task", "job"]));
+  const [load, close, half, ...rest] = stepsOfJob({ steps } as never, wrongSteps(["steps[4].task", "job"]));
   expect(rest).toEqual([]);
   expect(load).toMatchObject({ step: "load", kind: "shell", detail: "a", after: [{ step: "x", on: "end" }] });
+  expect(close).toMatchObject({ kind: "call", detail: "billing/close" });
   expect([load?.wrong, half?.wrong]).toEqual([false, true]);
   expect(stepsOfJob({ steps: {} } as never)).toEqual([]);
 });
@@ -40,6 +42,12 @@ it("finds the steps that decided how long a run took", () => {
   ];
   expect([...criticalPath(steps)]).toEqual(["d", "b", "a"]);
   expect([...criticalPath([])]).toEqual([]);
+});
+
+it("tells the job that a step calls from the detail of a task", () => {
+  const step = { ...ran("a", [], 0, 1), detail: "billing/close" };
+  expect(calledBy({ ...step, task: "call" })).toBe("billing/close");
+  expect(calledBy(step)).toBeUndefined();
 });
 
 it("says how long an ended step took, over all its attempts", () => {

@@ -22,11 +22,12 @@ export function stepsOfJob(job: Pick<Job, "steps">, wrong: ReadonlySet<number> =
   return (Array.isArray(steps) ? steps : []).flatMap((s: unknown, i) => {
     if (!isRecord(s) || typeof s.step !== "string" || s.step === "") return [];
     const task = isRecord(s.task) ? (s.task as Task) : undefined;
+    const call = typeof s.call === "string" ? s.call : undefined;
     return {
       step: s.step,
       title: typeof s.title === "string" && s.title !== "" ? s.title : undefined,
-      kind: kinds.find((k) => task?.[k] !== undefined) ?? "other",
-      detail: task && detailOf(task),
+      kind: call !== undefined ? "call" : (kinds.find((k) => task?.[k] !== undefined) ?? "other"),
+      detail: call ?? (task && detailOf(task)),
       after: edgesOf(s.after),
       join: typeof s.join === "number" || typeof s.join === "string" ? s.join : undefined,
       finally: s.finally === true,
@@ -69,6 +70,9 @@ export function tookOf(s: RunStep): number | undefined {
   if (!began || !s.finished_at || !isStepFinal(s.state)) return undefined;
   return Math.max(0, Date.parse(s.finished_at) - Date.parse(began));
 }
+
+/** The job that a step runs in the place of a task. */
+export const calledBy = (s: RunStep): string | undefined => (s.task === "call" ? s.detail : undefined);
 
 /** The fields of a document with problems, such as steps[3].after, as the places of the steps. */
 export function wrongSteps(fields: Iterable<string>): Set<number> {

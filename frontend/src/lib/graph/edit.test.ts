@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Step } from "@/api/schema.gen";
-import { addStep, changeStep, removeStep } from "./edit";
+import { addStep, changeStep, removeStep, withCall, withTask } from "./edit";
 
 const steps: Step[] = [
   { step: "a", task: { handler: "a" }, params: { x: 1 } },
@@ -26,4 +26,25 @@ it("a new step has a free name, and comes after the last that is no cleanup", ()
   const more: Step[] = [...steps, { step: "step_5", task: {}, finally: true }];
   expect(addStep(more).at(-1)).toEqual({ step: "step_6", after: ["c"], task: { handler: "" } });
   expect(addStep([])[0]).toEqual({ step: "step_1", task: { handler: "" } });
+});
+
+it("a step that calls a job keeps what goes with a call, and a task takes its place again", () => {
+  const step: Step = {
+    step: "close",
+    after: ["a"],
+    task: { shell: "true" },
+    if: "params.x",
+    timeout: "1h",
+    retry: { limit: 2 },
+    route: "first",
+  };
+  const call = withCall(step, "");
+  expect(call).toEqual({ step: "close", after: ["a"], if: "params.x", timeout: "1h", call: "" });
+  expect(withTask(call, { handler: "h" })).toEqual({
+    step: "close",
+    after: ["a"],
+    if: "params.x",
+    timeout: "1h",
+    task: { handler: "h" },
+  });
 });

@@ -1,4 +1,4 @@
-import type { Job, Step } from "@/api/schema.gen";
+import type { Job, Step, Task } from "@/api/schema.gen";
 import { type Edge, edgesOf } from "./steps";
 
 type After = Step["after"];
@@ -45,6 +45,19 @@ export function addStep(steps: readonly Step[]): Step[] {
   while (names.has(`step_${n}`)) n++;
   const last = steps.findLast((s) => !s.finally)?.step;
   return [...steps, { step: `step_${n}`, ...(last && { after: [last] }), task: { handler: "" } }];
+}
+
+/** A step that calls a job in the place of a task. What the called job says itself goes. */
+export function withCall({ step, title, after, join, params, timeout, ...more }: Step, call: string): Step {
+  const { if: condition, finally: isFinally, may_fail, rerun } = more;
+  const kept = { title, after, join, if: condition, finally: isFinally, may_fail, rerun, params, timeout };
+  const set = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+  return { step, ...set, call };
+}
+
+/** A step that does a task. */
+export function withTask({ call: _, ...step }: Step, task: Task): Step {
+  return { ...step, task };
 }
 
 /** A job whose task is the first step of a workflow. */

@@ -375,7 +375,8 @@ function requiredFields(doc: Job, reason: string): ReadonlyMap<string, string> {
   if (script && !script.source && !script.digest) missing.set("task.script.source", reason);
   doc.steps?.forEach((s, i) => {
     if (s.step === "") missing.set(`steps[${i}].step`, reason);
-    if (s.task.handler === "") missing.set(`steps[${i}].task.handler`, reason);
+    if (s.call === "") missing.set(`steps[${i}].call`, reason);
+    if (s.task?.handler === "") missing.set(`steps[${i}].task.handler`, reason);
   });
   doc.children?.forEach((c, i) => {
     if (c.job === "") missing.set(`children[${i}].job`, reason);

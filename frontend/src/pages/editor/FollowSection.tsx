@@ -1,11 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
 import { Plus, X } from "lucide-react";
-import { useId, useState } from "react";
-import { jobSearch } from "@/api/jobs";
 import type { Child } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { Check } from "@/components/fields";
 import { usePageT } from "@/i18n";
+import { JobName } from "./JobName";
 import { Section, type SectionProps, without } from "./Section";
 
 const ends = ["success", "failure", "end"] as const;
@@ -66,35 +64,5 @@ export function FollowSection({ doc, onChange, errors }: SectionProps) {
         </p>
       ))}
     </Section>
-  );
-}
-
-/** The name of another job, with suggestions from those that there are. */
-function JobName({ label, value, onChange }: { label: string; value: string; onChange(job: string): void }) {
-  const listId = useId();
-  const [focused, setFocused] = useState(false);
-  const found = useQuery({ ...jobSearch(value, 12), enabled: focused }).data?.items ?? [];
-  return (
-    <span className="inp grow">
-      <input
-        className="mono"
-        aria-label={label}
-        placeholder="billing/send-report"
-        autoComplete="off"
-        spellCheck={false}
-        list={listId}
-        value={value}
-        onFocus={() => setFocused(true)}
-        onBlur={() => setFocused(false)}
-        onChange={(x) => onChange(x.target.value.trim())}
-      />
-      <datalist id={listId}>
-        {found.map((j) => (
-          <option key={j.definition.job} value={j.definition.job}>
-            {j.definition.description}
-          </option>
-        ))}
-      </datalist>
-    </span>
   );
 }

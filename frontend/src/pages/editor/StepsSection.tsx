@@ -5,7 +5,7 @@ import { Check, Choice, TextField } from "@/components/fields";
 import { StepIcon } from "@/components/graph/GraphBox";
 import { usePageT } from "@/i18n";
 import { wrongSteps } from "@/lib/graph/document";
-import { addStep, changeStep, removeStep, toAfter } from "@/lib/graph/edit";
+import { addStep, changeStep, removeStep, toAfter, withCall, withTask } from "@/lib/graph/edit";
 import { conditions, edgesOf } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
@@ -37,7 +37,7 @@ export function StepsSection({ doc, onChange, errors, open, onOpen }: StepsSecti
               aria-expanded={i === open}
               onClick={() => onOpen(i === open ? undefined : i)}
             >
-              <StepIcon kind={kindOfTask(s.task) ?? "other"} />
+              <StepIcon kind={s.call === undefined ? (kindOfTask(s.task) ?? "other") : "call"} />
               <b className="mono trunc">{s.step}</b>
               {s.title && <span className="trunc">{s.title}</span>}
               {s.finally && <span className="tag">{t.steps.finally}</span>}
@@ -108,12 +108,13 @@ function StepFields({ step, at, steps, group, errors, onChange, onRemove }: Fiel
       return field.startsWith(head) ? [[field.slice(head.length), reason] as const] : [];
     }),
   );
-  const set = (change: Partial<Step>) => onChange(without({ ...step, ...change }));
+  const set = (change: Partial<Step>) =>
+    onChange({ ...without({ ...step, ...change }), ...(step.call !== undefined && { call: step.call }) });
   const edges = edgesOf(step.after);
   const others = steps.map((s) => s.step).filter((s) => s !== step.step && !edges.some((x) => x.step === s));
   const join = String(step.join ?? "all");
   const shown = new Set(["step", "title", "if", "join"]);
-  const rest = [...own].filter(([field]) => !shown.has(field) && !/^(task|params)\b/.test(field));
+  const rest = [...own].filter(([field]) => !shown.has(field) && !/^(task|call|params)\b/.test(field));
   return (
     <div className="stepfields">
       <div className="three">
@@ -220,10 +221,16 @@ function StepFields({ step, at, steps, group, errors, onChange, onRemove }: Fiel
           onChange={(on) => set({ finally: on || undefined })}
         />
       </div>
-      <TaskFields group={group} task={step.task} errors={own} onChange={(task) => set({ task })} />
+      <TaskFields
+        group={group}
+        task={step.task ?? {}}
+        errors={own}
+        onChange={(task) => onChange(withTask(step, task))}
+        call={{ job: step.call, onChange: (job) => onChange(withCall(step, job)) }}
+      />
       <ParamsField
         group={group}
-        handler={step.task.handler}
+        handler={step.task?.handler}
         value={step.params}
         error={own.get("params")}
         onChange={(params) => set({ params })}

@@ -4,6 +4,7 @@ import type { JobItem } from "@/api/schema.gen";
 import { stepYaml } from "@/api/yaml";
 import { CopyButton } from "@/components/Copy";
 import { Graph } from "@/components/graph/Graph";
+import { JobLink } from "@/components/JobName";
 import { Card } from "@/components/Panel";
 import { usePageT } from "@/i18n";
 import { stepsOfJob } from "@/lib/graph/document";
@@ -21,6 +22,11 @@ export default function GraphTab({ item }: { item: JobItem }) {
       {step && (
         <div className="pad">
           <Card title={step.title ?? step.step} aside={<CopyButton text={yaml ?? ""} label={t.act.copy} />}>
+            {step.call && (
+              <p className="row g2">
+                {t.steps.calls} <JobLink job={step.call} />
+              </p>
+            )}
             <pre className="jsonbox" tabIndex={0}>
               {yaml}
             </pre>

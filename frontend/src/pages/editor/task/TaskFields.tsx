@@ -1,10 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import { Boxes, FileCode2, Globe, type LucideIcon, SquareCode, SquareTerminal } from "lucide-react";
+import {
+  Boxes,
+  FileCode2,
+  Globe,
+  type LucideIcon,
+  PhoneOutgoing,
+  SquareCode,
+  SquareTerminal,
+} from "lucide-react";
 import { groupsQuery } from "@/api/cluster";
 import type { Task } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Lines } from "@/components/fields";
 import { usePageT } from "@/i18n";
+import { JobName } from "../JobName";
 import { HandlerFields } from "./HandlerFields";
 import { HttpFields } from "./HttpFields";
 import { changed, type Kind, kindOfTask, taskKinds, toKind } from "./kinds";
@@ -34,12 +43,15 @@ interface TaskFieldsProps {
   /** What is wrong, by the path of the field from task on. */
   errors: ReadonlyMap<string, string>;
   onChange(task: Task): void;
+  /** A step can call a job instead: which one it calls, if it does. */
+  call?: { job: string | undefined; onChange(job: string): void };
 }
 
 /** The kind of a task, and what it needs: of a job, or of a step. */
-export function TaskFields({ group, task, errors, onChange }: TaskFieldsProps) {
+export function TaskFields({ group, task, errors, onChange, call }: TaskFieldsProps) {
   const e = usePageT().editor;
-  const kind = kindOfTask(task);
+  const calls = call?.job !== undefined;
+  const kind = calls ? undefined : kindOfTask(task);
   const offered = new Set(
     (useQuery(groupsQuery).data?.items ?? [])
       .filter((g) => g.executor_group === group)
@@ -51,24 +63,25 @@ export function TaskFields({ group, task, errors, onChange }: TaskFieldsProps) {
   return (
     <>
       <div className="cards5">
-        {taskKinds.map((k) => {
-          const Icon = icons[k];
-          return (
-            <button
-              type="button"
-              key={k}
-              className={k === kind ? "tcard on" : "tcard"}
-              aria-pressed={k === kind}
-              onClick={() => k !== kind && onChange(toKind(task, k))}
-            >
-              <Icon size={16} aria-hidden />
-              <b>{e.taskKinds[k]}</b>
-              <span>{e.taskWords[k]}</span>
-            </button>
-          );
-        })}
+        {taskKinds.map((k) => (
+          <Card
+            key={k}
+            kind={k}
+            icon={icons[k]}
+            chosen={k === kind}
+            onChoose={() => onChange(toKind(task, k))}
+          />
+        ))}
+        {call && <Card kind="call" icon={PhoneOutgoing} chosen={calls} onChoose={() => call.onChange("")} />}
       </div>
       {kind && offered.size > 0 && !offered.has(kind) && <p className="hint c-warn">{e.notOffered}</p>}
+      {call?.job !== undefined && (
+        <div className="f">
+          <span className="lab">{e.called}</span>
+          <JobName label={e.called} value={call.job} bad={errors.has("call")} onChange={call.onChange} />
+          <p className={errors.has("call") ? "ferr" : "hint"}>{errors.get("call") ?? e.calledHint}</p>
+        </div>
+      )}
       {kind === "handler" && <HandlerFields {...part} />}
       {kind === "script" && <ScriptFields {...part} />}
       {kind === "http" && <HttpFields {...part} />}
@@ -97,5 +110,28 @@ export function TaskFields({ group, task, errors, onChange }: TaskFieldsProps) {
       {(kind === "shell" || kind === "command" || kind === "script") && <ProcessFields {...part} />}
       {kind !== "handler" && kind !== undefined && <SecretsField {...part} />}
     </>
+  );
+}
+
+interface CardProps {
+  kind: string;
+  icon: LucideIcon;
+  chosen: boolean;
+  onChoose(): void;
+}
+
+function Card({ kind, icon: Icon, chosen, onChoose }: CardProps) {
+  const e = usePageT().editor;
+  return (
+    <button
+      type="button"
+      className={chosen ? "tcard on" : "tcard"}
+      aria-pressed={chosen}
+      onClick={() => !chosen && onChoose()}
+    >
+      <Icon size={16} aria-hidden />
+      <b>{e.taskKinds[kind]}</b>
+      <span>{e.taskWords[kind]}</span>
+    </button>
   );
 }

@@ -8,11 +8,12 @@ import { Button, IconButton } from "@/components/Button";
 import { CopyIconButton } from "@/components/Copy";
 import { StepIcon } from "@/components/graph/GraphBox";
 import { StepState } from "@/components/graph/StepState";
+import { JobLink } from "@/components/JobName";
 import { Clock } from "@/components/Time";
 import { formatDuration } from "@/lib/duration";
 import { writeJson } from "@/lib/exact";
 import { usePageWords } from "@/lib/format";
-import { beganAt } from "@/lib/graph/document";
+import { beganAt, calledBy } from "@/lib/graph/document";
 import { isBad, isMet, isStepFinal } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -36,7 +37,9 @@ export function StepPanel({ detail, step, steps, onChoose, onClose }: StepPanelP
   const { say } = useSayer();
   const now = useNow();
   const [cancelling, setCancelling] = useState(false);
-  const operates = useMay()("operate", refOf(detail.job).group);
+  const called = calledBy(step);
+  const job = called ?? detail.job; // that of the step's own run
+  const operates = useMay()("operate", refOf(job).group);
   const own = useQuery({ ...runQuery(step.run_id ?? ""), enabled: step.run_id !== undefined }).data;
   const newest = own?.attempts[0];
   const why = say(step.message ?? step.reason);
@@ -54,7 +57,13 @@ export function StepPanel({ detail, step, steps, onChoose, onClose }: StepPanelP
         </div>
         <p className="row g2 wrap mut">
           {step.title && <span className="mono">{step.step}</span>}
-          {step.detail && <span className="trunc">{step.detail}</span>}
+          {called === undefined ? (
+            step.detail && <span className="trunc">{step.detail}</span>
+          ) : (
+            <>
+              {t.steps.calls} <JobLink job={called} />
+            </>
+          )}
           {step.finally && <span className="tag">{t.steps.finally}</span>}
           {step.may_fail && <span className="tag">{t.steps.mayFail}</span>}
         </p>
@@ -62,7 +71,7 @@ export function StepPanel({ detail, step, steps, onChoose, onClose }: StepPanelP
           {step.run_id && (
             <Link to="/runs/$runId" params={{ runId: step.run_id }} className="btn sm">
               <ExternalLink size={14} aria-hidden />
-              {t.steps.openRun}
+              {called === undefined ? t.steps.openRun : t.steps.openCalled}
             </Link>
           )}
           {living && (
@@ -141,7 +150,7 @@ export function StepPanel({ detail, step, steps, onChoose, onClose }: StepPanelP
         </section>
       )}
       {cancelling && step.run_id && (
-        <CancelDialog runId={step.run_id} job={detail.job} onClose={() => setCancelling(false)} />
+        <CancelDialog runId={step.run_id} job={job} onClose={() => setCancelling(false)} />
       )}
     </aside>
   );

@@ -2,13 +2,14 @@ import { useMemo, useRef, useState } from "react";
 import type { RunStep } from "@/api/schema.gen";
 import { StepIcon } from "@/components/graph/GraphBox";
 import { StepState } from "@/components/graph/StepState";
+import { JobLink } from "@/components/JobName";
 import { SortHead } from "@/components/SortHead";
 import { Clock } from "@/components/Time";
 import { useWindow } from "@/components/useWindow";
 import type { Sort } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { beganAt, stepsOfRun, tookOf } from "@/lib/graph/document";
+import { beganAt, calledBy, stepsOfRun, tookOf } from "@/lib/graph/document";
 import { inOrder, isBad } from "@/lib/graph/steps";
 import { useSayer } from "@/lib/reason";
 
@@ -104,6 +105,7 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
                       {s.title ?? s.step}
                     </button>
                     {s.title && <span className="mono mut trunc">{s.step}</span>}
+                    <JobLink job={calledBy(s)} />
                   </span>
                 </td>
                 <td>
