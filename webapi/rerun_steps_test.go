@@ -148,6 +148,7 @@ func TestARerunOfAWorkflowNeedsSomethingToRepeat(t *testing.T) {
 	w.problem(409, "conflict", "POST", path(good), `{"steps":"failed"}`, "all steps of run "+string(good.RunID)+" succeeded or were skipped")
 	w.problem(400, "invalid", "POST", path(plain), `{"steps":"failed"}`, "is for runs of workflows")
 	w.problem(400, "invalid", "POST", path(plain), `{"dry_run":true}`, "is for runs of workflows")
+	w.problem(400, "invalid", "POST", path(good), `{"from":[]}`, "from must have 1 or more items") // it would repeat all of them
 	want[RunAccepted](w, http.StatusAccepted, "POST", path(good), `{}`)
 	if r := (*asked)[0]; len(r.Taken) != 0 || r.Body != nil {
 		t.Errorf("a plain rerun asks for %+v", bus.TriggerRequest(r))
