@@ -3,6 +3,7 @@ package condition
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -69,6 +70,9 @@ func names(e ast.Expr) (of, step string, ok bool) {
 	return "", "", false
 }
 
+// reserved finds words that CEL reads as its own, also where a field is to be named.
+var reserved = regexp.MustCompile(`\.(in|true|false|null)\b`)
+
 // explain says what is wrong with an expression, and at which of its characters.
 func explain(text string, e *common.Error) error {
 	column := e.Location.Column() + 1
@@ -77,6 +81,9 @@ func explain(text string, e *common.Error) error {
 	case why == e.Message:
 	case strings.Contains(why, "'<EOF>'"):
 		return fmt.Errorf("%s ends too early, at column %d", quote(text), column)
+	case reserved.MatchString(text):
+		word := reserved.FindStringSubmatch(text)[1]
+		return fmt.Errorf("%s cannot be read from column %d on; write [%q] instead of .%s", quote(text), column, word, word)
 	default:
 		return fmt.Errorf("%s cannot be read from column %d on", quote(text), column)
 	}
