@@ -157,7 +157,7 @@ func (l *logLines) LastLines(ctx context.Context, id job.RunID, name job.Name) (
 		if err := rows.Scan(&attempt, &seq); err != nil {
 			return nil, fmt.Errorf("count log of run %s: %w", id, err)
 		}
-		last[int(attempt)] = int64(seq) //nolint:gosec // was written as one
+		last[int(attempt)] = int64(seq)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("count log of run %s: %w", id, database.Explain(err))
