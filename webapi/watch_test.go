@@ -6,11 +6,14 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -87,6 +90,42 @@ func TestAWatchGivesWhatAllRunsPrintThatMatches(t *testing.T) {
 		}
 	}
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/logs/tail?group=A+B", nil, `"field":"group"`)
+}
+
+func TestAWatchNamesTheStepOfALine(t *testing.T) {
+	w := newWorld(t)
+	whole := begun("billing/x", noon)
+	before, after := stepOf(whole, "extract", 1, noon), stepOf(whole, "load", 2, noon)
+	w.history(whole, before, started(before, "i1"))
+	l := w.listen("/api/v1/logs/tail?group=billing")
+	record := journal.Record{Shard: whole.Job.Shard(shards), Epoch: 1, Commit: "c", Node: "n", At: noon, Outcomes: []journal.Outcome{{
+		Status: job.StatusPending, Cause: job.CauseStep, FireTime: noon, Jobs: []string{journal.JobVersion(whole.Job, 1)},
+		RunIDs: []job.RunID{after.RunID}, ParentRun: whole.RunID, Step: "load",
+	}}}
+	m, err := record.Msg()
+	w.check(err)
+	w.check(w.conn.NC.PublishMsg(m)) // as all who follow records hear it
+	w.says(before, "extracts")
+	w.says(after, "loads")
+	w.says(begun("billing/y", noon), "end")
+	var got []string
+	for len(got) < 3 {
+		name, _, data := l.event()
+		if name == "rate" {
+			continue
+		}
+		var hits []LogHit
+		w.check(json.Unmarshal([]byte(data), &hits))
+		for _, h := range hits {
+			if h.Step != "" && h.Workflow != whole.RunID {
+				t.Errorf("step %s is one of the run %q, want %s", h.Step, h.Workflow, whole.RunID)
+			}
+			got = append(got, h.Text+" "+h.Step)
+		}
+	}
+	if diff := cmp.Diff([]string{"extracts extract", "loads load", "end "}, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestAWatchShowsNoLinesOfTestsOfDrafts(t *testing.T) {

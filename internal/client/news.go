@@ -58,13 +58,13 @@ var errBye = errors.New("the server stops")
 // goroutine, for as long as ctx lives; and with how many there were within a second, when they
 // were more than are sent. Lost connections are made again, after interrupted was told why: what
 // was printed meanwhile is not heard. The error is as [API.Follow]'s.
-func (a *API) Watch(ctx context.Context, query url.Values, interrupted func(error), yield func([]LogLine, LogRate) error) error {
+func (a *API) Watch(ctx context.Context, query url.Values, interrupted func(error), yield func([]LogHit, LogRate) error) error {
 	delay := firstRetry
 	for {
 		heard := false
 		err := a.events(ctx, "/api/v1/logs/tail?"+query.Encode(), "", func(e event) error {
 			heard = true
-			var lines []LogLine
+			var lines []LogHit
 			var rate LogRate
 			into := any(&lines)
 			if e.name == "rate" {

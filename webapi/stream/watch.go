@@ -45,18 +45,19 @@ type watch struct {
 	subs   subscriptions
 	out    events
 	drafts map[job.RunID]bool // the tests of drafts that are known
+	steps  map[job.RunID]step // the steps of workflows that are known, by their runs
 
-	waiting []runlog.Line // the newest that match, and are to be shown
-	room    int           // for how many lines there is, as of the rate
-	rate    api.LogRate   // since the last was sent
-	idle    bool          // the last that was sent had nothing in it
+	waiting []runlog.Hit // the newest that match, and are to be shown
+	room    int          // for how many lines there is, as of the rate
+	rate    api.LogRate  // since the last was sent
+	idle    bool         // the last that was sent had nothing in it
 }
 
 // Watch returns the handler of GET /logs/tail. Streams get "bye" and end when ctx is
 // done.
 func (s *Server) Watch(ctx context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		w := &watch{Server: s, reader: access.NewLasting(c.UserContext(), s.users), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines, drafts: map[job.RunID]bool{}}
+		w := &watch{Server: s, reader: access.NewLasting(c.UserContext(), s.users), who: access.Who(c.UserContext()), heard: make(chan *nats.Msg, watchQueue), room: shownLines, drafts: map[job.RunID]bool{}, steps: map[job.RunID]step{}}
 		w.filter = logstore.SearchFilter{Text: c.Query("text"), Levels: many(c, "level"), Jobs: runs.Names(many(c, "job")), Group: c.Query("group")}
 		if err := w.filter.Validate(); err != nil {
 			return err
@@ -78,6 +79,7 @@ func (s *Server) Watch(ctx context.Context) fiber.Handler {
 			return err
 		}
 		w.findDrafts(c.UserContext())
+		w.findSteps(c.UserContext())
 		c.Context().SetBodyStreamWriter(func(b *bufio.Writer) {
 			defer s.open.remove(conn)
 			defer w.subs.stop()
@@ -130,7 +132,10 @@ func (w *watch) subjects() []string {
 		slices.Sort(wanted)
 		groups = slices.DeleteFunc(slices.Compact(wanted), func(g string) bool { return !everywhere && !slices.Contains(groups, g) })
 	}
-	subjects := make([]string, 0, 2*len(groups))
+	if len(groups) == 0 {
+		return nil
+	}
+	subjects := []string{bus.SubjectRecords}
 	for _, g := range groups {
 		subjects = append(subjects, bus.SubjectEvents(g), bus.SubjectLog(g, "*"))
 	}
@@ -192,7 +197,7 @@ func (w *watch) allowed(ctx context.Context) bool {
 	}
 	if now != w.who {
 		w.who = now
-		w.waiting = slices.DeleteFunc(w.waiting, func(l runlog.Line) bool { return !w.wants(l.Job) })
+		w.waiting = slices.DeleteFunc(w.waiting, func(h runlog.Hit) bool { return !w.wants(h.Job) })
 	}
 	return true
 }
@@ -202,6 +207,10 @@ func (w *watch) allowed(ctx context.Context) bool {
 func (w *watch) take(m *nats.Msg) {
 	if _, _, isEvent := bus.ParseSubjectEvent(m.Subject); isEvent {
 		w.takeEvent(m)
+		return
+	}
+	if strings.HasPrefix(m.Subject, strings.TrimSuffix(bus.SubjectRecords, "*")) {
+		w.takeRecord(m)
 		return
 	}
 	l, err := w.conn.Events().DecodeLog(m.Subject, m.Header, m.Data)
@@ -216,7 +225,8 @@ func (w *watch) take(m *nats.Msg) {
 		if len(line.Text) > shownText {
 			line.Text = strings.ToValidUTF8(line.Text[:shownText], "")
 		}
-		w.waiting = append(w.waiting, line)
+		of := w.steps[l.RunID]
+		w.waiting = append(w.waiting, runlog.Hit{Line: line, Step: of.name, Workflow: of.workflow})
 	}
 	if over := len(w.waiting) - shownLines; over > 0 { // there is never room for more
 		w.waiting = slices.Delete(w.waiting, 0, over)

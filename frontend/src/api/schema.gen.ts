@@ -1704,8 +1704,9 @@ export interface paths {
          * Follow the logs of all runs
          * @description Server-sent events with lines that match as in a search:
          *
-         *     - `lines`: a JSON array of LogLine, at most 500 lines per second. If there are more, it
-         *       has some of each tenth of a second. A text is cut at 4096 bytes.
+         *     - `lines`: a JSON array of LogHit, without what is around and highlighted: at most 500
+         *       lines per second. If there are more, it has some of each tenth of a second. A text is
+         *       cut at 4096 bytes.
          *     - `rate`: the number of matching lines in the last second, and how many of them were
          *       sent, as a LogRate. Left out while there are none.
          *     - `bye`: the server stops, or the permission has ended.

@@ -159,13 +159,9 @@ func (o *searchOptions) watched(text string) url.Values {
 // that.
 func watchLogs(cmd *cobra.Command, api *client.API, query url.Values, p hitPrinter) error {
 	errOut := cmd.ErrOrStderr()
-	return api.Watch(cmd.Context(), query, cli.OnInterruption(errOut), func(lines []client.LogLine, rate client.LogRate) error {
+	return api.Watch(cmd.Context(), query, cli.OnInterruption(errOut), func(hits []client.LogHit, rate client.LogRate) error {
 		if rate.Lines > rate.Shown {
 			_, _ = fmt.Fprintf(errOut, "%d lines per second; %d shown\n", rate.Lines, rate.Shown)
-		}
-		hits := make([]client.LogHit, len(lines))
-		for i := range lines {
-			hits[i].Line = lines[i]
 		}
 		return p.print(hits)
 	})
