@@ -3,7 +3,8 @@ import { every } from "@/lib/every";
 import { problemOf } from "@/lib/problem";
 import { isLiving } from "@/lib/status";
 import { api, dataOf } from "./client";
-import { runsKey } from "./runs";
+import { type RerunOptions, rerunRun, runsKey } from "./runs";
+import type { ResolveStepRequest } from "./schema.gen";
 
 /** The steps of a workflow's run. A run of a job without steps is not found. */
 export function stepsQuery(runId: string) {
@@ -15,4 +16,26 @@ export function stepsQuery(runId: string) {
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data && !isLiving(state.data.status) ? false : every(1000)()),
   });
+}
+
+/** What a rerun would do with each step of a workflow. Nothing is created. */
+export function rerunPlan(runId: string, options: RerunOptions) {
+  return queryOptions({
+    queryKey: [...runsKey, "plan", runId, options],
+    queryFn: () => rerunRun(runId, { ...options, dry_run: true }),
+    retry: false,
+    staleTime: 5000,
+  });
+}
+
+/** Does a step again that ended badly or was cancelled, while its run is alive. */
+export function retryStep(runId: string, step: string) {
+  const params = { path: { run_id: runId, step } };
+  return dataOf(api.POST("/api/v1/runs/{run_id}/steps/{step}/retry", { params, body: {} }));
+}
+
+/** Says by hand how such a step ended. */
+export function resolveStep(runId: string, step: string, body: ResolveStepRequest) {
+  const params = { path: { run_id: runId, step } };
+  return dataOf(api.POST("/api/v1/runs/{run_id}/steps/{step}/resolve", { params, body }));
 }

@@ -9,6 +9,18 @@ export const run = {
     same: (v: number) => `v${v}, as this run`,
     failedPieces: "Only those that failed",
     allPieces: "All of them",
+    failedSteps: "Those that failed",
+    fromStep: "From a step on",
+    allSteps: "All of them",
+    from: "First step",
+    plan: "What becomes of the steps",
+    action: "In the new run",
+    actions: { take: "Taken over", run: "Runs", decide: "Decided then" },
+    tally: {
+      take: (n: number) => `${n} taken over`,
+      run: (n: number) => count(n, "runs", "run"),
+      decide: (n: number) => `${n} decided then`,
+    },
   },
   mark: {
     title: "Follow-up",

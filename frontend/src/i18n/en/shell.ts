@@ -137,6 +137,7 @@ export const done = {
     pause: "The job was not paused",
     resume: "The job was not resumed",
     cancel: "The run was not cancelled",
+    retry: "The step was not retried",
     other: "The action failed",
   },
 };

@@ -10,6 +10,18 @@ export const run: PageMessages["run"] = {
     same: (v) => `v${v}，与本次相同`,
     failedPieces: "仅失败的分片",
     allPieces: "全部分片",
+    failedSteps: "失败的步骤",
+    fromStep: "从某一步骤开始",
+    allSteps: "全部步骤",
+    from: "起始步骤",
+    plan: "各步骤的处理",
+    action: "新运行中",
+    actions: { take: "沿用", run: "执行", decide: "重新判定" },
+    tally: {
+      take: (n) => `沿用 ${n} 个`,
+      run: (n) => `执行 ${n} 个`,
+      decide: (n) => `重新判定 ${n} 个`,
+    },
   },
   mark: {
     title: "处理情况",

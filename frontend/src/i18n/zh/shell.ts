@@ -135,6 +135,7 @@ export const done: Messages["done"] = {
     pause: "未能暂停任务",
     resume: "未能恢复任务",
     cancel: "未能取消运行",
+    retry: "未能重试步骤",
     other: "操作失败",
   },
 };

@@ -88,7 +88,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const jobState = useQuery({ ...jobQuery(ref, 1, 72), retry: false });
   const job = jobState.data?.item;
   const [cancelling, setCancelling] = useState(false);
-  const [retrying, setRetrying] = useState(false);
+  const [retrying, setRetrying] = useState<{ from?: string }>();
   const [marking, setMarking] = useState(false);
   const operates = useMay()("operate", ref.group);
   const runNow = useRunNow();
@@ -195,7 +195,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
               title={t.run.again}
               may={operates}
               disabled={living || jobState.isPending}
-              onClick={() => setRetrying(true)}
+              onClick={() => setRetrying({})}
             >
               <ChevronDown size={14} aria-hidden />
             </Button>
@@ -277,7 +277,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
     >
       {steps ? (
         <Suspense fallback={<Skeleton rows={10} />}>
-          <WorkflowRun detail={detail} steps={steps}>
+          <WorkflowRun detail={detail} steps={steps} onRerun={(from) => setRetrying({ from })}>
             {details}
           </WorkflowRun>
         </Suspense>
@@ -324,7 +324,9 @@ function Loaded({ detail }: { detail: RunDetail }) {
             params={
               detail.params ?? (job?.definition.version === shown.version ? job.definition.params : undefined)
             }
-            onClose={() => setRetrying(false)}
+            steps={steps?.steps}
+            from={retrying.from}
+            onClose={() => setRetrying(undefined)}
           />
         </Suspense>
       )}

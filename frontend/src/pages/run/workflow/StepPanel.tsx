@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ExternalLink, OctagonX, X } from "lucide-react";
+import { ExternalLink, OctagonX, RotateCcw, X } from "lucide-react";
 import { useState } from "react";
 import { runQuery } from "@/api/runs";
 import type { RunDetail, RunStep } from "@/api/schema.gen";
@@ -14,12 +14,15 @@ import { formatDuration } from "@/lib/duration";
 import { writeJson } from "@/lib/exact";
 import { usePageWords } from "@/lib/format";
 import { beganAt, calledBy } from "@/lib/graph/document";
+import { isRecoverable } from "@/lib/graph/rerun";
 import { isBad, isMet, isStepFinal } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
+import { isLiving } from "@/lib/status";
 import { useMay } from "@/shell/may";
 import { CancelDialog } from "../CancelDialog";
+import { Recover } from "./Recover";
 import { LogOfRun } from "./StepLog";
 import { lastsOf } from "./StepTable";
 
@@ -29,17 +32,20 @@ interface StepPanelProps {
   steps: RunStep[];
   onChoose(step: string): void;
   onClose(): void;
+  /** Asks how the run is repeated from a step on. */
+  onRerun(step: string): void;
 }
 
 /** One step of a run: its state and why, what decided it, what it was given and returned, and its log. */
-export function StepPanel({ detail, step, steps, onChoose, onClose }: StepPanelProps) {
+export function StepPanel({ detail, step, steps, onChoose, onClose, onRerun }: StepPanelProps) {
   const { t } = usePageWords();
   const { say } = useSayer();
   const now = useNow();
   const [cancelling, setCancelling] = useState(false);
   const called = calledBy(step);
   const job = called ?? detail.job; // that of the step's own run
-  const operates = useMay()("operate", refOf(job).group);
+  const may = useMay();
+  const operates = may("operate", refOf(detail.job).group);
   const own = useQuery({ ...runQuery(step.run_id ?? ""), enabled: step.run_id !== undefined }).data;
   const newest = own?.attempts[0];
   const why = say(step.message ?? step.reason);
@@ -75,8 +81,22 @@ export function StepPanel({ detail, step, steps, onChoose, onClose }: StepPanelP
             </Link>
           )}
           {living && (
-            <Button small icon={OctagonX} look="danger" may={operates} onClick={() => setCancelling(true)}>
+            <Button
+              small
+              icon={OctagonX}
+              look="danger"
+              may={may("operate", refOf(job).group)}
+              onClick={() => setCancelling(true)}
+            >
               {t.steps.cancel}
+            </Button>
+          )}
+          {isRecoverable(detail.status, step) && (
+            <Recover runId={detail.run_id} step={step.step} may={operates} />
+          )}
+          {!isLiving(detail.status) && (
+            <Button small icon={RotateCcw} may={operates} onClick={() => onRerun(step.step)}>
+              {t.steps.rerunFrom}
             </Button>
           )}
         </div>

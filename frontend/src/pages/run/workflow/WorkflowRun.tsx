@@ -21,10 +21,11 @@ interface WorkflowRunProps {
   steps: RunSteps;
   /** What is known of the run as a whole, beside it while no step is chosen. */
   children: ReactNode;
+  onRerun(from: string): void;
 }
 
 /** The run of a workflow: its graph, when its steps ran, a table of them, and their logs; beside it one step. */
-export default function WorkflowRun({ detail, steps: { steps }, children }: WorkflowRunProps) {
+export default function WorkflowRun({ detail, steps: { steps }, children, onRerun }: WorkflowRunProps) {
   const t = usePageT();
   const navigate = useNavigate();
   const now = useNow();
@@ -90,6 +91,7 @@ export default function WorkflowRun({ detail, steps: { steps }, children }: Work
           steps={steps}
           onChoose={choose}
           onClose={() => go({ step: undefined })}
+          onRerun={onRerun}
         />
       ) : (
         children
