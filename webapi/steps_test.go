@@ -89,6 +89,20 @@ func TestStepsShowTheirNewestRoundInWhateverOrderRoundsAreStored(t *testing.T) {
 	}
 }
 
+func TestStepsOfARunThatNeverBeganSayWhy(t *testing.T) {
+	w := newWorld(t)
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), "a", "b a"))
+	run := begun("billing/flow", noon)
+	run.Status, run.Reason = job.StatusSkipped, "overlap limit reached"
+	w.history(run)
+	list, _ := want[RunSteps](w, http.StatusOK, "GET", "/api/v1/runs/"+string(run.RunID)+"/steps", nil)
+	for _, s := range list.Steps {
+		if s.State != "skipped" || s.Reason != "overlap limit reached" {
+			t.Errorf("step %s is %s, %s", s.Step, s.State, s.Reason)
+		}
+	}
+}
+
 func TestStepsThatAreAsTheClientHasThemAreNotSentAgain(t *testing.T) {
 	w := newWorld(t)
 	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), "a", "b a"))

@@ -163,6 +163,8 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 		s := &list.Steps[i]
 		switch {
 		case s.RunID != "":
+		case neverBegan(of) && len(rows) == 0: // and so no step did
+			s.State, s.Reason = api.RunStepState(list.Status), of.Reason
 		case list.Status.Final():
 			s.State = stepUnknown
 		case graph != nil && list.Status != job.StatusQueued && graph.Decide(i, states).Runs:
@@ -172,6 +174,15 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 		}
 	}
 	return list
+}
+
+// neverBegan reports whether a run has ended without a beginning: overlap skipped it, or it came too late.
+func neverBegan(of *runlog.Run) bool {
+	switch of.RunStatus() { //nolint:exhaustive // the others are of runs that began, or may begin
+	case job.StatusSkipped, job.StatusMissed, job.StatusCancelled:
+		return of.StartedAt.IsZero()
+	}
+	return false
 }
 
 // maxDetail bounds what is told of a task, in bytes.
