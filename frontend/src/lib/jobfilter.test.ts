@@ -9,6 +9,7 @@ it("what is written as field:value is taken out of a text once something follows
     rest: "x",
     choices: { tag: ["-gdpr"], owner: ["Lin Wei"] },
   });
+  expect(readChoices("type:workflow x", false).choices).toEqual({ type: ["workflow"] });
   expect(readChoices("Fires:1h fires:24h ", false).choices).toEqual({ fires: ["24h"] });
 });
 

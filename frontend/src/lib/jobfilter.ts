@@ -16,7 +16,7 @@ export type JobField = (typeof jobFields)[number];
 
 /** Fields that have these values and no others. */
 export const knownValues: Partial<Record<JobField, readonly string[]>> = {
-  type: ["handler", "shell", "command", "http", "script"],
+  type: ["handler", "shell", "command", "http", "script", "workflow"],
   schedule: ["cron", "every", "fixed_rate", "fixed_delay", "once", "manual"],
   state: ["active", "paused", "gave_up", "manual", "ended"],
   last: [

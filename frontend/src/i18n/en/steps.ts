@@ -84,6 +84,13 @@ export const steps = {
     join: "Runs when",
     joinAll: "all of them are met",
     mayFail: "The run may succeed although this step fails",
+    onFailure: "When a step fails",
+    onFailureHint: "A step that may fail changes nothing for the others. Finally steps run in each case.",
+    policies: {
+      continue: "The others go on",
+      stop: "Those that have not begun are cancelled",
+      cancel: "All others are cancelled, also those that run",
+    },
     finally: "Runs after all others, also after a cancellation",
   },
   find: "Find a step",

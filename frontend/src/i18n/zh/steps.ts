@@ -69,6 +69,13 @@ export const steps: PageMessages["steps"] = {
     join: "汇聚方式",
     joinAll: "全部依赖满足",
     mayFail: "此步骤失败时，运行仍可成功",
+    onFailure: "步骤失败时",
+    onFailureHint: "允许失败的步骤不影响其他步骤。收尾步骤总会执行。",
+    policies: {
+      continue: "其他步骤继续",
+      stop: "取消尚未开始的步骤",
+      cancel: "取消其他所有步骤，包括正在执行的步骤",
+    },
     finally: "在所有其他步骤之后执行，取消后也执行",
   },
   find: "查找步骤",

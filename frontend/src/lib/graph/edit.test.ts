@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Step } from "@/api/schema.gen";
-import { addStep, changeStep, removeStep, withCall, withTask } from "./edit";
+import { addStep, changeStep, removeStep, withCall, withPolicy, withTask } from "./edit";
 
 const steps: Step[] = [
   { step: "a", task: { handler: "a" }, params: { x: 1 } },
@@ -47,4 +47,11 @@ it("a step that calls a job keeps what goes with a call, and a task takes its pl
     timeout: "1h",
     task: { handler: "h" },
   });
+});
+
+it("what a failed step does to the others is said only if they do not go on", () => {
+  const job = { job: "a/b", steps };
+  const stops = withPolicy(job, "stop");
+  expect(stops).toEqual({ ...job, on_failure: "stop" });
+  expect(withPolicy(stops, "continue")).toEqual(job);
 });

@@ -60,6 +60,14 @@ export function withTask({ call: _, ...step }: Step, task: Task): Step {
   return { ...step, task };
 }
 
+export const failurePolicies = ["continue", "stop", "cancel"] as const;
+export type FailurePolicy = (typeof failurePolicies)[number];
+
+/** A workflow in which a failed step does this to the others; that they go on need not be said. */
+export function withPolicy({ on_failure: _, ...job }: Job, policy: FailurePolicy): Job {
+  return policy === "continue" ? job : { ...job, on_failure: policy };
+}
+
 /** A job whose task is the first step of a workflow. */
 export function asWorkflow({ task = { handler: "" }, ...job }: Job): Job {
   return { ...job, steps: [{ step: "step_1", task }] };

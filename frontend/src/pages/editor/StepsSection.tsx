@@ -5,7 +5,16 @@ import { Check, Choice, TextField } from "@/components/fields";
 import { StepIcon } from "@/components/graph/GraphBox";
 import { usePageT } from "@/i18n";
 import { wrongSteps } from "@/lib/graph/document";
-import { addStep, changeStep, removeStep, toAfter, withCall, withTask } from "@/lib/graph/edit";
+import {
+  addStep,
+  changeStep,
+  failurePolicies,
+  removeStep,
+  toAfter,
+  withCall,
+  withPolicy,
+  withTask,
+} from "@/lib/graph/edit";
 import { conditions, edgesOf } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
@@ -83,6 +92,14 @@ export function StepsSection({ doc, onChange, errors, open, onOpen }: StepsSecti
           {t.steps.edit.add}
         </Button>
       </div>
+      <Choice
+        label={t.steps.edit.onFailure}
+        hint={t.steps.edit.onFailureHint}
+        error={errors.get("on_failure")}
+        value={doc.on_failure ?? "continue"}
+        options={failurePolicies.map((p) => ({ value: p, label: t.steps.edit.policies[p] }))}
+        onChange={(policy) => onChange(withPolicy(doc, policy))}
+      />
     </Section>
   );
 }
