@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -179,23 +181,29 @@ func TestAWorkflowRunsFromItsFirstStepToTheEndOfItsLast(t *testing.T) {
 	})
 }
 
-// A step that somebody resolves with a result has not begun: one line of a record is all that is said of it.
-func TestAResolvedStepWithAResultIsOneOfItsWorkflow(t *testing.T) {
+func TestAStepThatSomebodyHasResolvedSaysWhoAndWhatItReturns(t *testing.T) {
 	run(t, func(w *world) {
-		w.start("a")
-		f := fire{report, 0}
-		parent := job.RunID("01970000-0000-7000-8000-000000000001")
-		w.outcome(f, time.Second, journal.Outcome{
-			Status: job.StatusSucceeded, Cause: job.CauseStep, ParentRun: parent, Step: "load", By: "ann",
-			Reason: "resolved by ann", Result: []byte(`{"rows":7}`), RunIDs: []job.RunID{f.id()},
+		in := w.start("a")
+		f, whole := fire{report, 0}, fire{report, 1}
+		resolved := reason.Join(reason.StepResolved.With("ann"), "by hand")
+		w.outcome(f, 2*time.Second, journal.Outcome{
+			Status: job.StatusSucceeded, Reason: resolved, By: "ann", ParentRun: whole.id(), Step: "load", Result: json.RawMessage(`{"rows":3}`),
 		})
-		time.Sleep(time.Second)
+		time.Sleep(time.Minute)
 		attempts, err := w.store.Run(w.t.Context(), f.id())
 		if err != nil || len(attempts) != 1 {
-			t.Fatal(attempts, err)
+			w.t.Fatal(attempts, err)
 		}
-		if a := attempts[0]; a.Status != job.StatusSucceeded || a.Parent != parent || a.Step != "load" || a.By != "ann" || string(a.Result) != `{"rows":7}` || a.Message != "resolved by ann" {
-			t.Errorf("%+v", a)
+		at := f.time().Add(2 * time.Second)
+		want := runlog.Run{
+			RunID: f.id(), Job: report, Version: 3, Attempt: 1, Status: job.StatusSucceeded, Cause: job.CauseSchedule, Parent: whole.id(), Step: "load",
+			FireTime: f.time(), CommittedAt: at, FinishedAt: at, Reason: reason.Text(resolved), By: "ann", Result: json.RawMessage(`{"rows":3}`), Count: 1,
+		}
+		if diff := cmp.Diff(want, attempts[0]); diff != "" {
+			w.t.Errorf("the run differs (-want +got):\n%s", diff)
+		}
+		if n := in.counter("carillon_runs_total", "status", "succeeded"); n != 1 {
+			w.t.Errorf("%v ends are counted", n)
 		}
 	})
 }

@@ -73,13 +73,10 @@ func decodeRecord(b *batch, m *message) {
 			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Step: d.Step, Until: d.Until, Count: d.Count,
 		}
-		if len(d.Result) > 0 { // of a workflow, or of a step that somebody has resolved, as an executor would say it
-			if d.Step != "" && d.By != "" { // nothing has said that the resolved step began, and what it is a step of
-				begun := u
-				begun.Status, begun.Reason = job.StatusPending, ""
-				b.update(begun)
-			}
-			u.Kind, u.Message, u.FinishedAt, u.Result = runlog.KindFinished, d.Reason, r.At, d.Result
+		if len(d.Result) > 0 { // of a workflow, or of a step that somebody has resolved: as an executor would say it
+			end := u
+			end.Kind, end.FinishedAt, end.Result = runlog.KindFinished, r.At, d.Result
+			b.update(end)
 		}
 		if d.Status == job.StatusRunning { // the first step of a workflow begins
 			u.Kind, u.StartedAt = runlog.KindStarted, r.At

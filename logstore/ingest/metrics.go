@@ -104,7 +104,8 @@ func newMetrics(r prometheus.Registerer, streams []string) (*metrics, error) {
 func (m *metrics) observe(updates []logstore.Update) {
 	for i := range updates {
 		u := &updates[i]
-		if !u.Status.Final() || u.Retry || u.Total > 0 && u.Kind == runlog.KindFinished {
+		finished := u.Kind == runlog.KindFinished
+		if !u.Status.Final() || u.Retry || finished && (u.Total > 0 || u.CommittedAt.IsZero()) {
 			continue
 		}
 		n := max(u.Count, 1)
