@@ -1,6 +1,7 @@
 package logstoretest
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -50,4 +52,49 @@ func stepsOfWorkflow(t *testing.T, s logstore.Store) {
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		t.Error(d)
 	}
+}
+
+// failedStep shows that a step ends as the scheduler says, which fails it for a result that it cannot keep, though
+// its executor has said that it succeeded; and that the result stays that somebody gave whom a record names.
+func failedStep(t *testing.T, s logstore.Store) {
+	whole := newRun().id()
+	of := func(u logstore.Update) logstore.Update {
+		u.Cause = job.CauseStep
+		if u.Kind == runlog.KindRecorded {
+			u.Parent, u.Step = whole, "load"
+		}
+		return u
+	}
+	row := func(r run, status job.Status, why reason.Text) runlog.Run {
+		want := r.row(status)
+		want.Cause, want.Parent, want.Step, want.Reason, want.Result = job.CauseStep, whole, "load", why, json.RawMessage(`{"rows":3}`)
+		return want
+	}
+	cut := reason.StepResultCut.String()
+	orders := inAnyOrder(t, s, func(r run) []logstore.Update {
+		end := of(r.finished(job.StatusSucceeded, "worker-1", time.Second))
+		end.Result = json.RawMessage(`{"rows":3}`)
+		return []logstore.Update{of(r.recorded(job.StatusPending)), end, of(r.record(job.StatusFailed, 2*time.Second, cut))}
+	}, func(t *testing.T, r run) {
+		t.Helper()
+		want := row(r, job.StatusFailed, reason.Text(cut))
+		want.Instance, want.Delivery, want.StartedAt, want.FinishedAt = "worker-1", 1, r.fire.Add(ms(10)), r.fire.Add(2*time.Second)
+		wantRun(t, s, want)
+	})
+	wantCounts(t, s, logstore.RunFilter{Causes: []job.Cause{job.CauseStep}}, map[job.Status]int{job.StatusFailed: 2 * orders})
+	orders = inAnyOrder(t, s, func(r run) []logstore.Update {
+		r = r.of("billing/resolved")
+		said := of(r.record(job.StatusSucceeded, time.Second, reason.StepResolved.With("ann")))
+		said.By = "ann"
+		gave := of(r.update(runlog.KindFinished, time.Second))
+		gave.Status, gave.FinishedAt, gave.CommittedAt, gave.Result = job.StatusSucceeded, gave.At, time.Time{}, json.RawMessage(`{"rows":3}`)
+		return []logstore.Update{said, gave}
+	}, func(t *testing.T, r run) {
+		t.Helper()
+		r = r.of("billing/resolved")
+		want := row(r, job.StatusSucceeded, reason.Text(reason.StepResolved.With("ann")))
+		want.By, want.CommittedAt, want.FinishedAt = "ann", r.fire.Add(time.Second), r.fire.Add(time.Second)
+		wantRun(t, s, want)
+	})
+	wantCounts(t, s, logstore.RunFilter{Causes: []job.Cause{job.CauseStep}, Jobs: []job.Name{"billing/resolved"}}, map[job.Status]int{job.StatusSucceeded: 2 * orders})
 }

@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"success in reports is that of what a schedule asked for", successOfSchedules},
 		{"tests of drafts are in lists and not in reports", leavesTestsOut},
 		{"steps are found by the run of their workflow", stepsOfWorkflow},
+		{"a step ends as the scheduler says", failedStep},
 		{"reports are by what is asked, and in order", reportOrders},
 		{"reports have the days of any zone", reportDays},
 		{"failures are grouped by what their messages have in common", failures},
