@@ -55,7 +55,7 @@ func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
 func (v Evidence) version(number int) *job.Job {
 	for _, entry := range v.Versions {
 		if entry.Version.Version == number {
-			return &entry.Version.Job
+			return &entry.Job
 		}
 	}
 	return nil

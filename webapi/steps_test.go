@@ -72,7 +72,7 @@ func TestStepsShowTheirNewestRoundInWhateverOrderRoundsAreStored(t *testing.T) {
 			a(3), started(a(3), "i3"), skipped, stepOf(run, "b", 2, run.At), stepOf(run, "c", 1, run.At),
 		}
 		w.history(run)
-		for _, i := range rand.Perm(len(updates)) { //nolint:gosec // any order will do
+		for _, i := range rand.Perm(len(updates)) {
 			w.history(updates[i])
 		}
 		list, _ := want[RunSteps](w, http.StatusOK, "GET", "/api/v1/runs/"+string(run.RunID)+"/steps", nil)

@@ -12,9 +12,9 @@ import (
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
-// flow returns the document of a job whose steps have these fields.
-func flow(name string, steps ...map[string]any) map[string]any {
-	return map[string]any{"job": name, "steps": steps}
+// flow returns the document of job billing/flow whose steps have these fields.
+func flow(steps ...map[string]any) map[string]any {
+	return map[string]any{"job": "billing/flow", "steps": steps}
 }
 
 func TestTheTasksOfStepsAreCheckedAsThatOfAJob(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTheTasksOfStepsAreCheckedAsThatOfAJob(t *testing.T) {
 	const path = "/api/v1/jobs/billing/flow"
 	task := func(handler string) map[string]any { return map[string]any{"handler": handler} }
 	command := map[string]any{"command": []string{"ls"}}
-	r, _ := want[PutJobResult](w, http.StatusCreated, "PUT", path, flow("billing/flow",
+	r, _ := want[PutJobResult](w, http.StatusCreated, "PUT", path, flow(
 		map[string]any{"step": "a", "task": task("report"), "params": map[string]any{"region": "north"}},
 		map[string]any{"step": "b", "after": "a", "task": task("reprot")},
 		map[string]any{"step": "c", "task": task("reprot")},
@@ -42,7 +42,7 @@ func TestTheTasksOfStepsAreCheckedAsThatOfAJob(t *testing.T) {
 		t.Errorf("%+v", item.Definition)
 	}
 	bad := func(params, given any) map[string]any {
-		d := flow("billing/flow", map[string]any{"step": "a", "task": task("report")}, map[string]any{"step": "b", "task": task("report")})
+		d := flow(map[string]any{"step": "a", "task": task("report")}, map[string]any{"step": "b", "task": task("report")})
 		if given != nil {
 			d["params"] = given
 		}
@@ -64,7 +64,7 @@ func TestAWorkflowIsFoundByWhatItsStepsHave(t *testing.T) {
 	w := newWorld(t, func(c *Config, _ *world) { c.MasterKey = seal.NewMaster().Text() })
 	const jobs = "/api/v1/jobs/billing/"
 	secrets := func(name string) map[string]any { return map[string]any{"X": name} }
-	want[PutJobResult](w, http.StatusCreated, "PUT", jobs+"flow", flow("billing/flow",
+	want[PutJobResult](w, http.StatusCreated, "PUT", jobs+"flow", flow(
 		map[string]any{"step": "extract", "title": "Read the Ledger", "task": map[string]any{"handler": "reader", "secrets": secrets("db")}},
 		map[string]any{"step": "load", "task": map[string]any{"shell": "true", "secrets": secrets("mail")}}))
 	want[PutJobResult](w, http.StatusCreated, "PUT", jobs+"plain", handlerJob("billing/plain", "writer", nil))
@@ -111,7 +111,7 @@ func TestAReferenceToAFieldThatNoResultHasIsWorthAWarning(t *testing.T) {
 	warnings := func(params string) (texts []string) {
 		t.Helper()
 		task := func(handler string) map[string]any { return map[string]any{"handler": handler} }
-		r, _ := want[PutJobResult](w, http.StatusOK, "PUT", "/api/v1/jobs/billing/flow?dry_run=true", flow("billing/flow",
+		r, _ := want[PutJobResult](w, http.StatusOK, "PUT", "/api/v1/jobs/billing/flow?dry_run=true", flow(
 			map[string]any{"step": "check", "task": task("check")}, map[string]any{"step": "open", "task": task("open")},
 			map[string]any{"step": "load", "after": []string{"check", "open"}, "task": task("check"), "params": params}))
 		for _, warning := range r.Warnings {

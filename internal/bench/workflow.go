@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,7 +33,7 @@ func benchWorkflow(ctx context.Context, o benchOptions) (*benchResult, error) {
 	case o.steps < 1 || o.steps > workflow.MaxSteps:
 		return nil, cli.Usage(fmt.Errorf("--steps must be from 1 to %d", workflow.MaxSteps))
 	case o.jobs < 1:
-		return nil, cli.Usage(fmt.Errorf("--jobs must be at least 1"))
+		return nil, cli.Usage(errors.New("--jobs must be at least 1"))
 	}
 	o.instances, o.slots, o.replicas, o.route = 1, slotsOf(1), 1, string(job.RouteAny)
 	watched := o

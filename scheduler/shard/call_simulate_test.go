@@ -59,6 +59,7 @@ func nameOn(n int, prefix string) job.Name {
 }
 
 func newCallWorld(t *testing.T, seed uint64) *callWorld {
+	t.Helper()
 	w := &callWorld{
 		t: t, rng: rand.New(rand.NewPCG(seed, 7)), partitions: 3, last: make([]uint64, 3), jobs: map[int][]*job.Version{},
 		begun: map[job.RunID]int{}, ended: map[job.RunID]job.Status{}, final: map[job.RunID]int{}, answers: map[job.RunID]int{}, by: map[job.RunID]job.Name{},

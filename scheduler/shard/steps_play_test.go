@@ -205,7 +205,7 @@ func (p *stepPlay) takenOver(w *stepWorld) map[string]bool {
 	taken := map[string]bool{}
 	for i := range w.version.Steps {
 		s := &w.version.Steps[i]
-		if !repeated[s.Name] && p.final[s.Name] == job.StatusSucceeded && !(s.Rerun == workflow.RerunAlways && w.chance(50)) {
+		if !repeated[s.Name] && p.final[s.Name] == job.StatusSucceeded && (s.Rerun != workflow.RerunAlways || !w.chance(50)) {
 			taken[s.Name] = true
 		}
 	}
@@ -244,11 +244,12 @@ func (p *stepPlay) check() {
 		}
 	}
 	want := job.StatusSucceeded
-	if failed > 0 {
+	switch {
+	case failed > 0:
 		want = job.StatusFailed
-	} else if cancelled > 0 {
+	case cancelled > 0:
 		want = job.StatusCancelled
-	} else if ran == 0 {
+	case ran == 0:
 		want = job.StatusSkipped
 	}
 	if p.over[0] != want {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -284,7 +285,7 @@ func (w *stepWorld) repeat() {
 	if len(of.over) != 1 || len(of.final) < len(w.version.Steps) {
 		return
 	}
-	p := w.newPlay(job.RetryRunID(of.id, fmt.Sprint(len(w.plays))), of.takenOver(w))
+	p := w.newPlay(job.RetryRunID(of.id, strconv.Itoa(len(w.plays))), of.takenOver(w))
 	r := bus.TriggerRequest{
 		RunID: p.id, Job: "g/a", Cause: job.CauseRerun, RetryOf: of.id, Version: 1, Body: bodyText(w.version), Taken: map[string]bus.TakenStep{},
 	}

@@ -33,7 +33,9 @@ func TestNumbersDifferByEachOfTheirDigits(t *testing.T) {
 }
 
 func TestStepsAreComparedByTheirNames(t *testing.T) {
-	document := func(steps, rest string) any { return json.RawMessage(`{"job":"a/b","steps":[` + steps + `]` + rest + `}`) }
+	document := func(steps, rest string) any {
+		return json.RawMessage(`{"job":"a/b","steps":[` + steps + `]` + rest + `}`)
+	}
 	f := func(from, to any, want string) {
 		t.Helper()
 		changes, err := Diff(from, to)

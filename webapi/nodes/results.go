@@ -59,7 +59,8 @@ func (c *check) fieldsOf(ctx context.Context, handler string) ([]string, error) 
 		Properties map[string]json.RawMessage `json:"properties"`
 		Additional json.RawMessage            `json:"additionalProperties"`
 	}
-	if json.Unmarshal(announced.Result, &schema) != nil || len(schema.Properties) == 0 || len(schema.Additional) > 0 && string(schema.Additional) != "false" {
+	known := json.Unmarshal(announced.Result, &schema) == nil
+	if !known || len(schema.Properties) == 0 || len(schema.Additional) > 0 && string(schema.Additional) != "false" {
 		return nil, nil
 	}
 	return slices.Sorted(maps.Keys(schema.Properties)), nil
