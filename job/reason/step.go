@@ -35,5 +35,7 @@ var (
 	StepsFailed        = Three{define("steps_failed", "{bad:number} of {total|step|steps} ended badly: {steps:phrase}")}
 	StepsCancelled     = Three{define("steps_cancelled", "{cancelled:number} of {total|step|steps} were cancelled: {steps:phrase}")}
 	StepsSkipped       = One{define("steps_skipped", "none of {total|step|steps} had anything to do")}
-	StepsTally         = Four{define("steps_tally", "{succeeded:number} of {total|step|steps} succeeded, {skipped:number} were skipped, {forgiven:number} ended badly, as they may")}
+	StepsTally         = Two{define("steps_tally", "{succeeded:number} of {total|step|steps} succeeded")}
+	StepsPassed        = One{further("steps_passed", "{skipped|was|were} skipped")}
+	StepsForgiven      = One{further("steps_forgiven", "{forgiven|ended badly, as it may|ended badly, as they may}")}
 )

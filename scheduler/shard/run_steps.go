@@ -197,9 +197,21 @@ func (p *runSteps) outcome() (job.Status, string) {
 	case p.ending.Ending != "":
 		why = p.ending.Reason
 	case e.Skipped+e.Forgiven > 0:
-		why = reason.StepsTally.With(e.Well, total, e.Skipped, e.Forgiven)
+		why = tally(e, total)
 	}
 	return statusOf[e.State], why
+}
+
+// tally says how many steps succeeded, and how many did not though the run did.
+func tally(e workflow.End, total int) string {
+	said := []string{reason.StepsTally.With(e.Well, total)}
+	if e.Skipped > 0 {
+		said = append(said, reason.StepsPassed.With(e.Skipped))
+	}
+	if e.Forgiven > 0 {
+		said = append(said, reason.StepsForgiven.With(e.Forgiven))
+	}
+	return reason.Join(said...)
 }
 
 // statusOf maps the letter of a step, or of a run, to its final status.

@@ -206,7 +206,9 @@ export const reasons = {
   steps_failed: "{bad:number} of {total|step|steps} ended badly: {steps:phrase}",
   steps_cancelled: "{cancelled:number} of {total|step|steps} were cancelled: {steps:phrase}",
   steps_skipped: "none of {total|step|steps} had anything to do",
-  steps_tally: "{succeeded:number} of {total|step|steps} succeeded, {skipped:number} were skipped, {forgiven:number} ended badly, as they may",
+  steps_tally: "{succeeded:number} of {total|step|steps} succeeded",
+  steps_passed: "{skipped|was|were} skipped",
+  steps_forgiven: "{forgiven|ended badly, as it may|ended badly, as they may}",
 };
 
 export type ReasonCode = keyof typeof reasons;

@@ -207,5 +207,7 @@ export const reasons: Record<ReasonCode, string> = {
   steps_failed: "{total:number} 个步骤中 {bad:number} 个未正常结束：{steps:phrase}",
   steps_cancelled: "{total:number} 个步骤中 {cancelled:number} 个被取消：{steps:phrase}",
   steps_skipped: "{total:number} 个步骤都无事可做",
-  steps_tally: "{total:number} 个步骤中 {succeeded:number} 个成功，{skipped:number} 个已跳过，{forgiven:number} 个未正常结束（允许失败）",
+  steps_tally: "{total:number} 个步骤中 {succeeded:number} 个成功",
+  steps_passed: "{skipped:number} 个已跳过",
+  steps_forgiven: "{forgiven:number} 个未正常结束（允许失败）",
 };
