@@ -50,6 +50,21 @@ it("the run of a workflow is walked by the keyboard, and each step says why and 
   await close();
 });
 
+it("a rerun from a step says before what becomes of each", async () => {
+  const run = await program.run("default/nightly");
+  const { page, faults, close } = await open(`/runs/${run}?step=clean`);
+  await page.getByRole("button", { name: "Rerun from here" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("row", { name: /extract.*Taken over/ }).waitFor();
+  await dialog.getByRole("row", { name: /clean.*Runs/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Run again" }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(run));
+  await page.getByRole("treeitem", { name: /Extract orders, succeeded/ }).waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("the page of a workflow shows its graph, and lists say how many steps it has", async () => {
   const { page, faults, close } = await open("/jobs", { lang: "zh" });
   await page.getByText("5 个步骤").waitFor();
