@@ -130,10 +130,8 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	switch {
 	case open != "" && !j.settled:
 		return e // how its source ended is on its way
-	case open != "" && ran:
-		return contradict(reason.StepBeforeSource.With(open))
 	case open != "":
-		return contradict(reason.StepSkippedEarly.With(open))
+		return contradict(reason.StepBeforeSource.With(open))
 	case skips != "" && ran:
 		return contradict(reason.StepNotOwed.With(skips))
 	case skips == "" && s.If == "" && !ran:

@@ -23,8 +23,7 @@ var (
 	StepNotOwed          = One{define("step_not_owed", "it ran, and had to be skipped: {why:free}")}
 	StepHadToFail        = One{define("step_had_to_fail", "it had to fail: {why:free}")}
 	StepOwed             = One{define("step_owed", "it was skipped, and had to run: {why:free}")}
-	StepBeforeSource     = One{define("step_before_source", "it began, and step {step:word} has not ended")}
-	StepSkippedEarly     = One{define("step_skipped_early", "it was skipped, and step {step:word} has not ended")}
+	StepBeforeSource     = One{define("step_before_source", "it did not wait for the end of step {step:word}")}
 	StepOfNoWorkflow     = Two{define("step_of_no_workflow", "the run {run_id:word} is of a step that version {version:number} does not have")}
 	WorkflowStatusWrong  = One{define("workflow_status_wrong", "by its steps the run had to end as {status:status}")}
 	StepsContradict      = One{define("steps_contradict", "its steps contradict their graph: {steps:phrase}")}

@@ -67,8 +67,7 @@ var (
 	JobUnknown          = One{refuse("job_unknown", "names job {job:word}, which does not exist, or which you may not see")}
 	GroupUnknown        = One{refuse("group_unknown", "names group {group:word}, which does not exist, or which you may not see")}
 	RuleUnknown         = One{refuse("rule_unknown", "names alert rule {alert:word}, which does not exist")}
-	CalledJobUnknown    = One{refuse("called_job_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, the step fails")}
-	ChildUnknown        = One{refuse("child_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, its run is skipped")}
+	ChildUnknown        = One{refuse("child_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, it is not run")}
 	CalendarInUse       = Two{refuse("calendar_in_use", "jobs name calendar {calendar:word}: {jobs:phrase}")}
 	CalendarInUseToo    = Three{refuse("calendar_in_use_too", "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too")}
 	InPast              = One{refuse("in_past", "{at:instant} is in the past: the job never fires")}

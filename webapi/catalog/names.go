@@ -82,7 +82,7 @@ func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) (warnings []ap
 			return nil, err
 		}
 		if !known {
-			warnings = append(warnings, warning(fmt.Sprintf("steps[%d].call", i), reason.CalledJobUnknown.With(called)))
+			warnings = append(warnings, warning(fmt.Sprintf("steps[%d].call", i), reason.ChildUnknown.With(called)))
 		}
 	}
 	return warnings, nil

@@ -89,7 +89,7 @@ func TestChildrenThatLeadBackOrNowhereAreNoticedBeforeAnythingIsSaved(t *testing
 	s.WantError(cli.ExitError, "carillon: stdin:2: children lead back to the job itself: a/three → a/one → a/two → a/three\n"+
 		"stdin:6: children lead back to the job itself: a/two → a/three → a/one → a/two\nnothing was changed\n",
 		"job: a/three\nchildren: [a/one]\n"+task+"---\njob: a/two\nchildren: [a/three]\n"+task, "apply", "-f", "-")
-	s.Want("created  job  a/four\n"+lonely+"    warning: children[0].job names job a/typo, which does not exist, or which you may not see; until it exists, its run is skipped\n"+
+	s.Want("created  job  a/four\n"+lonely+"    warning: children[0].job names job a/typo, which does not exist, or which you may not see; until it exists, it is not run\n"+
 		"1 created\n",
 		"job: a/four\nchildren: [a/typo]\n"+task, "apply", "-f", "-")
 	s.WantError(cli.ExitError, "carillon: stdin:2: join has been replaced by workflows: write steps with \"join\"; see docs/how-to/workflows.md\nnothing was changed\n",

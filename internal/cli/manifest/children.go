@@ -137,7 +137,7 @@ func (f *family) warnings(server []client.FieldError) []client.FieldError {
 // settles reports whether a warning is about a job, or a group, that the documents have.
 func (f *family) settles(w client.FieldError) bool {
 	switch said := reason.Read(string(w.Reason)); said.Code {
-	case "job_unknown", "child_unknown", "called_job_unknown":
+	case "job_unknown", "child_unknown":
 		_, ok := f.docs[job.Name(said.Params["job"])]
 		return ok
 	case "group_unknown":
