@@ -106,7 +106,7 @@ func (v Evidence) holds(ctx context.Context, j *graphJudge, s *job.Step) (holds 
 		if r == nil {
 			return false, errors.New(reason.StepNothingKnown.String()), nil
 		}
-		values.Status[name] = string(r.RunStatus())
+		values.Status[name] = string(r.StepStatus())
 	}
 	for _, name := range c.Results() {
 		if values.Status[name] != string(job.StatusSucceeded) {

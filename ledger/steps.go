@@ -53,8 +53,8 @@ func (j *graphJudge) strays() map[job.RunID]*runlog.Run {
 
 // status returns how a step has ended, "" if it has not.
 func (j *graphJudge) status(step string) job.Status {
-	if r := j.row(step); r != nil && r.RunStatus().Final() {
-		return r.RunStatus()
+	if r := j.row(step); r != nil && r.StepStatus().Final() {
+		return r.StepStatus()
 	}
 	return ""
 }
@@ -103,7 +103,7 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	e := outcome.Step{Step: s.Name, RunID: job.StepRunID(j.run.RunID, s.Name), Outcome: outcome.StepPending}
 	r := j.row(s.Name)
 	if r != nil {
-		e.RunID, e.Status, e.Attempt, e.Reason = r.RunID, r.RunStatus(), r.Attempt, why(r)
+		e.RunID, e.Status, e.Attempt, e.Reason = r.RunID, r.StepStatus(), r.Attempt, why(r)
 		e.StartedAt, e.FinishedAt = r.RunStartedAt(), r.FinishedAt
 	}
 	contradict := func(why string) outcome.Step { return contradictStep(e, why) }

@@ -225,3 +225,20 @@ func TestTheNewestRoundOfAStepIsJudged(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A called run that was skipped has failed its step, and one that took too long has timed it out.
+func TestACalledRunIsJudgedByWhatItsStepMakesOfIt(t *testing.T) {
+	for status, want := range map[job.Status]job.Status{job.StatusSkipped: job.StatusFailed, job.StatusCancelled: job.StatusTimedOut} {
+		w := newWorkflowWorld(t, nil, job.Step{Step: workflow.Step{Name: "a"}, Call: "ops/b"}, stepAfter("b", "a on failure"))
+		w.wrote(0, job.StatusRunning, func(u *logstore.Update) { u.Kind, u.StartedAt = runlog.KindStarted, noon.Add(time.Second) })
+		called := func(u *logstore.Update) { u.Job, u.Cause, u.Reason = "ops/b", job.CauseParent, "" }
+		w.stepped("a", status, called, because(reason.CallTimedOut.With(job.Duration(time.Minute))))
+		w.stepped("b", job.StatusPending)
+		w.stepped("b", job.StatusSucceeded, returned(""))
+		w.wrote(0, job.StatusFailed, func(u *logstore.Update) { u.At = noon.Add(time.Minute) })
+		fire, got := w.steps()
+		if fire != "ran" || len(got) != 2 || !strings.HasPrefix(got[0], "a ran") || got[1] != "b ran" {
+			t.Errorf("a called run that is %s, and so a step that is %s: %s %v", status, want, fire, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"time"
@@ -65,6 +66,20 @@ func (r *Run) RunStatus() job.Status {
 		return job.StatusQueued
 	}
 	return r.Status
+}
+
+// StepStatus is how the step of a workflow ended of whose run r tells. A step fails if the run that it called was
+// skipped, and has timed out if that was cancelled because it took too long.
+func (r *Run) StepStatus() job.Status {
+	s := r.RunStatus()
+	switch {
+	case r.Cause != job.CauseParent: // the step called nothing, or did not begin
+	case s == job.StatusSkipped:
+		return job.StatusFailed
+	case s == job.StatusCancelled && reason.Read(string(cmp.Or(r.Reason, r.Message))).Code == reason.CallTimedOut.Code:
+		return job.StatusTimedOut
+	}
+	return s
 }
 
 // DecidedAt is when the scheduler's first decision on the attempt became durable: that it is

@@ -97,7 +97,7 @@ func (p *stepRerun) ended() []workflow.State {
 	states := p.graph.Start()
 	for i, row := range p.rows {
 		if row != nil && p.same(i) {
-			states[i] = stateOf(row.RunStatus())
+			states[i] = stateOf(row.StepStatus())
 		}
 	}
 	return states
@@ -130,7 +130,7 @@ func (p *stepRerun) before(i int) *job.Step {
 // repeats reports whether a step is repeated that did not succeed, and was not skipped.
 func (p *stepRerun) repeats() bool {
 	for i, row := range p.rows {
-		if p.states[i] == workflow.Waiting && (row == nil || row.RunStatus() != job.StatusSucceeded && row.RunStatus() != job.StatusSkipped) {
+		if p.states[i] == workflow.Waiting && (row == nil || row.StepStatus() != job.StatusSucceeded && row.StepStatus() != job.StatusSkipped) {
 			return true
 		}
 	}
@@ -177,11 +177,11 @@ func (p *stepRerun) why(i int) string {
 	case p.rows[i] == nil:
 		return reason.StepNotKept.String()
 	}
-	if ended := p.rows[i].RunStatus(); ended != job.StatusSucceeded {
+	if ended := p.rows[i].StepStatus(); ended != job.StatusSucceeded {
 		return reason.StepEnded.With(ended)
 	}
 	for _, e := range s.After {
-		if source, _ := p.graph.Index(e.Step); p.states[source] != workflow.Taken && (p.rows[source] == nil || p.rows[source].RunStatus() != job.StatusSkipped) {
+		if source, _ := p.graph.Index(e.Step); p.states[source] != workflow.Taken && (p.rows[source] == nil || p.rows[source].StepStatus() != job.StatusSkipped) {
 			return reason.StepFollows.With(e.Step)
 		}
 	}

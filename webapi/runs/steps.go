@@ -155,7 +155,7 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 		if row := rows[j.Steps[i].Name]; row != nil {
 			addRun(&list.Steps[i], row)
 			list.Steps[i].Round = roundOf(of.RunID, row)
-			states[i] = stateOf(row.RunStatus())
+			states[i] = stateOf(row.StepStatus())
 		}
 	}
 	graph, _ := job.Graph(j.Steps) // nil if a newer server has taken what this one would not
@@ -209,7 +209,7 @@ func definedStep(j *job.Job, s *job.Step) api.RunStep {
 
 // addRun adds to a step what the history has of its run.
 func addRun(s *api.RunStep, r *runlog.Run) {
-	s.State = api.RunStepState(r.RunStatus())
+	s.State = api.RunStepState(r.StepStatus())
 	s.RunID, s.Attempt, s.Instance, s.ExitCode, s.Message, s.Reason = r.RunID, r.Attempt, r.Instance, r.ExitCode, r.Message, r.Reason
 	s.QueuedAt, s.CommittedAt, s.StartedAt, s.FirstStartedAt, s.FinishedAt = r.QueuedAt, r.CommittedAt, r.StartedAt, r.FirstStartedAt, r.FinishedAt
 	s.LogLines, s.Percent, s.Text = r.LogLines, r.Progress, r.ProgressText
