@@ -35,7 +35,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 		j.Retry = job.Retry{Limit: 1 + w.rng.IntN(3), Jitter: w.rng.IntN(50)}
 		j.Retry.Backoff = []job.Backoff{job.BackoffConstant, job.BackoffLinear, job.BackoffExponential}[w.rng.IntN(3)]
 		j.Retry.Delay = job.Duration(1 + w.rng.Int64N(int64(10*w.scale.unit)))
-		j.Retry.DropStale = w.chance(50)
+		j.Retry.DropStale = w.chance(70)
 	}
 	for _, child := range slices.Concat(w.names, w.foreign) {
 		if (child > j.Job || slices.Contains(w.foreign, child)) && w.chance(20) { // so there are no cycles
