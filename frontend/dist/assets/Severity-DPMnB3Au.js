@@ -1,1 +1,0 @@
-import{O as e,xt as t}from"./shared-2A_uDViQ.js";import{d as n,v as r}from"./glyphs-L8YiD9lQ.js";import{aa as i,ki as a}from"./frame-UnNap3yA.js";var o=i(),s={info:[`run`,r],warning:[`warn`,t],critical:[`bad`,n]};function c({of:t}){let n=a(),[r,i]=s[t];return(0,o.jsx)(e,{tone:r,icon:i,children:n.alerts.severity[t]})}export{c as t};
