@@ -73,7 +73,7 @@ func neighbour(of job.Name) job.Name {
 	}
 }
 
-const newerOfA = "version 2 of job g/a has format 2, which this server cannot read: upgrade this server"
+var newerOfA = fmt.Sprintf("version 2 of job g/a has format %d, which this server cannot read: upgrade this server", job.VersionFormat+1)
 
 func TestAShardStandsWhenANewerServerHasSavedOneOfItsJobs(t *testing.T) {
 	run(t, func(w *world) {
