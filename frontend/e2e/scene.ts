@@ -54,6 +54,9 @@ export async function arrange(p: Program): Promise<Place[]> {
   const log = await p.run("default/log-of-everything");
   const pieces = await p.run("default/resize-pictures");
   const job = "/jobs/default/invoice-close-daily";
+  const next = new Date(); // the month after this one: late on its last day, this one may have no fire left
+  next.setUTCMonth(next.getUTCMonth() + 1, 1);
+  const month = next.toISOString().slice(0, 7);
   return [
     { name: "overview", path: "/", ready: ".kpis .v" },
     { name: "jobs", path: "/jobs", ready: "table.jobs tbody tr" },
@@ -72,7 +75,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "errors", path: "/errors", ready: "table.errors tbody tr" },
     { name: "schedule", path: "/schedule", ready: ".tlane" },
     { name: "schedule-load", path: "/schedule/load", ready: ".heatmap" },
-    { name: "schedule-calendar", path: "/schedule/calendar", ready: ".mday .plan" },
+    { name: "schedule-calendar", path: `/schedule/calendar?month=${month}`, ready: ".mday .plan" },
     { name: "executors", path: "/executors", ready: ".pips" },
     { name: "executor-group", path: "/executors/default", ready: ".dl" },
     { name: "executor", path: "/executors/default/dev", ready: ".pips" },
