@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"encoding/json"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,21 @@ func (w *world) skew(by time.Duration, names ...string) {
 	for _, n := range names {
 		w.skews[n] = by
 	}
+}
+
+// readsClockToClaim reports whether the caller, which says by how much the clock is wrong, is asked by
+// the claim of a shard.
+func readsClockToClaim() bool {
+	var pcs [8]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	for more := true; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); strings.HasSuffix(f.Function, "(*clock).wallOf") {
+			f, _ = frames.Next()
+			return strings.HasSuffix(f.Function, "(*takeover).claim")
+		}
+	}
+	return false
 }
 
 // info returns what a node says of itself in its lease.
@@ -107,6 +123,19 @@ func TestANodeThatStartsWithAWrongClockOwnsNothing(t *testing.T) {
 		w.wantDecided()
 		if i := w.info("a"); i.Yields == "" {
 			t.Errorf("the node says of itself %+v", i)
+		}
+	})
+}
+
+// A clock is a day ahead when a shard is claimed, and is set back before the claim is stored.
+func TestAClockThatIsSetBackDuringATakeoverDelaysNothing(t *testing.T) {
+	run(t, func(w *world) {
+		w.put("g/a", secondly)
+		w.claimSkew = 24 * time.Hour
+		w.startNode("a")
+		time.Sleep(time.Minute)
+		if fires := w.fires("g/a", time.Second); len(fires) < 30 {
+			t.Errorf("%d fires within a minute", len(fires))
 		}
 	})
 }

@@ -49,7 +49,8 @@ var errAbandoned = errors.New("commit abandoned")
 // each shard's cursor is among them, conditional on the one before it: at most one
 // of the repeats is stored, and the cursor's commit name shows whether one was.
 //
-// Nothing is stored before the instant at. When the stream has no room for all batches, they are sent
+// Nothing is stored before the moment at, which has a monotonic reading: a wall clock that is set back
+// meanwhile delays nothing. Zero is no such moment. When the stream has no room for all batches, they are sent
 // shard by shard; a shard for whose batch there is no room is given up, and its next owner, who knows
 // that no run may begin, decides anew. Batches that are refused for good are sent shard
 // by shard, and the shard of the one that is refused alone is parked.
@@ -126,13 +127,13 @@ func (c *committer) split(ctx context.Context, at time.Time, batches []pending, 
 	return lost, nil
 }
 
-// publish stores a batch at an instant, which may be past.
+// publish stores a batch at a moment, which may be past.
 func (c *committer) publish(ctx context.Context, at time.Time, messages []*nats.Msg) (first uint64, err error) {
 	staged, err := c.conn.StageBatch(messages)
 	if err != nil {
 		return 0, err
 	}
-	if wait := at.Sub(c.clock.wallOf(time.Now())); wait > 0 {
+	if wait := time.Until(at); wait > 0 {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		select {

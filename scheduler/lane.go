@@ -127,6 +127,7 @@ func (l *lane) due(now time.Time) (at time.Time, ok bool) {
 // moment, and commits as much of it as one batch holds.
 func (l *lane) step(ctx context.Context) {
 	now, trusted := l.s.clock.now()
+	read := time.Now()
 	if !trusted {
 		return
 	}
@@ -139,7 +140,7 @@ func (l *lane) step(ctx context.Context) {
 		return
 	}
 	batches := l.collect(at)
-	lost, err := l.s.commits.commit(ctx, at, batches)
+	lost, err := l.s.commits.commit(ctx, read.Add(at.Sub(now)), batches)
 	if err != nil {
 		return // the lane stops; successors find out what was stored
 	}

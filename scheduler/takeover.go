@@ -55,7 +55,7 @@ func (t *takeover) claim(ctx context.Context) (*shard.Machine, error) {
 		}, cursor, seq)
 		now := t.s.clock.wallOf(time.Now())
 		batch := m.Claim(now.UnixMilli())
-		lost, err := t.s.commits.commit(ctx, now, []pending{{t.ownership, m, batch}})
+		lost, err := t.s.commits.commit(ctx, time.Time{}, []pending{{t.ownership, m, batch}})
 		if err != nil {
 			return nil, err
 		}

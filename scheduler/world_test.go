@@ -41,6 +41,8 @@ type world struct {
 	assets cluster.Assets
 	skews  map[string]time.Duration // by how much the clocks of nodes are wrong
 	mu     sync.Mutex               // of skews
+	// claimSkew is by how much the clocks of nodes are wrong at the moment at which they claim a shard.
+	claimSkew time.Duration
 
 	groupWaiting int           // how many runs of a group may wait; 0 is the default
 	keepEvents   time.Duration // for how long events stay that all have read; 0 is the default
@@ -148,6 +150,9 @@ func (w *world) startNodeOn(name string, conn *cluster.Conn) {
 	s.SkewClock(func() time.Duration {
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		if w.claimSkew != 0 && readsClockToClaim() {
+			return w.claimSkew
+		}
 		return w.skews[name]
 	})
 	ctx, stop := context.WithCancel(w.t.Context())
