@@ -85,6 +85,19 @@ type check struct {
 	group     string
 	instances []fleet.Instance
 	handlers  map[string]*bus.Handler // that have been looked up; nil for one that was not announced
+	all       []api.HandlerItem       // of the group, once they have been listed
+	listed    bool
+}
+
+// list returns the handlers of the group.
+func (c *check) list(ctx context.Context) (all []api.HandlerItem, err error) {
+	if !c.listed {
+		if c.all, err = c.by.handlersOf(ctx, c.group); err != nil {
+			return nil, err
+		}
+		c.listed = true
+	}
+	return c.all, nil
 }
 
 // handler returns what a handler was announced with, nil if it was not.
@@ -113,7 +126,7 @@ func (c *check) task(ctx context.Context, field string, task *job.Task) ([]api.F
 	if err != nil || announced != nil || slices.ContainsFunc(c.instances, func(i fleet.Instance) bool { return i.Group == c.group && i.Can(task) }) {
 		return nil, err
 	}
-	known, err := c.by.handlersOf(ctx, c.group)
+	known, err := c.list(ctx)
 	if err != nil {
 		return nil, err
 	}
