@@ -1676,7 +1676,7 @@ type RerunRequest struct {
 	// SetParams Fields to change in the parameters, which must be an object; null removes a field
 	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
 
-	// Steps For a workflow: failed takes over the steps that succeeded, if all steps before them succeeded or were skipped, and decides the others anew
+	// Steps For a workflow. failed: repeat the steps that did not succeed, and those that follow them; keep the results of the rest
 	Steps RerunRequestSteps `json:"steps,omitempty"`
 
 	// Version The newest version of the job, or that of the run
@@ -1686,7 +1686,7 @@ type RerunRequest struct {
 // RerunRequestPieces For a run in pieces: failed repeats only the pieces that did not succeed, unchanged. For a workflow, like steps
 type RerunRequestPieces string
 
-// RerunRequestSteps For a workflow: failed takes over the steps that succeeded, if all steps before them succeeded or were skipped, and decides the others anew
+// RerunRequestSteps For a workflow. failed: repeat the steps that did not succeed, and those that follow them; keep the results of the rest
 type RerunRequestSteps string
 
 // RerunRequestVersion The newest version of the job, or that of the run

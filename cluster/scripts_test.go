@@ -34,7 +34,7 @@ func TestAJobsScriptIsThereBeforeTheJobIs(t *testing.T) {
 		w.put(aScript(job.Script{Language: "shell", Digest: digest}), cluster.Edit{At: time.Now()})
 		_, _, err := w.conn.Jobs().Put(w.t.Context(), aScript(job.Script{Language: "shell", Digest: job.DigestOf("echo two")}), cluster.Edit{At: time.Now()})
 		if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "task.script.digest" {
-			w.t.Errorf("a script that nobody has given: %v", err)
+			w.t.Errorf("a digest without a script is accepted: %v", err)
 		}
 	})
 }
@@ -51,7 +51,7 @@ func TestScriptsOfStepsAreThereAndStay(t *testing.T) {
 		w.put(flow(job.Script{Language: "shell", Source: "echo one"}, job.Script{Language: "shell", Source: "echo two"}), cluster.Edit{At: time.Now()})
 		_, _, err := w.conn.Jobs().Put(w.t.Context(), flow(job.Script{Language: "shell", Digest: job.DigestOf("echo one")}, job.Script{Language: "shell", Digest: job.DigestOf("x")}), cluster.Edit{At: time.Now()})
 		if problems := job.Problems(err); len(problems) != 1 || problems[0].Field != "steps[1].task.script.digest" {
-			w.t.Errorf("a script that nobody has given: %v", err)
+			w.t.Errorf("a digest without a script is accepted: %v", err)
 		}
 		time.Sleep(cluster.ScriptKept + time.Hour)
 		if n, err := w.conn.Scripts().RemoveUnused(w.t.Context()); err != nil || n != 0 {

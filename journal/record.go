@@ -27,8 +27,8 @@ type Record struct {
 // Outcome says what became of fires that share all of it. A commit decides
 // hundreds of fires at one instant, so they are grouped.
 type Outcome struct {
-	// Status is pending, queued, skipped or missed; running of a workflow whose first step begins; of runs that end without an executor's
-	// word, or whose last attempt turns out to have been the last, any final one.
+	// Status is pending, queued, skipped or missed. A workflow whose first step begins is running. A run that ends
+	// without an executor's word, or whose attempt turns out to have been the last, has any final status.
 	Status job.Status `json:"status"`
 	Cause  job.Cause  `json:"cause"`            // why there was to be a run
 	Reason string     `json:"reason,omitempty"` // why there is none, why it is late, or what it waits for

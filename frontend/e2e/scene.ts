@@ -54,7 +54,7 @@ export async function arrange(p: Program): Promise<Place[]> {
   const log = await p.run("default/log-of-everything");
   const pieces = await p.run("default/resize-pictures");
   const job = "/jobs/default/invoice-close-daily";
-  const next = new Date(); // the month after this one: late on its last day, this one may have no fire left
+  const next = new Date(); // The next month: on its last day, the current one may have no fire left.
   next.setUTCMonth(next.getUTCMonth() + 1, 1);
   const month = next.toISOString().slice(0, 7);
   return [

@@ -30,8 +30,8 @@ type cancel struct {
 
 // Add asks to end a run that is queued, waits for its next attempt, is done in pieces, or is of a
 // workflow: the next batch records that, and lists a kill for the pieces or steps that executors have.
-// Finally steps run all the same, unless force is set. It returns false when the machine has no such run; any other that is with the executors
-// is theirs to end.
+// Finally steps run all the same, unless force is set. It returns false when the machine has no such run;
+// any other that is with the executors is theirs to end.
 func (cs *Cancels) Add(id job.RunID, why string, force bool) bool {
 	a := cs.runs.byID[id]
 	if a == nil || a.stage == triggered && a.pieces == nil && a.steps == nil {

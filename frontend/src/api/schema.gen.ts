@@ -5237,7 +5237,7 @@ export interface components {
              */
             pieces?: "all" | "failed";
             /**
-             * @description For a workflow: failed takes over the steps that succeeded, if all steps before them succeeded or were skipped, and decides the others anew
+             * @description For a workflow. failed: repeat the steps that did not succeed, and those that follow them; keep the results of the rest
              * @default all
              * @enum {string}
              */

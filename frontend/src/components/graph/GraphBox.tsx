@@ -67,7 +67,7 @@ export interface BoxProps {
   total: number;
 }
 
-/** One box of a graph. It is drawn anew only when something of it has changed. */
+/** One box of a graph. React draws it again only if its properties have changed. */
 export const GraphBox = memo(function GraphBox(p: BoxProps) {
   const t = usePageT();
   const classes = [

@@ -44,7 +44,7 @@ it("finds the steps that decided how long a run took", () => {
   expect([...criticalPath([])]).toEqual([]);
 });
 
-it("tells the job that a step calls from the detail of a task", () => {
+it("shows the job that a step calls, and no task", () => {
   const step = { ...ran("a", [], 0, 1), detail: "billing/close" };
   expect(calledBy({ ...step, task: "call" })).toBe("billing/close");
   expect(calledBy(step)).toBeUndefined();
