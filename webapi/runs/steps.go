@@ -152,17 +152,23 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 	for i := range j.Steps {
 		list.Steps[i] = definedStep(j, &j.Steps[i])
 		states[i] = workflow.Waiting
-		if row := rows[j.Steps[i].Name]; row != nil {
-			addRun(&list.Steps[i], row)
-			list.Steps[i].Round = roundOf(of.RunID, row)
-			states[i] = stateOf(row.StepStatus())
+		row := rows[j.Steps[i].Name]
+		if row == nil {
+			continue
 		}
+		addRun(&list.Steps[i], row)
+		list.Steps[i].Round = roundOf(of.RunID, row)
+		if waitsAgain(row) && !list.Status.Final() {
+			list.Steps[i].State = "" // is decided below, as in the first round
+			continue
+		}
+		states[i] = stateOf(row.StepStatus())
 	}
 	graph, _ := job.Graph(j.Steps) // nil if a newer server has taken what this one would not
 	for i := range list.Steps {
 		s := &list.Steps[i]
 		switch {
-		case s.RunID != "":
+		case s.State != "":
 		case neverBegan(of) && len(rows) == 0: // and so no step did
 			s.State, s.Reason = api.RunStepState(list.Status), of.Reason
 		case list.Status.Final():
@@ -174,6 +180,13 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 		}
 	}
 	return list
+}
+
+// waitsAgain reports whether a row is of a round of a step that has not begun: the step, or one that it follows, was
+// retried or resolved, and its graph decides again.
+func waitsAgain(row *runlog.Run) bool {
+	code := reason.Read(string(row.Reason)).Code
+	return row.StepStatus() == job.StatusQueued && (code == reason.StepDecidedAgain.Code || code == reason.StepRetried.Code)
 }
 
 // neverBegan reports whether a run has ended without a beginning: overlap skipped it, or it came too late.
