@@ -10,6 +10,7 @@ var (
 	StepResultTooLarge = Two{define("step_result_too_large", "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept")}
 	CallRefused        = One{define("call_refused", "the called job {job:word} did not run")}
 	CalledUnknown      = None{define("called_unknown", "there is no such job")}
+	CalledRemoved      = None{define("called_removed", "the called job was removed while the run was alive")}
 	CallsTooDeep       = Two{define("calls_too_deep", "calls are nested {nested:number} deep; at most {most:number} are allowed")}
 	CallTimedOut       = One{define("call_timed_out", "the step that called it took longer than {limit:duration}")}
 	StepStopped        = One{define("step_stopped", "step {step:word} ended badly, after which no further step begins")}

@@ -128,7 +128,7 @@ func (st *steps) answer(b *builder, e *journal.CallEnd) {
 }
 
 // answer reports the end of a called run to its caller.
-func (ch *children) answer(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) {
+func (ch *children) answer(b *builder, a attempt, s job.Status, result json.RawMessage, at int64) {
 	ch.post(b, &journal.Deferred{Job: a.caller.Job, CallEnd: &journal.CallEnd{
 		RunID: a.runID, Caller: *a.caller, Status: s, Result: result, At: instant(at),
 	}})

@@ -26,6 +26,7 @@ type callWorld struct {
 	last       []uint64 // sequences of the streams
 	shards     []*callShard
 	jobs       map[int][]*job.Version // by shard
+	forgotten  map[job.Name]bool      // removed while runs of them may be alive
 	out        []*bus.Trigger         // with the executors
 	begun      map[job.RunID]int
 	ended      map[job.RunID]job.Status // by executors and records, the last one counts
@@ -61,7 +62,7 @@ func nameOn(n int, prefix string) job.Name {
 func newCallWorld(t *testing.T, seed uint64) *callWorld {
 	t.Helper()
 	w := &callWorld{
-		t: t, rng: rand.New(rand.NewPCG(seed, 7)), partitions: 3, last: make([]uint64, 3), jobs: map[int][]*job.Version{},
+		t: t, rng: rand.New(rand.NewPCG(seed, 7)), partitions: 3, last: make([]uint64, 3), jobs: map[int][]*job.Version{}, forgotten: map[job.Name]bool{},
 		begun: map[job.RunID]int{}, ended: map[job.RunID]job.Status{}, final: map[job.RunID]int{}, answers: map[job.RunID]int{}, by: map[job.RunID]job.Name{},
 	}
 	for n := range callShards {
@@ -122,6 +123,9 @@ func (w *callWorld) boot(s *callShard) {
 	}, s.cursor, s.cursorSeq)
 	s.m.Committed(w.publish(s, s.m.Claim(noon.Add(w.now).UnixMilli()).Messages))
 	for i, v := range w.jobs[s.n] {
+		if w.forgotten[v.Job.Job] {
+			continue
+		}
 		if err := s.m.PutVersion(v, uint64(i+1)); err != nil {
 			w.t.Fatal(err)
 		}
@@ -252,6 +256,16 @@ func (w *callWorld) relay(s *callShard, calm bool) (sent bool) {
 	return sent
 }
 
+// forget removes a job that steps call, whatever runs of it are alive.
+func (w *callWorld) forget() {
+	s := w.shards[w.rng.IntN(len(w.shards))]
+	name := nameOn(s.n, []string{"plain", "inner"}[w.rng.IntN(2)])
+	if !w.forgotten[name] {
+		w.forgotten[name] = true
+		s.m.Forget(name, uint64(100+len(w.forgotten)))
+	}
+}
+
 // end reports the end of a run.
 func (w *callWorld) end(t *bus.Trigger, status job.Status) {
 	w.out = slices.DeleteFunc(w.out, func(o *bus.Trigger) bool { return o == t })
@@ -259,7 +273,9 @@ func (w *callWorld) end(t *bus.Trigger, status job.Status) {
 	s.events = append(s.events, &bus.Event{
 		Kind: bus.EventFinished, Job: t.Job, Attempt: t.Attempt, RunID: t.RunID, Status: status, Result: json.RawMessage(`{"n":1}`),
 	})
-	w.ended[t.RunID] = status
+	if w.final[t.RunID] == 0 {
+		w.ended[t.RunID] = status
+	}
 }
 
 func (w *callWorld) play() {
@@ -277,6 +293,9 @@ func (w *callWorld) play() {
 					s.m.Cancels.Add(id, "called off by ann", false)
 				}
 			}
+		}
+		if w.chance(1) {
+			w.forget()
 		}
 		w.step(s, false)
 	}
@@ -343,7 +362,7 @@ func (w *callWorld) checkRun(v *job.Version, run job.RunID) {
 			w.t.Errorf("there is no answer to call %s, which is %s", id, called)
 		}
 		for _, of := range w.jobs[v.Steps[i].Call.Shard(callShards)] {
-			if of.Job.Job == v.Steps[i].Call && len(of.Steps) > 0 && w.by[id] == of.Job.Job {
+			if of.Job.Job == v.Steps[i].Call && len(of.Steps) > 0 && w.by[id] == of.Job.Job && !w.forgotten[of.Job.Job] {
 				w.checkRun(of, id)
 			}
 		}

@@ -24,7 +24,8 @@ type children struct {
 	relay   *Relay
 	runs    *runs
 
-	arrived []*arrival // without effect yet
+	arrived   []*arrival       // without effect yet
+	forgotten []*forgottenCall // whose callers are to be told
 }
 
 // tell reports the end of a run to the owners of those of the job's children that run after such an end. A run

@@ -53,6 +53,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.sweep.forget(id)
 	m.versions.forget(id, name)
 	m.delays.drop(id)
+	m.children.forget(id)
 	m.runs.forget(id)
 	m.Failures.forget(id)
 	m.Backfills.forget(id)
@@ -99,7 +100,9 @@ func (m *Machine) PutDeferred(d *journal.Deferred, seq uint64) error {
 	}
 	id, ok := m.jobs.find(d.Job)
 	if !ok {
-		m.items.due = append(m.items.due, seq)
+		if !m.children.restoreForgotten(d, seq) {
+			m.items.due = append(m.items.due, seq)
+		}
 		return nil
 	}
 	switch d.Kind {

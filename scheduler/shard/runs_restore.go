@@ -60,12 +60,16 @@ func (rs *runs) fromTrigger(id uint32, t *bus.Trigger, of *journal.WorkflowBody)
 		return nil, err
 	}
 	return &watchedRun{
-		attempt: attempt{
-			runID: t.RunID, version: int32(t.Version), number: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
-			startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, step: t.Step, split: t.Split,
-		},
-		jobID: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
+		attempt: attemptOf(t), jobID: id, job: rs.jobs.at(id).name, stage: triggered, body: unique.Make(body), since: t.CommittedAt.UnixMilli(),
 	}, nil
+}
+
+// attemptOf is the inverse of [builder.encode], as far as a trigger has it.
+func attemptOf(t *bus.Trigger) attempt {
+	return attempt{
+		runID: t.RunID, version: int32(t.Version), number: t.Attempt, cause: t.Cause, fireTime: t.FireTime.UnixMilli(), //nolint:gosec // as in Plan
+		startBy: millis(t.StartBy), endBy: millis(t.EndBy), parent: t.ParentRun, depth: t.Depth, step: t.Step, split: t.Split,
+	}
 }
 
 // restorePieces enters the progress of a run in pieces.

@@ -32,6 +32,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.react(b)
 
 	// Then what is asked for, by ends of parents and by people.
+	m.children.answerForgotten(b)
 	if !m.Cluster.reserved() {
 		m.children.arrive(b)
 	}
@@ -75,7 +76,7 @@ func (m *Machine) runEnded(b *builder, a *watchedRun, s job.Status, result json.
 		return
 	}
 	if a.caller != nil {
-		m.children.answer(b, a, s, result, at)
+		m.children.answer(b, a.attempt, s, result, at)
 	} else {
 		m.children.tell(b, a, s, result, at)
 	}

@@ -148,6 +148,7 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"step_condition_error":    "无法计算条件：{why:free}",
 	"call_refused":            "被调用的任务 {job:word} 没有运行",
 	"called_unknown":          "没有这个任务",
+	"called_removed":          "运行尚未结束时，被调用的任务已被移除",
 	"calls_too_deep":          "调用嵌套了 {nested:number} 层，最多允许 {most:number} 层",
 	"call_timed_out":          "调用它的步骤耗时超过 {limit:duration}",
 	"step_params":             "无法计算参数：{why:free}",

@@ -180,6 +180,7 @@ export const reasons = {
   step_result_too_large: "with its result, the results of the run's steps have {bytes:number} bytes; at most {most:number} are kept",
   call_refused: "the called job {job:word} did not run",
   called_unknown: "there is no such job",
+  called_removed: "the called job was removed while the run was alive",
   calls_too_deep: "calls are nested {nested:number} deep; at most {most:number} are allowed",
   call_timed_out: "the step that called it took longer than {limit:duration}",
   step_stopped: "step {step:word} ended badly, after which no further step begins",

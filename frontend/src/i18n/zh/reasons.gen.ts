@@ -181,6 +181,7 @@ export const reasons: Record<ReasonCode, string> = {
   step_result_too_large: "加上它的返回结果，本次运行各步骤的结果共有 {bytes:number} 字节，最多保留 {most:number} 字节",
   call_refused: "被调用的任务 {job:word} 没有运行",
   called_unknown: "没有这个任务",
+  called_removed: "运行尚未结束时，被调用的任务已被移除",
   calls_too_deep: "调用嵌套了 {nested:number} 层，最多允许 {most:number} 层",
   call_timed_out: "调用它的步骤耗时超过 {limit:duration}",
   step_stopped: "步骤 {step:word} 未正常结束，其后不再开始其他步骤",
