@@ -287,7 +287,11 @@ func (j *Job) validateAttempts() []error {
 	}
 	errs = append(errs, j.Retry.validate(j.Delivery)...)
 	errs = append(errs, j.validateLimits()...)
-	if len(j.Steps) == 0 {
+	switch {
+	case len(j.Steps) > 0:
+	case j.Steps != nil && j.Task.Kind() == "":
+		errs = append(errs, Invalid("steps", "is empty: write a step, or a task in the place of steps"))
+	default:
 		errs = append(errs, j.Task.validate()...)
 	}
 	if err := j.checkFireTime(); err != nil {

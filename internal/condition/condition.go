@@ -33,6 +33,7 @@ type Condition struct {
 	program cel.Program
 	results []string
 	status  []string
+	words   []Word
 }
 
 // Values are what an expression sees. The values in Results are JSON; one that is empty is null.
@@ -76,6 +77,7 @@ func Parse(text string) (*Condition, error) {
 	if err := c.findSteps(ast); err != nil {
 		return nil, fmt.Errorf("%s %w", quote(text), err)
 	}
+	c.findWords(ast)
 	program, err := environment.Program(ast, cel.CostLimit(maxCost), cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be read: %w", quote(text), err)
@@ -93,6 +95,10 @@ func (c *Condition) Steps() []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
+
+// Words returns the texts that the expression compares with the status of a step, in its order. Whether they are
+// the names of any is not checked.
+func (c *Condition) Words() []Word { return c.words }
 
 // Holds evaluates the expression. The error, which names no values, says why it cannot be computed.
 func (c *Condition) Holds(v Values) (bool, error) {

@@ -78,6 +78,33 @@ func TestTheStepsOfAnExpressionAreKnown(t *testing.T) {
 	}
 }
 
+func TestTheWordsComparedWithAStatusAreKnown(t *testing.T) {
+	for text, want := range map[string]string{
+		`status.a == "suceeded"`:                                        "13 suceeded",
+		`"x" != status["a"] && params.y == "z"`:                         "1 x",
+		`status.a in ["failed", params.x, "lots"] || true`:              "14 failed, 34 lots",
+		`"x" in [status.a] || results.a == "x"`:                         "",
+		`status.?a.orValue("none") == "none"`:                           "",
+		`status.?a.orValue("none") in ["none", "lost"]`:                 "39 lost",
+		`status.a == ""`:                                                "13 ",
+		`status.a == status.b`:                                          "",
+		`params.status == "x" && !(status.a != "ü" && status.b == "y")`: "39 ü, 58 y",
+	} {
+		c, err := condition.Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		var got []string
+		for _, w := range c.Words() {
+			got = append(got, strconv.Itoa(w.Column)+" "+w.Text)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s is compared with %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestALongExpressionIsRefused(t *testing.T) {
 	if _, err := condition.Parse(strings.Repeat("true && ", 200) + "true"); err == nil || err.Error() != "has 1604 bytes; at most 1024 are allowed" {
 		t.Errorf("it is read: %v", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/internal/condition"
 	"github.com/carillon-scheduler/carillon/job"
@@ -40,6 +41,11 @@ func checkCondition(g *workflow.Graph, reach *workflow.Reach, i int, text string
 	if err != nil {
 		return err.Error()
 	}
+	for _, w := range c.Words() {
+		if why := unknownStatus(w.Text); why != "" {
+			return fmt.Sprintf("compares a status with %q at column %d, %s", w.Text, w.Column, why)
+		}
+	}
 	s := g.Step(i)
 	for _, name := range c.Steps() {
 		what := "status." + name
@@ -57,6 +63,27 @@ func checkCondition(g *workflow.Graph, reach *workflow.Reach, i int, text string
 		}
 	}
 	return ""
+}
+
+// endings are the names of the states in which a step can have ended.
+var endings = func() (names []string) {
+	for _, s := range []workflow.State{
+		workflow.Succeeded, workflow.Failed, workflow.TimedOut, workflow.Lost, workflow.Missed, workflow.Cancelled, workflow.Skipped,
+	} {
+		names = append(names, s.Word())
+	}
+	return names
+}()
+
+// unknownStatus says why no step that has ended has that status, "" if one may have.
+func unknownStatus(name string) string {
+	if slices.Contains(endings, name) {
+		return ""
+	}
+	if near := exact.Nearest(name, endings); near != "" {
+		return fmt.Sprintf("with which no step ends; did you mean %q?", near)
+	}
+	return "with which no step ends; steps end as " + strings.Join(endings, ", ")
 }
 
 // meant proposes the step that has nearly the name, if there is one.
