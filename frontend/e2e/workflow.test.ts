@@ -44,7 +44,7 @@ it("the run of a workflow is walked by the keyboard, and each step says why and 
   expect(await axe(page)).toEqual([]);
 
   await panel.getByRole("link", { name: "Open as run" }).click();
-  await page.getByRole("link", { name: /Step of run/ }).click();
+  await page.getByRole("link", { name: /Step clean of run/ }).click();
   await tree.waitFor();
   expect(faults).toEqual([]);
   await close();

@@ -4997,7 +4997,7 @@ export interface components {
             cause: components["schemas"]["Cause"];
             /** @description The run that this one follows; with cause rerun, the finished run that it repeats; with cause step, the run of the workflow */
             parent_run_id?: string;
-            /** @description With cause step: the step of the workflow */
+            /** @description The step of the workflow's run parent_run_id that this run is, or whose call started it */
             step?: string;
             /** Format: date-time */
             fire_time: string;

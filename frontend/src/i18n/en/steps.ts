@@ -68,7 +68,7 @@ export const steps = {
   critical: "on the critical path",
   criticalHint: "Underlined steps are the critical path: they decided how long the run took.",
   never: (n: number) => `${count(n, "step has", "steps have")} not begun.`,
-  ofRun: (id: string) => `Step of run ${id}`,
+  ofRun: (step: string, run: string) => `Step ${step} of run ${run}`,
   edit: {
     title: "Steps",
     hint: "What runs after which end of what. All steps run in the job's own group.",

@@ -53,7 +53,7 @@ export const steps: PageMessages["steps"] = {
   critical: "在关键路径上",
   criticalHint: "带下划线的步骤构成关键路径，决定了整个运行的耗时。",
   never: (n: number) => `${n} 个步骤未开始。`,
-  ofRun: (id: string) => `属于运行 ${id} 的步骤`,
+  ofRun: (step: string, run: string) => `运行 ${run} 的步骤 ${step}`,
   edit: {
     title: "步骤",
     hint: "各步骤的执行顺序和条件。所有步骤都在任务自己的执行器组中运行。",

@@ -116,7 +116,6 @@ function Loaded({ detail }: { detail: RunDetail }) {
   useKeys({ ...(operates && { r: again }), "[": () => go(around.previous), "]": () => go(around.next) });
   if (!newest || !shown) return null;
   const first = detail.attempts.at(-1) ?? newest;
-  const workflowRun = first.cause === "step" ? first.parent_run_id : undefined;
   const whole = wholeOf(detail.attempts) ?? newest;
   const duration = durationOf(whole, now);
   const estimate = endOf(whole, usual, now);
@@ -247,9 +246,14 @@ function Loaded({ detail }: { detail: RunDetail }) {
               </Link>
             </h1>
             {title !== ref.name && <span className="mono mut">{detail.job}</span>}
-            {workflowRun && (
-              <Link to="/runs/$runId" params={{ runId: workflowRun }} className="link">
-                {t.steps.ofRun(shortId(workflowRun))}
+            {first.step && first.parent_run_id && (
+              <Link
+                to="/runs/$runId"
+                params={{ runId: first.parent_run_id }}
+                search={{ step: first.step }}
+                className="link"
+              >
+                {t.steps.ofRun(first.step, shortId(first.parent_run_id))}
               </Link>
             )}
             <span className="mono mut row g1">
