@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -43,6 +44,10 @@ type devOptions struct {
 	nats, logLevel string
 	slots          int
 	noSamples      bool
+
+	handlers interface{ Register(e *executor.Executor) } // of the executor, beside its runners; nil is none
+	// show is run once the API listens, in the place of a welcome. Nil shows the welcome.
+	show func(ctx context.Context, api, nats string)
 }
 
 func newDevCommand() *cobra.Command {
@@ -58,7 +63,12 @@ func newDevCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDev(cmd, o) },
 	}
-	f := cmd.Flags()
+	o.flags(cmd.Flags())
+	return configurable(cmd)
+}
+
+func (o *devOptions) flags(f *pflag.FlagSet) {
+	o.roles = allRoles
 	f.StringVar(&o.data, "data", "data", "`directory` for streams and history")
 	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API; port 0 picks a free port")
 	f.StringVar(&o.nats, "nats", "127.0.0.1:4222", "`address` of the NATS server; port 0 picks a free port")
@@ -71,7 +81,6 @@ func newDevCommand() *cobra.Command {
 	o.runnerOptions.flags(f)
 	f.StringVar(&o.xxl.listen, "xxl-job", "", "loopback `address` for executors of XXL-JOB, such as 127.0.0.1:8080; port 0 picks a free port (default none)")
 	o.xxl.flags(f, "xxl-job-")
-	return configurable(cmd)
 }
 
 func runDev(cmd *cobra.Command, o devOptions) (err error) {
@@ -90,7 +99,9 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 		return err
 	}
 	defer func() { _ = listener.Close() }()
-	cmd.Printf(starting, o.data)
+	if o.show == nil {
+		cmd.Printf(starting, o.data)
+	}
 	server, keys, err := startNATS(o, log)
 	if err != nil {
 		return err
@@ -126,7 +137,6 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 			return err
 		}
 	}
-	o.roles = allRoles
 	o.readStore()
 	if o.node == "" {
 		o.node = "dev"
@@ -145,7 +155,18 @@ func runDev(cmd *cobra.Command, o devOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.handlers != nil {
+		o.handlers.Register(worker)
+	}
 	layers := append(withExecutors(n.layers, worker, bridge), layer{"welcome", func(ctx context.Context) error {
+		if o.show != nil {
+			select {
+			case <-ctx.Done():
+			case <-n.api.Listening():
+				o.show(ctx, n.api.Addr().String(), server.ClientURL())
+			}
+			return nil
+		}
 		slow := time.AfterFunc(slowStart, func() { cmd.Print(waiting) })
 		n.ready(ctx, conn.Cluster().Shards)
 		slow.Stop()
