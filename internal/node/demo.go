@@ -74,7 +74,7 @@ func runDemo(cmd *cobra.Command, o devOptions, during time.Duration, exit bool) 
 		a, err := client.New(api, cli.UserName())
 		if err == nil {
 			err = demo.Config{
-				API: a, Handlers: handlers, Scheduler: child.start, Kill: child.kill, For: during, Out: out, Colour: colour,
+				API: a, Handlers: handlers, Scheduler: func() (int, error) { return child.start(ctx) }, Kill: child.kill, For: during, Out: out, Colour: colour,
 			}.Run(ctx)
 		}
 		if failed = err; err != nil || exit {
@@ -104,13 +104,13 @@ type schedulerProcess struct {
 	cmd             *exec.Cmd
 }
 
-// start starts a process, and returns its number.
-func (p *schedulerProcess) start() (int, error) {
+// start starts a process that ends with ctx, and returns its number.
+func (p *schedulerProcess) start(ctx context.Context) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, fmt.Errorf("find this program: %w", err)
 	}
-	p.cmd = exec.CommandContext(context.Background(), self, "server", "--roles", roleScheduler, "--nats", p.nats, "--master-key", p.masterKey, "--log-level", "error") //nolint:gosec // this program
+	p.cmd = exec.CommandContext(ctx, self, "server", "--roles", roleScheduler, "--nats", p.nats, "--master-key", p.masterKey, "--log-level", "error") //nolint:gosec // this program
 	p.cmd.Stderr = p.errors
 	endWithParent(p.cmd)
 	if err := p.cmd.Start(); err != nil {
