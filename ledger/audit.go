@@ -124,6 +124,9 @@ func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name jo
 }
 
 func (a *auditing) add(name job.Name, e *outcome.Entry) {
+	if e.Cause != "" && e.Outcome != outcome.Discrepancy {
+		return
+	}
 	day := e.FireTime.Truncate(24 * time.Hour)
 	if n := len(a.Days); n == 0 || a.Days[n-1].Job != name || !a.Days[n-1].Date.Equal(day) {
 		a.Days = append(a.Days, outcome.Day{Job: name, Date: day})

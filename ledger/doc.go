@@ -13,14 +13,14 @@
 //
 // A fire of which the history knows nothing, though its shard's position has passed it; a
 // run for a fire that no version had; two outcomes for one fire; a fixed-delay job that has
-// stopped to fire. Whether a run went well is no matter of the ledger, nor are runs that
-// no schedule asked for.
+// stopped to fire. Whether a run went well is no matter of the ledger. Runs that no schedule asked
+// for are owed to nobody; but if they are runs of a workflow, their steps are judged.
 //
 // The steps of a workflow's run are judged too: each by its edges, its condition, and how the steps
 // before it ended, and the run by how its steps did. The rules are written apart from those of package
 // workflow, by which the scheduler goes. That a step was cancelled or resolved by a person, or that a
 // person ended the run, no graph can say: this is taken as it is recorded. Of the rounds of a step that
-// was retried, the newest counts.
+// was retried, the newest counts. What a rerun has taken over must have succeeded in the run that did it.
 //
 // A schedule that shifts fires from days that its calendars exclude owes a fire on each of its own
 // days, which ran or was moved. To where it was moved only the record of that run says, as the
@@ -40,7 +40,8 @@
 // and ingest has written what was recorded up to then, which takes a second or so.
 //
 // A discrepancy that a [Patrol] has found is judged again in each round, and marked once it
-// has healed: a record may have come late, or been restored.
+// has healed: a record may have come late, or been restored. Runs of workflows are judged for eight days by their
+// fire times, since they last, and may be repeated.
 //
 // # The edges of versions
 //

@@ -31,8 +31,8 @@ type Evidence struct {
 }
 
 // Judge calls yield for each entry of the job with a fire time in [from, to), oldest
-// first, until yield returns false; then so does Judge. The error is
-// job.ErrUnavailable when the history cannot be read.
+// first, until yield returns false; then so does Judge. Of a workflow there are entries of runs that no schedule
+// asked for, too. The error is job.ErrUnavailable when the history cannot be read.
 func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
 	j := &judge{book: v.book()}
 	var failed error
@@ -45,7 +45,7 @@ func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*out
 		return false, err
 	}
 	for first := true; after < upto; first = false {
-		fires, all := j.fires(after, upto)
+		fires, all := j.fires(after, v.windowEnd(after, upto))
 		rows, err := v.rows(ctx, instant(after+1), instant(all+1))
 		if err != nil {
 			return false, err
@@ -55,8 +55,19 @@ func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*out
 				return false, err
 			}
 		}
-		if !j.window(fires, rows, tell) {
-			return false, failed
+		entries, err := v.wanted(ctx, instant(after+1), instant(all+1))
+		if err != nil {
+			return false, err
+		}
+		j.window(fires, rows, func(e *outcome.Entry) bool {
+			entries = append(entries, e)
+			return true
+		})
+		slices.SortStableFunc(entries, func(a, b *outcome.Entry) int { return a.FireTime.Compare(b.FireTime) })
+		for _, e := range entries {
+			if !tell(e) {
+				return false, failed
+			}
 		}
 		after = all
 	}
@@ -84,7 +95,11 @@ func (v Evidence) book() *book {
 
 // rows returns what the history has of the schedule's fires in [from, to), oldest first.
 func (v Evidence) rows(ctx context.Context, from, to time.Time) ([]runlog.Run, error) {
-	filter := ofSchedule([]job.Name{v.Job}, from, to)
+	return v.all(ctx, ofSchedule([]job.Name{v.Job}, from, to))
+}
+
+// all returns all runs that match, oldest first.
+func (v Evidence) all(ctx context.Context, filter logstore.RunFilter) ([]runlog.Run, error) {
 	var rows []runlog.Run
 	for {
 		page, err := v.Store.Runs(ctx, filter)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 )
@@ -18,12 +19,14 @@ type playedRun struct {
 	of    job.Job
 	graph *workflow.Graph
 	run   runlog.Run
+	first job.RunID // of the run that this one repeats
 	rows  map[job.RunID]*runlog.Run
+	done  map[job.RunID]*runlog.Run // by the run that this one repeats
 }
 
 var playedStates = map[workflow.State]job.Status{
 	workflow.Succeeded: job.StatusSucceeded, workflow.Failed: job.StatusFailed, workflow.TimedOut: job.StatusTimedOut,
-	workflow.Lost: job.StatusLost, workflow.Missed: job.StatusMissed, workflow.Skipped: job.StatusSkipped, workflow.Cancelled: job.StatusCancelled,
+	workflow.Lost: job.StatusLost, workflow.Missed: job.StatusMissed, workflow.Taken: job.StatusSucceeded, workflow.Skipped: job.StatusSkipped, workflow.Cancelled: job.StatusCancelled,
 }
 
 func play(seed uint64) *playedRun {
@@ -53,8 +56,36 @@ func play(seed uint64) *playedRun {
 	if p.graph, problems = job.Graph(p.of.Steps); len(problems) > 0 {
 		panic(fmt.Sprint(problems))
 	}
-	p.end()
+	p.end(p.graph.Start())
 	return p
+}
+
+// again is a run that repeats a part of p, which it returns.
+func (p *playedRun) again() *playedRun {
+	first := *p
+	ended := make([]workflow.State, p.graph.Len())
+	for i := range ended {
+		ended[i] = p.state(p.of.Steps[i].Name)
+	}
+	states := p.graph.WhatFailed(ended)
+	if p.rng.IntN(2) == 0 {
+		states = p.graph.From(ended, []int{p.rng.IntN(p.graph.Len())})
+	}
+	p.first = first.run.RunID
+	p.run.RunID, p.run.Cause, p.run.Reason = job.RetryRunID(first.run.RunID, "k"), job.CauseRerun, ""
+	p.done, p.rows = first.rows, map[job.RunID]*runlog.Run{}
+	p.end(states)
+	return &first
+}
+
+// state returns the letter of a step.
+func (p *playedRun) state(step string) workflow.State {
+	for s, is := range playedStates {
+		if p.rows[job.StepRunID(p.run.RunID, step)].Status == is && s != workflow.Taken {
+			return s
+		}
+	}
+	panic("it has not ended")
 }
 
 type beginAll struct{}
@@ -62,9 +93,8 @@ type beginAll struct{}
 func (beginAll) Begin(int) workflow.State    { return workflow.Ready }
 func (beginAll) Skip(int, workflow.Decision) {}
 
-// end has all steps end, and the run with them.
-func (p *playedRun) end() {
-	states := p.graph.Start()
+// end has all steps end, from these states on, and the run with them.
+func (p *playedRun) end(states []workflow.State) {
 	p.graph.Settle(states, nil, beginAll{})
 	ends := []workflow.State{workflow.Succeeded, workflow.Succeeded, workflow.Succeeded, workflow.Failed, workflow.TimedOut, workflow.Lost, workflow.Missed, workflow.Cancelled}
 	for !p.graph.Final(states) {
@@ -79,7 +109,10 @@ func (p *playedRun) end() {
 		p.graph.Settle(states, []int{i}, beginAll{})
 	}
 	for i, s := range states {
-		p.said(p.of.Steps[i].Name, playedStates[s])
+		row := p.said(p.of.Steps[i].Name, playedStates[s])
+		if s == workflow.Taken {
+			row.Reason = reason.Text(reason.StepTaken.With(job.StepRunID(p.first, p.of.Steps[i].Name)))
+		}
 	}
 	p.run.Status = playedStates[p.graph.End(states, workflow.Succeeded).State]
 	if p.run.Status == job.StatusCancelled {
@@ -87,13 +120,14 @@ func (p *playedRun) end() {
 	}
 }
 
-func (p *playedRun) said(step string, s job.Status) {
+func (p *playedRun) said(step string, s job.Status) *runlog.Run {
 	id := job.StepRunID(p.run.RunID, step)
-	p.rows[id] = &runlog.Run{RunID: id, Attempt: 1, Status: s, Cause: job.CauseStep, Parent: p.run.RunID}
+	p.rows[id] = &runlog.Run{RunID: id, Attempt: 1, Status: s, Cause: job.CauseStep, Parent: p.run.RunID, Step: step}
+	return p.rows[id]
 }
 
 func (p *playedRun) judge() ([]outcome.Step, string) {
-	j := &graphJudge{of: &p.of, run: &p.run, rows: p.rows, settled: true}
+	j := &graphJudge{of: &p.of, run: &p.run, rows: p.rows, settled: true, origin: func(id job.RunID) (*runlog.Run, error) { return p.done[id], nil }}
 	return j.judge()
 }
 
@@ -103,6 +137,49 @@ func TestTheLedgerAgreesWithTheSchedulerOnRandomGraphs(t *testing.T) {
 		if steps, wrong := play(seed).judge(); wrong != "" {
 			t.Fatalf("seed %d: %s: %+v", seed, wrong, steps)
 		}
+	}
+}
+
+func TestTheLedgerAgreesWithTheSchedulerOnRerunsOfRandomGraphs(t *testing.T) {
+	taken := 0
+	for seed := range uint64(2_000) {
+		p := play(seed)
+		p.again()
+		for _, r := range p.rows {
+			if r.Reason != "" {
+				taken++
+			}
+		}
+		if steps, wrong := p.judge(); wrong != "" {
+			t.Fatalf("seed %d: %s: %+v", seed, wrong, steps)
+		}
+	}
+	if taken < 1_000 {
+		t.Errorf("only %d steps were taken over", taken)
+	}
+}
+
+// A step is said to be taken over from a run in which it did not succeed.
+func TestTheLedgerFindsAStepThatWasNotToBeTakenOver(t *testing.T) {
+	found := 0
+	for seed := range uint64(2_000) {
+		p := play(seed)
+		first := p.again()
+		i := p.rng.IntN(len(p.of.Steps))
+		step := p.of.Steps[i].Name
+		was := first.rows[job.StepRunID(first.run.RunID, step)]
+		if was.Status == job.StatusSucceeded && !p.of.Steps[i].Finally {
+			continue
+		}
+		p.said(step, job.StatusSucceeded).Reason = reason.Text(reason.StepTaken.With(was.RunID))
+		steps, wrong := p.judge()
+		if wrong == "" || steps[i].Outcome != outcome.StepDiscrepancy {
+			t.Fatalf("seed %d: step %s was %s, and it is not seen that it is said to be taken over: %q %+v", seed, step, was.Status, wrong, steps)
+		}
+		found++
+	}
+	if found < 500 {
+		t.Errorf("only %d runs had such a step", found)
 	}
 }
 

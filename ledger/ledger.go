@@ -41,7 +41,9 @@ type JobRequest struct {
 	Outcomes []outcome.Outcome // only these; none is all
 	Cursor   string            // before which instant the page ends: where the one before began
 	Limit    int               // from 1 to MaxLimit; defaults to DefaultLimit
-	Steps    bool              // with the steps of workflows' runs; then a page ends after [MaxSteps] of them
+	// Steps asks for the steps of workflows' runs, and for the runs that no schedule asked for. Then a page ends
+	// after [MaxSteps] steps.
+	Steps bool
 
 	left int // steps for which there is room on the page
 }
@@ -138,6 +140,9 @@ func (r *JobRequest) add(page *outcome.JobPage, entries []outcome.Entry) (end ti
 		}
 		end = e.FireTime
 		page.Counts.Add(&e)
+		if e.Cause != "" && e.Outcome != outcome.Discrepancy && !r.Steps {
+			continue
+		}
 		if !r.Steps {
 			e.Steps = nil
 		}

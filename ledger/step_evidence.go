@@ -30,19 +30,17 @@ func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
 	if of == nil || len(of.Steps) == 0 {
 		return nil
 	}
-	attempts, err := v.Store.Run(ctx, e.RunID)
-	if errors.Is(err, job.ErrNotFound) {
-		return nil // it has been deleted since
+	run, err := v.attempt(ctx, e.RunID)
+	if err != nil || run == nil { // it has been deleted since
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%w: read run %s: %w", job.ErrUnavailable, e.RunID, err)
-	}
-	j := &graphJudge{of: of, run: &attempts[0]}
+	j := &graphJudge{of: of, run: run}
 	j.settled = v.Ingested && j.run.RunStatus().Final() && j.run.FinishedAt.Add(StepTolerance).Before(v.Cursor.DoneFor(v.Job))
 	if j.rows, err = v.stepRows(ctx, j.run); err != nil {
 		return err
 	}
 	j.holds = func(s *job.Step) (bool, error, error) { return v.holds(ctx, j, s) }
+	j.origin = func(id job.RunID) (*runlog.Run, error) { return v.attempt(ctx, id) }
 	steps, wrong := j.judge()
 	e.Steps = steps
 	if wrong != "" {
@@ -64,24 +62,16 @@ func (v Evidence) version(number int) *job.Job {
 // stepRows returns the newest attempts of the runs of a run's steps.
 func (v Evidence) stepRows(ctx context.Context, run *runlog.Run) (map[job.RunID]*runlog.Run, error) {
 	rows := map[job.RunID]*runlog.Run{}
-	filter := logstore.RunFilter{
+	all, err := v.all(ctx, logstore.RunFilter{
 		Causes: []job.Cause{job.CauseStep, job.CauseParent}, Parent: run.RunID,
 		From: run.FireTime, To: run.FireTime.Add(time.Millisecond), Limit: logstore.MaxRuns,
-	}
-	for {
-		page, err := v.Store.Runs(ctx, filter)
-		if err != nil {
-			return nil, fmt.Errorf("%w: read the steps of run %s: %w", job.ErrUnavailable, run.RunID, err)
-		}
-		for i := range page.Runs {
-			if r := &page.Runs[i]; r.Step != "" && (r.Job == v.Job || r.Cause == job.CauseParent) { // a called run, or one of its own
-				rows[r.RunID] = r
-			}
-		}
-		if filter.Cursor = page.Next; page.Next == "" {
-			return rows, nil
+	})
+	for i := range all {
+		if r := &all[i]; r.Step != "" && (r.Job == v.Job || r.Cause == job.CauseParent) { // a called run, or one of its own
+			rows[r.RunID] = r
 		}
 	}
+	return rows, err
 }
 
 // holds evaluates the condition of a step with what the history has of its sources. unknown says why it
@@ -95,7 +85,9 @@ func (v Evidence) holds(ctx context.Context, j *graphJudge, s *job.Step) (holds 
 	if err != nil {
 		return false, err, nil
 	}
-	// Only runs that a schedule asked for are judged, and those have the parameters of their version.
+	if c.ReadsParams() && !j.run.Cause.Scheduled() { // any other may have been given its own
+		return false, errors.New(reason.StepParamsUnknown.String()), nil
+	}
 	params, err := job.ParamsAt(j.of.Params, j.run.FireTime, zone.Location())
 	if err != nil {
 		return false, err, nil
@@ -120,16 +112,30 @@ func (v Evidence) holds(ctx context.Context, j *graphJudge, s *job.Step) (holds 
 	return holds, nil, err
 }
 
-// result returns what a run has returned. Lists do not have it.
+// result returns what the run of a step has returned, or the one from which it was taken over. Lists do not have it.
 func (v Evidence) result(ctx context.Context, r *runlog.Run) (json.RawMessage, error) {
-	attempts, err := v.Store.Run(ctx, r.RunID)
-	if err != nil {
-		return nil, fmt.Errorf("%w: read run %s: %w", job.ErrUnavailable, r.RunID, err)
+	id := r.RunID
+	if said := reason.Read(string(r.Reason)); said.Code == reason.StepTaken.Code {
+		id = job.RunID(said.Params["run_id"])
 	}
-	for i := range attempts {
-		if attempts[i].Attempt == r.Attempt {
-			return attempts[i].Result, nil
-		}
+	of, err := v.attempt(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case of == nil:
+		return nil, errors.New(reason.StepNothingKnown.String())
 	}
-	return nil, errors.New(reason.StepNothingKnown.String())
+	return of.Result, nil
+}
+
+// attempt returns the newest attempt of a run, nil if the history has none.
+func (v Evidence) attempt(ctx context.Context, id job.RunID) (*runlog.Run, error) {
+	attempts, err := v.Store.Run(ctx, id)
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return nil, nil //nolint:nilnil // as documented
+	case err != nil:
+		return nil, fmt.Errorf("%w: read run %s: %w", job.ErrUnavailable, id, err)
+	}
+	return &attempts[0], nil
 }

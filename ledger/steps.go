@@ -23,6 +23,8 @@ type graphJudge struct {
 	// holds evaluates the condition of a step. unknown says why it cannot be evaluated any more, err why
 	// it could not be computed then either.
 	holds func(s *job.Step) (holds bool, unknown, err error)
+	// origin returns the run that did what a step took over, nil if nothing is known of it any more.
+	origin func(id job.RunID) (*runlog.Run, error)
 }
 
 // row returns what is recorded of the newest round of a step, nil if nothing is. Each round has left a row.
@@ -122,8 +124,11 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	default:
 		e.Outcome = outcome.StepRan
 	}
-	if reason.Read(string(e.Reason)).Code == reason.StepResolved.Code {
+	switch said := reason.Read(string(e.Reason)); said.Code {
+	case reason.StepResolved.Code:
 		return e // nor did the person who resolved it
+	case reason.StepTaken.Code:
+		return j.taken(s, e, job.RunID(said.Params["run_id"]))
 	}
 	skips, open := j.edges(s)
 	ran := e.Outcome == outcome.StepRan
@@ -140,6 +145,21 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 		return e
 	}
 	return j.condition(s, e)
+}
+
+// taken judges a step that is said to be taken over from another run, in which it had the run origin. Its edges
+// were not asked.
+func (j *graphJudge) taken(s *job.Step, e outcome.Step, origin job.RunID) outcome.Step {
+	if j.run.Cause != job.CauseRerun || s.Finally || e.Status != job.StatusSucceeded {
+		return contradictStep(e, reason.StepNotTakeable.String())
+	}
+	switch was, err := j.origin(origin); {
+	case err != nil || was == nil:
+		e.Outcome, e.Reason = outcome.StepUnjudged, reason.Text(reason.StepOriginUnknown.With(origin))
+	case was.Step != s.Name || was.StepStatus() != job.StatusSucceeded:
+		return contradictStep(e, reason.StepTakenBadly.With(origin, was.StepStatus()))
+	}
+	return e
 }
 
 // condition judges a step whose edges say that its condition decides.

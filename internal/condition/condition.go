@@ -34,6 +34,7 @@ type Condition struct {
 	results []string
 	status  []string
 	words   []Word
+	params  bool // it looks at params
 }
 
 // Values are what an expression sees. The values in Results are JSON; one that is empty is null.
@@ -88,6 +89,9 @@ func Parse(text string) (*Condition, error) {
 
 // Results returns the names of the steps whose results the expression looks at, sorted.
 func (c *Condition) Results() []string { return c.results }
+
+// ReadsParams reports whether the expression looks at params.
+func (c *Condition) ReadsParams() bool { return c.params }
 
 // Steps returns the names of the steps at whose results or status the expression looks, sorted.
 func (c *Condition) Steps() []string {

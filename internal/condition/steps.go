@@ -14,7 +14,7 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// findSteps collects the steps that the expression names. Each use of results and of status must name one, so
+// findSteps collects the steps that the expression names, and whether it looks at params. Each use of results and of status must name one, so
 // that it is known when the document is saved whether that step comes before.
 func (c *Condition) findSteps(checked *cel.Ast) error {
 	root := checked.NativeRep().Expr()
@@ -23,6 +23,7 @@ func (c *Condition) findSteps(checked *cel.Ast) error {
 		if isOfSteps(e) {
 			uses++
 		}
+		c.params = c.params || e.Kind() == ast.IdentKind && e.AsIdent() == varParams
 		if of, step, ok := names(e); ok {
 			named++
 			if of == varResults {

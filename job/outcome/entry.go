@@ -25,13 +25,16 @@ const (
 // Outcomes lists every outcome.
 var Outcomes = []Outcome{Ran, CaughtUp, Pending, Skipped, Missed, Undecided, Unjudged, Discrepancy}
 
-// Entry is a fire, and what became of it. Instants are in UTC.
+// Entry is a fire, and what became of it. Or it is a run of a workflow that no schedule asked for: that has a
+// Cause, and its steps are judged. Instants are in UTC.
 type Entry struct {
 	FireTime time.Time `json:"fire_time"`
 	// Due is when it was to be dispatched: FireTime, moved by the schedule's spread.
 	Due     time.Time `json:"due"`
 	Version int       `json:"version,omitempty"` // of the job; 0 when none had it
 	Outcome Outcome   `json:"outcome"`
+	// Cause is why there is a run that no schedule asked for; else it is empty.
+	Cause job.Cause `json:"cause,omitempty"`
 	// Reason is why there was no run, why it ended so, waits or was late, what is wrong, or
 	// why that cannot be said.
 	Reason reason.Text `json:"reason,omitempty"`
@@ -66,8 +69,14 @@ type Tally struct {
 	Failed int `json:"failed,omitempty"`
 }
 
-// Add counts an entry.
+// Add counts an entry. Of runs that no schedule asked for, only discrepancies count.
 func (t *Tally) Add(e *Entry) {
+	if e.Cause != "" {
+		if e.Outcome == Discrepancy {
+			t.Discrepancies++
+		}
+		return
+	}
 	t.Fires++
 	switch e.Outcome {
 	case Ran:

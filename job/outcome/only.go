@@ -20,9 +20,9 @@ const (
 var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
 
 // Selects reports whether an entry is among those that are meant. A fire that was moved to another
-// day is not: it has an entry there.
+// day is not: it has an entry there. Nor is a run that no schedule asked for.
 func (o Only) Selects(e *Entry) bool {
-	if e.moved() {
+	if e.moved() || e.Cause != "" {
 		return false
 	}
 	switch o {

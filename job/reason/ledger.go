@@ -24,6 +24,10 @@ var (
 	StepHadToFail        = One{define("step_had_to_fail", "it had to fail: {why:free}")}
 	StepOwed             = One{define("step_owed", "it was skipped, and had to run: {why:free}")}
 	StepBeforeSource     = One{define("step_before_source", "it did not wait for the end of step {step:word}")}
+	StepNotTakeable      = None{define("step_not_takeable", "it was taken over, which only a step of a rerun can be that succeeded before")}
+	StepTakenBadly       = Two{define("step_taken_badly", "it was taken over from run {run_id:word}, which ended as {status:state} or is of another step")}
+	StepOriginUnknown    = One{define("step_origin_unknown", "it was taken over from run {run_id:word}, of which the history has nothing")}
+	StepParamsUnknown    = None{define("step_params_unknown", "the history does not have the parameters of the run")}
 	StepOfNoWorkflow     = Two{define("step_of_no_workflow", "the run {run_id:word} is of a step that version {version:number} does not have")}
 	WorkflowStatusWrong  = One{define("workflow_status_wrong", "by its steps the run had to end as {status:status}")}
 	StepsContradict      = One{define("steps_contradict", "its steps contradict their graph: {steps:phrase}")}

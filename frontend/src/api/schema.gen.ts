@@ -4411,6 +4411,8 @@ export interface components {
             /** @description The version of the job */
             version?: number;
             outcome: components["schemas"]["Outcome"];
+            /** @description The cause of a run of a workflow that no schedule asked for; absent for fires. Such runs are listed if `steps` was asked for, or if their steps contradict the graph */
+            cause?: components["schemas"]["Cause"];
             /** @description Why there was no run, why the run ended, waits or was late, what is wrong, or why the fire cannot be judged */
             reason?: components["schemas"]["Reason"];
             /** @description The run of the fire; for several fires with one outcome, only the first has one */

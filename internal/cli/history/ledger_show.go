@@ -38,7 +38,8 @@ func newLedgerShowCommand() *cobra.Command {
 		Short: "Show every fire of a job and its outcome",
 		Long: "Show every fire of a job, newest first, and its outcome. The fires are computed from the versions\n" +
 			"of the job and compared with the history. A mismatch is a discrepancy. With --steps, each step of a\n" +
-			"workflow's run is compared with the graph and with the ends of the steps before it.",
+			"workflow's run is compared with the graph and with the ends of the steps before it, also in runs that\n" +
+			"no schedule asked for.",
 		Example: "  carillon ledger show ops/backup --since 7d\n  carillon ledger show billing/nightly --steps\n" +
 			"  carillon ledger show ops/backup --outcome skipped,missed,discrepancy\n" +
 			"  carillon ledger show ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
@@ -84,7 +85,7 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 	}
 	for i := range page.Items {
 		e := &page.Items[i]
-		t.Row(t.Millis(e.FireTime), string(e.Outcome), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
+		t.Row(t.Millis(e.FireTime), outcomeOf(e), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
 			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(string(e.Reason), 2*draw.NoteWidth))
 		for k := range e.Steps {
 			s := &e.Steps[k]
@@ -106,6 +107,14 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 		}
 		t.Line("Fires since " + t.Millis(since) + " can be verified.")
 	}
+}
+
+// outcomeOf writes what became of a fire, or of a run that no schedule asked for, with its cause.
+func outcomeOf(e *outcome.Entry) string {
+	if e.Cause != "" {
+		return string(e.Outcome) + " (" + string(e.Cause) + ")"
+	}
+	return string(e.Outcome)
 }
 
 // late writes how late a fire was decided.
