@@ -296,7 +296,8 @@ func newXXLJobCommand() *cobra.Command {
 	f.StringVar(&o.check, "check", "", "check whether the executor at this `address` would attach, and exit")
 	f.StringVar(&o.logLevel, "log-level", "info", "log level: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", "text", "log format: text or json")
-	return configurable(cmd)
+	return configurable(cmd, "nats", "nats-ca", "credential", "listen", "groups", "access-token-file", "executor-allow",
+		"allow-private-addresses", "no-access-token", "check")
 }
 
 func runBridge(cmd *cobra.Command, o bridgeOptions) error {

@@ -33,8 +33,8 @@ func variableOf(flag string) string {
 
 // configurable lets the flags of a command that runs something be given in the
 // environment and in a file too: a flag counts before a variable, and that before the
-// file.
-func configurable(cmd *cobra.Command) *cobra.Command {
+// file. Its help shows the common flags.
+func configurable(cmd *cobra.Command, common ...string) *cobra.Command {
 	cmd.Flags().String(configFlag, "", "read flags from this YAML `file`")
 	cmd.Long += "\n\nEach flag can also be set by an environment variable (--log-level by " + variableOf("log-level") + ") or in a YAML\nfile by its name. docs/reference/configuration.md lists them all."
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -47,6 +47,7 @@ func configurable(cmd *cobra.Command) *cobra.Command {
 		}
 		return fromFile(cmd.Flags(), file)
 	}
+	brief(cmd, append(common, configFlag, "log-level")...)
 	return cmd
 }
 
@@ -54,7 +55,7 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {
 		text, is := os.LookupEnv(variableOf(f.Name))
-		if f.Changed || !is || text == "" || f.Name == "help" {
+		if f.Changed || !is || text == "" || isHelp(f.Name) {
 			return
 		}
 		parts := []string{text}
@@ -70,6 +71,9 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 	return errors.Join(errs...)
 }
 
+// isHelp reports whether a flag only shows help.
+func isHelp(flag string) bool { return flag == "help" || flag == helpAllFlag }
+
 func fromFile(flags *pflag.FlagSet, file string) error {
 	data, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
 	if err != nil {
@@ -82,7 +86,7 @@ func fromFile(flags *pflag.FlagSet, file string) error {
 	var errs []error
 	for name, value := range values {
 		f := flags.Lookup(name)
-		if f == nil || name == configFlag || name == "help" {
+		if f == nil || name == configFlag || isHelp(name) {
 			errs = append(errs, &job.InvalidError{Field: name, Reason: "in " + file + " is not a flag of this command"})
 			continue
 		}

@@ -58,6 +58,9 @@ If a flag names a file with a secret, the variable without ` + "`_FILE`" + ` con
 		}
 		fmt.Fprintf(&b, "\n## carillon %s\n\n%s.\n\n| flag | variable | default | |\n|---|---|---|---|\n", name, cmd.Short)
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if isHelp(f.Name) {
+				return
+			}
 			kind, text := pflag.UnquoteUsage(f)
 			if kind != "" {
 				kind = " " + kind

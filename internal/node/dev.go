@@ -64,7 +64,7 @@ func newDevCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDev(cmd, o) },
 	}
 	o.flags(cmd.Flags())
-	return configurable(cmd)
+	return configurable(cmd, "data", "http", "nats", "no-samples", "slots", "store", "allow", "http-allow", "xxl-job")
 }
 
 func (o *devOptions) flags(f *pflag.FlagSet) {

@@ -88,7 +88,7 @@ func newExecutorCommand() *cobra.Command {
 	if err := cmd.MarkFlagRequired("group"); err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return configurable(cmd)
+	return configurable(cmd, "group", "nats", "nats-ca", "credential", "secret-key", "slots", "label", "allow", "http-allow", "worker", "spool")
 }
 
 func runExecutor(cmd *cobra.Command, o executorOptions) error {

@@ -80,7 +80,8 @@ func newServerCommand() *cobra.Command {
 	o.provider.flags(f)
 	f.StringVar(&o.xxl.listen, "xxl-job", "", "`address` for executors of XXL-JOB, such as 0.0.0.0:8080, which this server serves as \"carillon bridge xxl-job\" does (default none)")
 	o.xxl.flags(f, "xxl-job-")
-	return configurable(cmd)
+	return configurable(cmd, "nats", "nats-ca", "nats-keys", "replicas", "roles", "data", "store", "master-key",
+		"http", "tls-cert", "tls-key", "public-url")
 }
 
 func runServer(cmd *cobra.Command, o serverOptions) (err error) {
