@@ -131,6 +131,7 @@ const (
 	RunStepTaskHandler RunStepTask = "handler"
 	RunStepTaskScript  RunStepTask = "script"
 	RunStepTaskShell   RunStepTask = "shell"
+	RunStepTaskWait    RunStepTask = "wait"
 )
 
 // Defines values for SQLRequestFormat.
@@ -1976,7 +1977,7 @@ type RunStep struct {
 	Attempts    int       `json:"attempts,omitempty"`
 	CommittedAt time.Time `json:"committed_at,omitzero"`
 
-	// Detail The task in one line, such as the name of its handler, or the job that it calls
+	// Detail The task in one line, such as the name of its handler, the job that it calls, or what it waits for
 	Detail   string `json:"detail,omitempty"`
 	ExitCode *int   `json:"exit_code,omitempty"`
 
@@ -2019,7 +2020,7 @@ type RunStep struct {
 	// Step The name of the step
 	Step string `json:"step"`
 
-	// Task The kind of its task; call: it runs another job
+	// Task The kind of its task; call: it runs another job; wait: it waits for something
 	Task RunStepTask `json:"task"`
 
 	// Text The progress that the step reports
@@ -2030,7 +2031,7 @@ type RunStep struct {
 // RunStepState waiting: for the steps that it follows. ready: it may begin, and waits for room. unknown: the run has ended, and the history has nothing of the step. Otherwise the status of the step's run
 type RunStepState string
 
-// RunStepTask The kind of its task; call: it runs another job
+// RunStepTask The kind of its task; call: it runs another job; wait: it waits for something
 type RunStepTask string
 
 // RunSteps defines model for RunSteps.
@@ -2256,6 +2257,9 @@ type StepEdge struct {
 // cancelled: it was called off. pending: it has not ended. unjudged: there is not enough
 // data to tell. discrepancy: it contradicts the graph.
 type StepOutcome = outcome.StepOutcome
+
+// StepWait What the step waits for in the place of a task: exactly one of for, until, signal, approval and runs. Of the other fields of the step, those that say when it runs go with it, title, may_fail and rerun
+type StepWait = job.Wait
 
 // StreamState defines model for StreamState.
 type StreamState = fleet.StreamState

@@ -91,8 +91,10 @@ type TriggerReply struct {
 	Version int        `json:"version"`
 	Status  job.Status `json:"status"` // pending, queued or skipped
 	Reason  string     `json:"reason,omitempty"`
-	// Round is that of the step of a [RecoverRequest]. If such a request is refused, there is no Status.
-	Round int `json:"round,omitempty"`
+	// Step and Round are those of the step of a [RecoverRequest] or a [WaitRequest]. If such a request is refused, there is
+	// no Status.
+	Step  string `json:"step,omitempty"`
+	Round int    `json:"round,omitempty"`
 }
 
 // CancelRequest asks the owner of a job's shard to end a run.

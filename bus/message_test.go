@@ -192,6 +192,10 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	golden(t, "retry-request.json", asJSON(again), again, plain[bus.TriggerRequest])
 	reply := &bus.TriggerReply{RunID: run, Version: 3, Status: job.StatusQueued, Reason: "it waits for 1 earlier run"}
 	golden(t, "trigger-reply.json", asJSON(reply), reply, plain[bus.TriggerReply])
+	wait := &bus.WaitRequest{ID: run, Job: "billing/nightly", Act: bus.WaitSignal, Signal: "paid", Key: "17", Result: json.RawMessage(`{"sum":3}`), By: "ada", At: noon}
+	golden(t, "wait-request.json", asJSON(wait), wait, plain[bus.WaitRequest])
+	approve := &bus.WaitRequest{ID: run, RunID: run, Job: "billing/nightly", Step: "ok", Act: bus.WaitApprove, By: "ada", Note: "looks well", At: noon}
+	golden(t, "approve-request.json", asJSON(approve), approve, plain[bus.WaitRequest])
 	cancel := &bus.CancelRequest{RunID: run, Job: "billing/nightly", By: "ada", Reason: "wrong day"}
 	golden(t, "cancel-request.json", asJSON(cancel), cancel, plain[bus.CancelRequest])
 	kill := &bus.KillRequest{RunID: run, By: "ada", Reason: "wrong day"}

@@ -26,6 +26,8 @@ type Step struct {
 	// Call is the job, of any group, that the step runs in the place of a task. It gets Params in the place of
 	// its own, if there are any. Timeout is then for the whole called run.
 	Call Name `json:"call,omitempty"`
+	// Wait is what the step waits for in the place of a task.
+	Wait *Wait `json:"wait,omitempty"`
 	// Params is any JSON value, in whose texts references are replaced; see [workflow.Reference].
 	// Without it the step gets those of the run.
 	Params   json.RawMessage `json:"params,omitempty"`
@@ -44,19 +46,22 @@ type Step struct {
 }
 
 // Tasks yields each task of the job with its path in the document: "task", or one such as "steps[3].task".
-// Steps that call a job have none.
+// Steps that call a job or wait have none.
 func (j *Job) Tasks() iter.Seq2[string, *Task] {
 	return func(yield func(string, *Task) bool) {
 		if len(j.Steps) == 0 {
 			yield("task", &j.Task)
 		}
 		for i := range j.Steps {
-			if j.Steps[i].Call == "" && !yield(fmt.Sprintf("steps[%d].task", i), &j.Steps[i].Task) {
+			if j.Steps[i].HasTask() && !yield(fmt.Sprintf("steps[%d].task", i), &j.Steps[i].Task) {
 				return
 			}
 		}
 	}
 }
+
+// HasTask reports whether the step does a task, and neither calls a job nor waits.
+func (s *Step) HasTask() bool { return s.Call == "" && s.Wait == nil }
 
 // FinallyLimit is how long a finally step may wait for an instance, and how long an attempt of it may
 // take, if neither the step nor its job says so. With it a run that is called off ends.
@@ -82,8 +87,11 @@ func Graph(steps []Step) (*workflow.Graph, []workflow.Problem) {
 }
 
 // Effective returns the step as a job of its own. What the step does not set is taken from j, unless the step calls
-// another job, which has its own.
+// another job, which has its own. One that waits has nothing but the name.
 func (s *Step) Effective(j *Job) Job {
+	if s.Wait != nil {
+		return Job{Job: j.Job}
+	}
 	if s.Call != "" {
 		of := Job{Job: j.Job, Timeout: s.Timeout, Params: s.Params}
 		if s.Finally {
@@ -143,6 +151,14 @@ func (j *Job) validateSteps() (errs []error) {
 		errs = append(errs, checkReferences(g, fmt.Sprintf("steps[%d].params", i), j.Steps[i].Params, func(r workflow.Reference, of int) string {
 			return mayLook(g, reach, r, of, i)
 		})...)
+		if w := j.Steps[i].Wait; w != nil {
+			for field, text := range w.Texts() {
+				value, _ := json.Marshal(text)
+				errs = append(errs, checkReferences(g, fmt.Sprintf("steps[%d].wait.%s", i, field), value, func(r workflow.Reference, of int) string {
+					return mayLook(g, reach, r, of, i)
+				})...)
+			}
+		}
 		errs = append(errs, j.checkStops(g, i)...)
 	}
 	if len(j.Result) > MaxParams {
@@ -169,6 +185,9 @@ func (j *Job) refuseWithSteps() (errs []error) {
 // validateStep reports what is wrong with step i beside its place in the graph, without what it has inherited
 // from the job.
 func (j *Job) validateStep(i int, inherited []*InvalidError) (errs []error) {
+	if j.Steps[i].Wait != nil {
+		return j.validateWait(i)
+	}
 	if j.Steps[i].Call != "" {
 		return j.validateCall(i)
 	}
@@ -205,13 +224,24 @@ func (j *Job) validateCall(i int) (errs []error) {
 	refuse(s.Task.Kind() != "", "task", "does not go with call: a step has one of them")
 	refuse(s.Timeout < 0, "timeout", "must not be negative")
 	refuse(len(s.Params) > MaxParams, "params", "has %d bytes; at most %d are passed on", len(s.Params), MaxParams)
+	for _, field := range s.ofTasks() {
+		refuse(true, field, "does not go with call: the called job has its own")
+	}
+	return errs
+}
+
+// ofTasks returns which fields are set that go with tasks alone, sorted.
+func (s *Step) ofTasks() (fields []string) {
 	for field, set := range map[string]bool{
 		"delivery": s.Delivery != "", "route": s.Route != "", "labels": s.Labels != nil, "priority": s.Priority != "", "retry": s.Retry != nil,
 		"start_within": s.StartWithin != 0, "warn_after": s.WarnAfter != 0, "kill_grace": s.KillGrace != 0, "max_deliveries": s.MaxDeliveries != 0,
 	} {
-		refuse(set, field, "does not go with call: the called job has its own")
+		if set {
+			fields = append(fields, field)
+		}
 	}
-	return errs
+	slices.Sort(fields)
+	return fields
 }
 
 // checkStops refuses a step that waits for a bad end after which it could not begin.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -111,6 +112,10 @@ func TestMessagesAreAsTheirFilesSay(t *testing.T) {
 	workflow := &journal.Deferred{Kind: journal.DeferredWorkflow, Job: "billing/nightly", Trigger: trigger, Given: json.RawMessage(`{"region":"eu"}`)}
 	steps := &journal.Deferred{Kind: journal.DeferredSteps, Job: "billing/nightly", RunID: run, Steps: &journal.Steps{
 		States: "sftrk.", Ending: job.StatusCancelled, Reason: "cancelled by ann", Force: true, Stopped: true,
+		Waits: map[string]runlog.Wait{"ok": {
+			Kind: runlog.WaitApproval, Since: noon, Expires: noon.Add(time.Hour), By: []string{"role:operator"}, Min: 2, Approvals: []runlog.Approval{{By: "ann", At: noon}},
+		}},
+		Signalled: map[string]journal.Signalled{"paid": {By: "shop", Key: "17", At: noon}},
 	}}
 	result := &journal.Deferred{Kind: journal.DeferredResult, Job: "billing/nightly", RunID: run, Step: "load", Result: json.RawMessage(`{"rows":7}`)}
 	for _, d := range []*journal.Deferred{asked, pieces, workflow, steps, result, waiting, child, &letter, failures, succeeded, pause} {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 // Record lists what became of every fire that one commit of a shard decided. It is
@@ -50,6 +51,8 @@ type Outcome struct {
 	ParentRun job.RunID `json:"parent_run_id,omitempty"`
 	// Step is the step of a workflow that the run does; the workflow's run is ParentRun.
 	Step string `json:"step,omitempty"`
+	// Wait is what the step has begun to wait for, with the approvals that were given so far; of a step that is queued.
+	Wait *runlog.Wait `json:"wait,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
 	Total int `json:"broadcast_total,omitempty"`
 	// Result is what a step returns that somebody has resolved, or the run of a workflow.
@@ -75,6 +78,7 @@ type Decided struct {
 	By       string
 	Parent   job.RunID
 	Step     string
+	Wait     *runlog.Wait
 	Result   json.RawMessage
 	FireTime time.Time
 	Until    time.Time // of several fires with one outcome, the last; else zero
@@ -95,7 +99,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
-				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Result: o.Result, Total: o.Total, Retry: o.Retry,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Wait: o.Wait, Result: o.Result, Total: o.Total, Retry: o.Retry,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {

@@ -2,8 +2,10 @@ package journal
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
@@ -20,6 +22,18 @@ type Steps struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Rounds are how often steps were begun or decided, by name; see [job.RoundRunID]. Absent is once.
 	Rounds map[string]int `json:"rounds,omitempty"`
+	// Waits are what steps have begun to wait for, by name.
+	Waits map[string]runlog.Wait `json:"waits,omitempty"`
+	// Signalled are the signals that came before their steps have begun to wait, by the step's name. What they brought is
+	// kept as what the step has returned.
+	Signalled map[string]Signalled `json:"signalled,omitempty"`
+}
+
+// Signalled is who has sent a signal, and when.
+type Signalled struct {
+	By  string    `json:"by,omitempty"`
+	Key string    `json:"key,omitempty"`
+	At  time.Time `json:"at"`
 }
 
 // check returns an *InvalidError when s is not a state that a machine wrote.

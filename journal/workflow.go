@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -50,6 +51,7 @@ type StepBody struct {
 	workflow.Step
 	If          string       `json:"if,omitempty"`
 	Call        job.Name     `json:"call,omitempty"` // the job that the step runs in the place of a task
+	Wait        *job.Wait    `json:"wait,omitempty"` // what the step waits for in the place of a task
 	StartWithin job.Duration `json:"start_within,omitempty"`
 	// Body has the parameters as they are written, none for those of the run.
 	Body bus.TriggerBody `json:"body"`
@@ -78,7 +80,18 @@ func workflowOf(v *job.Version) *WorkflowBody {
 	for i := range v.Steps {
 		s := &v.Steps[i]
 		of := s.Effective(&v.Job)
-		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, Call: s.Call, StartWithin: of.StartWithin, Body: bus.BodyOf(&job.Version{Job: of})})
+		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, Call: s.Call, Wait: waitOf(s), StartWithin: of.StartWithin, Body: bus.BodyOf(&job.Version{Job: of})})
 	}
 	return w
+}
+
+// waitOf returns what a step waits for, nil if it does a task or calls a job. A finally step waits for an hour if it does not
+// say how long: with that the run ends.
+func waitOf(s *job.Step) *job.Wait {
+	if s.Wait == nil || !s.Finally || s.Wait.For != 0 || s.Wait.Until != "" {
+		return s.Wait
+	}
+	w := *s.Wait
+	w.Expires = cmp.Or(w.Expires, job.FinallyLimit)
+	return &w
 }

@@ -91,6 +91,7 @@ const (
 	RunStepTaskHandler = api.RunStepTaskHandler
 	RunStepTaskScript  = api.RunStepTaskScript
 	RunStepTaskShell   = api.RunStepTaskShell
+	RunStepTaskWait    = api.RunStepTaskWait
 )
 const (
 	SQLRequestFormatCsv    = api.SQLRequestFormatCsv
@@ -356,6 +357,7 @@ type Step = api.Step
 type StepAccepted = api.StepAccepted
 type StepEdge = api.StepEdge
 type StepOutcome = api.StepOutcome
+type StepWait = api.StepWait
 type StreamState = api.StreamState
 type Tally = api.Tally
 type Target = api.Target

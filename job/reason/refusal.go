@@ -48,6 +48,7 @@ var (
 	NeedsGrantToChange  = Three{refuse("needs_grant_to_change", "changing {field:word} needs the grant {grant:word} in group {group:word}")}
 	NeedsParams         = One{refuse("needs_params", "setting params needs the grant params in group {group:word}")}
 	NeedsSQL            = None{refuse("needs_sql", "this needs the grants sql, logs and params everywhere, because a query can read the history of all groups")}
+	NeedsAwaitedRole    = Two{refuse("needs_awaited_role", "waiting for runs of {job:word} needs the role viewer in group {group:word}")}
 	NeedsFollowerRole   = Two{refuse("needs_follower_role", "running {job:word} as a child or for a step needs the role operator in group {group:word}")}
 	StoreSilent         = None{refuse("store_silent", "the log store does not answer")}
 	PartSilent          = None{refuse("part_silent", "a part of the system does not answer; try again")}

@@ -31,6 +31,8 @@ type Run struct {
 	Parent job.RunID `json:"parent_run_id,omitempty"`
 	// Step is which step of the workflow this is, whose run is Parent.
 	Step string `json:"step,omitempty"`
+	// Wait is what the step has begun to wait for, if it waits in the place of a task; else nil.
+	Wait *Wait `json:"wait,omitempty"`
 	// FireTime is always RunID's time. Of several fires it is the first.
 	FireTime    time.Time `json:"fire_time"`
 	QueuedAt    time.Time `json:"queued_at,omitzero"`    // when the decision became durable that it waits; zero of one that never waited

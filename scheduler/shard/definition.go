@@ -63,7 +63,7 @@ func (d *definition) link() error {
 			return err
 		}
 		var names []string
-		for _, r := range refs {
+		for _, r := range append(refs, s.Wait.References()...) {
 			names = append(names, r.Step)
 		}
 		if s.If != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // checkFollowers refuses children and called jobs that lead back to the job itself, and new ones that
-// the caller could not run: the job's runs will.
+// the caller could not run: the job's runs will. It refuses to wait for runs that the caller could not see.
 func (c *Catalog) checkFollowers(ctx context.Context, was *bus.JobEntry, wish job.Job) error {
 	theirs := access.Who(ctx).Access
 	var known []job.Name
@@ -24,6 +24,14 @@ func (c *Catalog) checkFollowers(ctx context.Context, was *bus.JobEntry, wish jo
 	for _, name := range wish.Followers() {
 		if !slices.Contains(known, name) && !theirs.May(rights.Operator, name.Group()) {
 			return problem.Explain(problem.ErrForbidden, reason.NeedsFollowerRole.With(name, name.Group()))
+		}
+	}
+	if was != nil && !was.Deleted {
+		known = was.Awaited()
+	}
+	for _, name := range wish.Awaited() {
+		if !slices.Contains(known, name) && !theirs.May(rights.Viewer, name.Group()) {
+			return problem.Explain(problem.ErrForbidden, reason.NeedsAwaitedRole.With(name, name.Group()))
 		}
 	}
 	return c.refuseCycle(ctx, wish)

@@ -61,7 +61,7 @@ func warning(field, why string) api.FieldError {
 	return api.FieldError{Field: field, Reason: reason.Text(why)}
 }
 
-// checkFamily returns a warning about each child and each called job that does not exist, as Unknown.
+// checkFamily returns a warning about each child, each called job and each job whose runs are waited for that does not exist, as Unknown.
 func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) (warnings []api.FieldError, err error) {
 	for i, child := range wish.Children {
 		known, err := isKnown(ctx, c.conn, child.Job)
@@ -73,16 +73,19 @@ func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) (warnings []ap
 		}
 	}
 	for i := range wish.Steps {
-		called := wish.Steps[i].Call
-		if called == "" {
+		field, other, why := fmt.Sprintf("steps[%d].call", i), wish.Steps[i].Call, reason.ChildUnknown
+		if w := wish.Steps[i].Wait; w != nil && w.Runs != nil && w.Runs.Job != wish.Job {
+			field, other, why = fmt.Sprintf("steps[%d].wait.runs.job", i), w.Runs.Job, reason.JobUnknown
+		}
+		if other == "" {
 			continue
 		}
-		known, err := isKnown(ctx, c.conn, called)
+		known, err := isKnown(ctx, c.conn, other)
 		if err != nil {
 			return nil, err
 		}
 		if !known {
-			warnings = append(warnings, warning(fmt.Sprintf("steps[%d].call", i), reason.ChildUnknown.With(called)))
+			warnings = append(warnings, warning(field, why.With(other)))
 		}
 	}
 	return warnings, nil

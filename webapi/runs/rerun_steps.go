@@ -112,8 +112,8 @@ func (p *stepRerun) same(i int) bool {
 	if now.Call != was.Call {
 		return false
 	}
-	a, errA := json.Marshal(now.Task.ByDigest())
-	b, errB := json.Marshal(was.Task.ByDigest())
+	a, errA := json.Marshal([]any{now.Task.ByDigest(), now.Wait})
+	b, errB := json.Marshal([]any{was.Task.ByDigest(), was.Wait})
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
@@ -198,11 +198,11 @@ func origin(row *runlog.Run) job.RunID {
 
 // readsParams reports whether a step has parameters of the run among its own.
 func readsParams(s *job.Step) bool {
-	if len(s.Params) == 0 || words(s.If)[string(workflow.Params)] {
+	if len(s.Params) == 0 && s.Wait == nil || words(s.If)[string(workflow.Params)] {
 		return true
 	}
 	refs, _ := workflow.References(s.Params) // which were checked when it was saved
-	for _, r := range refs {
+	for _, r := range append(refs, s.Wait.References()...) {
 		if r.Root == workflow.Params {
 			return true
 		}
@@ -235,6 +235,9 @@ func (p *stepRerun) needed() map[string]bool {
 			continue
 		}
 		add(s.Params)
+		for _, r := range s.Wait.References() {
+			needed[r.Step] = true
+		}
 		maps.Copy(needed, words(s.If))
 	}
 	return needed

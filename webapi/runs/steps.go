@@ -211,6 +211,9 @@ func definedStep(j *job.Job, s *job.Step) api.RunStep {
 	if s.Call != "" {
 		step.Task, step.Detail, step.Attempts = api.RunStepTaskCall, string(s.Call), 0
 	}
+	if s.Wait != nil {
+		step.Task, step.Detail, step.Attempts = api.RunStepTaskWait, clip.Text(s.Wait.Kind()+" "+s.Wait.Brief(), maxDetail), 0
+	}
 	for _, e := range s.After {
 		step.After = append(step.After, api.StepEdge{Step: e.Step, On: cmp.Or(e.On, workflow.OnSuccess)})
 	}

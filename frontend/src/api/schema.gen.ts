@@ -3273,6 +3273,7 @@ export interface components {
              * @example billing/close
              */
             call?: string;
+            wait?: components["schemas"]["StepWait"];
             /** @description A readable title, shown beside the name */
             title?: string;
             /** @description The steps that it comes after; without any it runs at the start. In a request it can be a single one, without a list */
@@ -3318,6 +3319,83 @@ export interface components {
             warn_after?: components["schemas"]["Duration"];
             kill_grace?: components["schemas"]["Duration"];
             max_deliveries?: number;
+        };
+        /** @description What the step waits for in the place of a task: exactly one of for, until, signal, approval and runs. Of the other fields of the step, those that say when it runs go with it, title, may_fail and rerun */
+        StepWait: {
+            /**
+             * @description How long after its beginning the step ends, from 1s to 30d
+             * @example 10m
+             */
+            for?: components["schemas"]["Duration"];
+            /**
+             * @description The instant at which the step ends, in RFC 3339, at most 30 days ahead. It may have references
+             * @example ${fire_time|day|+22h}
+             * @example ${params.at}
+             */
+            until?: string;
+            /**
+             * @description The name of a signal
+             * @example paid
+             */
+            signal?: string;
+            /**
+             * @description The text that the signal comes with, such as the number of an order. It may have references
+             * @example ${params.order}
+             */
+            key?: string;
+            /** @description People who have to approve */
+            approval?: {
+                /**
+                 * @description Who may approve and reject: users by name, and everybody with a role in the group of the job
+                 * @default [
+                 *       "role:operator"
+                 *     ]
+                 */
+                by?: string[];
+                /**
+                 * @description Who has asked for the run may not approve
+                 * @default false
+                 */
+                not_by_requester?: boolean;
+                /**
+                 * @description How many people have to approve
+                 * @default 1
+                 */
+                min?: number;
+            };
+            /** @description The runs of a job: those of the fires that it owes in a period, or before the fire time of the workflow's run */
+            runs?: {
+                /** @example etl/hour */
+                job: string;
+                /**
+                 * @description The beginning of the period, in RFC 3339. It may have references
+                 * @example ${fire_time|-1d|day}
+                 */
+                from?: string;
+                /**
+                 * @description The end of the period, which is not part of it
+                 * @example ${fire_time|day}
+                 */
+                to?: string;
+                /** @description How many fires before the fire time of the workflow's run, in the place of from and to */
+                last?: number;
+                /**
+                 * @description How many of the fires need a run that succeeded: all, any, a number, or a share such as 80%
+                 * @default all
+                 */
+                need?: string | number;
+                /**
+                 * @description Whether a fire counts that a pause, or the overlap policy, has skipped
+                 * @default bad
+                 * @enum {string}
+                 */
+                skipped?: "ok" | "bad";
+            };
+            /**
+             * @description After how long the step times out, from 1s to 30d, if what it waits for has not come; not with for and until. Without it the step waits for as long as total_timeout of the job allows; a finally step, an hour
+             * @example 8h
+             */
+            expires?: components["schemas"]["Duration"];
         };
         /** @description A step that another comes after. The name alone stands for one that has to succeed. */
         Edge: string | {
@@ -5086,11 +5164,11 @@ export interface components {
             step: string;
             title?: string;
             /**
-             * @description The kind of its task; call: it runs another job
+             * @description The kind of its task; call: it runs another job; wait: it waits for something
              * @enum {string}
              */
-            task: "handler" | "command" | "shell" | "http" | "script" | "call";
-            /** @description The task in one line, such as the name of its handler, or the job that it calls */
+            task: "handler" | "command" | "shell" | "http" | "script" | "call" | "wait";
+            /** @description The task in one line, such as the name of its handler, the job that it calls, or what it waits for */
             detail?: string;
             /** @description The steps that it follows */
             after?: components["schemas"]["StepEdge"][];
@@ -5979,6 +6057,7 @@ export type ScriptTask = components['schemas']['ScriptTask'];
 export type JobDocument = components['schemas']['JobDocument'];
 export type Job = components['schemas']['Job'];
 export type Step = components['schemas']['Step'];
+export type StepWait = components['schemas']['StepWait'];
 export type Edge = components['schemas']['Edge'];
 export type Labels = components['schemas']['Labels'];
 export type JobVersion = components['schemas']['JobVersion'];

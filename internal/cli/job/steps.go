@@ -39,6 +39,9 @@ func taskOfStep(t *draw.Table, s *job.Step) string {
 	if s.Call != "" {
 		return "call: " + string(s.Call)
 	}
+	if s.Wait != nil {
+		return "wait: " + s.Wait.Kind() + " " + t.Cell(s.Wait.Brief(), 60)
+	}
 	return s.Task.Kind() + ": " + t.Cell(s.Task.Brief(), 60)
 }
 

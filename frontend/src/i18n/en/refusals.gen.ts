@@ -99,6 +99,7 @@ export const refusals = {
   needs_grant_to_change: "changing {field:word} needs the grant {grant:word} in group {group:word}",
   needs_params: "setting params needs the grant params in group {group:word}",
   needs_sql: "this needs the grants sql, logs and params everywhere, because a query can read the history of all groups",
+  needs_awaited_role: "waiting for runs of {job:word} needs the role viewer in group {group:word}",
   needs_follower_role: "running {job:word} as a child or for a step needs the role operator in group {group:word}",
   store_silent: "the log store does not answer",
   part_silent: "a part of the system does not answer; try again",

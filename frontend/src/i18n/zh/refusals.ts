@@ -126,6 +126,7 @@ export const refusals: Record<RefusalCode, string> = {
   needs_grant_to_change: "修改 {field:word} 需要分组 {group:word} 中的 {grant:word} 权限",
   needs_params: "指定参数需要分组 {group:word} 中的 params 权限",
   needs_sql: "需要全局的 sql、logs 和 params 权限：查询结果包含所有分组的历史",
+  needs_awaited_role: "要等待 {job:word} 的运行，需要分组 {group:word} 中的 viewer 角色",
   needs_follower_role: "要作为子任务或在步骤中触发 {job:word}，需要分组 {group:word} 中的 operator 角色",
   store_silent: "日志存储没有响应",
   part_silent: "系统的一部分没有响应，可以稍后重试",

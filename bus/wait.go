@@ -1,0 +1,85 @@
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+)
+
+// VerbWait is the verb of a [WaitRequest], which is answered with a [TriggerReply].
+const VerbWait = "wait"
+
+// WaitAct is what a [WaitRequest] does to a step that waits.
+type WaitAct string
+
+// The acts. Who may do which is judged by who asks the owner.
+const (
+	WaitSignal  WaitAct = "signal"
+	WaitApprove WaitAct = "approve"
+	WaitReject  WaitAct = "reject"
+	// WaitMet says that the runs of another job are there which the step waits for.
+	WaitMet WaitAct = "met"
+)
+
+// WaitRequest tells the owner of a job's shard what a step of a workflow's run waits for.
+type WaitRequest struct {
+	// ID is chosen by the asker, so that asking again has no second effect.
+	ID job.RunID `json:"id"`
+	// RunID is that of the workflow. Absent, a signal is for the oldest run of Job that is alive, has a step that
+	// waits, or will wait, for Signal with Key, and has none yet.
+	RunID job.RunID `json:"run_id,omitempty"`
+	Job   job.Name  `json:"job"`
+	Step  string    `json:"step,omitempty"` // absent of a signal
+	Act   WaitAct   `json:"act"`
+	// Signal and Key are of a signal; Key is absent if there is none.
+	Signal string `json:"signal,omitempty"`
+	Key    string `json:"key,omitempty"`
+	// Result is what the signal brings, or the evidence of [WaitMet], up to [MaxResult] bytes of JSON.
+	Result json.RawMessage `json:"result,omitempty"`
+	By     string          `json:"by,omitempty"`
+	Note   string          `json:"note,omitempty"`
+	// At is when it was asked for.
+	At time.Time `json:"at,omitzero"`
+	// Since is that of the wait whose awaited runs are there: a later round of the step waits anew.
+	Since time.Time `json:"since,omitzero"`
+}
+
+// Validate returns an *InvalidError when r makes no sense.
+func (r *WaitRequest) Validate() error {
+	ofSignal := r.Act == WaitSignal
+	switch r.Act {
+	case WaitSignal, WaitApprove, WaitReject, WaitMet:
+	default:
+		return &job.InvalidError{Field: "act", Reason: fmt.Sprintf("%.60q must be signal, approve, reject or met", string(r.Act))}
+	}
+	switch {
+	case ofSignal && !job.KnownSignal(r.Signal):
+		return &job.InvalidError{Field: "signal", Reason: fmt.Sprintf("%.70q is not the name of a signal", r.Signal)}
+	case !ofSignal && r.Signal+r.Key != "":
+		return &job.InvalidError{Field: "signal", Reason: "is only for act signal"}
+	case ofSignal && r.Step != "":
+		return &job.InvalidError{Field: "step", Reason: "is not for a signal, which finds its step by its name"}
+	case !ofSignal && (r.Step == "" || r.RunID == ""):
+		return &job.InvalidError{Field: "step", Reason: "must be that of a run"}
+	case len(r.Key) > job.MaxSignalKey:
+		return &job.InvalidError{Field: "key", Reason: reason.TooManyBytes.With(len(r.Key), job.MaxSignalKey)}
+	case len(r.Result) > 0 && r.Act != WaitSignal && r.Act != WaitMet:
+		return &job.InvalidError{Field: "result", Reason: "is only for a signal, or for awaited runs"}
+	case len(r.Result) > MaxResult:
+		return &job.InvalidError{Field: "result", Reason: reason.TooManyBytes.With(len(r.Result), MaxResult)}
+	case len(r.Result) > 0 && !json.Valid(r.Result):
+		return &job.InvalidError{Field: "result", Reason: "must be JSON"}
+	case len(r.Note) > job.MaxMarkNote:
+		return &job.InvalidError{Field: "note", Reason: reason.TooManyBytes.With(len(r.Note), job.MaxMarkNote)}
+	}
+	if r.RunID != "" {
+		if _, err := job.ParseRunID(string(r.RunID)); err != nil {
+			return err
+		}
+	}
+	_, err := job.ParseRunID(string(r.ID))
+	return err
+}
