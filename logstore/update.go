@@ -43,6 +43,7 @@ type Update struct {
 	// Of recorded:
 	Parent job.RunID
 	Step   string // of the workflow whose run is Parent
+	Wait   *runlog.Wait
 	Until  time.Time
 	Count  int // 0 counts as 1
 
@@ -70,7 +71,7 @@ type Update struct {
 // update says as much. If you add a field that only records have, check it here.
 func (u *Update) Plain() bool {
 	return u.Kind == runlog.KindRecorded && u.Status == job.StatusPending &&
-		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Step == "" && u.Total == 0
+		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Step == "" && u.Wait == nil && u.Total == 0
 }
 
 // Tells returns the status in which the run, or its piece, is by what u says.

@@ -63,6 +63,9 @@ func (r *row) takeRecord(u *logstore.Update, status int8) {
 	if r.step == "" {
 		r.step = u.Step
 	}
+	if wait := u.Wait.Text(); len(wait) > len(r.wait) { // approvals are added
+		r.wait = wait
+	}
 	r.until, r.count = max(r.until, millis(u.Until)), max(r.count, uint64(max(u.Count, 1)))
 }
 

@@ -41,12 +41,12 @@ func (d *database) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 			startedAt, untilTime         int64
 			firstDecided, firstStarted   int64
 			exitCode                     sql.Null[int]
-			result                       string
+			result, wait                 string
 		)
 		into := []any{
 			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state, &firstDecided, &firstStarted,
 			&number, &e.Version, &status, &cause, &queuedAt, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
-			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.Step, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
+			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.Step, &wait, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
 		}
 		if withResult {
 			into = append(into, &result)
@@ -68,6 +68,7 @@ func (d *database) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		if exitCode.Valid {
 			e.ExitCode = &exitCode.V
 		}
+		e.Wait = runlog.ReadWait(wait)
 		if result != "" {
 			e.Result = json.RawMessage(result)
 		}

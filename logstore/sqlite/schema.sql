@@ -47,6 +47,7 @@ CREATE TABLE runs (
   text         TEXT    DEFAULT '',
   message      TEXT    DEFAULT '',
   result       TEXT    DEFAULT '',
+  wait         TEXT    DEFAULT '', -- what a step waits for, as JSON
   PRIMARY KEY (run_id, attempt)
 ) WITHOUT ROWID;
 
@@ -70,6 +71,9 @@ CREATE INDEX runs_backfilled ON runs (committed_at) WHERE cause = 3;
 
 -- Tests of drafts (cause 8) are few, and searches of logs leave them out.
 CREATE INDEX runs_tests ON runs (run_id) WHERE cause = 8;
+
+-- Steps that wait are few, and are looked at every second.
+CREATE INDEX runs_waits ON runs (run_id, attempt) WHERE wait <> '' AND status = 1;
 
 -- The pieces of attempts, in a table of their own: lists of runs need not pass over
 -- them. The columns are those of runs.
@@ -109,6 +113,7 @@ CREATE TABLE pieces (
   text         TEXT    DEFAULT '',
   message      TEXT    DEFAULT '',
   result       TEXT    DEFAULT '',
+  wait         TEXT    DEFAULT '',
   PRIMARY KEY (run_id, piece, attempt)
 ) WITHOUT ROWID;
 

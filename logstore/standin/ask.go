@@ -129,6 +129,11 @@ func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error
 	return ask(ctx, s, func(from logstore.Store) (map[string]logstore.Waiting, error) { return from.Waiting(ctx) })
 }
 
+// OpenWaits implements [logstore.Store].
+func (s *Store) OpenWaits(ctx context.Context, kind runlog.WaitKind, limit int) ([]runlog.Run, error) {
+	return ask(ctx, s, func(from logstore.Store) ([]runlog.Run, error) { return from.OpenWaits(ctx, kind, limit) })
+}
+
 // Usage implements [logstore.Store].
 func (s *Store) Usage(ctx context.Context, f logstore.UsageFilter) ([]runlog.UsagePart, error) {
 	return ask(ctx, s, func(from logstore.Store) ([]runlog.UsagePart, error) { return from.Usage(ctx, f) })
