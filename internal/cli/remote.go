@@ -27,6 +27,8 @@ type Remote struct {
 	Output Format
 	say    func(text string) // to whoever typed the command
 	clock  func() draw.Clock
+	// inContext says that only the context counts, whatever flags and environment say.
+	inContext bool
 }
 
 // NewRemote adds the shared flags to cmd.
@@ -42,6 +44,32 @@ func NewRemote(cmd *cobra.Command) *Remote {
 	Complete(cmd, "output", formatNames...)
 	UTCFlag(cmd)
 	return r
+}
+
+// ContextFlag adds a flag with the name of a context to cmd.
+func (r *Remote) ContextFlag(cmd *cobra.Command, to *string, name, usage string) {
+	cmd.Flags().StringVar(to, name, "", usage)
+	completeWith(cmd, name, contextNames)
+}
+
+// In returns the server of a context, with what else r has. The error is one of usage if there is no such context,
+// or if it is that of the same server.
+func (r *Remote) In(named string) (*Remote, error) {
+	there := &Remote{named: named, Output: r.Output, say: r.say, clock: r.clock, inContext: true}
+	server, _, _, err := there.where()
+	if err != nil {
+		return nil, err
+	}
+	if sameServer(server, r.Address()) {
+		return nil, Usage(fmt.Errorf("context %q is of the same server, %s", named, server))
+	}
+	return there, nil
+}
+
+// Address returns the address of the server, "" if none can be found.
+func (r *Remote) Address() string {
+	server, _, _, _ := r.where()
+	return server
 }
 
 // Clock returns the clock by which the command shows instants.
@@ -105,6 +133,9 @@ func (r *Remote) API() (*client.API, error) {
 // where returns the address of the server, the token for it, and the file of its authority. What
 // flags say counts before what the environment says, and that before the context.
 func (r *Remote) where() (server, token, ca string, err error) {
+	if r.inContext {
+		return r.ofContext()
+	}
 	server = r.server
 	if r.named == "" { // a context that is named on the command line counts more than the environment
 		server = cmp.Or(server, os.Getenv(serverVariable))
@@ -134,6 +165,19 @@ func (r *Remote) where() (server, token, ca string, err error) {
 		token, ca = cmp.Or(token, there.Token), cmp.Or(ca, there.CA)
 	}
 	return server, token, ca, nil
+}
+
+// ofContext is where of the context that is named, alone.
+func (r *Remote) ofContext() (server, token, ca string, err error) {
+	all, err := ReadContexts()
+	if err != nil {
+		return "", "", "", err
+	}
+	in := all.Named(r.named)
+	if in == nil {
+		return "", "", "", Usage(fmt.Errorf("there is no context %q; \"carillon get contexts\" shows all", r.named))
+	}
+	return in.Server, in.Token, in.CA, nil
 }
 
 // Again tells that a part of the system is away, and that the server is asked again.

@@ -45,3 +45,25 @@ func TestAContextSaysWhichServerAndWhichToken(t *testing.T) {
 	want("https://live t2 ")
 	want("https://test t1 test.pem", "--context", "test")
 }
+
+func TestTheTokenOfOneServerIsNotSentToThatOfAContext(t *testing.T) {
+	t.Setenv("CARILLON_CONFIG", filepath.Join(t.TempDir(), "contexts.json"))
+	t.Setenv("CARILLON_SERVER", "https://staging.example.org")
+	t.Setenv("CARILLON_TOKEN", "of staging")
+	c := &Contexts{}
+	c.Put(SignedIn{Name: "production", Server: "https://production.example.org", Token: "of production", CA: "ca.pem"})
+	if err := c.Save(); err != nil {
+		t.Fatal(err)
+	}
+	r := &Remote{}
+	there, err := r.In("production")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if server, token, ca, err := there.where(); server != "https://production.example.org" || token != "of production" || ca != "ca.pem" || err != nil {
+		t.Errorf("a request goes to %s with token %q and CA %q: %v", server, token, ca, err)
+	}
+	if server, token, _, err := r.where(); server != "https://staging.example.org" || token != "of staging" || err != nil {
+		t.Errorf("other requests go to %s with token %q: %v", server, token, err)
+	}
+}

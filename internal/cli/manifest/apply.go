@@ -20,6 +20,7 @@ type applyOptions struct {
 	files              []string
 	dryRun, prune, yes bool
 	exitCode           bool
+	notes              map[string]string // of the versions that are saved, by the name of the job; nil is none
 }
 
 func newApplyCommand() *cobra.Command {
@@ -91,6 +92,9 @@ func (o applyOptions) plan(r *cli.Remote, cmd *cobra.Command, docs []manifest.Do
 	}
 	p := planner{api: api}
 	changes, err := p.plan(cmd.Context(), docs)
+	for i := range changes {
+		changes[i].note = o.notes[changes[i].Name]
+	}
 	if err != nil || !o.prune {
 		return p, changes, err
 	}
