@@ -134,6 +134,30 @@ func TestMessagesAreAsTheirFilesSay(t *testing.T) {
 	golden(t, "record.json", "rec.17", bus.MessageRecord, encoded(t)(record.Msg()), record, journal.DecodeRecord)
 }
 
+// Whoever calls a job, who answers, and who calls the run off write letters that servers of other versions read.
+func TestLettersOfCallsAreAsTheirFilesSay(t *testing.T) {
+	caller := journal.Caller{Job: "billing/nightly", RunID: run, Step: "close", Nested: 2}
+	called := job.StepRunID(run, "close")
+	call := &journal.Deferred{Kind: journal.DeferredChild, Job: "mail/send", Call: &journal.Call{
+		RunID: called, Caller: caller, FireTime: noon, Params: json.RawMessage(`{"rows":7}`), Depth: 3,
+	}}
+	end := &journal.Deferred{Kind: journal.DeferredChild, Job: "billing/nightly", CallEnd: &journal.CallEnd{
+		RunID: called, Caller: caller, Status: job.StatusSucceeded, Result: json.RawMessage(`{"sent":7}`), At: noon,
+	}}
+	refused := &journal.Deferred{Kind: journal.DeferredChild, Job: "billing/nightly", CallEnd: &journal.CallEnd{
+		RunID: called, Caller: caller, Status: job.StatusSkipped, Refused: "the called job is paused", At: noon,
+	}}
+	off := &journal.Deferred{Kind: journal.DeferredChild, Job: "mail/send", CallOff: &journal.CallOff{RunID: called, Reason: "cancelled by ann"}}
+	alive := &journal.Deferred{Kind: journal.DeferredAlive, Job: "mail/send", Trigger: json.RawMessage(`{"run_id":"` + string(called) + `"}`), Caller: &caller}
+	left := *call
+	left.Kind, left.Letter = journal.DeferredLetter, &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon}}
+	for name, d := range map[string]*journal.Deferred{
+		"call": call, "call-end": end, "call-refused": refused, "call-off": off, "call-letter": &left, "called": alive,
+	} {
+		golden(t, "deferred-"+name+".json", "defer.17", bus.MessageDeferred, encoded(t)(d.Msg(17)), d, journal.DecodeDeferred)
+	}
+}
+
 func TestReadersPassOverFieldsThatTheyDoNotKnow(t *testing.T) {
 	d, err := journal.DecodeDeferred(nil, []byte(`{"kind":"delay","job":"g/a","since":"2026-03-01T12:00:00Z","later":true}`))
 	if err != nil || d.Job != "g/a" || !d.Since.Equal(noon) {
