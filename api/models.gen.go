@@ -2401,6 +2401,9 @@ type XXLJobRequest struct {
 	// Text The output of mysqldump
 	Text string `json:"text"`
 
+	// Workflows Whether each job that has a schedule and child jobs becomes a workflow. Otherwise they stay child jobs
+	Workflows bool `json:"workflows,omitempty"`
+
 	// Zone The time zone of XXL-JOB's admin, in which its cron expressions are evaluated
 	Zone string `json:"zone,omitempty"`
 }

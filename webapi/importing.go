@@ -45,7 +45,7 @@ func (h *importHandlers) ReadCrontab(ctx context.Context, r ReadCrontabRequestOb
 
 // ReadXXLJob answers POST /import/xxl-job.
 func (h *importHandlers) ReadXXLJob(ctx context.Context, r ReadXXLJobRequestObject) (*XXLJobEntries, error) {
-	entries, err := xxljob.Import(ctx, []byte(r.Body.Text), xxljob.Options{Group: r.Body.Group, Zone: cmp.Or(r.Body.Zone, "UTC")})
+	entries, err := xxljob.Import(ctx, []byte(r.Body.Text), xxljob.Options{Group: r.Body.Group, Zone: cmp.Or(r.Body.Zone, "UTC"), Workflows: r.Body.Workflows})
 	if err != nil {
 		return nil, err
 	}

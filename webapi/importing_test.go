@@ -3,6 +3,7 @@ package webapi
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,6 +53,11 @@ func TestADumpOfXXLJobIsReadAsJobsAndSavesNothing(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"4 imported billing/invoice-close 0 0 2 * * ? Asia/Shanghai XXL-JOB 4", "5 skipped", "6 broken"}, told); d != "" {
 		t.Error(d)
+	}
+	chain := strings.NewReplacer("glue_type, trigger_status)", "glue_type, trigger_status, child_jobid)", "'BEAN', 1)", "'BEAN', 1, '5')", "'NONE', '', '', 'GLUE_RUBY', 0)", "'NONE', '', 'mail', 'BEAN', 0, '')", ", (6, 2, 'lost', 'NONE', '', 'x', 'BEAN', 0)", "").Replace(dump)
+	got, _ = want[XXLJobEntries](w, http.StatusOK, "POST", "/api/v1/import/xxl-job", fmt.Sprintf(`{"text":%q,"workflows":true}`, chain))
+	if flow := got.Items[1]; len(got.Items) != 3 || flow.Origin != "XXL-JOB 4 workflow" || len(flow.Job.Steps) != 2 || !strings.HasPrefix(string(got.Items[0].Note), "is called by billing/invoice-close-workflow") {
+		t.Errorf("%+v", got.Items)
 	}
 	want[Problem](w, http.StatusBadRequest, "POST", "/api/v1/import/xxl-job", `{"text":"no dump"}`)
 	jobs, _ := want[JobPage](w, http.StatusOK, "GET", "/api/v1/jobs", "")

@@ -237,8 +237,10 @@ func ParamsOf(text string) json.RawMessage {
 }
 
 // linkChildren gives jobs their children, all of which are known by now. A child that is no
-// job here, or that would lead back to the job, is left out, and the note says so.
-func linkChildren(entries []Entry) {
+// job here, or that would lead back to the job, is left out, and the note says so. It returns
+// which entries have a child that leads back.
+func linkChildren(entries []Entry) (looped map[int]bool) {
+	looped = map[int]bool{}
 	byID := map[string]job.Name{}
 	byName := map[job.Name]*Entry{}
 	for i := range entries {
@@ -265,9 +267,11 @@ func linkChildren(entries []Entry) {
 				e.leaveOut(reason.ChildTooMany.With(id, job.MaxChildren), was)
 			case e.Job.Cycle(followers) != nil:
 				e.leaveOut(reason.ChildLoop.With(id), was)
+				looped[i] = true
 			}
 		}
 	}
+	return looped
 }
 
 // leaveOut has a job keep the children that it had, and says why one more is not among them.

@@ -26,7 +26,7 @@ const (
 	Broken   Outcome = "broken"   // it makes no job that could be saved
 )
 
-// Entry is a row of xxl_job_info, and what became of it.
+// Entry is a row of xxl_job_info, and what became of it; or a workflow that begins with its job.
 type Entry struct {
 	ID   int
 	Line int // of the dump, from 1
@@ -56,10 +56,13 @@ type Options struct {
 	// Zone is the time zone of XXL-JOB's admin, by which its cron expressions go.
 	// Defaults to UTC.
 	Zone string
+	// Workflows makes a workflow of each job that has a schedule and children. Otherwise these
+	// are children here, too.
+	Workflows bool
 }
 
 // Import reads a dump. It returns its jobs in the order of their numbers, for each what
-// became of it. The error is an *InvalidError: the options or the whole dump are wrong; or the
+// became of it, and right after a job the workflow that begins with it. The error is an *InvalidError: the options or the whole dump are wrong; or the
 // cause of ctx, once that is done.
 func Import(ctx context.Context, data []byte, o Options) ([]Entry, error) {
 	if err := o.validate(data); err != nil {
@@ -103,7 +106,10 @@ func Import(ctx context.Context, data []byte, o Options) ([]Entry, error) {
 		im.convert(&entries[i])
 		settle(&entries[i])
 	}
-	linkChildren(entries)
+	looped := linkChildren(entries)
+	if o.Workflows {
+		entries = makeWorkflows(entries, im.names, looped)
+	}
 	return entries, nil
 }
 
@@ -123,6 +129,9 @@ func entryOf(id int, r row) Entry {
 
 // originPrefix begins what the notes of imported versions say; the number follows.
 const originPrefix = "XXL-JOB "
+
+// MadeBy reports whether the note of a version is that of an imported job or workflow.
+func MadeBy(note string) bool { return IDOf(strings.TrimSuffix(note, workflowOrigin)) != 0 }
 
 // IDOf returns the number that a job had in XXL-JOB, by the note of a version that was imported; 0 if
 // the note says something else.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,12 +196,17 @@ func FuzzImport(f *testing.F) {
 	}
 	f.Add(string(data))
 	f.Add("INSERT INTO xxl_job_info (id, job_cron, glue_type) VALUES (1,'0 0 1 * * ?','BEAN'),(2")
+	f.Add("INSERT INTO xxl_job_info (id, job_cron, executor_handler, glue_type, child_jobid) VALUES (1,'0 0 1 * * ?','a','BEAN','2,3'),(2,'','b','BEAN','3'),(3,'','c','BEAN','')")
 	f.Fuzz(func(t *testing.T, text string) {
 		entries, err := Import(t.Context(), []byte(text), Options{Group: "g"})
 		if err != nil {
 			return
 		}
-		for _, e := range entries {
+		workflows, err := Import(t.Context(), []byte(text), Options{Group: "g", Workflows: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range slices.Concat(entries, workflows) {
 			if (e.Outcome == Imported) != (e.Job.Job != "") {
 				t.Errorf("%+v", e)
 			}

@@ -47,6 +47,13 @@ var (
 	ChildNoJob           = One{refuse("child_no_job", "its child {child:word} is not among the jobs and was left out")}
 	ChildTooMany         = Two{refuse("child_too_many", "its child {child:word} is one more than the {most:number} that a job may have and was left out")}
 	ChildLoop            = One{refuse("child_loop", "its child {child:word} leads back to it and was left out")}
+	ChildrenLooped       = One{refuse("children_looped", "its children stay children: {job:word} leads back to one before it, so there is no workflow")}
+	ChildrenKept         = None{refuse("children_kept", "its children stay children: it has no schedule, so no workflow begins with it")}
+	NoWorkflow           = One{refuse("no_workflow", "its children stay children: as a workflow, {why:phrase}")}
+	ScheduleMoved        = One{refuse("schedule_moved", "is called by {job:word}, which has its schedule and its children")}
+	StoppedSchedule      = One{refuse("stopped_schedule", "was stopped, and is called by a workflow: its schedule {schedule:phrase} was left out, since a paused job cannot be called")}
+	StepRenamed          = Two{refuse("step_renamed", "{job:word} is step {step:word}, since another step has the plain name")}
+	StepRunsOnce         = One{refuse("step_runs_once", "step {step:word} runs once, after all steps before it; in XXL-JOB it ran after each of them")}
 	ManualOnly           = None{refuse("manual_only", "the job runs only when somebody starts it")}
 	FollowsEnd           = None{refuse("follows_end", "each fire follows the end of the previous run")}
 	OnlyFireAt           = One{refuse("only_fire_at", "the schedule has one fire, at {at:instant}")}

@@ -12,8 +12,12 @@ export function readCrontab(text: string, { group, zone }: CrontabOptions) {
 }
 
 /** What a dump of XXL-JOB's database would be as jobs; a group for those of which it has none. Nothing is saved. */
-export function readXXLJob(text: string, { group, zone }: CrontabOptions) {
-  return dataOf(api.POST("/api/v1/import/xxl-job", { body: { text, group: group || undefined, zone } }));
+export function readXXLJob(
+  text: string,
+  { group, zone, workflows }: CrontabOptions & { workflows?: boolean },
+) {
+  const body = { text, group: group || undefined, zone, workflows };
+  return dataOf(api.POST("/api/v1/import/xxl-job", { body }));
 }
 
 /** What an iCalendar file would be as a calendar; without a zone, that of the file. Nothing is saved. */

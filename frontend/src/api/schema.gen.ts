@@ -3867,6 +3867,8 @@ export interface components {
              * @default UTC
              */
             zone?: string;
+            /** @description Whether each job that has a schedule and child jobs becomes a workflow. Otherwise they stay child jobs */
+            workflows?: boolean;
         };
         XXLJobEntry: {
             /** @description The id of the job in XXL-JOB */
@@ -7733,7 +7735,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The jobs, in the order of their ids */
+            /** @description The jobs, in the order of their ids; a workflow follows the job that it begins with */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -207,6 +207,32 @@ func (p planner) leftOver(ctx context.Context, group, origin string, made []Chan
 type imported struct {
 	job  job.Job
 	line int
+	// called is set for a job without a schedule that a workflow of the file calls.
+	called bool
+}
+
+// document returns the job as it is written. One that is called may not be paused, even if it was before.
+func (i *imported) document() any {
+	if !i.called {
+		return i.job
+	}
+	return struct {
+		job.Job
+		Paused bool `json:"paused"`
+	}{i.job, false}
+}
+
+// markCalled marks the jobs that workflows among them call.
+func markCalled(jobs []imported) {
+	called := map[job.Name]bool{}
+	for i := range jobs {
+		for _, s := range jobs[i].job.Steps {
+			called[s.Call] = true
+		}
+	}
+	for i := range jobs {
+		jobs[i].called = called[jobs[i].job.Job] && jobs[i].job.Schedule.Kind() == job.KindManual
+	}
 }
 
 // jobsOf returns the jobs among lines.
@@ -214,7 +240,7 @@ func jobsOf(lines []crontab.Line) []imported {
 	var jobs []imported
 	for _, l := range lines {
 		if l.Outcome == crontab.Imported {
-			jobs = append(jobs, imported{l.Job, l.Number})
+			jobs = append(jobs, imported{job: l.Job, line: l.Number})
 		}
 	}
 	return jobs
@@ -224,7 +250,7 @@ func jobsOf(lines []crontab.Line) []imported {
 func documentsOf(file string, jobs []imported) ([]manifest.Document, error) {
 	docs := make([]manifest.Document, 0, len(jobs))
 	for _, i := range jobs {
-		data, err := json.Marshal(i.job)
+		data, err := json.Marshal(i.document())
 		if err != nil {
 			return nil, fmt.Errorf("encode job %s: %w", i.job.Job, err)
 		}
@@ -240,7 +266,7 @@ func printJobs(w io.Writer, f cli.Format, jobs []imported) error {
 		if f == cli.AsYAML && n > 0 {
 			_, _ = out.WriteString("---\n")
 		}
-		if err := f.Show(out, draw.Clock{}, i.job, nil); err != nil {
+		if err := f.Show(out, draw.Clock{}, i.document(), nil); err != nil {
 			return err
 		}
 	}

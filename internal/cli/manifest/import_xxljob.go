@@ -41,6 +41,8 @@ func newImportXXLJobCommand() *cobra.Command {
 			"Schedules, misfire strategies, routes, block strategies, timeouts, retries, child jobs and scripts\n" +
 			"are kept. A stopped job is paused. GLUE (Java) jobs run only at executors of XXL-JOB, behind\n" +
 			"\"carillon bridge xxl-job\". Each imported job gets the tag " + xxljob.Tag + ".\n\n" +
+			"With --workflows, each job that has a schedule and child jobs becomes a workflow, which calls it,\n" +
+			"its children, their children and so on. Notes list the children that stay children.\n\n" +
 			"With --paused, no imported job fires until \"carillon resume\"; a note marks those that were\n" +
 			"stopped in XXL-JOB. Without it, jobs that exist stay paused, or active, as they are.\n\n" +
 			"Jobs of an earlier import that this dump does not have are listed as left over, and stay.\n\n" +
@@ -56,6 +58,7 @@ func newImportXXLJobCommand() *cobra.Command {
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&o.Group, "group", "", "the executor `group` of jobs whose group is not in the dump")
 	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` of XXL-JOB's admin (default this machine's)")
+	cmd.Flags().BoolVar(&o.Workflows, "workflows", false, "make a workflow of each job that has a schedule and child jobs")
 	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "overwrite jobs that were created or edited by someone else")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each job without saving")
 	cmd.Flags().BoolVar(&o.paused, "paused", false, "save all jobs paused that have a schedule")
@@ -158,7 +161,7 @@ func (p planner) leftInGroups(ctx context.Context, made map[job.Name]string) ([]
 		}
 		for _, item := range page.Items {
 			name := item.Definition.Job.Job
-			if _, is := made[name]; !is && xxljob.IDOf(item.Definition.Note) != 0 {
+			if _, is := made[name]; !is && xxljob.MadeBy(item.Definition.Note) {
 				left = append(left, name)
 			}
 		}
@@ -196,9 +199,10 @@ func jobsOfEntries(entries []xxljob.Entry) []imported {
 	var jobs []imported
 	for _, e := range entries {
 		if e.Outcome == xxljob.Imported {
-			jobs = append(jobs, imported{e.Job, e.Line})
+			jobs = append(jobs, imported{job: e.Job, line: e.Line})
 		}
 	}
+	markCalled(jobs)
 	return jobs
 }
 

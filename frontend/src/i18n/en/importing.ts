@@ -65,6 +65,7 @@ export const importing = {
           ["leftover", "left over from an earlier import"],
         ])}. Nothing has been saved yet.`,
   paused: "Save as paused: no imported job fires until somebody resumes it",
+  workflows: "Make workflows of child jobs: each job with a schedule and children becomes one",
   done: (rows: Counted[]) => {
     const refused = rows.filter((r) => r.outcome === "broken").length;
     return `${rows.filter((r) => r.saved).length} saved${refused > 0 ? `, ${refused} refused` : ""}.`;

@@ -55,6 +55,7 @@ export const importing: typeof english = {
           ["leftover", "以前导入遗留"],
         ])}。尚未保存。`,
   paused: "以暂停状态保存：导入的任务在恢复之前不会触发",
+  workflows: "将子任务转为工作流：每个有调度和子任务的任务成为一个工作流",
   done: (rows) => {
     const refused = rows.filter((r) => r.outcome === "broken").length;
     return `已保存 ${rows.filter((r) => r.saved).length} 个${refused > 0 ? `，被拒绝 ${refused} 个` : ""}。`;

@@ -54,10 +54,11 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
   const [group, setGroup] = useState<string>();
   const [overwrite, setOverwrite] = useState(false);
   const [paused, setPaused] = useState(false);
+  const [workflows, setWorkflows] = useState(false);
   const [zone, setZone] = useState(localZone);
   // A dump says of which group a job is.
   const intoGroup = group ?? (kind === "crontab" ? "default" : "");
-  const source = { kind, text, file, group: intoGroup, zone, paused };
+  const source = { kind, text, file, group: intoGroup, zone, paused, workflows };
   const dry = useMutation({ mutationFn: () => check(source, w.note, w.noDocument, words) });
   const deed = useMutation({
     mutationFn: (rows: Row[]) => apply(rows, w.note, overwrite, words),
@@ -202,6 +203,7 @@ export default function ImportDialog({ onClose }: { onClose(): void }) {
             />
           </label>
           <Check label={w.paused} checked={paused} onChange={setPaused} />
+          {kind === "xxl-job" && <Check label={w.workflows} checked={workflows} onChange={setWorkflows} />}
         </>
       )}
     </Dialog>

@@ -8,6 +8,7 @@ const notes: Record<string, string> = {
   "ops/by-hand": "",
   "billing/sync": "XXL-JOB 1",
   "billing/old-sync": "XXL-JOB 2",
+  "billing/old-workflow": "XXL-JOB 2 workflow",
   "billing/edited": "XXL-JOB 3, edited",
   "crm/elsewhere": "XXL-JOB 4",
 };
@@ -33,7 +34,24 @@ vi.mock("@/api/importing", () => ({
     }),
   readXXLJob: () =>
     Promise.resolve({
-      items: [{ id: 1, origin: "XXL-JOB 1", outcome: "imported", note: "", job: { job: "billing/sync" } }],
+      items: [
+        { id: 1, origin: "XXL-JOB 1", outcome: "imported", note: "", job: { job: "billing/sync" } },
+        {
+          id: 5,
+          origin: "XXL-JOB 5",
+          outcome: "imported",
+          note: "",
+          job: { job: "billing/daily", schedule: { fixed_rate: "1d" } },
+        },
+        { id: 6, origin: "XXL-JOB 6", outcome: "imported", note: "", job: { job: "billing/called" } },
+        {
+          id: 6,
+          origin: "XXL-JOB 6 workflow",
+          outcome: "imported",
+          note: "",
+          job: { job: "billing/flow", steps: [{ step: "called", call: "billing/called" }] },
+        },
+      ],
     }),
 }));
 
@@ -52,17 +70,23 @@ it("jobs of an earlier import that the file makes no more are listed", async () 
   expect(await left({ file: "crontab.txt" })).toEqual(["ops/gone"]);
   expect(await left({ file: "new.txt" })).toEqual([]);
   expect(await left({})).toEqual([]);
-  expect(await left({ kind: "xxl-job" })).toEqual(["billing/old-sync"]);
+  expect(await left({ kind: "xxl-job" })).toEqual(["billing/old-sync", "billing/old-workflow"]);
 });
 
 it("jobs are looked at and saved as paused if that is asked for", async () => {
-  const docs = async (paused: boolean) => {
-    const source = { kind: "crontab", text: "", group: "ops", zone: "UTC", paused } as const;
+  const docs = async (paused: boolean, kind: Source["kind"] = "crontab") => {
+    const source = { kind, text: "", group: "ops", zone: "UTC", paused };
     const rows = await check(source, "", "", words as never);
     return rows.flatMap((r) => (r.manifest?.kind === "job" ? [r.manifest.doc] : []));
   };
   expect(await docs(true)).toEqual([{ job: "ops/report", paused: true }]);
   expect(await docs(false)).toEqual([{ job: "ops/report" }]);
+  expect(await docs(true, "xxl-job")).toEqual([
+    { job: "billing/sync" },
+    { job: "billing/daily", schedule: { fixed_rate: "1d" }, paused: true },
+    { job: "billing/called", paused: false },
+    { job: "billing/flow", steps: [{ step: "called", call: "billing/called" }] },
+  ]);
 });
 
 it("a child that is among the imported jobs is not said to be unknown", async () => {

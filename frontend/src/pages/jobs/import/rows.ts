@@ -32,6 +32,8 @@ export interface Source extends CrontabOptions {
   file?: string;
   /** No imported job fires until somebody resumes it. */
   paused?: boolean;
+  /** Child jobs of XXL-JOB become workflows. */
+  workflows?: boolean;
 }
 
 /** What a file most likely is. */
@@ -52,7 +54,9 @@ export async function check(source: Source, note: string, noDocument: string, wo
   const jobs = new Set(rows.filter((r) => r.manifest?.kind === "job").map((r) => r.name));
   for (const row of rows) {
     if (row.manifest?.kind !== "job") continue;
-    if (source.paused) row.manifest = { ...row.manifest, doc: { ...row.manifest.doc, paused: true } };
+    // A job without a schedule does not fire, and a workflow cannot call it while it is paused.
+    if (source.paused && (source.kind !== "xxl-job" || row.manifest.doc.schedule))
+      row.manifest = { ...row.manifest, doc: { ...row.manifest.doc, paused: true } };
     try {
       const answer = await applyJob(row.manifest.doc, note, { calendars });
       row.outcome = answer.result;
@@ -79,7 +83,7 @@ function isSettled({ code = "", params }: Reason, jobs: ReadonlySet<string>): bo
 const notes = {
   yaml: () => undefined,
   crontab: (source: Source) => (note: string) => note === originOf(source),
-  "xxl-job": () => (note: string) => /^XXL-JOB \d+$/.test(note),
+  "xxl-job": () => (note: string) => /^XXL-JOB \d+( workflow)?$/.test(note),
 };
 
 const originOf = (source: Source) => `crontab console:${source.file ?? "-"}`;
@@ -159,10 +163,13 @@ async function crontabRows(source: Source, say: Sayer["say"]): Promise<Row[]> {
 
 async function xxlJobRows(source: Source, say: Sayer["say"]): Promise<Row[]> {
   const { items } = await readXXLJob(source.text, source);
+  const called = new Set(items.flatMap(({ job }) => job?.steps?.map((s) => s.call) ?? []));
   return items.map(({ id, title, origin, outcome, note: why, job: doc }): Row => {
     const row = { title, line: id, origin, guarded: true, note: say(why) };
     if (!doc) return { ...row, name: "", outcome: outcome === "skipped" ? "skipped" : "broken" };
-    const manifest = { kind: "job", name: doc.job, line: id, doc } as const;
+    // A workflow cannot call a job that is paused, even if an earlier import has paused it.
+    const awake = called.has(doc.job) && !doc.schedule ? { ...doc, paused: false } : doc;
+    const manifest = { kind: "job", name: doc.job, line: id, doc: awake } as const;
     return { ...row, name: doc.job, outcome: "changed", manifest };
   });
 }
