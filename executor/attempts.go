@@ -73,6 +73,7 @@ type attempts struct {
 	observers observers
 	live      map[attemptKey]*attempt // from delivery to acknowledgement
 	waiting   []*attempt              // delivered beyond the free slots, not begun
+	sole      []*attempt              // live ones that no other may begin beside for a while; most often none
 	slots     int
 	bounds    map[string]int          // slots of handlers that have a bound of their own
 	reported  *recent.Set[attemptKey] // attempts that ended here
@@ -90,12 +91,18 @@ func newAttempts(e *Executor) attempts {
 // put adds an attempt.
 func (s *attempts) put(a *attempt) {
 	s.live[keyOf(a.trigger)] = a
+	if a.aloneFor > 0 {
+		s.sole = append(s.sole, a)
+	}
 	s.observers.countSlots(len(s.live), s.slots)
 }
 
 // remove removes an attempt.
 func (s *attempts) remove(a *attempt) {
 	delete(s.live, keyOf(a.trigger))
+	if i := slices.Index(s.sole, a); i >= 0 {
+		s.sole = slices.Delete(s.sole, i, i+1)
+	}
 	s.observers.countSlots(len(s.live), s.slots)
 }
 
@@ -142,12 +149,7 @@ func (s *attempts) isFull(handler string) bool {
 
 // alone reports whether there is an attempt beside which no other may begin yet.
 func (s *attempts) alone(now time.Time) bool {
-	for _, a := range s.live {
-		if a.aloneFor > 0 && now.Sub(a.came) < a.aloneFor {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.sole, func(a *attempt) bool { return now.Sub(a.came) < a.aloneFor })
 }
 
 // mayBegin reports whether there is a slot for a, and no attempt that must be alone.
