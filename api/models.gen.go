@@ -1362,7 +1362,7 @@ type LogRate struct {
 	Shown int `json:"shown"`
 }
 
-// Map Splits a run into pieces for the executors of the group. Either pieces or split is set.
+// Map Splits a run into pieces for the executors of the group. One of pieces, split and over is set.
 type Map = job.Map
 
 // MarkRequest defines model for MarkRequest.

@@ -18,9 +18,11 @@ type Pieces struct {
 	// pieces of a split run are about. Either has one for each piece, or none at all.
 	Instances []string          `json:"instances,omitempty"`
 	Items     []json.RawMessage `json:"items,omitempty"`
-	// Results are what pieces have returned that succeeded, for the job's children: as
-	// many as fit into [MaxResults] bytes, each at its index, and null for the others.
+	// Results are what pieces have returned that succeeded, for the job's children or the steps that
+	// follow: as many as fit into [MaxResults] bytes, each at its index, and null for the others.
 	Results []json.RawMessage `json:"results,omitempty"`
+	// Cut says that a result did not fit.
+	Cut bool `json:"cut,omitempty"`
 	// Split is the attempt that listed the items, 0 when there was none.
 	Split int `json:"split,omitempty"`
 	// StartWithin is how long a piece may take to begin, zero for ever; StartBy is when pieces that have been triggered must have begun.
@@ -31,7 +33,7 @@ type Pieces struct {
 }
 
 // MaxResults bounds [Pieces.Results], in bytes.
-const MaxResults = 48 << 10
+const MaxResults = 64 << 10
 
 // The letters in [Pieces.States]. Upper case marks a bad end after which, by the
 // job's rule, the next attempt may repeat the piece.

@@ -14,13 +14,18 @@ import (
 const MaxPieces = 10_000
 
 // Map has a run done in several pieces, spread over the group: a fixed number of them,
-// or one for each element of a list that an attempt of the same task returns.
+// or one for each element of a list. That is returned by an attempt of the same task, or, in a
+// workflow, was by an earlier step.
 type Map struct {
 	// Pieces is how many there are.
 	Pieces int `json:"pieces,omitempty"`
 	// Split has the run begin with a splitting attempt, whose result is a JSON list. Each
 	// element of it is the item of one piece.
 	Split bool `json:"split,omitempty"`
+	// Over names a list, with one piece for each element of it, which is its item: a parameter of the
+	// run or a part of an earlier step's result, such as ${results.list.files}. It is for steps of
+	// workflows. If the list is empty, there is nothing to do.
+	Over string `json:"over,omitempty"`
 	// AtOnce is how many pieces may be with the executors at once. Zero is no limit.
 	AtOnce int `json:"at_once,omitempty"`
 }
@@ -91,7 +96,9 @@ func (j Job) validatePieces() []error {
 			errs = append(errs, Invalid("map", "does not go with route broadcast, which makes a piece for each instance"))
 		case m.Split && m.Pieces != 0:
 			errs = append(errs, Invalid("map.pieces", "does not go with map.split, which finds the pieces"))
-		case !m.Split && (m.Pieces < 1 || m.Pieces > MaxPieces):
+		case m.Over != "" && (m.Split || m.Pieces != 0):
+			errs = append(errs, Invalid("map.over", "does not go with map.pieces or map.split: its list has the pieces"))
+		case !m.Split && m.Over == "" && (m.Pieces < 1 || m.Pieces > MaxPieces):
 			errs = append(errs, Invalid("map.pieces", "%d must be between 1 and %d, or map.split true", m.Pieces, MaxPieces))
 		}
 		if m.AtOnce < 0 || m.AtOnce > MaxPieces {
@@ -101,13 +108,13 @@ func (j Job) validatePieces() []error {
 	if j.AtOnce < 0 || j.AtOnce > MaxPieces {
 		errs = append(errs, Invalid("at_once", "%d must be between 0 (no limit) and %d", j.AtOnce, MaxPieces))
 	} else if j.AtOnce > 0 && j.Route != RouteBroadcast && len(j.Steps) == 0 {
-		errs = append(errs, Invalid("at_once", "is for jobs with steps or with route broadcast; in a map it is map.at_once"))
+		errs = append(errs, Invalid("at_once", "goes with steps or with route broadcast; in a map it is map.at_once"))
 	}
 	if j.SucceedsIf < 0 || j.SucceedsIf > 100 {
 		errs = append(errs, Invalid("succeeds_if", `must be "all", or from "1%%" to "100%%"`))
 	}
 	if j.SucceedsIf != 0 && !j.InPieces() {
-		errs = append(errs, Invalid("succeeds_if", "is for jobs whose runs are done in pieces: with route broadcast, or map"))
+		errs = append(errs, Invalid("succeeds_if", "is for what is done in pieces: with route broadcast, or map"))
 	}
 	return errs
 }

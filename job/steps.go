@@ -36,6 +36,11 @@ type Step struct {
 	Labels   Labels          `json:"labels,omitzero"` // without any, they are those of the job
 	Priority Priority        `json:"priority,omitempty"`
 	Retry    *Retry          `json:"retry,omitempty"`
+	// Map has the step done in pieces, as a job. AtOnce is how many pieces of a broadcast may be out at
+	// once, SucceedsIf how many pieces have to succeed.
+	Map        *Map  `json:"map,omitempty"`
+	AtOnce     int   `json:"at_once,omitempty"`
+	SucceedsIf Share `json:"succeeds_if,omitzero"`
 	// StartWithin is how long the step may wait for a free instance. Zero is no limit, or
 	// [FinallyLimit] in a finally step.
 	StartWithin   Duration `json:"start_within,omitempty"`
@@ -104,6 +109,7 @@ func (s *Step) Effective(j *Job) Job {
 		Priority: cmp.Or(s.Priority, j.Priority), Retry: j.Retry, StartWithin: s.StartWithin, Timeout: cmp.Or(s.Timeout, j.Timeout),
 		WarnAfter: cmp.Or(s.WarnAfter, j.WarnAfter), KillGrace: cmp.Or(s.KillGrace, j.KillGrace),
 		MaxDeliveries: cmp.Or(s.MaxDeliveries, j.MaxDeliveries), Task: s.Task, Params: s.Params,
+		Map: s.Map, AtOnce: s.AtOnce, SucceedsIf: s.SucceedsIf,
 	}
 	if s.Labels == nil {
 		of.Labels = j.Labels
@@ -126,6 +132,9 @@ func (j *Job) validateSteps() (errs []error) {
 		}
 		if len(j.Result) > 0 {
 			errs = append(errs, Invalid("result", "is for jobs with steps"))
+		}
+		if j.Map != nil && j.Map.Over != "" {
+			errs = append(errs, Invalid("map.over", "is for steps of a workflow; a job can have map.split"))
 		}
 		return errs
 	}
@@ -159,6 +168,7 @@ func (j *Job) validateSteps() (errs []error) {
 				})...)
 			}
 		}
+		errs = append(errs, j.checkOver(g, reach, i)...)
 		errs = append(errs, j.checkStops(g, i)...)
 	}
 	if len(j.Result) > MaxParams {
@@ -175,9 +185,9 @@ func (j *Job) refuseWithSteps() (errs []error) {
 		}
 	}
 	refuse(j.Task.Kind() != "", "task", "does not go with steps: each step has its own task")
-	refuse(j.Map != nil, "map", "does not go with steps")
-	refuse(j.SucceedsIf != 0, "succeeds_if", "does not go with steps; a step that may fail has may_fail")
-	refuse(j.Route == RouteBroadcast, "route", "broadcast does not go with steps")
+	refuse(j.Map != nil, "map", "does not go with steps; a step may have one")
+	refuse(j.SucceedsIf != 0, "succeeds_if", "does not go with steps; a step may have one, and one that may fail has may_fail")
+	refuse(j.Route == RouteBroadcast, "route", "broadcast does not go with steps; a step may have it")
 	refuse(j.Retry.DropStale, "retry.drop_stale", "does not go with steps: a run of them is not tried again as a whole")
 	return errs
 }
@@ -192,11 +202,12 @@ func (j *Job) validateStep(i int, inherited []*InvalidError) (errs []error) {
 		return j.validateCall(i)
 	}
 	of := j.Steps[i].Effective(j)
-	if of.Route == RouteBroadcast && j.Route != RouteBroadcast {
-		errs = append(errs, Invalid("route", "broadcast is for jobs without steps"))
+	if j.Route == RouteBroadcast { // which is refused already
+		of.Route = j.Steps[i].Route
 	}
 	errs = append(errs, checkLine("title", j.Steps[i].Title, MaxTitle)...)
 	errs = append(errs, of.validateAttempts()...)
+	errs = append(errs, of.validatePieces()...)
 	problems := Problems(errors.Join(errs...))
 	errs = errs[:0]
 	for _, p := range problems {
@@ -234,6 +245,7 @@ func (j *Job) validateCall(i int) (errs []error) {
 func (s *Step) ofTasks() (fields []string) {
 	for field, set := range map[string]bool{
 		"delivery": s.Delivery != "", "route": s.Route != "", "labels": s.Labels != nil, "priority": s.Priority != "", "retry": s.Retry != nil,
+		"map": s.Map != nil, "at_once": s.AtOnce != 0, "succeeds_if": s.SucceedsIf != 0,
 		"start_within": s.StartWithin != 0, "warn_after": s.WarnAfter != 0, "kill_grace": s.KillGrace != 0, "max_deliveries": s.MaxDeliveries != 0,
 	} {
 		if set {
@@ -264,24 +276,27 @@ func checkReferences(g *workflow.Graph, field string, value json.RawMessage, may
 		return []error{Invalid(field, "%s", err)}
 	}
 	for _, r := range refs {
-		of, why := 0, ""
-		if r.Root == workflow.Results {
-			i, known := g.Index(r.Step)
-			if of = i; !known {
-				why = fmt.Sprintf("names ${%s}, but %q is no step", r, r.Step)
-				if near := exact.Nearest(r.Step, names(g)); near != "" {
-					why = fmt.Sprintf("%s; did you mean %q?", why, near)
-				}
-			}
-		}
-		if why == "" {
-			why = may(r, of)
-		}
-		if why != "" {
+		if why := checkReference(g, r, may); why != "" {
 			errs = append(errs, Invalid(field, "%s", why))
 		}
 	}
 	return errs
+}
+
+// checkReference says why there is no such reference, or why it must not be looked at; "" if it may.
+func checkReference(g *workflow.Graph, r workflow.Reference, may func(r workflow.Reference, of int) string) string {
+	if r.Root != workflow.Results {
+		return may(r, 0)
+	}
+	i, known := g.Index(r.Step)
+	if known {
+		return may(r, i)
+	}
+	why := fmt.Sprintf("names ${%s}, but %q is no step", r, r.Step)
+	if near := exact.Nearest(r.Step, names(g)); near != "" {
+		why = fmt.Sprintf("%s; did you mean %q?", why, near)
+	}
+	return why
 }
 
 // names returns the names of all steps, sorted.

@@ -19,6 +19,8 @@ func TestADocumentWithStepsIsWrittenAsItIsRead(t *testing.T) {
 			{"step":"extract","title":"Extract it","task":{"handler":"extract"},"params":{"day":"${fire_time|-1d|yyyy-MM-dd}"},"labels":{}},
 			{"step":"load","after":["extract"],"task":{"shell":"true"},"if":"results.extract.rows > 0","timeout":"30m","retry":{"limit":5},"may_fail":true},
 			{"step":"tell","after":[{"step":"load","on":"failure"},"extract"],"join":2,"may_fail":true,"task":{"handler":"tell"}},
+			{"step":"each","after":["load"],"task":{"handler":"each"},"map":{"over":"${results.load.rows}","at_once":20},"succeeds_if":"80%"},
+			{"step":"all","after":["load"],"task":{"handler":"all"},"route":"broadcast","at_once":3},
 			{"step":"unlock","finally":true,"task":{"handler":"unlock"}}],
 		"on_failure":"cancel","result":{"rows":"${results.load.rows}"}}`
 	j, err := job.Decode([]byte(text))

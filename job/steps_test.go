@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -36,7 +37,6 @@ func TestAWorkflowIsCheckedAsAWhole(t *testing.T) {
 	wrong(`task does not go with steps: each step has its own task`, func(j *job.Job) { j.Task.Handler = "h" })
 	wrong(`map does not go with steps`, func(j *job.Job) { j.Map = &job.Map{Pieces: 2} })
 	wrong(`route broadcast does not go with steps`, func(j *job.Job) { j.Route = job.RouteBroadcast })
-	wrong(`steps[1].route broadcast is for jobs without steps`, func(j *job.Job) { j.Steps[1].Route = job.RouteBroadcast })
 	wrong(`succeeds_if does not go with steps`, func(j *job.Job) { j.SucceedsIf = 80 })
 	wrong(`retry.drop_stale does not go with steps`, func(j *job.Job) { j.Retry.DropStale = true })
 	wrong(`on_failure "give up" must be continue, stop or cancel`, func(j *job.Job) { j.OnFailure = "give up" })
@@ -64,6 +64,47 @@ func TestAWorkflowIsCheckedAsAWhole(t *testing.T) {
 		})
 	j := job.Job{Job: "g/a", Task: job.Task{Handler: "h"}, OnFailure: job.FailureStops, Result: json.RawMessage(`1`)}
 	if err := j.Validate(); err == nil || err.Error() != "on_failure is for jobs with steps\nresult is for jobs with steps" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAStepMayBeDoneInPieces(t *testing.T) {
+	check := func(step, want string) {
+		t.Helper()
+		_, err := job.Decode([]byte(`{"job":"g/a","at_once":2,"steps":[{"step":"list","task":{"handler":"h"}},` + step + `]}`))
+		if got := fmt.Sprint(err); got != want && (want != "" || err != nil) {
+			t.Errorf("%s: %s; want %s", step, got, want)
+		}
+	}
+	load := func(fields, want string) {
+		t.Helper()
+		check(`{"step":"load","after":"list","task":{"handler":"h"},`+fields+`}`, want)
+	}
+	load(`"map":{"over":"${results.list.files}","at_once":20},"succeeds_if":"80%"`, "")
+	load(`"map":{"over":"${params.files}"}`, "")
+	load(`"map":{"pieces":4}`, "")
+	load(`"map":{"split":true}`, "")
+	load(`"route":"broadcast","at_once":3,"succeeds_if":"all"`, "")
+	load(`"map":{"over":"${results.lst}"}`, `steps[1].map.over names ${results.lst}, but "lst" is no step; did you mean "list"?`)
+	load(`"map":{"over":"${results.load}"}`, `steps[1].map.over names ${results.load}, but load does not come before load: add it to after`)
+	load(`"map":{"over":"all of ${results.list}"}`, `steps[1].map.over "all of ${results.list}" must be one reference, such as ${results.list} or ${params.list}`)
+	load(`"map":{"over":"${HOME}"}`, `steps[1].map.over "${HOME}" must be one reference, such as ${results.list} or ${params.list}`)
+	load(`"map":{"over":"${results.list}${params.x}"}`, `steps[1].map.over ${results.list}${params.x}: "list}${params" must be the name of a field`)
+	load(`"map":{"over":"${workflow.run_id}"}`, `steps[1].map.over "${workflow.run_id}" is no list; name a result or a parameter`)
+	load(`"map":{"over":"${params.x}","pieces":3}`, `steps[1].map.over does not go with map.pieces or map.split: its list has the pieces`)
+	load(`"map":{"over":["a"]}`, `steps[1].map.over must be text, not array`)
+	load(`"map":{"of":"x"}`, `steps[1].map.of is not a known field`)
+	load(`"map":{}`, `steps[1].map.pieces 0 must be between 1 and 10000, or map.split true`)
+	load(`"map":{"pieces":4,"at_once":-1}`, `steps[1].map.at_once -1 must be between 0 (no limit) and 10000`)
+	load(`"map":{"pieces":4},"route":"broadcast"`, `steps[1].map does not go with route broadcast, which makes a piece for each instance`)
+	load(`"succeeds_if":"80%"`, `steps[1].succeeds_if is for what is done in pieces: with route broadcast, or map`)
+	load(`"succeeds_if":"most"`, `steps[1].succeeds_if "most" must be "all", or the share of pieces that have to succeed, from "1%" to "100%"`)
+	load(`"at_once":3`, `steps[1].at_once goes with steps or with route broadcast; in a map it is map.at_once`)
+	for field, value := range map[string]string{"map": `{"pieces":2}`, "at_once": `2`, "succeeds_if": `"80%"`} {
+		check(`{"step":"b","call":"h/b","`+field+`":`+value+`}`, `steps[1].`+field+` does not go with call: the called job has its own`)
+	}
+	j := job.Job{Job: "g/a", Task: job.Task{Handler: "h"}, Map: &job.Map{Over: "${params.x}"}}
+	if err := j.Validate(); err == nil || err.Error() != "map.over is for steps of a workflow; a job can have map.split" {
 		t.Errorf("%v", err)
 	}
 }

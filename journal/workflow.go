@@ -53,6 +53,7 @@ type StepBody struct {
 	Call        job.Name     `json:"call,omitempty"` // the job that the step runs in the place of a task
 	Wait        *job.Wait    `json:"wait,omitempty"` // what the step waits for in the place of a task
 	StartWithin job.Duration `json:"start_within,omitempty"`
+	SucceedsIf  job.Share    `json:"succeeds_if,omitzero"` // how many of its pieces have to succeed
 	// Body has the parameters as they are written, none for those of the run.
 	Body bus.TriggerBody `json:"body"`
 }
@@ -80,7 +81,7 @@ func workflowOf(v *job.Version) *WorkflowBody {
 	for i := range v.Steps {
 		s := &v.Steps[i]
 		of := s.Effective(&v.Job)
-		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, Call: s.Call, Wait: waitOf(s), StartWithin: of.StartWithin, Body: bus.BodyOf(&job.Version{Job: of})})
+		w.Steps = append(w.Steps, StepBody{Step: s.Step, If: s.If, Call: s.Call, Wait: waitOf(s), StartWithin: of.StartWithin, SucceedsIf: of.SucceedsIf, Body: bus.BodyOf(&job.Version{Job: of})})
 	}
 	return w
 }

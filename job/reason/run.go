@@ -31,6 +31,7 @@ var (
 	PiecesMissed         = One{further("pieces_missed", "{pieces:number} did not begin in time")}
 	PiecesCancelled      = One{further("pieces_cancelled", "{pieces:number} cancelled")}
 	PiecesNeeded         = One{further("pieces_needed", "{share:word} have to")}
+	PieceResultsCut      = One{define("piece_results_cut", "other steps refer to its result, and its pieces have returned more than {most:number} bytes")}
 	Backfill             = Three{define("backfill", "backfill {backfill:word}: {number:number} of {total:number}")}
 	FailuresInARow       = Two{define("failures_in_a_row", "{runs|run|runs} in a row ended badly, the last one {run_id:word}")}
 	ParentsTooDeep       = One{define("parents_too_deep", "{parents|parent is|parents are} above it, which is one too many: do its children lead back to it?")}

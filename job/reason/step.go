@@ -29,6 +29,10 @@ var (
 	StepResolved       = One{define("step_resolved", "resolved by {by:word}")}
 	StepDecidedAgain   = One{define("step_decided_again", "it is decided again, as step {step:word} was retried or resolved")}
 	StepResultCut      = None{define("step_result_cut", "other steps refer to its result, which was too large and was cut")}
+	StepListUnknown    = One{define("step_list_unknown", "its list cannot be computed: {why:free}")}
+	StepNoList         = One{define("step_no_list", "{reference:phrase} is no list, of which each element would be a piece")}
+	StepListTooLong    = Two{define("step_list_too_long", "its list has {pieces|element|elements}; at most {most:number} are done")}
+	StepListEmpty      = None{define("step_list_empty", "its list is empty, so there was nothing to do")}
 	StepUnknown        = None{define("step_unknown", "it had begun, and nothing is known of its run any more")}
 	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
 	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}

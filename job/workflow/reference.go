@@ -84,6 +84,16 @@ func rooted(name string) bool {
 	return false
 }
 
+// ParseReference reads a text that is one reference, such as ${results.list.files}.
+func ParseReference(text string) (Reference, error) {
+	name, begins := strings.CutPrefix(text, "${")
+	name, ends := strings.CutSuffix(name, "}")
+	if !begins || !ends || !rooted(name) {
+		return Reference{}, fmt.Errorf("%q must be one reference, such as ${results.list} or ${params.list}", clip.Text(text, MaxName))
+	}
+	return parseReference(name)
+}
+
 // parseReference reads what stands between ${ and }, which is rooted.
 func parseReference(name string) (Reference, error) {
 	text, optional := strings.CutSuffix(name, "?")

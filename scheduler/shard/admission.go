@@ -83,7 +83,7 @@ const launch = 2
 // instance is online for its pieces.
 func (rs *runs) launch(b *builder, a *watchedRun) admission {
 	rs.items.release(a.item)
-	a.setEndBy(b, rs.rules(a))
+	a.setEndBy(b, rs.jobs.rules(a))
 	a.stage, a.since, a.due = triggered, b.now.UnixMilli(), 0
 	if a.body.Value().inSteps {
 		return rs.steps.begin(b, a)

@@ -80,24 +80,31 @@ func (p *runSteps) callParams(a *watchedRun, i int) (json.RawMessage, error) {
 	return params, err
 }
 
-// callingOff is a called run that is to end.
+// callingOff is a step that is to end, which has called a run or is done in pieces.
 type callingOff struct {
-	*watchedRun // the step
-	reason      string
+	*watchedRun
+	reason string
 }
 
-// callOffCalled notes that the run which a step has called is to end.
-func (st *steps) callOffCalled(s *watchedRun, why string) {
+// callOffLater notes that the run which a step has called, or its pieces, are to end.
+func (st *steps) callOffLater(s *watchedRun, why string) {
 	s.killed = true
 	st.callingOff = append(st.callingOff, callingOff{s, why})
 }
 
-// sendCallOffs tells the owners of called runs that these are to end, as far as b has room.
-func (st *steps) sendCallOffs(b *builder) {
-	for len(st.callingOff) > 0 && b.fits(1) {
+// sendCallOffs tells the owners of called runs that these are to end, and ends pieces, as far as b has room.
+func (st *steps) sendCallOffs(b *builder, rs *runs) {
+	for len(st.callingOff) > 0 {
 		s := st.callingOff[0]
+		if !s.over && !b.fits(rs.follows(s.jobID)) {
+			return
+		}
 		st.callingOff = st.callingOff[1:]
-		if !s.over {
+		switch {
+		case s.over:
+		case s.pieces != nil:
+			rs.callOff(b, s.watchedRun, s.reason)
+		default:
 			st.post(b, &journal.Deferred{Job: s.of.steps.called(s.index), CallOff: &journal.CallOff{RunID: s.runID, Reason: s.reason}})
 		}
 	}

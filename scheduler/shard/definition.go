@@ -42,7 +42,7 @@ func define(of body) (*definition, error) {
 	for i := range d.Steps {
 		places[i] = d.Steps[i].Step
 		d.broken = append(d.broken, unknown)
-		d.rules = append(d.rules, job.Reactions{Retry: d.Steps[i].Body.Retry, StartWithin: d.Steps[i].StartWithin})
+		d.rules = append(d.rules, job.Reactions{Retry: d.Steps[i].Body.Retry, StartWithin: d.Steps[i].StartWithin, SucceedsIf: d.Steps[i].SucceedsIf})
 	}
 	g, problems := workflow.New(places)
 	if len(problems) > 0 {
@@ -65,6 +65,11 @@ func (d *definition) link() error {
 		var names []string
 		for _, r := range append(refs, s.Wait.References()...) {
 			names = append(names, r.Step)
+		}
+		if over, ok, err := s.Body.Map.Overs(); err != nil {
+			return err
+		} else if ok {
+			names = append(names, over.Step)
 		}
 		if s.If != "" {
 			c, err := condition.Parse(s.If)

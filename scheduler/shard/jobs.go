@@ -40,6 +40,27 @@ func keyOf(name job.Name) key { return key{hash: name.Hash(), name: name} }
 // at returns a job. The pointer is valid until the next add.
 func (js *jobs) at(id uint32) *entry { return &js.list[id] }
 
+// rules returns by what a run is judged: its job's newest version, or its step.
+func (js *jobs) rules(a *watchedRun) *job.Reactions {
+	if a.of != nil {
+		return &a.of.steps.def.rules[a.index]
+	}
+	return &js.at(a.jobID).newest().Reactions
+}
+
+// mayRepeat reports whether another attempt of a run in pieces may follow, if its rule for retries says so.
+func (js *jobs) mayRepeat(a *watchedRun) bool {
+	return !js.at(a.jobID).newest().Deleted && (a.of == nil || a.stops() == "")
+}
+
+// passesResult reports whether somebody gets what the run returns.
+func (js *jobs) passesResult(a *watchedRun) bool {
+	if a.of != nil {
+		return a.of.steps.needed(a.index)
+	}
+	return js.rules(a).PassesResult()
+}
+
 // find returns the id of a job, and whether the shard has it.
 func (js *jobs) find(name job.Name) (id uint32, ok bool) {
 	id, ok = js.byName[name]

@@ -84,7 +84,7 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 	m.Cluster = newCluster()
 	m.pieces = pieces{cfg: config, jobs: jobs, cluster: m.Cluster}
 	m.steps = steps{
-		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, byID: map[job.RunID]*watchedRun{},
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces, byID: map[job.RunID]*watchedRun{},
 		definitions: map[unique.Handle[body]]*definition{}, arm: m.sweep.arm, end: m.runs.end,
 	}
 	m.runs = runs{
@@ -166,7 +166,7 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 // pending reports whether a part has something to write that begins no run by itself.
 func (m *Machine) pending() bool {
 	return len(m.items.due)+len(m.delays.unsettled)+len(m.Events.ends)+len(m.runs.wakes) > 0 ||
-		len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Requests.commands)+len(m.Requests.recoveries)+len(m.Backfills.asked)+len(m.children.forgotten) > 0 ||
+		len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Requests.commands)+len(m.Requests.recoveries)+len(m.Backfills.asked)+len(m.children.forgotten)+len(m.steps.callingOff) > 0 ||
 		m.versions.edits >= maxEdits
 }
 

@@ -93,13 +93,17 @@ func (p *runPieces) end(index int, s job.Status, again bool) bool {
 	return true
 }
 
-// keep keeps the result of a piece, if there is room for it.
-func (p *runPieces) keep(index int, result json.RawMessage) {
+// keep keeps the result of a piece, if it is whole and there is room for it.
+func (p *runPieces) keep(index int, result json.RawMessage, cut bool) {
 	size := len("[]") + len("null,")*p.total() + len(result)
 	for _, other := range p.Results {
 		size += len(other)
 	}
-	if len(result) == 0 || size > bus.MaxResults {
+	switch {
+	case len(result) == 0:
+		return
+	case cut, size > bus.MaxResults:
+		p.Cut = true
 		return
 	}
 	for len(p.Results) <= index {
@@ -113,6 +117,11 @@ func (p *runPieces) results() json.RawMessage {
 	if len(p.Results) == 0 {
 		return nil
 	}
+	return p.list()
+}
+
+// list is the same, but with a null for each piece that has returned nothing, even if none has.
+func (p *runPieces) list() json.RawMessage {
 	list := []byte{'['}
 	for i := range p.total() {
 		if i > 0 {

@@ -91,7 +91,7 @@ func (ps *pieces) missing(a *watchedRun) string {
 // release schedules the pieces of an attempt to be triggered.
 func (ps *pieces) release(a *watchedRun) {
 	a.total = a.pieces.total()
-	a.pieces.StartWithin = ps.jobs.at(a.jobID).newest().StartWithin
+	a.pieces.StartWithin = ps.jobs.rules(a).StartWithin
 	a.startBy = 0                  // each piece has its own
 	a.pieces.StartBy = time.Time{} // of an earlier attempt, when the job may have had another rule
 	ps.sendLater(a)

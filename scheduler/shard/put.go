@@ -176,7 +176,7 @@ func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 func (m *Machine) PutInstances(group string, online []*fleet.Instance) {
 	m.Cluster.instances[group] = online
 	for _, id := range slices.Sorted(maps.Keys(m.runs.byJob)) {
-		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].active, (*watchedRun).lacksInstances) {
+		if m.jobs.at(id).name.Group() == group && slices.ContainsFunc(m.runs.byJob[id].active, (*watchedRun).waitsForInstances) {
 			m.runs.wake(id)
 		}
 	}

@@ -39,6 +39,7 @@ func (m *Machine) PutRoom(r *Room, now int64) {
 			}
 			if a.steps != nil {
 				m.steps.sendLater(a)
+				a.steps.sendPieces(&m.pieces)
 			}
 		}
 	}

@@ -123,6 +123,7 @@ func (p *runSteps) holds(i int) (bool, error) {
 // body returns what the trigger of step i carries.
 func (p *runSteps) body(a *watchedRun, i int) (body, error) {
 	t := p.def.Steps[i].Body
+	t.Map = withoutList(t.Map)
 	fire := instant(a.fireTime)
 	var err error
 	if t.Task, err = t.Task.At(fire, p.def.zone); err != nil {
@@ -285,6 +286,8 @@ func (a *watchedRun) stepsAt() int64 {
 		switch {
 		case s.stage == retrying:
 			sooner(s.due)
+		case s.pieces != nil:
+			sooner(s.pieceAt())
 		case s.calls():
 			if !s.killed {
 				sooner(s.endBy)

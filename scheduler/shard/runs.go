@@ -410,17 +410,9 @@ func (rs *runs) follows(id uint32) int {
 	return max(launch, letters+2)
 }
 
-// rules returns by what a run is judged: its job's newest version, or its step.
-func (rs *runs) rules(a *watchedRun) *job.Reactions {
-	if a.of != nil {
-		return &a.of.steps.def.rules[a.index]
-	}
-	return &rs.jobs.at(a.jobID).newest().Reactions
-}
-
 // retry schedules another attempt, if the job's rule allows one. It returns false if it does not.
 func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
-	rule := rs.rules(a).Retry
+	rule := rs.jobs.rules(a).Retry
 	if rs.jobs.at(a.jobID).newest().Deleted || a.of != nil && a.stops() != "" || e.final || !rule.Again(e.attempt, e.status, e.exitCode) {
 		return false
 	}

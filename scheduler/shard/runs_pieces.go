@@ -22,11 +22,10 @@ func (rs *runs) endPiece(b *builder, a *watchedRun, e *end) {
 		}
 		return
 	}
-	rule := rs.jobs.at(a.jobID).newest()
-	again := !rule.Deleted && !e.final && rule.Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
+	again := rs.jobs.mayRepeat(a) && !e.final && rs.jobs.rules(a).Retry.Again(e.attempt-p.Split, e.status, e.exitCode)
 	if p.end(e.piece.Index, e.status, again) {
-		if e.status == job.StatusSucceeded && rule.PassesResult() {
-			p.keep(e.piece.Index, e.result)
+		if e.status == job.StatusSucceeded && rs.jobs.passesResult(a) {
+			p.keep(e.piece.Index, e.result, e.cut)
 		}
 		rs.pieces.changed(b, a)
 		rs.goOn(b, a)
@@ -44,8 +43,8 @@ func (rs *runs) goOn(b *builder, a *watchedRun) {
 	if p.in(string(bus.PieceWaiting))+p.out() > 0 {
 		return
 	}
-	rule := rs.jobs.at(a.jobID).newest()
-	if n := p.again(rule.SucceedsIf); n > 0 && !rule.Deleted {
+	rule := rs.jobs.rules(a)
+	if n := p.again(rule.SucceedsIf); n > 0 && rs.jobs.mayRepeat(a) {
 		wait := rule.Retry.Wait(a.runID, a.number-p.Split)
 		if due := b.now.Add(wait).UnixMilli(); a.endBy == 0 || due < a.endBy {
 			s, why := p.outcome(rule.SucceedsIf)
@@ -55,9 +54,22 @@ func (rs *runs) goOn(b *builder, a *watchedRun) {
 			return
 		}
 	}
-	s, why := p.outcome(rule.SucceedsIf)
-	b.record.addRun(a.job, a.attempt, s, why)
-	rs.end(b, a, s, p.results(), b.now.UnixMilli())
+	rs.endTogether(b, a)
+}
+
+// endTogether ends a run whose pieces all have.
+func (rs *runs) endTogether(b *builder, a *watchedRun) {
+	s, why := a.pieces.outcome(rs.jobs.rules(a).SucceedsIf)
+	result := a.pieces.results()
+	if a.of != nil {
+		s, why, result = a.togetherInStep(s, why)
+	}
+	o := b.record.addRun(a.job, a.attempt, s, why)
+	if a.of != nil { // the history has it only for each piece
+		o.Result = result
+		b.record.size += len(result)
+	}
+	rs.end(b, a, s, result, b.now.UnixMilli())
 }
 
 // repeat schedules an attempt that repeats those pieces that may be repeated.
@@ -86,7 +98,7 @@ func (rs *runs) divide(b *builder, a *watchedRun, e *end) {
 		rs.endHere(b, a, job.StatusFailed, reason.SplitTooMany.With(len(items), bus.MaxPieces))
 		return
 	case len(items) == 0:
-		rs.endHere(b, a, job.StatusSucceeded, "the splitting attempt listed no pieces, so there was nothing to do")
+		rs.endEmpty(b, a)
 		return
 	}
 	p, err := newRunPieces(a.body.Value())
@@ -102,21 +114,33 @@ func (rs *runs) divide(b *builder, a *watchedRun, e *end) {
 	b.record.addRun(name, a.attempt, job.StatusPending, reason.SplitListed.With(e.attempt, len(items)))
 }
 
+// endEmpty ends a run whose splitting attempt has listed no pieces.
+func (rs *runs) endEmpty(b *builder, a *watchedRun) {
+	o := b.record.addRun(a.job, a.attempt, job.StatusSucceeded, "the splitting attempt listed no pieces, so there was nothing to do")
+	if a.of != nil && rs.jobs.passesResult(a) {
+		o.Result = noResults
+	}
+	rs.end(b, a, job.StatusSucceeded, o.Result, b.now.UnixMilli())
+}
+
+// noResults is what a step returns that had nothing to do.
+var noResults = json.RawMessage("[]")
+
 // wakePieces looks after a run in pieces as time passes. The caller has found room for
 // what follows from its end.
 func (rs *runs) wakePieces(b *builder, a *watchedRun, now int64) {
-	p, rule := a.pieces, rs.jobs.at(a.jobID).newest()
+	p := a.pieces
 	if a.lacksInstances() {
 		rs.pieces.meet(a)
 		switch {
-		case rule.Deleted:
+		case rs.jobs.at(a.jobID).newest().Deleted:
 			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run waited for an instance")
 		case !a.lacksInstances():
 			rs.pieces.changed(b, a)
 			rs.pieces.release(a)
 			b.record.addRun(a.job, a.attempt, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
 		case a.startBy != 0 && a.startBy <= now:
-			rs.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rule.StartWithin))
+			rs.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rs.jobs.rules(a).StartWithin))
 		}
 		return
 	}

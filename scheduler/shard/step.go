@@ -49,9 +49,9 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.runs.wakeUp(b)
 
 	// What is left of the batch is for the rest of long runs, and for the past.
-	m.pieces.sendAll(b)
 	m.steps.sendAll(b, m.runs.follows)
-	m.steps.sendCallOffs(b)
+	m.steps.sendCallOffs(b, &m.runs)
+	m.pieces.sendAll(b)
 	if !m.sweep.on() && len(m.versions.late) == 0 {
 		m.Backfills.fill(b)
 	}

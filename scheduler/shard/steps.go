@@ -26,11 +26,12 @@ type steps struct {
 	jobs        *jobs
 	items       *items
 	cluster     *Cluster
+	pieces      *pieces
 	byID        map[job.RunID]*watchedRun // of all runs
 	definitions map[unique.Handle[body]]*definition
 	sending     []*watchedRun // runs with steps that may begin, or whose end is to be seen
 	unwritten   []*watchedRun // runs that have come further than the stream knows
-	callingOff  []callingOff  // calls whose runs are to end
+	callingOff  []callingOff  // steps whose calls or pieces are to end
 
 	post func(b *builder, d *journal.Deferred)                                           // leaves a letter for the owner of a job
 	arm  func(id uint32)                                                                 // sets when a job needs attention again
@@ -191,10 +192,18 @@ func (st *steps) send(b *builder, a *watchedRun, most, room int) (n int, full bo
 func (st *steps) sendStep(b *builder, a *watchedRun, i int) {
 	p, r := a.steps, a.stepAttempt(i)
 	body, err := p.body(a, i)
-	if err != nil {
+	items, listed := []json.RawMessage(nil), false
+	if err == nil {
+		items, listed, err = p.items(a, i)
+	}
+	switch {
+	case err != nil:
 		p.states[i] = workflow.Failed
 		b.record.addRun(a.job, r, job.StatusFailed, err.Error())
 		st.react(b, a, i)
+		return
+	case listed && len(items) == 0:
+		st.passEmpty(b, a, i)
 		return
 	}
 	if within := p.def.rules[i].StartWithin; within > 0 {
@@ -208,10 +217,13 @@ func (st *steps) sendStep(b *builder, a *watchedRun, i int) {
 	}
 	p.states[i], p.out[i], st.byID[s.runID] = workflow.Begun, s, s
 	st.changed(b, a)
-	s.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive}, s)
-	b.send(b.encode(a.job, s.attempt), body)
+	f := admission{status: job.StatusPending}
+	if !body.inPieces || !st.pieces.beginStep(b, s, items, &f) {
+		s.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive}, s)
+		b.send(b.encode(a.job, s.attempt), body)
+	}
 	st.arm(a.jobID)
-	b.record.addRun(a.job, s.attempt, job.StatusPending, "")
+	b.record.addRun(a.job, s.attempt, f.status, f.reason)
 }
 
 // ended does what follows from the end of the run of a step. The caller has found room.
@@ -290,9 +302,11 @@ func (st *steps) wake(b *builder, a *watchedRun, deleted bool, room int, rs *run
 		case s.stage == retrying && s.due <= now:
 			f := rs.launch(b, s)
 			b.record.addRun(s.job, s.attempt, f.status, f.reason)
+		case s.pieces != nil:
+			rs.wakePieces(b, s, now)
 		case s.calls():
 			if s.endBy != 0 && s.endBy <= now && !s.killed {
-				st.callOffCalled(s, reason.CallTimedOut.With(p.def.Steps[i].Body.Timeout))
+				st.callOffLater(s, reason.CallTimedOut.With(p.def.Steps[i].Body.Timeout))
 			}
 		case s.expired(now):
 			rs.endHere(b, s, job.StatusMissed, reason.NobodyBegan.With(p.def.rules[i].StartWithin))
@@ -335,8 +349,8 @@ func (st *steps) kill(b *builder, a *watchedRun, why string) {
 		}
 		switch {
 		case s.stage != triggered || s.killed:
-		case s.calls():
-			st.callOffCalled(s, why)
+		case s.calls(), s.pieces != nil:
+			st.callOffLater(s, why)
 		default:
 			s.killed = true
 			b.Kills = append(b.Kills, Kill{Job: a.job, RunID: s.runID, Reason: why})

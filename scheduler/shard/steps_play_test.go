@@ -19,19 +19,20 @@ type stepPlay struct {
 	will      map[string]job.Status // how each step ends, after its failed attempts
 	failures  map[string]int        // how many of them there are
 	out       map[string]*bus.Trigger
-	triggered map[string]bool       // run of a step and attempt
-	final     map[string]job.Status // of each step in its newest round, by record or event
-	round     map[string]int        // how often steps were retried or resolved, or decided again
-	resolved  map[string]job.Status // steps that somebody resolved
-	keys      map[string]int        // how often somebody asked to retry or resolve a step
-	recovered map[string]int        // how often that was done
-	stopped   int                   // the batch since which no step may begin, as the scheduler failed one; 0 if none
-	over      []job.Status          // of the run
+	mapped    map[string]*mappedPlay // steps that are done in pieces
+	triggered map[string]bool        // run of a step and attempt
+	final     map[string]job.Status  // of each step in its newest round, by record or event
+	round     map[string]int         // how often steps were retried or resolved, or decided again
+	resolved  map[string]job.Status  // steps that somebody resolved
+	keys      map[string]int         // how often somebody asked to retry or resolve a step
+	recovered map[string]int         // how often that was done
+	stopped   int                    // the batch since which no step may begin, as the scheduler failed one; 0 if none
+	over      []job.Status           // of the run
 }
 
 func (w *stepWorld) newPlay(id job.RunID, taken map[string]bool) *stepPlay {
 	p := &stepPlay{
-		w: w, id: id, taken: taken, will: map[string]job.Status{}, failures: map[string]int{}, out: map[string]*bus.Trigger{},
+		w: w, id: id, taken: taken, mapped: map[string]*mappedPlay{}, will: map[string]job.Status{}, failures: map[string]int{}, out: map[string]*bus.Trigger{},
 		triggered: map[string]bool{}, final: map[string]job.Status{}, round: map[string]int{}, resolved: map[string]job.Status{},
 		keys: map[string]int{}, recovered: map[string]int{},
 	}
@@ -47,6 +48,9 @@ func (p *stepPlay) draw(s *job.Step) {
 	p.will[s.Name], p.failures[s.Name] = ends[p.w.rng.IntN(len(ends))], 0
 	if s.Retry != nil && p.will[s.Name] == job.StatusSucceeded {
 		p.failures[s.Name] = p.w.rng.IntN(s.Retry.Limit + 1)
+	}
+	if s.Map != nil {
+		p.drawPieces(s)
 	}
 }
 
@@ -70,7 +74,7 @@ func (p *stepPlay) recover() {
 
 // again notes that another round of a step begins.
 func (p *stepPlay) again(d journal.Decided) {
-	if p.out[d.Step] != nil || p.final[d.Step] == "" || len(p.over) > 0 {
+	if p.out[d.Step] != nil || p.inPieces(d.Step) || p.final[d.Step] == "" || len(p.over) > 0 {
 		p.w.fail("step %s of %s is %s, and begins another round", d.Step, p.id, p.final[d.Step])
 	}
 	delete(p.final, d.Step)
@@ -91,19 +95,25 @@ func (p *stepPlay) again(d journal.Decided) {
 
 // begins notes that a step is triggered.
 func (p *stepPlay) begins(t *bus.Trigger) {
-	key := fmt.Sprintf("%s/%d", t.RunID, t.Attempt)
+	key := fmt.Sprintf("%s/%d/%d", t.RunID, t.Attempt, t.Index)
+	goesOn := t.Attempt > 1 || p.inPieces(t.Step)
 	if t.RunID != job.RoundRunID(p.id, t.Step, p.round[t.Step]+1) || p.resolved[t.Step] != "" {
 		p.w.fail("step %s of %s is triggered as run %s in round %d", t.Step, p.id, t.RunID, p.round[t.Step]+1)
 	}
 	if p.triggered[key] || p.final[t.Step] != "" || p.out[t.Step] != nil || p.taken[t.Step] {
 		p.w.fail("step %s of %s, attempt %d, is triggered again", t.Step, p.id, t.Attempt)
 	}
-	if p.stopped > 0 && p.stopped < p.w.batches && t.Attempt == 1 && !p.step(t.Step).Finally {
+	if p.stopped > 0 && p.stopped < p.w.batches && !goesOn && !p.step(t.Step).Finally {
 		p.w.fail("step %s of %s begins, though one has failed", t.Step, p.id)
 	}
-	p.triggered[key], p.out[t.Step] = true, t
-	if n := p.w.version.AtOnce; n > 0 && len(p.out) > n && t.Attempt == 1 {
-		p.w.fail("%d steps are out, of at most %d", len(p.out), n)
+	p.triggered[key] = true
+	if t.Total > 0 {
+		p.beginsPiece(t)
+	} else {
+		p.out[t.Step] = t
+	}
+	if n := p.w.version.AtOnce; n > 0 && p.outNow() > n && !goesOn {
+		p.w.fail("%d steps are out, of at most %d", p.outNow(), n)
 	}
 }
 
@@ -115,6 +125,9 @@ func (p *stepPlay) notes(d journal.Decided) {
 	}
 	if d.RunID != job.RoundRunID(p.id, d.Step, p.round[d.Step]+1) {
 		p.w.fail("%s is not the run of step %s in round %d", d.RunID, d.Step, p.round[d.Step]+1)
+	}
+	if d.Retry { // an attempt of pieces, of which another follows
+		return
 	}
 	if d.Status.Final() {
 		p.end(d.Step, d.Status)
@@ -138,6 +151,12 @@ func (p *stepPlay) end(name string, s job.Status) {
 		p.w.fail("step %s ended after its run", name)
 	}
 	p.final[name] = s
+	if m := p.mapped[name]; m != nil {
+		if len(m.out) > 0 {
+			p.w.fail("step %s ended as %s, while %d of its pieces are out", name, s, len(m.out))
+		}
+		m.begun = false
+	}
 }
 
 func endedBadly(s job.Status) bool {
@@ -174,12 +193,14 @@ func (p *stepPlay) owed() map[string]job.Status {
 			owed[s.Name] = p.resolved[s.Name]
 		case p.final[s.Name] == job.StatusCancelled && p.w.version.OnFailure != "" && !s.Finally:
 			owed[s.Name] = job.StatusCancelled
-		case p.final[s.Name] == job.StatusFailed && p.w.version.OnFailure == job.FailureCancels && p.failures[s.Name] > 0:
+		case p.final[s.Name] == job.StatusFailed && p.w.version.OnFailure == job.FailureCancels && (p.failures[s.Name] > 0 || s.Map != nil):
 			owed[s.Name] = job.StatusFailed // its next attempt is cancelled
 		case !runs, s.If == "1 == 2":
 			owed[s.Name] = job.StatusSkipped
 		case s.If == "params.gone > 1", s.Params != nil:
 			owed[s.Name] = job.StatusFailed
+		case s.Map != nil:
+			owed[s.Name] = p.owedOfPieces(s)
 		default:
 			owed[s.Name] = p.will[s.Name]
 		}
@@ -215,7 +236,7 @@ func (p *stepPlay) takenOver(w *stepWorld) map[string]bool {
 // check compares how the run has ended with how it had to.
 func (p *stepPlay) check() {
 	w := p.w
-	if len(p.over) != 1 || len(p.out) != 0 {
+	if len(p.over) != 1 || p.outNow() != 0 {
 		w.fail("the run ended as %v, while %v are out", p.over, p.out)
 	}
 	if w.cancelled {

@@ -95,6 +95,9 @@ func (w *stepWorld) randomSteps() (steps []job.Step) {
 		if w.chance(30) {
 			s.Retry = &job.Retry{Limit: 1 + w.rng.IntN(2), Delay: job.Duration(time.Minute)}
 		}
+		if w.chance(25) {
+			w.mapStep(&s)
+		}
 		if w.chance(15) {
 			s.Rerun = workflow.RerunAlways
 		}
@@ -112,7 +115,7 @@ func newStepWorld(t *testing.T, seed uint64) *stepWorld {
 	once := noon.Add(time.Second)
 	v := &job.Version{Version: 1, EffectiveFrom: noon}
 	v.Job.Job, v.Schedule.Once, v.Steps = "g/a", &once, w.randomSteps()
-	v.Params = []byte(`{"x":1}`)
+	v.Params = []byte(`{"x":1,"list":[10,11,12],"none":[]}`)
 	v.AtOnce = w.rng.IntN(4)
 	if w.chance(50) {
 		v.Overlap = job.Overlap{Policy: job.OverlapQueue, Limit: 1, Queue: 5}
@@ -236,6 +239,9 @@ func (w *stepWorld) hear(r *journal.Record) {
 // endOne has a step end that an executor has.
 func (w *stepWorld) endOne() {
 	p := w.plays[w.rng.IntN(len(w.plays))]
+	if w.chance(50) {
+		p.endPiece()
+	}
 	if len(p.out) == 0 {
 		return
 	}
@@ -255,7 +261,7 @@ func (w *stepWorld) endOne() {
 	}
 	w.say("%s attempt %d of %s ends as %s", name, t.Attempt, p.id, e.Status)
 	if e.Status == job.StatusSucceeded {
-		e.Result = []byte(fmt.Sprintf("%q", name))
+		e.Result = resultOf(name)
 	}
 	if e.Status == job.StatusSucceeded || e.Final {
 		p.end(name, e.Status)
@@ -290,7 +296,7 @@ func (w *stepWorld) repeat() {
 		RunID: p.id, Job: "g/a", Cause: job.CauseRerun, RetryOf: of.id, Version: 1, Body: bodyText(w.version), Taken: map[string]bus.TakenStep{},
 	}
 	for name := range p.taken {
-		r.Taken[name] = bus.TakenStep{RunID: job.RoundRunID(of.id, name, of.round[name]+1), Result: []byte(fmt.Sprintf("%q", name))}
+		r.Taken[name] = bus.TakenStep{RunID: job.RoundRunID(of.id, name, of.round[name]+1), Result: resultOf(name)}
 	}
 	w.say("%s repeats %s, but for %v", p.id, of.id, slices.Sorted(maps.Keys(p.taken)))
 	w.plays = append(w.plays, p)

@@ -46,13 +46,15 @@ type flow struct {
 	now   time.Duration
 	seq   uint64
 	out   map[string]*bus.Trigger // by step
-	said  []string                // what the records say of steps, and of the run
-	told  []*journal.ParentEnd    // what children are told
+	// pieces are those of steps, by step and index.
+	pieces map[string]*bus.Trigger
+	said   []string             // what the records say of steps, and of the run
+	told   []*journal.ParentEnd // what children are told
 }
 
 func newFlow(t *testing.T, steps ...job.Step) *flow {
 	t.Helper()
-	return &flow{bench: newBench(t), steps: steps, out: map[string]*bus.Trigger{}}
+	return &flow{bench: newBench(t), steps: steps, out: map[string]*bus.Trigger{}, pieces: map[string]*bus.Trigger{}}
 }
 
 // fire has the run begin.
@@ -87,15 +89,15 @@ func (f *flow) goOn() {
 			f.t.Fatal("refused")
 		}
 		f.m.Committed(s.first)
-		for _, k := range batch.Kills {
-			for name, t := range f.out {
-				if t.RunID == k.RunID {
-					f.said = append(f.said, name+" killed: "+k.Reason)
-				}
+		for _, t := range s.triggers {
+			if t.Total > 0 {
+				f.pieces[fmt.Sprint(t.Step, t.Index)] = t
+			} else {
+				f.out[t.Step] = t
 			}
 		}
-		for _, t := range s.triggers {
-			f.out[t.Step] = t
+		for _, k := range batch.Kills {
+			f.said = append(f.said, f.stepOf(k.RunID)+" killed: "+k.Reason)
 		}
 		for _, d := range s.deferred {
 			if d.Parent != nil {
@@ -106,6 +108,21 @@ func (f *flow) goOn() {
 			f.hear(s.record)
 		}
 	}
+}
+
+// stepOf returns the step whose run that is, as far as an executor has it.
+func (f *flow) stepOf(id job.RunID) string {
+	for _, t := range f.out {
+		if t.RunID == id {
+			return t.Step
+		}
+	}
+	for _, t := range f.pieces {
+		if t.RunID == id {
+			return t.Step
+		}
+	}
+	return "nothing"
 }
 
 // hear keeps what a record says, but that steps have been triggered.
@@ -139,6 +156,12 @@ func (f *flow) ends(step string, s job.Status, result string) {
 	delete(f.out, step)
 	e := bus.EventOf(t, bus.EventFinished, noon.Add(f.now))
 	e.Status, e.Result = s, json.RawMessage(result)
+	f.tell(e)
+}
+
+// tell has the machine hear of an event, and go on.
+func (f *flow) tell(e *bus.Event) {
+	f.t.Helper()
 	f.seq++
 	f.m.Event(e, f.seq, noon.Add(f.now).UnixMilli())
 	f.goOn()

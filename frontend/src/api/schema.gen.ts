@@ -3063,12 +3063,17 @@ export interface components {
             /** @description How long runs may wait: 95 % of these runs must start within this time after their fire time; at most 7 days */
             start_delay?: components["schemas"]["Duration"];
         };
-        /** @description Splits a run into pieces for the executors of the group. Either pieces or split is set. */
+        /** @description Splits a run into pieces for the executors of the group. One of pieces, split and over is set. */
         Map: {
             /** @description The number of pieces */
             pieces?: number;
             /** @description The first attempt returns a JSON list; each element becomes the item of one piece */
             split?: boolean;
+            /**
+             * @description In a step of a workflow: a reference to a list, of which each element becomes the item of one piece. If it is empty, the step succeeds at once
+             * @example ${results.list.files}
+             */
+            over?: string;
             /** @description Maximum number of pieces at executors at once; 0 is no limit */
             at_once?: number;
         };
@@ -3309,10 +3314,22 @@ export interface components {
             /** @enum {string} */
             delivery?: "at_least_once" | "at_most_once";
             /** @enum {string} */
-            route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover";
+            route?: "any" | "first" | "last" | "round_robin" | "random" | "consistent_hash" | "least_frequently_used" | "least_recently_used" | "failover" | "busyover" | "broadcast";
             labels?: components["schemas"]["Labels"];
             /** @enum {string} */
             priority?: "high" | "normal" | "low";
+            map?: components["schemas"]["Map"];
+            /**
+             * @description Maximum number of pieces of a broadcast at executors at once; 0 is no limit. For map, see its own at_once
+             * @default 0
+             */
+            at_once?: number;
+            /**
+             * @description How many pieces must succeed for the step to succeed; only with route broadcast, or map
+             * @default all
+             * @example 80%
+             */
+            succeeds_if?: string;
             retry?: components["schemas"]["Retry"];
             start_within?: components["schemas"]["Duration"];
             timeout?: components["schemas"]["Duration"];
