@@ -62,7 +62,7 @@ func (l *Ledger) Audit(ctx context.Context, r Request) (*outcome.Page, error) {
 		return nil, err
 	}
 	begun := time.Now()
-	p, err := l.readPosition(ctx, -1)
+	p, err := l.readPosition(ctx, -1, ingestWait)
 	if err != nil {
 		return nil, err
 	}

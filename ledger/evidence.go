@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -34,18 +35,41 @@ type Evidence struct {
 // first, until yield returns false; then so does Judge. Of a workflow there are entries of runs that no schedule
 // asked for, too. The error is job.ErrUnavailable when the history cannot be read.
 func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
-	j := &judge{book: v.book()}
 	var failed error
 	tell := func(e *outcome.Entry) bool {
 		failed = v.judgeSteps(ctx, e)
 		return failed == nil && yield(e)
 	}
+	j := &judge{book: v.book()}
+	var others entriesIn
+	if v.workflow() {
+		others = v.wanted
+	}
+	if done, err := v.walk(ctx, j, from, to, others, tell); err != nil || !done {
+		return false, cmp.Or(err, failed)
+	}
+	return v.listen(ctx, j, from, to, yield)
+}
+
+// entriesIn returns entries with fire times in [from, to).
+type entriesIn func(ctx context.Context, from, to time.Time) ([]*outcome.Entry, error)
+
+// othersSpan bounds the range in which other runs than those of fires are looked at together.
+const othersSpan = 6 * time.Hour
+
+// walk calls tell for what the book says of [from, to), and for what others, unless it is nil, returns of each window
+// of it, oldest first, until tell returns false; then so does walk.
+func (v Evidence) walk(ctx context.Context, j *judge, from, to time.Time, others entriesIn, tell func(*outcome.Entry) bool) (bool, error) {
 	after, upto := from.UnixMilli()-1, to.UnixMilli()-1
 	if err := v.readEdges(ctx, j.book, after, upto); err != nil {
 		return false, err
 	}
 	for first := true; after < upto; first = false {
-		fires, all := j.fires(after, v.windowEnd(after, upto))
+		end := upto
+		if others != nil {
+			end = min(end, after+othersSpan.Milliseconds())
+		}
+		fires, all := j.fires(after, end)
 		rows, err := v.rows(ctx, instant(after+1), instant(all+1))
 		if err != nil {
 			return false, err
@@ -55,9 +79,11 @@ func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*out
 				return false, err
 			}
 		}
-		entries, err := v.wanted(ctx, instant(after+1), instant(all+1))
-		if err != nil {
-			return false, err
+		var entries []*outcome.Entry
+		if others != nil {
+			if entries, err = others(ctx, instant(after+1), instant(all+1)); err != nil {
+				return false, err
+			}
 		}
 		j.window(fires, rows, func(e *outcome.Entry) bool {
 			entries = append(entries, e)
@@ -66,12 +92,12 @@ func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*out
 		slices.SortStableFunc(entries, func(a, b *outcome.Entry) int { return a.FireTime.Compare(b.FireTime) })
 		for _, e := range entries {
 			if !tell(e) {
-				return false, failed
+				return false, nil
 			}
 		}
 		after = all
 	}
-	return v.listen(ctx, j, from, to, yield)
+	return true, nil
 }
 
 // book returns when the job had to fire, as far as that follows from its versions and

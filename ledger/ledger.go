@@ -89,7 +89,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 	}
 	shard := name.Shard(l.conn.Cluster().Shards)
 	ends := time.Now().Add(pageWithin)
-	p, err := l.readPosition(ctx, shard)
+	p, err := l.readPosition(ctx, shard, ingestWait)
 	if err != nil {
 		return nil, err
 	}

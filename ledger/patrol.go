@@ -65,7 +65,7 @@ func (p *Patrol) Round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, err := p.ledger.readPosition(ctx, -1)
+	at, err := p.ledger.readPosition(ctx, -1, ingestWait)
 	if err != nil {
 		return err
 	}

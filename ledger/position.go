@@ -44,8 +44,9 @@ const (
 	ingestPoll = 50 * time.Millisecond
 )
 
-// readPosition returns the position of one shard, or of all of them when shard is negative.
-func (l *Ledger) readPosition(ctx context.Context, shard int) (*position, error) {
+// readPosition returns the position of one shard, or of all of them when shard is negative. It waits no longer than
+// patience for ingest.
+func (l *Ledger) readPosition(ctx context.Context, shard int, patience time.Duration) (*position, error) {
 	p := &position{at: time.Now(), cursors: map[int]*journal.Cursor{}}
 	for n := range l.conn.Cluster().Shards {
 		if shard >= 0 && n != shard {
@@ -58,7 +59,7 @@ func (l *Ledger) readPosition(ctx context.Context, shard int) (*position, error)
 		p.cursors[n] = c
 	}
 	var err error
-	if p.ingested, err = l.ingested(ctx, shard); err != nil {
+	if p.ingested, err = l.ingested(ctx, shard, patience); err != nil {
 		return nil, err
 	}
 	stats, err := l.store.Stats(ctx)
@@ -89,12 +90,12 @@ func (l *Ledger) cursor(ctx context.Context, shard int) (*journal.Cursor, error)
 
 // Ingested reports whether the history has all records of runs that are stored by now. It waits for that,
 // but not longer than 3 s. The error is job.ErrUnavailable.
-func (l *Ledger) Ingested(ctx context.Context) (bool, error) { return l.ingested(ctx, -1) }
+func (l *Ledger) Ingested(ctx context.Context) (bool, error) { return l.ingested(ctx, -1, ingestWait) }
 
 // ingested reports whether the history has all records of the shard (of all, when it
 // is negative) that are stored by now: ingest removes a record once it has written it.
-// It waits for that, but not long.
-func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
+// It waits for that, but no longer than patience.
+func (l *Ledger) ingested(ctx context.Context, shard int, patience time.Duration) (bool, error) {
 	streams, subject := l.conn.Trigs(), bus.SubjectRecords
 	if shard >= 0 {
 		streams, subject = []string{l.conn.TrigOf(shard)}, bus.SubjectRecord(shard)
@@ -106,9 +107,9 @@ func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
 			return false, err
 		}
 	}
-	begun := time.Now()
+	until := time.Now().Add(patience)
 	for i, stream := range streams {
-		if is, err := l.ingestedOf(ctx, stream, subject, ends[i], begun); err != nil || !is {
+		if is, err := l.ingestedOf(ctx, stream, subject, ends[i], until); err != nil || !is {
 			return false, err
 		}
 	}
@@ -116,8 +117,8 @@ func (l *Ledger) ingested(ctx context.Context, shard int) (bool, error) {
 }
 
 // ingestedOf is ingested for the records of one stream that are stored up to last, by the word of a
-// leader that knows of last. It waits since begun.
-func (l *Ledger) ingestedOf(ctx context.Context, stream, subject string, last uint64, begun time.Time) (bool, error) {
+// leader that knows of last.
+func (l *Ledger) ingestedOf(ctx context.Context, stream, subject string, last uint64, until time.Time) (bool, error) {
 	look := time.NewTicker(ingestPoll)
 	defer look.Stop()
 	for {
@@ -127,7 +128,7 @@ func (l *Ledger) ingestedOf(ctx context.Context, stream, subject string, last ui
 			return false, err
 		case next == 0 || next > last:
 			return true, nil
-		case time.Since(begun) > ingestWait:
+		case time.Now().After(until):
 			return false, nil
 		}
 		select {

@@ -38,7 +38,7 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 	if err := checkRange(r.From, r.To); err != nil {
 		return nil, err
 	}
-	p, err := l.readPosition(ctx, name.Shard(l.conn.Cluster().Shards))
+	p, err := l.readPosition(ctx, name.Shard(l.conn.Cluster().Shards), ingestWait)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,6 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
-// wantedSpan bounds the range in which runs that no schedule asked for are looked at together.
-const wantedSpan = 6 * time.Hour
-
 // wantedCauses are those of runs that no schedule asked for. Tests of drafts are of no version that is kept.
 var wantedCauses = []job.Cause{job.CauseBackfill, job.CauseManual, job.CauseAPI, job.CauseParent, job.CauseRerun}
 
@@ -22,20 +19,9 @@ func (v Evidence) workflow() bool {
 	return slices.ContainsFunc(v.Versions, func(e *bus.JobEntry) bool { return len(e.Steps) > 0 })
 }
 
-// windowEnd returns up to where, in (after, upto], fires are looked at together at most.
-func (v Evidence) windowEnd(after, upto int64) int64 {
-	if v.workflow() {
-		return min(upto, after+wantedSpan.Milliseconds())
-	}
-	return upto
-}
-
 // wanted returns an entry for each run of a workflow with a fire time in [from, to) that no schedule asked for:
 // somebody has started or repeated it, or another job has.
 func (v Evidence) wanted(ctx context.Context, from, to time.Time) ([]*outcome.Entry, error) {
-	if !v.workflow() {
-		return nil, nil
-	}
 	rows, err := v.all(ctx, logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: wantedCauses, From: from, To: to, Limit: logstore.MaxRuns})
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
 	"github.com/carillon-scheduler/carillon/logstore/targets"
+	"github.com/carillon-scheduler/carillon/logstore/waits"
 	"github.com/carillon-scheduler/carillon/scheduler"
 	"github.com/carillon-scheduler/carillon/scheduler/orphans"
 	"github.com/carillon-scheduler/carillon/webapi"
@@ -141,10 +142,12 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 			return err
 		}
 		judge := targets.New(bulk, n.store)
+		awaited := waits.NewFinder(bulk, n.store, ledger.New(bulk, n.store, logstore.DefaultRetention()), log.With("component", "waits"))
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
 			c.chore(bulk, roleOrphans, orphansEvery, finder.Round, log),
 			c.chore(bulk, roleTargets, targetsEvery, judge.Round, log),
+			c.chore(bulk, roleWaits, waitsEvery, awaited.Round, log),
 			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, bulk, n.store, log) }, 3 * time.Second},
 			c.chore(bulk, rolePatrol, patrolEvery, patrol.Round, log))
 	}

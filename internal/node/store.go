@@ -113,6 +113,7 @@ const (
 	rolePatrol    = "role.patrol"    // audits the ledger
 	roleOrphans   = "role.orphans"   // ends runs of the history that nobody has
 	roleTargets   = "role.targets"   // finds jobs that miss their targets
+	roleWaits     = "role.waits"     // finds the runs for which steps wait
 )
 
 // lockRole waits for a lease and keeps it until unlock is called.
@@ -186,6 +187,7 @@ const (
 	orphansEvery = 20 * time.Second
 	patrolEvery  = 2 * time.Minute
 	targetsEvery = 5 * time.Minute
+	waitsEvery   = time.Second // between rounds, each of which looks for a minute
 )
 
 // chore returns the layer that does rounds of a chore, at once and then every so often, one node of

@@ -1,0 +1,13 @@
+// Package waits finds out whether the runs are there for which steps of workflows wait.
+//
+//	steps that wait, in the history ──┐
+//	fires that a job owed, the ledger ┼──▶ [Judge] ──▶ "met", with the runs, to the owner of the step's job
+//	their runs, and repeats of these ─┘
+//
+// A fire is met by a run of it that succeeded: the schedule's own, one that a backfill made, or a rerun. Fires that
+// a calendar excluded are not owed. All others are: one that was missed or skipped, or whose run failed, keeps the step
+// waiting, until somebody repeats it or the wait expires.
+//
+// The owner of the step alone decides; it is told again until it has. So one [Finder] of a cluster should be at work,
+// and two do no harm. While the history is away nothing is found, and steps wait longer.
+package waits
