@@ -1764,6 +1764,12 @@ type RetryStepRequest struct {
 	// Key Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one
 	Key  string `json:"key,omitempty"`
 	Note string `json:"note,omitempty"`
+
+	// Params Any JSON value of at most 64 KiB, instead of the parameters of the step, in this round only. No references in it are replaced. Needs the grant params
+	Params json.RawMessage `json:"params,omitempty"`
+
+	// SetParams Fields to change in the parameters of the step in this round, which must be an object; null removes a field
+	SetParams map[string]json.RawMessage `json:"set_params,omitempty"`
 }
 
 // Role Each role has all permissions of the one before it. An admin of all groups manages users and tokens.

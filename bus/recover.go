@@ -22,8 +22,10 @@ type RecoverRequest struct {
 	As job.Status `json:"as,omitempty"`
 	// Result is what a step returns that counts as succeeded.
 	Result json.RawMessage `json:"result,omitempty"`
-	By     string          `json:"by,omitempty"`
-	Note   string          `json:"note,omitempty"`
+	// GivenParams are for a step that is retried, in its next round.
+	GivenParams
+	By   string `json:"by,omitempty"`
+	Note string `json:"note,omitempty"`
 }
 
 // Validate returns an *InvalidError when r makes no sense.
@@ -37,6 +39,11 @@ func (r *RecoverRequest) Validate() error {
 		return &job.InvalidError{Field: "result", Reason: reason.TooManyBytes.With(len(r.Result), MaxResult)}
 	case len(r.Result) > 0 && !json.Valid(r.Result):
 		return &job.InvalidError{Field: "result", Reason: "must be JSON"}
+	case r.As != "" && !r.Nothing():
+		return &job.InvalidError{Field: "params", Reason: "are only for a step that is retried"}
+	}
+	if err := r.GivenParams.Validate(); err != nil {
+		return err
 	}
 	_, err := job.ParseRunID(string(r.ID))
 	return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
@@ -22,6 +23,8 @@ type Steps struct {
 	Stopped bool `json:"stopped,omitempty"`
 	// Rounds are how often steps were begun or decided, by name; see [job.RoundRunID]. Absent is once.
 	Rounds map[string]int `json:"rounds,omitempty"`
+	// Given are parameters of steps that are retried and have not begun, by name.
+	Given map[string]bus.GivenParams `json:"given,omitempty"`
 	// Waits are what steps have begun to wait for, by name.
 	Waits map[string]runlog.Wait `json:"waits,omitempty"`
 	// Signalled are the signals that came before their steps have begun to wait, by the step's name. What they brought is

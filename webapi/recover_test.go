@@ -7,6 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 func TestAStepIsRetriedOrResolvedByTheOwnerOfItsJob(t *testing.T) {
@@ -37,8 +38,30 @@ func TestAStepIsRetriedOrResolvedByTheOwnerOfItsJob(t *testing.T) {
 	if asked[1].As != job.StatusSucceeded || string(asked[1].Result) != `{"n":1}` || asked[2].ID != asked[0].ID {
 		t.Errorf("the owner is asked for %+v", asked[1:])
 	}
+	want[StepAccepted](w, http.StatusAccepted, "POST", path(alive.RunID, "retry"), `{"set_params":{"n":1,"old":null}}`)
+	want[StepAccepted](w, http.StatusAccepted, "POST", path(alive.RunID, "retry"), `{"params":[1]}`)
+	if string(asked[3].SetParams["n"]) != `1` || string(asked[3].SetParams["old"]) != `null` || string(asked[4].Params) != `[1]` {
+		t.Errorf("the owner is asked for %+v", asked[3:])
+	}
+	w.problem(400, "invalid", "POST", path(alive.RunID, "retry"), `{"params":1,"set_params":{"n":1}}`, "set_params")
 	w.problem(400, "invalid", "POST", path(alive.RunID, "resolve"), `{"as":"failed"}`, "as")
 	w.problem(409, "conflict", "POST", path(over.RunID, "retry"), `{}`, "has ended already")
 	refuse = "tell, which follows a, is running: wait for it or cancel it"
 	w.problem(409, "conflict", "POST", path(alive.RunID, "retry"), `{}`, refuse)
+}
+
+func TestWhoMayNotSeeParametersRetriesAStepWithItsOwn(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	blind := ann.person("blind", rights.Access{Role: rights.Admin, Group: "billing", Grants: []rights.Grant{}})
+	want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), "a"), ann.headers()...)
+	owner(g.world, bus.VerbRecover, func(r bus.RecoverRequest) (bus.TriggerReply, error) {
+		return bus.TriggerReply{RunID: r.ID, Status: r.Status(), Round: 2}, nil
+	})
+	alive := begun("billing/flow", noon)
+	g.history(alive)
+	path := "/api/v1/runs/" + string(alive.RunID) + "/steps/a/retry"
+	g.problemWith(blind.headers(), 403, "forbidden", "POST", path, `{"params":1}`, "grant params")
+	g.problemWith(blind.headers(), 403, "forbidden", "POST", path, `{"set_params":{"n":1}}`, "grant params")
+	want[StepAccepted](g.world, http.StatusAccepted, "POST", path, `{}`, blind.headers()...)
 }

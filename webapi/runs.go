@@ -178,7 +178,9 @@ func (h *runHandlers) RetryStep(ctx context.Context, r RetryStepRequestObject) (
 	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {
 		return nil, err
 	}
-	accepted, err := h.runs.Recover(ctx, r.RunID, r.Body.Key, bus.RecoverRequest{Step: r.Step, Note: r.Body.Note})
+	accepted, err := h.runs.Recover(ctx, r.RunID, r.Body.Key, bus.RecoverRequest{
+		Step: r.Step, Note: r.Body.Note, GivenParams: bus.GivenParams{Params: r.Body.Params, SetParams: r.Body.SetParams},
+	})
 	return &accepted, err
 }
 

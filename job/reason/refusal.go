@@ -15,6 +15,8 @@ var (
 	RunIsEnding         = One{refuse("run_is_ending", "run {run_id:word} is being ended; rerun it when it has ended")}
 	NoSuchStep          = One{refuse("no_such_step", "the run has no step {step:word}")}
 	StepNotRecoverable  = Two{refuse("step_not_recoverable", "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved")}
+	StepPassesNone      = One{refuse("step_passes_none", "step {step:word} passes no parameters to the job that it calls: give all of them, not some")}
+	StepsGivenTooLarge  = Two{refuse("steps_given_too_large", "parameters of steps that are retried and have not begun have {bytes:number} bytes; at most {most:number} are kept: wait until they begin")}
 	StepFollowerRuns    = Two{refuse("step_follower_runs", "{follower:word}, which follows {step:word}, is running: wait for it or cancel it")}
 	StepResultGone      = One{refuse("step_result_gone", "the result of step {step:word} is not kept any more; rerun from that step")}
 	StepResultsTooLarge = Two{refuse("step_results_too_large", "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on")}

@@ -70,10 +70,10 @@ func (st *steps) call(b *builder, a *watchedRun, i int) {
 
 // callParams returns the parameters that step i passes to the job that it calls; none if it has none.
 func (p *runSteps) callParams(a *watchedRun, i int) (json.RawMessage, error) {
-	if len(p.def.Steps[i].Body.Params) == 0 {
+	if g := p.ending.Given[p.def.graph.Step(i).Name]; len(p.def.Steps[i].Body.Params) == 0 && g.Nothing() {
 		return nil, nil
 	}
-	params, err := p.fill(a, p.def.Steps[i].Body.Params)
+	params, err := p.stepParams(a, i)
 	if err == nil && len(params) > job.MaxParams {
 		err = errors.New(reason.StepParamsTooLarge.With(len(params), job.MaxParams))
 	}

@@ -52,6 +52,9 @@ func (q *Requests) recoverable(r *bus.RecoverRequest) (a *watchedRun, i int, why
 	case p.kept()+len(r.Result) > maxResults:
 		return nil, 0, reason.StepResultTooLarge.With(p.kept()+len(r.Result), maxResults)
 	}
+	if why := p.mayGive(i, &r.GivenParams); why != "" {
+		return nil, 0, why
+	}
 	if _, busy, ok := p.def.graph.Reset(i, p.stopped(), slices.Clone(p.states)); !ok {
 		return nil, 0, reason.StepFollowerRuns.With(p.def.graph.Step(busy).Name, r.Step)
 	}
@@ -100,6 +103,7 @@ func (st *steps) recover(b *builder, a *watchedRun, i int, r *bus.RecoverRequest
 	if p.states[i] = workflow.Waiting; r.As != "" {
 		p.states[i] = stateOf[r.As]
 	}
+	p.give(i, &r.GivenParams)
 	o := b.record.addRun(a.job, a.stepAttempt(i), r.Status(), r.Text())
 	o.By, o.Result = r.By, r.Result
 	b.record.size += len(r.Result)
@@ -127,5 +131,7 @@ func (p *runSteps) nextRound(i int) {
 	if p.ending.Rounds == nil {
 		p.ending.Rounds = map[string]int{}
 	}
-	p.ending.Rounds[p.def.graph.Step(i).Name] = p.round(i) + 1
+	name := p.def.graph.Step(i).Name
+	p.ending.Rounds[name] = p.round(i) + 1
+	delete(p.ending.Given, name)
 }

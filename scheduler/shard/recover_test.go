@@ -2,8 +2,10 @@ package shard
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -72,6 +74,127 @@ func TestAFailedStepIsRetriedWhileOthersRun(t *testing.T) {
 	f.wantOver()
 	_, err = f.recover(run, "load", "3", "", "")
 	f.wantRefused(err, "is not alive")
+}
+
+// retryWith asks to retry a step with other parameters.
+func (f *flow) retryWith(run job.RunID, step, key string, p bus.GivenParams) error {
+	f.t.Helper()
+	_, err := f.m.Requests.Recover(bus.RecoverRequest{ID: job.RetryRunID(run, step+key), RunID: run, Job: "g/a", Step: step, By: "ann", GivenParams: p})
+	f.goOn()
+	return err
+}
+
+func fields(text string) bus.GivenParams {
+	var set map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &set); err != nil {
+		panic(err)
+	}
+	return bus.GivenParams{SetParams: set}
+}
+
+func TestAStepIsRetriedWithOtherParameters(t *testing.T) {
+	f := newFlow(t, after("a"), with(after("b", "a"), params(`{"path":"${results.a.path}","day":"x","old":1}`)), after("plain", "a"), after("long"))
+	f.fire(func(v *job.Version) { v.Params = json.RawMessage(`{"region":"eu"}`) })
+	run := f.out["a"].ParentRun
+	f.ends("a", job.StatusSucceeded, `{"path":"/a"}`)
+	f.ends("b", job.StatusFailed, ``)
+	if err := f.retryWith(run, "b", "1", fields(`{"day":"y","old":null}`)); err != nil {
+		t.Fatal(err)
+	}
+	f.wantParams("b", `{"day":"y","path":"/a"}`)
+	f.ends("b", job.StatusFailed, ``)
+	if err := f.retryWith(run, "b", "2", bus.GivenParams{Params: json.RawMessage(`["${results.a.path}"]`)}); err != nil {
+		t.Fatal(err)
+	}
+	f.wantParams("b", `["${results.a.path}"]`)
+	f.ends("b", job.StatusFailed, ``)
+	if err := f.retryWith(run, "b", "3", bus.GivenParams{}); err != nil {
+		t.Fatal(err)
+	}
+	f.wantParams("b", `{"day":"x","old":1,"path":"/a"}`)
+	f.ends("b", job.StatusSucceeded, ``)
+	f.ends("plain", job.StatusFailed, ``)
+	if err := f.retryWith(run, "plain", "1", fields(`{"n":9007199254740993}`)); err != nil {
+		t.Fatal(err)
+	}
+	f.wantParams("plain", `{"n":9007199254740993,"region":"eu"}`)
+	f.ends("plain", job.StatusSucceeded, ``)
+	f.ends("long", job.StatusSucceeded, ``)
+	f.wantOver()
+}
+
+func TestParametersOfARetryOutliveTheOwner(t *testing.T) {
+	again := with(after("b"), func(s *job.Step) { s.Retry = &job.Retry{Limit: 1, Delay: job.Duration(time.Minute)} })
+	f := newFlow(t, again, after("c", "a"), after("a"))
+	f.fire(func(v *job.Version) { v.OnFailure, v.AtOnce = job.FailureStops, 2 })
+	run := f.out["a"].ParentRun
+	f.wantOut("a", "b")
+	f.m.PutRoom(&Room{Full: map[string]bool{"g": true}}, noon.Add(f.now).UnixMilli())
+	f.ends("a", job.StatusFailed, ``)
+	if err := f.retryWith(run, "a", "1", fields(`{"x":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	f.wantOut("b") // a has no room
+	if err := f.retryWith(run, "a", "2", fields(`{"x":2}`)); err == nil {
+		t.Error("it is retried while it waits for room")
+	}
+	f.succeed()
+	f.wantParams("a", `{"x":1}`)
+	f.ends("a", job.StatusSucceeded, ``)
+	f.ends("c", job.StatusFailed, ``)
+	if err := f.retryWith(run, "c", "1", fields(`{"x":3}`)); err != nil {
+		t.Fatal(err)
+	}
+	f.wantParams("c", `{"x":3}`)
+	f.ends("c", job.StatusSucceeded, ``)
+
+	f.ends("b", job.StatusFailed, ``)
+	f.now += 2 * time.Minute
+	f.goOn()
+	f.ends("b", job.StatusFailed, ``)
+	f.wantOver()
+}
+
+func TestAttemptsOfARetryKeepItsParameters(t *testing.T) {
+	f := newFlow(t, with(after("a"), func(s *job.Step) { s.Retry = &job.Retry{Limit: 1, Delay: job.Duration(time.Minute)} }), after("long"))
+	f.fire()
+	run := f.out["a"].ParentRun
+	f.ends("a", job.StatusFailed, ``)
+	f.now += 2 * time.Minute
+	f.goOn()
+	f.ends("a", job.StatusFailed, ``)
+	if err := f.retryWith(run, "a", "1", fields(`{"x":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	f.ends("a", job.StatusFailed, ``)
+	f.succeed()
+	f.now += 4 * time.Minute
+	f.goOn()
+	f.wantParams("a", `{"x":1}`)
+	f.ends("a", job.StatusSucceeded, ``)
+	f.ends("long", job.StatusSucceeded, ``)
+	f.wantOver()
+}
+
+func TestParametersOfARetryAreRefused(t *testing.T) {
+	call := with(after("call", "list"), func(s *job.Step) { s.Task, s.Call = job.Task{}, "h/none" })
+	f := newFlow(t, with(after("list"), params(`[1]`)), call, after("long"))
+	f.fire(func(v *job.Version) { v.OnFailure = job.FailureStops })
+	run := f.out["long"].ParentRun
+	f.ends("list", job.StatusFailed, ``)
+	f.wantRefused(f.retryWith(run, "long", "1", fields(`{"x":1}`)), "step long is running")
+	f.wantRefused(f.retryWith(run, "call", "1", fields(`{"x":1}`)), "step call passes no parameters to the job that it calls: give all of them, not some")
+	f.wantRefused(f.retryWith(run, "call", "1", bus.GivenParams{Params: json.RawMessage(`1`), SetParams: map[string]json.RawMessage{"x": nil}}), "set_params")
+	f.wantRefused(f.retryWith(run, "call", "1", bus.GivenParams{Params: json.RawMessage(`{`)}), "params")
+	long := json.RawMessage(fmt.Sprintf("%q", strings.Repeat("x", job.MaxParams)))
+	f.wantRefused(f.retryWith(run, "call", "1", bus.GivenParams{Params: long}), "at most 65536 are passed on")
+	f.said = nil
+	if err := f.retryWith(run, "list", "1", fields(`{"x":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	f.wantSaid("list queued: retried by ann", "call queued: it is decided again, as step list was retried or resolved",
+		"list failed: its parameters cannot be computed: they are no object, so no field of them can be changed",
+		"call cancelled: step list ended badly, after which no further step begins")
 }
 
 func TestARetryLiftsTheStop(t *testing.T) {

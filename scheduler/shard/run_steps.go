@@ -129,7 +129,7 @@ func (p *runSteps) body(a *watchedRun, i int) (body, error) {
 	if t.Task, err = t.Task.At(fire, p.def.zone); err != nil {
 		return body{}, err
 	}
-	if t.Params, err = p.fill(a, t.Params); err != nil {
+	if t.Params, err = p.stepParams(a, i); err != nil {
 		return body{}, err
 	}
 	if n := len(t.Params); n > job.MaxParams {
@@ -140,7 +140,7 @@ func (p *runSteps) body(a *watchedRun, i int) (body, error) {
 	return of, err
 }
 
-// fill returns the parameters of a step as it gets them.
+// fill replaces the references in parameters; without any, they are those of the run.
 func (p *runSteps) fill(a *watchedRun, params json.RawMessage) (json.RawMessage, error) {
 	if len(params) == 0 {
 		return p.params, nil
@@ -261,6 +261,7 @@ func (p *runSteps) result(a *watchedRun) (json.RawMessage, error) {
 
 // deferred returns the item that says how far the run has come.
 func (p *runSteps) deferred(a *watchedRun) *journal.Deferred {
+	p.dropGiven()
 	s := p.ending
 	letters := make([]byte, len(p.states))
 	for i, state := range p.states {

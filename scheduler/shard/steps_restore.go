@@ -47,7 +47,7 @@ func (st *steps) restore(d *journal.Deferred, seq uint64) {
 	}
 	st.items.release(p.item)
 	p.item, p.ending = i, *d.Steps
-	p.ending.States, p.ending.Rounds = "", maps.Clone(d.Steps.Rounds)
+	p.ending.States, p.ending.Rounds, p.ending.Given = "", maps.Clone(d.Steps.Rounds), maps.Clone(d.Steps.Given)
 	for k := range p.states {
 		p.states[k] = workflow.State(d.Steps.States[k])
 		if r := p.results[k]; r != nil && r.item == nil && p.states[k] != workflow.Taken {

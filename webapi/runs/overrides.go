@@ -1,12 +1,9 @@
 package runs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/carillon-scheduler/carillon/api"
@@ -43,8 +40,9 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 		if len(base) == 0 {
 			base = version.Params
 		}
-		if request.Params, err = changeParams(base, wish.SetParams); err != nil {
-			return err
+		var ok bool
+		if request.Params, ok = job.ChangeParams(base, wish.SetParams); !ok {
+			return job.Invalid("set_params", "changes fields of an object, and the run's parameters are none; give params instead")
 		}
 	default:
 		request.Params = given.Params
@@ -54,22 +52,6 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 		return &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
 	}
 	return rs.view.CheckGiven(ctx, &version.Job, request.Params)
-}
-
-// changeParams returns an object with some of its fields changed, and those without
-// that are to be null.
-func changeParams(params json.RawMessage, set map[string]json.RawMessage) (json.RawMessage, error) {
-	fields := map[string]json.RawMessage{}
-	if len(params) > 0 && json.Unmarshal(params, &fields) != nil || fields == nil {
-		return nil, job.Invalid("set_params", "changes fields of an object, and the run's parameters are none; give params instead")
-	}
-	maps.Copy(fields, set)
-	maps.DeleteFunc(fields, func(_ string, v json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(v), []byte("null")) })
-	data, err := json.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("encode params: %w", err)
-	}
-	return data, nil
 }
 
 // overrides returns what a run was given in the place of its job's own. Of a child that is

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -23,6 +24,12 @@ func (rs *Runs) Recover(ctx context.Context, run, key string, request bus.Recove
 	of := &attempts[0]
 	if of.RunStatus().Final() {
 		return none, problem.Explain(job.ErrConflict, reason.RunEnded.With(of.RunID, of.Status))
+	}
+	if !request.Nothing() && !access.Who(ctx).Access.Sees(rights.Params, of.Job.Group()) {
+		return none, problem.Explain(problem.ErrForbidden, reason.NeedsParams.With(of.Job.Group()))
+	}
+	if err := request.GivenParams.Validate(); err != nil {
+		return none, err
 	}
 	if key == "" {
 		key = string(job.NewRunID(time.Now()))

@@ -5349,6 +5349,12 @@ export interface components {
             key?: string;
         };
         RetryStepRequest: {
+            /** @description Any JSON value of at most 64 KiB, instead of the parameters of the step, in this round only. No references in it are replaced. Needs the grant params */
+            params?: unknown;
+            /** @description Fields to change in the parameters of the step in this round, which must be an object; null removes a field */
+            set_params?: {
+                [key: string]: unknown;
+            };
             note?: string;
             /** @description Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one */
             key?: string;

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/internal/cli/clitest"
+	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 func TestARerunOfAWorkflowDoesTheStepsOfTheVersionThatItNames(t *testing.T) {
@@ -52,6 +54,46 @@ func TestARerunOfAWorkflowDoesTheStepsOfTheVersionThatItNames(t *testing.T) {
 	check("same", version, 1, steps, "a succeeded, b succeeded")
 	_, version, steps = run("rerun", id, "--version", "latest")
 	check("latest", version, 2, steps, "a succeeded, c succeeded")
+}
+
+const workflowToRetry = `
+job: default/again
+params: {n: 1, x: "a"}
+steps:
+  - {step: one, task: {shell: 'echo "$CARILLON_PARAMS"; test "$CARILLON_PARAMS" = "{\"n\":2,\"x\":\"a\"}"'}}
+  - {step: long, task: {shell: "sleep 60"}}
+`
+
+func TestAStepIsRetriedWithAnotherParameter(t *testing.T) {
+	s := clitest.New(t)
+	s.Want("created  job  default/again\n1 created\n", workflowToRetry, "apply", "-f", "-")
+	_, id, _ := s.Run("", "run", "default/again")
+	id = strings.TrimSpace(id)
+	await := func(state string) {
+		t.Helper()
+		for begun := time.Now(); ; {
+			var steps client.RunSteps
+			code, out, errOut := s.Run("", "get", "steps", id, "-o", "json")
+			if err := json.Unmarshal([]byte(out), &steps); code == 0 && err == nil && string(steps.Steps[0].State) == state {
+				return
+			}
+			if time.Since(begun) > time.Minute {
+				t.Fatalf("the step is not %s: exit code %d: %s %s", state, code, out, errOut)
+			}
+		}
+	}
+	await("failed")
+	code, _, errOut := s.Run("", "retry", id, "one", "--param", "n")
+	if code != 2 || !strings.Contains(errOut, "--param n must be KEY=VALUE") {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+	if code, _, errOut := s.Run("", "retry", id, "one", "--param", "n=2"); code != 0 {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+	await("succeeded")
+	if code, _, errOut := s.Run("", "cancel", id); code != 0 {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
 }
 
 func TestARerunFromAStepOfNoNameIsRefused(t *testing.T) {

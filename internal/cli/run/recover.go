@@ -16,19 +16,26 @@ import (
 
 func newRetryCommand() *cobra.Command {
 	var note string
+	var given givenParams
 	cmd := &cobra.Command{
 		Use:   "retry RUN STEP",
 		Short: "Retry a failed step of a workflow that is running",
 		Long: "Retry a step that failed or was cancelled while its workflow is running, and the steps that\n" +
 			"follow it. It fails while one of those is running. Rerun a workflow that has finished with\n" +
 			"\"carillon rerun RUN --failed\".",
-		Example: "  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d load --note \"disk freed\"",
-		Args:    cobra.ExactArgs(2),
+		Example: "  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d load --note \"disk freed\"\n" +
+			"  carillon retry 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d load --param batch=100",
+		Args: cobra.ExactArgs(2),
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&note, "note", "", "a `note` for the history and the audit log")
+	given.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		request := client.RetryStepRequest{Note: note, Key: string(job.NewRunID(time.Now()))}
+		params, set, err := given.read()
+		if err != nil {
+			return cli.Usage(err)
+		}
+		request := client.RetryStepRequest{Params: params, SetParams: set, Note: note, Key: string(job.NewRunID(time.Now()))}
 		return recoverStep(r, cmd, args, func(api *client.API, id, step string) (client.StepAccepted, error) {
 			return client.Read[client.StepAccepted](api.RetryStep(cmd.Context(), id, step, nil, request))
 		})

@@ -2,10 +2,7 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,8 +15,9 @@ import (
 )
 
 func newRerunCommand() *cobra.Command {
-	var version, params string
-	var set, labels, from []string
+	var version string
+	var labels, from []string
+	var given givenParams
 	var failed, wait, follow bool
 	var c selection.Runs
 	cmd := &cobra.Command{
@@ -43,14 +41,12 @@ func newRerunCommand() *cobra.Command {
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&version, "version", string(client.RerunRequestVersionLatest), "`version` of the job: latest, or same as the old run")
-	cmd.Flags().StringVar(&params, "params", "", "override the parameters with this `JSON` value")
-	cmd.Flags().StringArrayVar(&set, "param", nil, "override a `field` of the parameters, KEY=VALUE; VALUE is JSON or text")
+	given.flags(cmd)
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "a `label` that the instance must have, KEY=VALUE; overrides all labels of the run")
 	cmd.Flags().BoolVar(&failed, "failed", false, "rerun only pieces or steps that did not succeed")
 	cmd.Flags().StringSliceVar(&from, "from-step", nil, "rerun this `step` of a workflow, and those that follow it; can be repeated")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the run has finished")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "stream the logs of the run until it has finished")
-	cmd.MarkFlagsMutuallyExclusive("params", "param")
 	cmd.MarkFlagsMutuallyExclusive("failed", "from-step")
 	c.Flags(cmd)
 	cli.Complete(cmd, "version", string(client.RerunRequestVersionLatest), string(client.RerunRequestVersionSame))
@@ -83,13 +79,7 @@ func newRerunCommand() *cobra.Command {
 		if failed {
 			request.Pieces = client.RerunRequestPiecesFailed
 		}
-		if params != "" {
-			if !json.Valid([]byte(params)) {
-				return cli.Usage(fmt.Errorf("--params %q must be JSON, such as '{\"month\": \"2026-02\"}' or '\"text\"'", params))
-			}
-			request.Params = json.RawMessage(params)
-		}
-		if request.SetParams, err = paramFields(set); err != nil {
+		if request.Params, request.SetParams, err = given.read(); err != nil {
 			return cli.Usage(err)
 		}
 		if request.Labels, err = job.ParseLabels(labels); err != nil {
@@ -129,29 +119,4 @@ func requestRerun(ctx context.Context, api *client.API, id job.RunID, request cl
 			return client.Read[client.RunAccepted](api.RerunRun(ctx, string(id), nil, request))
 		})
 	})
-}
-
-// paramFields reads KEY=VALUE of each of the texts. A value is JSON if it can be, else
-// text.
-func paramFields(texts []string) (map[string]json.RawMessage, error) {
-	if len(texts) == 0 {
-		return nil, nil
-	}
-	fields := map[string]json.RawMessage{}
-	for _, text := range texts {
-		key, value, ok := strings.Cut(text, "=")
-		if !ok || key == "" {
-			return nil, errors.New("--param " + text + " must be KEY=VALUE")
-		}
-		if json.Valid([]byte(value)) {
-			fields[key] = json.RawMessage(value)
-			continue
-		}
-		data, err := json.Marshal(value)
-		if err != nil {
-			return nil, fmt.Errorf("--param %s: %w", text, err)
-		}
-		fields[key] = data
-	}
-	return fields, nil
 }

@@ -73,6 +73,8 @@ export const refusals = {
   run_is_ending: "run {run_id:word} is being ended; rerun it when it has ended",
   no_such_step: "the run has no step {step:word}",
   step_not_recoverable: "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved",
+  step_passes_none: "step {step:word} passes no parameters to the job that it calls: give all of them, not some",
+  steps_given_too_large: "parameters of steps that are retried and have not begun have {bytes:number} bytes; at most {most:number} are kept: wait until they begin",
   step_follower_runs: "{follower:word}, which follows {step:word}, is running: wait for it or cancel it",
   step_result_gone: "the result of step {step:word} is not kept any more; rerun from that step",
   step_results_too_large: "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on",
