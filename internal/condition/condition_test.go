@@ -80,7 +80,7 @@ func TestTheStepsOfAnExpressionAreKnown(t *testing.T) {
 
 func TestTheWordsComparedWithAStatusAreKnown(t *testing.T) {
 	for text, want := range map[string]string{
-		`status.a == "suceeded"`:                                        "13 suceeded",
+		`status.a == "succeed"`:                                         "13 succeed",
 		`"x" != status["a"] && params.y == "z"`:                         "1 x",
 		`status.a in ["failed", params.x, "lots"] || true`:              "14 failed, 34 lots",
 		`"x" in [status.a] || results.a == "x"`:                         "",
