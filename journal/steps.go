@@ -21,6 +21,9 @@ type Steps struct {
 	Force  bool       `json:"force,omitempty"`
 	// Stopped says that a step has ended badly after which no other may begin.
 	Stopped bool `json:"stopped,omitempty"`
+	// StoppedSteps are the steps that this has cancelled, by their places in States. A retry lifts the stop, and
+	// has them decided again.
+	StoppedSteps []int `json:"stopped_steps,omitempty"`
 	// Rounds are how often steps were begun or decided, by name; see [job.RoundRunID]. Absent is once.
 	Rounds map[string]int `json:"rounds,omitempty"`
 	// Given are parameters of steps that are retried and have not begun, by name.
@@ -47,6 +50,11 @@ func (s *Steps) check() error {
 	for _, letter := range []byte(s.States) {
 		if !workflow.State(letter).Known() {
 			return &job.InvalidError{Field: "steps.states", Reason: fmt.Sprintf("has %q, which is no state of a step", letter)}
+		}
+	}
+	for _, i := range s.StoppedSteps {
+		if i < 0 || i >= len(s.States) {
+			return &job.InvalidError{Field: "steps.stopped_steps", Reason: fmt.Sprintf("has %d, which is the place of no step", i)}
 		}
 	}
 	return nil

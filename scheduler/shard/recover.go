@@ -55,7 +55,7 @@ func (q *Requests) recoverable(r *bus.RecoverRequest) (a *watchedRun, i int, why
 	if why := p.mayGive(i, &r.GivenParams); why != "" {
 		return nil, 0, why
 	}
-	if _, busy, ok := p.def.graph.Reset(i, p.stopped(), slices.Clone(p.states)); !ok {
+	if _, busy, ok := p.def.graph.Reset(i, p.ending.StoppedSteps, slices.Clone(p.states)); !ok {
 		return nil, 0, reason.StepFollowerRuns.With(p.def.graph.Step(busy).Name, r.Step)
 	}
 	return a, i, ""
@@ -78,21 +78,11 @@ func (q *Requests) recover(b *builder) {
 	}
 }
 
-// stopped returns the steps that a bad end has cancelled, as far as that is known: a retry lifts the stop.
-func (p *runSteps) stopped() (cancelled []int) {
-	for i, s := range p.states {
-		if p.ending.Stopped && s == workflow.Cancelled {
-			cancelled = append(cancelled, i)
-		}
-	}
-	return cancelled
-}
-
 // recover retries or resolves step i of a run. The steps that follow it are decided again.
 func (st *steps) recover(b *builder, a *watchedRun, i int, r *bus.RecoverRequest) {
 	p := a.steps
-	reset, _, _ := p.def.graph.Reset(i, p.stopped(), p.states)
-	p.ending.Stopped = false
+	reset, _, _ := p.def.graph.Reset(i, p.ending.StoppedSteps, p.states)
+	p.ending.Stopped, p.ending.StoppedSteps = false, nil
 	for _, k := range append(reset, i) {
 		if old := p.results[k]; old != nil {
 			st.items.release(old.item)

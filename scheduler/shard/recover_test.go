@@ -216,6 +216,56 @@ func TestARetryLiftsTheStop(t *testing.T) {
 	f.wantOver()
 }
 
+// cancelStep has a step cancelled by a person while an executor has it.
+func (f *flow) cancelStep(step string) {
+	f.t.Helper()
+	if !f.m.Cancels.Condemn(f.out[step], "cancelled by bob") {
+		f.t.Fatalf("step %s is not cancelled", step)
+	}
+	f.goOn()
+	f.ends(step, job.StatusCancelled, ``)
+}
+
+func TestARetryLeavesAloneWhatAPersonHasCancelled(t *testing.T) {
+	f := newFlow(t, after("a"), after("before"), after("later"), after("out"), after("next", "a"), after("other", "out"))
+	f.fire(func(v *job.Version) { v.OnFailure = job.FailureStops })
+	run := f.out["a"].ParentRun
+	f.cancelStep("before")
+	f.ends("a", job.StatusFailed, ``)
+	f.cancelStep("later")
+	f.succeed()
+	f.said = nil
+	if _, err := f.recover(run, "a", "1", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	f.wantOut("a", "out")
+	f.wantSaid("a queued: retried by ann; disk freed",
+		"next queued: it is decided again, as step a was retried or resolved", "other queued: it is decided again, as step a was retried or resolved")
+	f.ends("a", job.StatusSucceeded, ``)
+	f.ends("out", job.StatusSucceeded, ``)
+	f.ends("next", job.StatusSucceeded, ``)
+	f.ends("other", job.StatusSucceeded, ``)
+	f.wantSaid("run cancelled: 2 of 6 steps were cancelled: before, later")
+	f.wantOver()
+}
+
+func TestARetryDecidesAgainWhatTheStopHasKilled(t *testing.T) {
+	f := newFlow(t, after("a"), after("before"), after("killed"), after("long"), after("other", "killed"))
+	f.fire(func(v *job.Version) { v.OnFailure = job.FailureCancels })
+	run := f.out["a"].ParentRun
+	f.cancelStep("before")
+	f.ends("a", job.StatusFailed, ``)
+	f.ends("killed", job.StatusCancelled, ``)
+	f.succeed()
+	f.said = nil
+	if _, err := f.recover(run, "a", "1", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	f.wantOut("a", "killed", "long")
+	f.wantSaid("a queued: retried by ann; disk freed", "killed queued: it is decided again, as step a was retried or resolved",
+		"other queued: it is decided again, as step a was retried or resolved")
+}
+
 func TestWhatIsResolvedReturnsAResult(t *testing.T) {
 	f := newFlow(t, after("a"), after("b"), with(after("c", "a"), params(`{"n":"${results.a.n}"}`)))
 	f.fire()

@@ -232,6 +232,9 @@ func (st *steps) ended(b *builder, s *watchedRun, status job.Status, result json
 	p := a.steps
 	delete(p.out, i)
 	p.states[i] = stateOf[status]
+	if status == job.StatusCancelled && p.kills(i) && s.cancelled == "" { // no person has
+		p.ending.StoppedSteps = append(p.ending.StoppedSteps, i)
+	}
 	if status == job.StatusSucceeded && len(result) > 0 && p.needed(i) {
 		if n := p.kept() + len(result); n > maxResults {
 			p.states[i] = workflow.Failed
@@ -261,7 +264,7 @@ func (st *steps) stopAfter(b *builder, a *watchedRun, i int) bool {
 	}
 	p.ending.Stopped = true
 	why := reason.StepStopped.With(p.def.graph.Step(i).Name)
-	st.callOffWaiting(b, a, why)
+	p.ending.StoppedSteps = st.callOffWaiting(b, a, why)
 	if p.def.OnFailure == job.FailureCancels {
 		st.kill(b, a, why)
 	}
@@ -329,13 +332,15 @@ func (st *steps) callOff(b *builder, a *watchedRun, status job.Status, why strin
 	st.settle(b, a, nil)
 }
 
-// callOffWaiting cancels the steps that have not begun.
-func (st *steps) callOffWaiting(b *builder, a *watchedRun, why string) {
+// callOffWaiting cancels the steps that have not begun, and returns them.
+func (st *steps) callOffWaiting(b *builder, a *watchedRun, why string) (cancelled []int) {
 	p := a.steps
-	for _, i := range p.def.graph.Cancel(p.states, p.ending.Force) {
+	cancelled = p.def.graph.Cancel(p.states, p.ending.Force)
+	for _, i := range cancelled {
 		b.record.addRun(a.job, a.stepAttempt(i), job.StatusCancelled, why)
 	}
 	st.changed(b, a)
+	return cancelled
 }
 
 // kill has the steps killed that are with the executors, but for finally steps that may go on. Those that
@@ -358,13 +363,18 @@ func (st *steps) kill(b *builder, a *watchedRun, why string) {
 	}
 }
 
+// kills reports whether the bad end of another step ends step i, although it has begun.
+func (p *runSteps) kills(i int) bool {
+	return p.ending.Stopped && p.def.OnFailure == job.FailureCancels && !p.def.graph.Step(i).Finally
+}
+
 // stops returns why the run of a step is to have no further attempt, or "".
 func (a *watchedRun) stops() string {
 	p := a.of.steps
 	switch {
 	case p.calledOff(a.index):
 		return cmp.Or(p.ending.Reason, reason.WorkflowDeleted.String())
-	case p.ending.Stopped && p.def.OnFailure == job.FailureCancels && !p.def.graph.Step(a.index).Finally:
+	case p.kills(a.index):
 		return reason.Cancelled.String()
 	}
 	return ""

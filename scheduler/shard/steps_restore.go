@@ -2,6 +2,7 @@ package shard
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job/workflow"
@@ -47,6 +48,7 @@ func (st *steps) restore(d *journal.Deferred, seq uint64) {
 	}
 	st.items.release(p.item)
 	p.item, p.ending = i, *d.Steps
+	p.ending.StoppedSteps = slices.Clone(d.Steps.StoppedSteps)
 	p.ending.States, p.ending.Rounds, p.ending.Given = "", maps.Clone(d.Steps.Rounds), maps.Clone(d.Steps.Given)
 	for k := range p.states {
 		p.states[k] = workflow.State(d.Steps.States[k])
