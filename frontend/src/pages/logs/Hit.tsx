@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { ChevronsUpDown } from "lucide-react";
 import { memo, useState } from "react";
 import { linesAround } from "@/api/runs";
-import type { LogLine } from "@/api/schema.gen";
+import type { LogHit, LogLine } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { JobName } from "@/components/JobName";
 import { GroupDot } from "@/components/TaskIcon";
@@ -24,7 +24,7 @@ const around = 5;
 const classes: Record<string, string> = { warn: " w", error: " e", debug: " d" };
 
 interface HitProps {
-  line: LogLine;
+  line: LogHit;
   terms: Term[];
   /** The line above is of another run. */
   first: boolean;
@@ -47,6 +47,16 @@ export const Hit = memo(function Hit({ line, terms, first, onJob }: HitProps) {
           <Link to="/runs/$runId" params={{ runId: line.run_id }} className="mono mut">
             {shortId(line.run_id)}
           </Link>
+          {line.step && line.workflow_run_id && (
+            <Link
+              to="/runs/$runId"
+              params={{ runId: line.workflow_run_id }}
+              search={{ step: line.step }}
+              className="link"
+            >
+              {t.steps.ofRun(line.step, shortId(line.workflow_run_id))}
+            </Link>
+          )}
           <span className="mut">{f.short(line.at, now)}</span>
           <Button small look="ghost" className="right" onClick={() => onJob(line.job)}>
             {t.logs.onlyJob}

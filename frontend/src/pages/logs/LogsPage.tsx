@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { FileSearch, Radio, SearchX, Square } from "lucide-react";
 import { useMemo } from "react";
 import { type LogFilter, logCounts, logSearch, logTail } from "@/api/logs";
-import type { LogLine } from "@/api/schema.gen";
+import type { LogHit } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
@@ -37,7 +37,7 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** So many lines are on the page while one follows what is printed. */
 const mostTailed = 500;
-const nameOf = (l: LogLine) => `${l.run_id}.${l.attempt}.${l.broadcast_index ?? ""}.${l.seq}`;
+const nameOf = (l: LogHit) => `${l.run_id}.${l.attempt}.${l.broadcast_index ?? ""}.${l.seq}`;
 
 /** What all runs print, by words. Each line leads to its place in its run. */
 export default function LogsPage() {

@@ -1,5 +1,5 @@
 import { type LogFilter, logPage } from "@/api/logs";
-import type { LogLine } from "@/api/schema.gen";
+import type { LogHit } from "@/api/schema.gen";
 import { plainText } from "@/lib/ansi";
 import { saveFile } from "@/lib/saving";
 
@@ -18,6 +18,8 @@ const columns = [
   "at",
   "job",
   "run_id",
+  "step",
+  "workflow_run_id",
   "attempt",
   "broadcast_index",
   "seq",
@@ -31,7 +33,7 @@ export async function exportLines(
   filter: LogFilter,
   format: LogFormat,
 ): Promise<{ lines: number; more: boolean }> {
-  const lines: LogLine[] = [];
+  const lines: LogHit[] = [];
   let cursor: string | undefined;
   do {
     const page = await logPage(filter, 1000, cursor);
@@ -43,10 +45,14 @@ export async function exportLines(
 }
 
 /** Lines as a file has them: all that is known of each, or as somebody would read them. */
-export function write(lines: LogLine[], format: LogFormat): string {
+export function write(lines: LogHit[], format: LogFormat): string {
   if (format === "ndjson") return lines.map((l) => `${JSON.stringify(l)}\n`).join("");
   if (format === "txt") {
-    return lines.map((l) => `${l.at} ${l.level.padEnd(5)} ${l.job} ${plainText(l.text)}\n`).join("");
+    return lines
+      .map(
+        (l) => `${l.at} ${l.level.padEnd(5)} ${l.job}${l.step ? ` ${l.step}:` : ""} ${plainText(l.text)}\n`,
+      )
+      .join("");
   }
   const rows = lines.map((l) => columns.map((c) => cell(c === "text" ? plainText(l.text) : l[c])).join(","));
   return `${[columns.join(","), ...rows].join("\r\n")}\r\n`;

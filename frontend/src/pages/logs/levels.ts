@@ -1,4 +1,4 @@
-import type { LogHistogram, LogLine } from "@/api/schema.gen";
+import type { LogHistogram, LogHit } from "@/api/schema.gen";
 
 /** The lines of the runs that fired in a part of a range, by how bad they are. */
 export interface LevelBar {
@@ -29,6 +29,6 @@ export function linesIn(bars: LevelBar[]): number {
 }
 
 /** The newest first, whatever run printed them. Those of one attempt stay in their own order. */
-export function newestFirst(lines: LogLine[]): LogLine[] {
+export function newestFirst(lines: LogHit[]): LogHit[] {
   return [...lines].sort((a, b) => Date.parse(b.at) - Date.parse(a.at) || b.seq - a.seq);
 }

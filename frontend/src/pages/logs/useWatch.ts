@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { type LogFilter, watchUrl } from "@/api/logs";
-import type { LogLine, LogRate } from "@/api/schema.gen";
+import type { LogHit, LogRate } from "@/api/schema.gen";
 import { follow, type LiveState } from "@/lib/live";
 import { useLive } from "@/lib/live-switch";
 
@@ -11,7 +11,7 @@ const flushEvery = 100;
 
 export interface Watch {
   /** The newest first. */
-  lines: LogLine[];
+  lines: LogHit[];
   /** What there was to hear within the last second; undefined while there is nothing. */
   rate: LogRate | undefined;
   state: LiveState;
@@ -27,7 +27,7 @@ export function useWatch(filter: LogFilter, on: boolean): Watch {
   useEffect(() => {
     setWatch(nothing);
     if (!on || !live) return undefined;
-    let fresh: LogLine[] = [];
+    let fresh: LogHit[] = [];
     let timer: ReturnType<typeof setTimeout> | undefined;
     const flush = () => {
       timer = undefined;
@@ -40,7 +40,7 @@ export function useWatch(filter: LogFilter, on: boolean): Watch {
       onState: (state) => setWatch((was) => ({ ...was, state })),
       onEvent: ({ event, data }) => {
         if (event === "lines") {
-          fresh = [...(JSON.parse(data) as LogLine[]).reverse(), ...fresh].slice(0, kept);
+          fresh = [...(JSON.parse(data) as LogHit[]).reverse(), ...fresh].slice(0, kept);
           timer ??= setTimeout(flush, flushEvery);
         } else if (event === "rate") {
           const rate = JSON.parse(data) as LogRate;
