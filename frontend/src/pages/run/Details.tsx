@@ -6,11 +6,9 @@ import { versionsQuery } from "@/api/jobs";
 import { failuresQuery } from "@/api/reports";
 import type { Change, JobItem, Run, RunDetail } from "@/api/schema.gen";
 import { CauseMark } from "@/components/CauseIcon";
-import { CopyIconButton } from "@/components/Copy";
 import { statusIcons } from "@/components/Status";
 import { Clock, DatedClock } from "@/components/Time";
 import { formatDuration, parseDuration } from "@/lib/duration";
-import { writeJson } from "@/lib/exact";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -19,6 +17,7 @@ import { useSayer } from "@/lib/reason";
 import { tones } from "@/lib/status";
 import { Lineage } from "./Lineage";
 import { Mark } from "./Mark";
+import { ExitCode, Json, Row, Why } from "./Row";
 
 interface DetailsProps {
   detail: RunDetail;
@@ -54,18 +53,11 @@ export function Details({ detail, run, job, children }: DetailsProps) {
   return (
     <aside className="details" aria-label={t.run.details}>
       {children}
-      {why && (
-        <section>
-          <h2>{run.message ? t.run.error : t.run.reason}</h2>
-          <div className={run.message ? "errbox" : "note info"}>
-            <code>{why}</code>
-            <CopyIconButton text={why} />
-          </div>
-          {detail.error && run.attempt === detail.attempts[0]?.attempt && (
-            <Alike error={detail.error} group={ref.group} />
-          )}
-        </section>
-      )}
+      <Why title={run.message ? t.run.error : t.run.reason} bad={Boolean(run.message)} text={why}>
+        {detail.error && run.attempt === detail.attempts[0]?.attempt && (
+          <Alike error={detail.error} group={ref.group} />
+        )}
+      </Why>
       <Mark detail={detail} />
       {run.percent !== undefined && run.percent > 0 && (
         <section>
@@ -81,8 +73,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
       <section>
         <h2>{t.run.details}</h2>
         <dl className="dl">
-          <dt>{t.run.executor}</dt>
-          <dd>
+          <Row name={t.run.executor}>
             {run.instance ? (
               <Link to="/executors" search={{ q: run.instance }} className="link">
                 {run.instance}
@@ -90,9 +81,8 @@ export function Details({ detail, run, job, children }: DetailsProps) {
             ) : (
               "—"
             )}
-          </dd>
-          <dt>{t.run.version}</dt>
-          <dd>
+          </Row>
+          <Row name={t.run.version}>
             <Link
               to="/jobs/$group/$name/$tab"
               params={{ ...ref, tab: "versions" }}
@@ -101,59 +91,28 @@ export function Details({ detail, run, job, children }: DetailsProps) {
             >
               v{run.version}
             </Link>
-          </dd>
-          <dt>{t.run.cause}</dt>
-          <dd>
+          </Row>
+          <Row name={t.run.cause}>
             <span className="row g2 end">
               <CauseMark cause={run.cause} by={run.by} />
             </span>
-          </dd>
-          <dt>{t.run.fireTime}</dt>
-          <dd>
+          </Row>
+          <Row name={t.run.fireTime}>
             <DatedClock at={run.fire_time} />
             {run.count > 1 && run.until && <UntilNote run={run} until={run.until} />}
-          </dd>
-          {run.delivered_at && (
-            <>
-              <dt>{t.run.delivered}</dt>
-              <dd>
-                <Clock at={run.delivered_at} />
-              </dd>
-            </>
-          )}
-          {run.started_at && (
-            <>
-              <dt>{t.run.started}</dt>
-              <dd>
-                <Clock at={run.started_at} />
-              </dd>
-            </>
-          )}
-          {run.finished_at && (
-            <>
-              <dt>{t.run.finished}</dt>
-              <dd>
-                <Clock at={run.finished_at} />
-              </dd>
-            </>
-          )}
-          {run.exit_code !== undefined && (
-            <>
-              <dt>{t.run.exitCode}</dt>
-              <dd className={`num ${run.exit_code === 0 ? "" : "c-bad"}`}>{run.exit_code}</dd>
-            </>
-          )}
+          </Row>
+          <Row name={t.run.delivered}>{run.delivered_at && <Clock at={run.delivered_at} />}</Row>
+          <Row name={t.run.started}>{run.started_at && <Clock at={run.started_at} />}</Row>
+          <Row name={t.run.finished}>{run.finished_at && <Clock at={run.finished_at} />}</Row>
+          <ExitCode name={t.run.exitCode} code={run.exit_code} />
           <Timeout run={run} job={job} />
-          {(run.delivery ?? 0) > 1 && (
-            <>
-              <dt>{t.run.delivery}</dt>
-              <dd className="c-warn">{t.run.deliveries(run.delivery ?? 0)}</dd>
-            </>
-          )}
+          <Row name={t.run.delivery} className="c-warn">
+            {(run.delivery ?? 0) > 1 && t.run.deliveries(run.delivery ?? 0)}
+          </Row>
         </dl>
       </section>
       <Params detail={detail} run={run} job={job} />
-      {run.result !== undefined && run.result !== null && <Json title={t.run.result} value={run.result} />}
+      <Json title={t.run.result} value={run.result} />
       <Lineage detail={detail} run={run} job={job} />
       <section>
         <h2>{t.run.events}</h2>
@@ -177,8 +136,7 @@ function Params({ detail, run, job }: { detail: RunDetail; run: Run; job: JobIte
   const definition = current ?? versions?.find((v) => v.version === run.version);
   if (detail.params !== undefined)
     return <Json title={t.run.params} tag={t.run.overridden} value={detail.params} />;
-  if (definition?.params === undefined || definition.params === null) return null;
-  return <Json title={t.run.params} value={definition.params} />;
+  return <Json title={t.run.params} value={definition?.params} />;
 }
 
 function UntilNote({ run, until }: { run: Run; until: string }) {
@@ -198,33 +156,12 @@ function Timeout({ run, job }: { run: Run; job: JobItem | undefined }) {
   const left =
     run.status === "running" && run.started_at ? Date.parse(run.started_at) + limit - now : undefined;
   return (
-    <>
-      <dt>{t.run.timeout}</dt>
-      <dd className="num">
-        {formatDuration(limit)}
-        {left !== undefined && left > 0 && (
-          <span className="mut"> ({t.run.left(formatDuration(Math.floor(left / 1000) * 1000))})</span>
-        )}
-      </dd>
-    </>
-  );
-}
-
-function Json({ title, tag, value }: { title: string; tag?: string; value: unknown }) {
-  const text = typeof value === "string" ? value : writeJson(value, 2);
-  return (
-    <section>
-      <h2>
-        {title}
-        <span className="right row g2">
-          {tag && <span className="tag">{tag}</span>}
-          <CopyIconButton text={text} />
-        </span>
-      </h2>
-      <pre className="jsonbox" tabIndex={0}>
-        {text}
-      </pre>
-    </section>
+    <Row name={t.run.timeout} className="num">
+      {formatDuration(limit)}
+      {left !== undefined && left > 0 && (
+        <span className="mut"> ({t.run.left(formatDuration(Math.floor(left / 1000) * 1000))})</span>
+      )}
+    </Row>
   );
 }
 

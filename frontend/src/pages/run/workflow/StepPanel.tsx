@@ -5,13 +5,11 @@ import { useState } from "react";
 import { runQuery } from "@/api/runs";
 import type { RunDetail, RunStep } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
-import { CopyIconButton } from "@/components/Copy";
 import { StepIcon } from "@/components/graph/GraphBox";
 import { StepState } from "@/components/graph/StepState";
 import { JobLink } from "@/components/JobName";
 import { Clock } from "@/components/Time";
 import { formatDuration } from "@/lib/duration";
-import { writeJson } from "@/lib/exact";
 import { usePageWords } from "@/lib/format";
 import { beganAt, calledBy } from "@/lib/graph/document";
 import { isRecoverable } from "@/lib/graph/rerun";
@@ -22,6 +20,7 @@ import { useSayer } from "@/lib/reason";
 import { isLiving } from "@/lib/status";
 import { useMay } from "@/shell/may";
 import { CancelDialog } from "../CancelDialog";
+import { ExitCode, Json, Row, Why } from "../Row";
 import { Recover } from "./Recover";
 import { LogOfRun } from "./StepLog";
 import { lastsOf } from "./StepTable";
@@ -101,69 +100,27 @@ export function StepPanel({ detail, step, steps, onChoose, onClose, onRerun }: S
           )}
         </div>
       </section>
-      {why && (
-        <section>
-          <h2>{isBad(step.state) ? t.run.error : t.run.reason}</h2>
-          <div className={isBad(step.state) ? "errbox" : "note info"}>
-            <code>{why}</code>
-            <CopyIconButton text={why} />
-          </div>
-        </section>
-      )}
+      <Why title={isBad(step.state) ? t.run.error : t.run.reason} bad={isBad(step.state)} text={why} />
       <Sources step={step} steps={steps} onChoose={onChoose} />
       <section>
         <h2>{t.run.details}</h2>
         <dl className="dl">
-          {step.instance && (
-            <>
-              <dt>{t.run.executor}</dt>
-              <dd>{step.instance}</dd>
-            </>
-          )}
-          {step.attempt !== undefined && (
-            <>
-              <dt>{t.steps.columns.attempt}</dt>
-              <dd className="num">
-                {t.steps.attemptOf(step.attempt, Math.max(step.attempt, step.attempts ?? 1))}
-              </dd>
-            </>
-          )}
-          {began && (
-            <>
-              <dt>{t.run.started}</dt>
-              <dd>
-                <Clock at={began} />
-              </dd>
-            </>
-          )}
-          {step.finished_at && (
-            <>
-              <dt>{t.run.finished}</dt>
-              <dd>
-                <Clock at={step.finished_at} />
-              </dd>
-            </>
-          )}
-          {took !== undefined && (
-            <>
-              <dt>{t.steps.columns.duration}</dt>
-              <dd className="num">
-                {formatDuration(step.state === "running" ? Math.floor(took / 1000) * 1000 : took)}
-              </dd>
-            </>
-          )}
-          {step.exit_code !== undefined && (
-            <>
-              <dt>{t.run.exitCode}</dt>
-              <dd className={step.exit_code === 0 ? "num" : "num c-bad"}>{step.exit_code}</dd>
-            </>
-          )}
+          <Row name={t.run.executor}>{step.instance}</Row>
+          <Row name={t.steps.columns.attempt} className="num">
+            {step.attempt !== undefined &&
+              t.steps.attemptOf(step.attempt, Math.max(step.attempt, step.attempts ?? 1))}
+          </Row>
+          <Row name={t.run.started}>{began && <Clock at={began} />}</Row>
+          <Row name={t.run.finished}>{step.finished_at && <Clock at={step.finished_at} />}</Row>
+          <Row name={t.steps.columns.duration} className="num">
+            {took !== undefined &&
+              formatDuration(step.state === "running" ? Math.floor(took / 1000) * 1000 : took)}
+          </Row>
+          <ExitCode name={t.run.exitCode} code={step.exit_code} />
         </dl>
       </section>
-      {own?.params !== undefined && own.params !== null && <Json title={t.run.params} value={own.params} />}
-      {newest?.result !== undefined && newest.result !== null && (
-        <Json title={t.run.result} value={newest.result} />
-      )}
+      <Json title={t.run.params} value={own?.params} />
+      <Json title={t.run.result} value={newest?.result} />
       {step.run_id && newest?.started_at && (
         <section className="steplog">
           <LogOfRun runId={step.run_id} />
@@ -211,23 +168,6 @@ function Sources({ step, steps, onChoose }: Pick<StepPanelProps, "step" | "steps
           {t.steps.condition} <code className="mono">{step.if}</code>
         </p>
       )}
-    </section>
-  );
-}
-
-function Json({ title, value }: { title: string; value: unknown }) {
-  const text = typeof value === "string" ? value : writeJson(value, 2);
-  return (
-    <section>
-      <h2>
-        {title}
-        <span className="right">
-          <CopyIconButton text={text} />
-        </span>
-      </h2>
-      <pre className="jsonbox" tabIndex={0}>
-        {text}
-      </pre>
     </section>
   );
 }
