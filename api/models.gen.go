@@ -1984,8 +1984,11 @@ type RunStep struct {
 	CommittedAt time.Time `json:"committed_at,omitzero"`
 
 	// Detail The task in one line, such as the name of its handler, the job that it calls, or what it waits for
-	Detail   string `json:"detail,omitempty"`
-	ExitCode *int   `json:"exit_code,omitempty"`
+	Detail string `json:"detail,omitempty"`
+
+	// EarlierRuns The runs of the step in its earlier rounds, oldest first
+	EarlierRuns []job.RunID `json:"earlier_runs,omitempty"`
+	ExitCode    *int        `json:"exit_code,omitempty"`
 
 	// Finally It runs after all other steps, whatever became of them
 	Finally        bool      `json:"finally,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,6 +80,12 @@ func TestStepsShowTheirNewestRoundInWhateverOrderRoundsAreStored(t *testing.T) {
 		var got []string
 		for _, s := range list.Steps {
 			got = append(got, fmt.Sprintf("%s %s in round %d by %q", s.Step, s.State, s.Round, s.Instance))
+			all := append(slices.Clone(s.EarlierRuns), s.RunID)
+			for n, id := range all {
+				if id != job.RoundRunID(run.RunID, s.Step, n+1) || len(all) != max(s.Round, 1) {
+					t.Errorf("step %s in round %d has the runs %v", s.Step, s.Round, all)
+				}
+			}
 			if s.RunID != job.RoundRunID(run.RunID, s.Step, max(s.Round, 1)) {
 				t.Errorf("step %s is shown with the run %s, which is not that of round %d", s.Step, s.RunID, s.Round)
 			}

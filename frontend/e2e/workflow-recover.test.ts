@@ -55,7 +55,14 @@ it("a failed step is retried while its run is alive, and the run goes on from th
   await page.getByRole("treeitem", { name: /load, succeeded/ }).waitFor();
   await page.getByRole("treeitem", { name: /book, succeeded/ }).waitFor();
   await panel.getByRole("button", { name: "Retry step" }).waitFor({ state: "detached" });
+  await panel.getByLabel("Rounds of the step").selectOption("Round 1");
+  await panel.getByText("exit code 4").first().waitFor();
   expect(await axe(page)).toEqual([]);
+  await page.reload();
+  await panel.getByText("exit code 4").first().waitFor();
+  expect(page.url()).toContain("step=load&round=1");
+  await panel.getByLabel("Rounds of the step").selectOption("Round 2");
+  await panel.getByText("retried by").waitFor();
   go("retried-hold");
   await page.getByRole("status").filter({ hasText: "Succeeded" }).waitFor();
   expect(faults).toEqual([]);

@@ -50,6 +50,21 @@ it("the run of a workflow is walked by the keyboard, and each step says why and 
   await close();
 });
 
+it("a line that is found in the logs says which step of which run printed it", async () => {
+  const run = await program.run("default/nightly");
+  const found = () => program.api<{ items: { workflow_run_id?: string }[] }>("GET", "/logs?text=boom");
+  await expect.poll(async () => (await found()).items.map((hit) => hit.workflow_run_id)).toContain(run);
+  const { page, faults, close } = await open("/logs?q=boom");
+  const link = page.getByRole("link", { name: `Step clean of run ${run.slice(-8)}` });
+  await link.waitFor();
+  expect(await axe(page)).toEqual([]);
+  await link.click();
+  await page.getByRole("complementary", { name: "Step clean" }).waitFor();
+  expect(page.url()).toContain(run);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("a rerun from a step says before what becomes of each", async () => {
   const run = await program.run("default/nightly");
   const { page, faults, close } = await open(`/runs/${run}?step=clean`);

@@ -208,6 +208,7 @@ const run = createRoute({
       job: one(s.job),
       view: oneOf(s.view, workflowViews),
       step: one(s.step),
+      round: whole(s.round, 1, 100),
     }),
   component: lazyRouteComponent(() => import("./pages/run/RunPage")),
 });

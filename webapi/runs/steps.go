@@ -135,6 +135,14 @@ func roundOf(of job.RunID, row *runlog.Run) (round int) {
 	return round
 }
 
+// earlierRuns returns the runs of a step in its rounds before one, oldest first.
+func earlierRuns(of job.RunID, step string, round int) (earlier []job.RunID) {
+	for r := 1; r < round; r++ {
+		earlier = append(earlier, job.RoundRunID(of, step, r))
+	}
+	return earlier
+}
+
 // maxRounds bounds for how many rounds of a step it is told which one a row is of.
 const maxRounds = 100
 
@@ -158,6 +166,7 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 		}
 		addRun(&list.Steps[i], row)
 		list.Steps[i].Round = roundOf(of.RunID, row)
+		list.Steps[i].EarlierRuns = earlierRuns(of.RunID, row.Step, list.Steps[i].Round)
 		if waitsAgain(row) && !list.Status.Final() {
 			list.Steps[i].State = "" // is decided below, as in the first round
 			continue

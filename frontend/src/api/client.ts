@@ -34,7 +34,7 @@ const errors: Middleware = {
     if (response.headers.has("Carillon-As-Of")) noteBehind(true);
     const version = response.headers.get("Carillon-Version");
     if (version !== null) noteVersion(version);
-    if (!response.ok) {
+    if (!response.ok && response.status !== 304) {
       const problem = await asProblem(response);
       // A wrong password is 401 too, but says nothing about the session.
       if (problem.code === "unauthenticated" && !request.url.endsWith("/sign-in")) noteSignedOut(true);

@@ -5214,6 +5214,8 @@ export interface components {
             run_id?: string;
             /** @description From 2 on: how often the step was begun or decided, as it was retried or resolved, or one that it follows. Absent in the first round */
             round?: number;
+            /** @description The runs of the step in its earlier rounds, oldest first */
+            earlier_runs?: string[];
             attempt?: number;
             /** @description The most attempts that it may have */
             attempts?: number;

@@ -4,17 +4,32 @@ import { problemOf } from "@/lib/problem";
 import { isLiving } from "@/lib/status";
 import { api, dataOf } from "./client";
 import { type RerunOptions, rerunRun, runsKey } from "./runs";
-import type { ResolveStepRequest } from "./schema.gen";
+import type { ResolveStepRequest, RunSteps } from "./schema.gen";
+
+interface Tagged {
+  steps: RunSteps;
+  etag: string | null;
+}
+
+/** Reads the steps of a run. The answer has them only if they are no more as they were. */
+async function readSteps(runId: string, had: Tagged | undefined, signal: AbortSignal): Promise<Tagged> {
+  const params = { path: { run_id: runId }, header: { "If-None-Match": had?.etag ?? undefined } };
+  const { data, response } = await api.GET("/api/v1/runs/{run_id}/steps", { signal, params });
+  if (had && response.status === 304) return had;
+  return { steps: await dataOf(Promise.resolve({ data })), etag: response.headers.get("ETag") };
+}
 
 /** The steps of a workflow's run. A run of a job without steps is not found. */
 export function stepsQuery(runId: string) {
+  const queryKey = [...runsKey, "steps", runId];
   return queryOptions({
-    queryKey: [...runsKey, "steps", runId],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/runs/{run_id}/steps", { signal, params: { path: { run_id: runId } } })),
+    queryKey,
+    queryFn: ({ signal, client }) => readSteps(runId, client.getQueryData<Tagged>(queryKey), signal),
+    select: ({ steps }) => steps,
     retry: (failures, error) => problemOf(error).code !== "not_found" && failures < 2,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data && !isLiving(state.data.status) ? false : every(1000)()),
+    refetchInterval: ({ state }) =>
+      state.data && !isLiving(state.data.steps.status) ? false : every(1000)(),
   });
 }
 

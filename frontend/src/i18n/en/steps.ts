@@ -50,6 +50,8 @@ export const steps = {
   condition: "If",
   unmet: "not met",
   panel: (step: string) => `Step ${step}`,
+  rounds: "Rounds of the step",
+  round: (n: number) => `Round ${n}`,
   openRun: "Open as run",
   calls: "calls",
   openCalled: "Open the called run",

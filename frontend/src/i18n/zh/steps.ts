@@ -35,6 +35,8 @@ export const steps: PageMessages["steps"] = {
   condition: "条件",
   unmet: "未满足",
   panel: (step: string) => `步骤 ${step}`,
+  rounds: "步骤的轮次",
+  round: (n: number) => `第 ${n} 轮`,
   openRun: "作为运行打开",
   calls: "调用",
   openCalled: "打开被调用的运行",

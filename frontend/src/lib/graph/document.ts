@@ -1,4 +1,4 @@
-import type { Job, RunStep, Task } from "@/api/schema.gen";
+import type { Job, RunDetail, RunStep, Task } from "@/api/schema.gen";
 import { edgesOf, isStepFinal, type Step, type StepState } from "./steps";
 
 /** A step as a graph shows it. */
@@ -60,6 +60,21 @@ export function stepsOfRun(steps: readonly RunStep[]): GraphStep[] {
     duration_ms: tookOf(s),
     attempt: s.attempt,
   }));
+}
+
+/** A step as it was in an earlier round, of which the run is known, or is still being asked for. */
+export function inEarlierRound(step: RunStep, runId: string, of: RunDetail | undefined): RunStep {
+  const { step: name, title, task, detail, finally: last, may_fail, attempts } = step;
+  const defined = { step: name, title, task, detail, finally: last, may_fail, attempts, run_id: runId };
+  const newest = of?.attempts[0];
+  if (!newest) return { ...defined, state: "unknown" };
+  const { attempt, instance, exit_code, message, reason, started_at, finished_at } = newest;
+  const first_started_at = of?.attempts.at(-1)?.started_at;
+  return {
+    ...defined,
+    state: of.status,
+    ...{ attempt, instance, exit_code, message, reason, started_at, finished_at, first_started_at },
+  };
 }
 
 export const beganAt = (s: RunStep): string | undefined => s.first_started_at ?? s.started_at;

@@ -11,7 +11,7 @@ import { JobLink } from "@/components/JobName";
 import { Clock } from "@/components/Time";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { beganAt, calledBy } from "@/lib/graph/document";
+import { beganAt, calledBy, inEarlierRound } from "@/lib/graph/document";
 import { isRecoverable } from "@/lib/graph/rerun";
 import { isBad, isMet, isStepFinal } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
@@ -28,24 +28,31 @@ import { lastsOf } from "./StepTable";
 interface StepPanelProps {
   detail: RunDetail;
   step: RunStep;
+  /** Shows an earlier round of the step; by default the newest. */
+  round: number | undefined;
   steps: RunStep[];
   onChoose(step: string): void;
+  onRound(round: number | undefined): void;
   onClose(): void;
   /** Asks how the run is repeated from a step on. */
   onRerun(step: string): void;
 }
 
 /** One step of a run: its state and why, what decided it, what it was given and returned, and its log. */
-export function StepPanel({ detail, step, steps, onChoose, onClose, onRerun }: StepPanelProps) {
+export function StepPanel(props: StepPanelProps) {
+  const { detail, step: newestRound, round, steps, onChoose, onRound, onClose, onRerun } = props;
   const { t } = usePageWords();
   const { say } = useSayer();
   const now = useNow();
   const [cancelling, setCancelling] = useState(false);
+  const earlier = round === undefined ? undefined : newestRound.earlier_runs?.[round - 1];
+  const runId = earlier ?? newestRound.run_id;
+  const own = useQuery({ ...runQuery(runId ?? ""), enabled: runId !== undefined }).data;
+  const step = earlier === undefined ? newestRound : inEarlierRound(newestRound, earlier, own);
   const called = calledBy(step);
   const job = called ?? detail.job; // that of the step's own run
   const may = useMay();
   const operates = may("operate", refOf(detail.job).group);
-  const own = useQuery({ ...runQuery(step.run_id ?? ""), enabled: step.run_id !== undefined }).data;
   const newest = own?.attempts[0];
   const why = say(step.message ?? step.reason);
   const took = lastsOf(step, now);
@@ -58,6 +65,11 @@ export function StepPanel({ detail, step, steps, onChoose, onClose, onRerun }: S
           <StepIcon kind={step.task} />
           <h2 className="grow trunc">{step.title ?? step.step}</h2>
           <StepState state={step.state} pill />
+          <RoundPicker
+            step={newestRound}
+            shown={earlier === undefined ? undefined : round}
+            onRound={onRound}
+          />
           <IconButton icon={X} label={t.act.close} onClick={onClose} />
         </div>
         <p className="row g2 wrap mut">
@@ -90,10 +102,10 @@ export function StepPanel({ detail, step, steps, onChoose, onClose, onRerun }: S
               {t.steps.cancel}
             </Button>
           )}
-          {isRecoverable(detail.status, step) && (
+          {earlier === undefined && isRecoverable(detail.status, step) && (
             <Recover runId={detail.run_id} step={step.step} may={operates} />
           )}
-          {!isLiving(detail.status) && (
+          {earlier === undefined && !isLiving(detail.status) && (
             <Button small icon={RotateCcw} may={operates} onClick={() => onRerun(step.step)}>
               {t.steps.rerunFrom}
             </Button>
@@ -101,7 +113,7 @@ export function StepPanel({ detail, step, steps, onChoose, onClose, onRerun }: S
         </div>
       </section>
       <Why title={isBad(step.state) ? t.run.error : t.run.reason} bad={isBad(step.state)} text={why} />
-      <Sources step={step} steps={steps} onChoose={onChoose} />
+      {earlier === undefined && <Sources step={step} steps={steps} onChoose={onChoose} />}
       <section>
         <h2>{t.run.details}</h2>
         <dl className="dl">
@@ -130,6 +142,34 @@ export function StepPanel({ detail, step, steps, onChoose, onClose, onRerun }: S
         <CancelDialog runId={step.run_id} job={job} onClose={() => setCancelling(false)} />
       )}
     </aside>
+  );
+}
+
+/** Chooses one of the rounds of a step that was retried or resolved, or that follows such a one. */
+function RoundPicker({
+  step,
+  shown,
+  onRound,
+}: {
+  step: RunStep;
+  shown: number | undefined;
+  onRound(round: number | undefined): void;
+}) {
+  const { t } = usePageWords();
+  const rounds = (step.earlier_runs?.length ?? 0) + 1;
+  if (rounds === 1) return null;
+  return (
+    <select
+      aria-label={t.steps.rounds}
+      value={shown ?? rounds}
+      onChange={(e) => onRound(Number(e.target.value) === rounds ? undefined : Number(e.target.value))}
+    >
+      {Array.from({ length: rounds }, (_, i) => i + 1).map((n) => (
+        <option key={n} value={n}>
+          {t.steps.round(n)}
+        </option>
+      ))}
+    </select>
   );
 }
 

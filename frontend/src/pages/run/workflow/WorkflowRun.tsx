@@ -29,17 +29,17 @@ export default function WorkflowRun({ detail, steps: { steps }, children, onReru
   const t = usePageT();
   const navigate = useNavigate();
   const now = useNow();
-  const { view: given, step: chosen } = useSearch({ from: "/runs/$runId" });
+  const { view: given, step: chosen, round } = useSearch({ from: "/runs/$runId" });
   const view = given ?? "graph";
   const drawn = useMemo(() => stepsOfRun(steps), [steps]);
-  const go = (search: { view?: View; step?: string }) =>
+  const go = (search: { view?: View; step?: string; round?: number }) =>
     void navigate({
       to: "/runs/$runId",
       params: { runId: detail.run_id },
-      search: { view: given, step: chosen, ...search },
+      search: { view: given, step: chosen, round, ...search },
       replace: true,
     });
-  const choose = (step: string) => go({ step });
+  const choose = (step: string) => go({ step, round: undefined });
   const show = (next: View) => go({ view: next === "graph" ? undefined : next });
   const one = steps.find((s) => s.step === chosen);
   const views = (
@@ -88,9 +88,11 @@ export default function WorkflowRun({ detail, steps: { steps }, children, onReru
           key={one.step}
           detail={detail}
           step={one}
+          round={round}
           steps={steps}
           onChoose={choose}
-          onClose={() => go({ step: undefined })}
+          onRound={(next) => go({ round: next })}
+          onClose={() => go({ step: undefined, round: undefined })}
           onRerun={onRerun}
         />
       ) : (
