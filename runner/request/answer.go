@@ -85,9 +85,8 @@ func (a *answer) result() result {
 // failure is why the run failed: the status, and what the body begins with.
 func (a *answer) failure() error {
 	text := fmt.Sprintf("answered %d %s", a.resp.StatusCode, http.StatusText(a.resp.StatusCode))
-	if to := a.resp.Header.Get("Location"); to != "" {
-		text += ": a redirect to " + to + ", and follow_redirects is not set"
-		return errors.New(text)
+	if to, err := a.resp.Location(); err == nil {
+		return fmt.Errorf("%s: a redirect to %s, and follow_redirects is not set", text, shown(to))
 	}
 	if excerpt := bytes.TrimSpace(a.head[:min(len(a.head), maxExcerpt)]); a.text && len(excerpt) > 0 {
 		line, _, _ := strings.Cut(strings.ToValidUTF8(string(excerpt), ""), "\n")

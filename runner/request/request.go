@@ -159,7 +159,7 @@ func build(ctx context.Context, run *executor.Run) (*http.Request, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, task.Verb(), address, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", whatHappened(err))
+		return nil, errors.New("make the request: its URL cannot be read, with what fills it in") // err repeats parts of it
 	}
 	req.Header = headers
 	if host := headers.Get("Host"); host != "" {
@@ -212,10 +212,8 @@ func oneLine(value string) string {
 	}, value)
 }
 
-// shown returns a URL without its query, which may hold secrets and is long.
-func shown(u *url.URL) string {
-	return u.Scheme + "://" + u.Host + u.EscapedPath()
-}
+// shown returns what messages and logs say of a URL. The rest may hold secrets: such as the path of a webhook.
+func shown(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // whatHappened returns an error of package http without the URL, which it repeats.
 func whatHappened(err error) error {

@@ -77,7 +77,7 @@ func TestTheStatusDecides(t *testing.T) {
 	ends(job.HTTP{URL: "/json", Success: []string{"300-399"}}, job.StatusFailed, "answered 200 OK", "")
 	ends(job.HTTP{URL: "/picture"}, job.StatusSucceeded, "", `{"status":200}`, "log: the body is not text, and is not logged content_type=image/png")
 	ends(job.HTTP{URL: "/long"}, job.StatusSucceeded, "", `{"status":200,"body":"`+strings.Repeat(`0123456789\n`, 90)+`0123456789"}`, "log: the rest of the body was not read limit=1000")
-	ends(job.HTTP{URL: "/away"}, job.StatusFailed, "answered 302 Found: a redirect to /json", "")
+	ends(job.HTTP{URL: "/away"}, job.StatusFailed, "answered 302 Found: a redirect to "+server.URL+", and follow_redirects is not set", "")
 	ends(job.HTTP{URL: "/away", FollowRedirects: true}, job.StatusSucceeded, "", `{"status":200,"body":{"rows":7}}`)
 }
 
@@ -196,5 +196,45 @@ func TestNobodyThereFailsTheRun(t *testing.T) {
 	server := serve(t, nil)
 	server.Close()
 	e, _ := newWorld(t, "127.0.0.1").Run(call(job.HTTP{URL: server.URL + "/x?key=k"}))
-	runnertest.WantEnd(t, e, job.StatusFailed, -1, "send GET "+server.URL+"/x: dial tcp")
+	runnertest.WantEnd(t, e, job.StatusFailed, -1, "send GET "+server.URL+": dial tcp")
+}
+
+// TestNoMessageHasMoreOfAnAddressThanItsHost holds since who may see that a run has failed may not see its task.
+func TestNoMessageHasMoreOfAnAddressThanItsHost(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Query().Get("do") {
+		case "cut":
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte("begun"))
+		case "hang up":
+			panic(http.ErrAbortHandler)
+		case "redirect":
+			w.Header().Set("Location", "/s3cret/x?do=redirect&k=s3cret")
+			w.WriteHeader(http.StatusFound)
+		case "leave":
+			w.Header().Set("Location", "ftp://s3cret:s3cret@other.example/s3cret")
+			w.WriteHeader(http.StatusFound)
+		case "fail":
+			http.Error(w, "no", http.StatusInternalServerError)
+		}
+	})
+	closed := serve(t, nil)
+	closed.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	w := newWorld(t, "127.0.0.1")
+	for _, follow := range []bool{false, true} {
+		for _, address := range []string{
+			"http://s3cret:s3cret@" + host + "/s3cret?k=s3cret&do=cut", "http://s3cret@" + host + "/s3cret?do=hang%20up", server.URL + "/s3cret?do=redirect",
+			server.URL + "/?do=leave", server.URL + "/s3cret?do=fail", closed.URL + "/s3cret?k=s3cret",
+			"http://" + host + "/%zzs3cret", "http://127.0.0.1:s3cret/", "http://[s3cret/", "ftp://s3cret@x/s3cret", "http://127.0.0.1/\x7fs3cret", "http://us er:s3cret@x/", ":s3cret",
+		} {
+			e, log := w.Run(call(job.HTTP{URL: address, FollowRedirects: follow}))
+			if e.Status != job.StatusFailed {
+				t.Errorf("%s: %s", address, e.Status)
+			}
+			if strings.Contains(e.Message+log, "s3cret") {
+				t.Errorf("%s: the message is %q, the log %q", address, e.Message, log)
+			}
+		}
+	}
 }
