@@ -88,14 +88,23 @@ func (p *playedRun) state(step string) workflow.State {
 	panic("it has not ended")
 }
 
-type beginAll struct{}
+// beginAll notes when steps are decided, by a clock that goes on two minutes with each end.
+type beginAll struct {
+	now     time.Time
+	decided map[int]time.Time
+}
 
-func (beginAll) Begin(int) workflow.State    { return workflow.Ready }
-func (beginAll) Skip(int, workflow.Decision) {}
+func (b *beginAll) Begin(i int) workflow.State {
+	b.decided[i] = b.now
+	return workflow.Ready
+}
+
+func (b *beginAll) Skip(i int, _ workflow.Decision) { b.decided[i] = b.now }
 
 // end has all steps end, from these states on, and the run with them.
 func (p *playedRun) end(states []workflow.State) {
-	p.graph.Settle(states, nil, beginAll{})
+	rules, finished := &beginAll{now: time.UnixMilli(1e12), decided: map[int]time.Time{}}, map[int]time.Time{}
+	p.graph.Settle(states, nil, rules)
 	ends := []workflow.State{workflow.Succeeded, workflow.Succeeded, workflow.Succeeded, workflow.Failed, workflow.TimedOut, workflow.Lost, workflow.Missed, workflow.Cancelled}
 	for !p.graph.Final(states) {
 		var ready []int
@@ -106,10 +115,16 @@ func (p *playedRun) end(states []workflow.State) {
 		}
 		i := ready[p.rng.IntN(len(ready))]
 		states[i] = ends[p.rng.IntN(len(ends))]
-		p.graph.Settle(states, []int{i}, beginAll{})
+		rules.now = rules.now.Add(2 * time.Minute)
+		finished[i] = rules.now
+		p.graph.Settle(states, []int{i}, rules)
 	}
 	for i, s := range states {
 		row := p.said(p.of.Steps[i].Name, playedStates[s])
+		row.CommittedAt, row.FinishedAt = rules.decided[i], finished[i]
+		if row.FinishedAt.IsZero() {
+			row.FinishedAt = row.CommittedAt
+		}
 		if s == workflow.Taken {
 			row.Reason = reason.Text(reason.StepTaken.With(job.StepRunID(p.first, p.of.Steps[i].Name)))
 		}
@@ -207,6 +222,40 @@ func TestTheLedgerFindsAStepThatContradictsARandomGraph(t *testing.T) {
 		if wrong == "" || steps[i].Outcome != outcome.StepDiscrepancy {
 			t.Fatalf("seed %d: step %s was %s, and it is not seen that it is said to be otherwise: %q %+v", seed, step, was, wrong, steps)
 		}
+	}
+}
+
+// One step is said to have been decided before a source ended for which it had to wait.
+func TestTheLedgerFindsAStepThatDidNotWaitInARandomGraph(t *testing.T) {
+	found := 0
+	for seed := range uint64(2_000) {
+		p := play(seed)
+		i := p.rng.IntN(len(p.of.Steps))
+		s := &p.of.Steps[i]
+		row := p.rows[job.StepRunID(p.run.RunID, s.Name)]
+		if s.Join.Least > 0 || row.Status == job.StatusCancelled {
+			continue // it may not have had to wait
+		}
+		var last time.Time // of the ends of its sources
+		for _, e := range s.After {
+			last = latest(last, p.rows[job.StepRunID(p.run.RunID, e.Step)].FinishedAt)
+		}
+		if last.IsZero() {
+			continue
+		}
+		row.CommittedAt = last.Add(-time.Minute)
+		steps, wrong := p.judge()
+		if wrong == "" || steps[i].Outcome != outcome.StepDiscrepancy || reason.Read(string(steps[i].Reason)).Code != reason.StepBeforeSource.Code {
+			t.Fatalf("seed %d: step %s was decided a minute before its last source ended, and this is not seen: %q %+v", seed, s.Name, wrong, steps)
+		}
+		row.CommittedAt = last.Add(-time.Second) // by a clock that is in line
+		if _, wrong = p.judge(); wrong != "" {
+			t.Fatalf("seed %d: %s", seed, wrong)
+		}
+		found++
+	}
+	if found < 500 {
+		t.Errorf("only %d runs had such a step", found)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
-	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
 // graphJudge judges the steps of one run of a workflow. It looks at each step alone, and at how its sources
@@ -185,64 +184,6 @@ func (j *graphJudge) condition(s *job.Step, e outcome.Step) outcome.Step {
 func contradictStep(e outcome.Step, why string) outcome.Step {
 	e.Outcome, e.Reason = outcome.StepDiscrepancy, reason.Text(why)
 	return e
-}
-
-// edges lays the ends of a step's sources beside its edges. skips is why it had to be skipped, "" if it did not;
-// open names a source that had to end first, and has not.
-func (j *graphJudge) edges(s *job.Step) (skips, open string) {
-	if s.Finally {
-		for i := range j.of.Steps {
-			if main := &j.of.Steps[i]; !main.Finally && j.status(main.Name) == "" {
-				return "", main.Name
-			}
-		}
-	}
-	met, skipped, unmet := 0, 0, []string(nil)
-	for _, e := range s.After {
-		is := j.status(e.Step)
-		switch {
-		case is == "":
-			open = e.Step
-		case meets(e.On, is):
-			met++
-		default:
-			if is == job.StatusSkipped {
-				skipped++
-			}
-			unmet = append(unmet, reason.StepNeeds.With(e.On, e.Step, is))
-		}
-	}
-	enough := met == len(s.After)
-	switch {
-	case s.Join.Taken && len(s.After) > 0:
-		enough = met > 0 && met+skipped == len(s.After)
-	case s.Join.Least > 0:
-		if enough = met >= s.Join.Least; enough {
-			open = "" // it does not wait for the others
-		}
-	}
-	if open != "" || enough {
-		return "", open
-	}
-	return reason.Join(unmet...), ""
-}
-
-// meets reports whether the end of a source meets an edge.
-func meets(on workflow.On, s job.Status) bool {
-	switch on {
-	case workflow.OnAlways:
-		return true
-	case workflow.OnEnd:
-		return s == job.StatusSucceeded || endedBadly(s)
-	case workflow.OnFailure:
-		return endedBadly(s)
-	case workflow.OnSuccess:
-	}
-	return s == job.StatusSucceeded
-}
-
-func endedBadly(s job.Status) bool {
-	return s == job.StatusFailed || s == job.StatusTimedOut || s == job.StatusLost || s == job.StatusMissed
 }
 
 // end returns how the run had to end by its steps, "" if more than its steps says how, or if that cannot be told.

@@ -226,6 +226,76 @@ func TestTheNewestRoundOfAStepIsJudged(t *testing.T) {
 	}
 }
 
+// The history says when steps were decided and have ended, each by the clock of a server or of an executor.
+func TestAStepHasToWaitUntilItsSourcesHaveEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		join  workflow.Join
+		other time.Duration // when the other source of c ended, after c was decided
+		by    string        // which instance says so
+		skip  bool
+		want  string
+	}{
+		"after all had ended":                         {other: -time.Minute, want: "c ran"},
+		"with a clock that is two seconds behind":     {other: 2 * time.Second, want: "c ran"},
+		"before one had ended":                        {other: 10 * time.Second, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"with an executor whose clock is ahead":       {other: 50 * time.Second, by: "i", want: "c ran"},
+		"before an executor had ended one":            {other: 2 * time.Minute, by: "i", want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"one is enough":                               {other: time.Minute, join: workflow.Join{Least: 1}, want: "c ran"},
+		"two are enough":                              {other: time.Minute, join: workflow.Join{Least: 2}, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"it was skipped before one had ended":         {other: time.Minute, skip: true, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"it was skipped as there could not be enough": {other: time.Minute, skip: true, join: workflow.Join{Least: 2}, want: "c skipped"},
+		"it was skipped though there could be enough": {other: time.Minute, skip: true, join: workflow.Join{Least: 1}, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last := with(stepAfter("c", "a", "b"), func(s *job.Step) { s.Join = c.join })
+			w := newWorkflowWorld(t, nil, stepAfter("a"), stepAfter("b"), last)
+			w.wrote(0, job.StatusRunning, func(u *logstore.Update) { u.Kind, u.StartedAt = runlog.KindStarted, noon.Add(time.Second) })
+			decided := noon.Add(5 * time.Minute)
+			when := func(t time.Time) func(*logstore.Update) { return func(u *logstore.Update) { u.At = t } }
+			of := map[bool]job.Status{true: job.StatusFailed, false: job.StatusSucceeded}[c.skip]
+			w.stepped("a", of, when(noon.Add(time.Minute)))
+			w.stepped("b", job.StatusPending)
+			w.stepped("b", job.StatusSucceeded, when(decided.Add(c.other)), returned(""), func(u *logstore.Update) { u.Instance = c.by })
+			if c.skip {
+				w.stepped("c", job.StatusSkipped, when(decided))
+			} else {
+				w.stepped("c", job.StatusPending, when(decided))
+				w.stepped("c", job.StatusSucceeded, when(decided.Add(10*time.Minute)), returned(""))
+			}
+			w.wrote(0, map[bool]job.Status{true: job.StatusFailed, false: job.StatusSucceeded}[c.skip], func(u *logstore.Update) { u.At = noon.Add(time.Hour) })
+			_, got := w.steps()
+			if d := cmp.Diff(c.want, got[2]); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// A step that was retried is decided in its newest round, whatever the attempts and rounds before were.
+func TestOfARoundThatBeganBeforeItsSourceEndedTheDecisionCounts(t *testing.T) {
+	w := newWorkflowWorld(t, nil, stepAfter("a"), stepAfter("b", "a"))
+	w.wrote(0, job.StatusRunning, func(u *logstore.Update) { u.Kind, u.StartedAt = runlog.KindStarted, noon.Add(time.Second) })
+	at := func(step string, round, attempt int, s job.Status, when time.Duration) {
+		w.stepped(step, s, func(u *logstore.Update) {
+			u.RunID, u.Attempt, u.At = job.RoundRunID(workflowRun, step, round), attempt, noon.Add(when)
+		})
+	}
+	at("a", 1, 1, job.StatusFailed, time.Minute)
+	at("b", 1, 1, job.StatusSkipped, time.Minute)
+	at("a", 2, 1, job.StatusQueued, 2*time.Minute)
+	at("b", 2, 1, job.StatusQueued, 2*time.Minute)
+	at("a", 2, 1, job.StatusPending, 2*time.Minute)
+	at("a", 2, 1, job.StatusSucceeded, 20*time.Minute)
+	at("b", 2, 1, job.StatusPending, 20*time.Minute)
+	at("b", 2, 2, job.StatusQueued, 21*time.Minute)
+	at("b", 2, 2, job.StatusPending, 22*time.Minute)
+	at("b", 2, 2, job.StatusSucceeded, 23*time.Minute)
+	w.wrote(0, job.StatusSucceeded, func(u *logstore.Update) { u.At = noon.Add(time.Hour) })
+	if fire, got := w.steps(); fire != "ran" {
+		t.Error(fire, got)
+	}
+}
+
 // A called run that was skipped has failed its step, and one that took too long has timed it out.
 func TestACalledRunIsJudgedByWhatItsStepMakesOfIt(t *testing.T) {
 	for status, want := range map[job.Status]job.Status{job.StatusSkipped: job.StatusFailed, job.StatusCancelled: job.StatusTimedOut} {
