@@ -23,7 +23,13 @@ const StepTolerance = time.Minute
 // judgeSteps adds what became of the steps of the run of an entry, if that is one of a workflow. An entry whose
 // steps contradict their graph becomes a discrepancy.
 func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
-	if e.Outcome != outcome.Ran && e.Outcome != outcome.CaughtUp && e.Outcome != outcome.Pending {
+	switch e.Outcome { //nolint:exhaustive // in the others there was no run
+	case outcome.Ran, outcome.CaughtUp, outcome.Pending:
+	case outcome.Skipped:
+		if !skippedBySteps(e.Reason) {
+			return nil
+		}
+	default:
 		return nil
 	}
 	of := v.version(e.Version)
@@ -48,6 +54,9 @@ func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
 	}
 	return nil
 }
+
+// skippedBySteps reports whether a run counts as skipped because all of its steps were.
+func skippedBySteps(why reason.Text) bool { return reason.Read(string(why)).Code == reason.StepsSkipped.Code }
 
 // version returns a version that is kept, nil if it is not.
 func (v Evidence) version(number int) *job.Job {

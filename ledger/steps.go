@@ -96,7 +96,7 @@ func (j *graphJudge) begun() bool {
 	case job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut:
 		return true
 	}
-	return false
+	return skippedBySteps(j.run.Reason)
 }
 
 // step returns what became of a step.

@@ -26,7 +26,8 @@ type stepWorld struct {
 	m       *Machine
 	now     time.Duration
 	events  []*bus.Event // of EVT, the first with sequence 1
-	told    int          // how many the owner has heard
+	records []*journal.Record
+	told    int // how many the owner has heard
 
 	plays     []*stepPlay
 	killed    map[job.RunID]bool
@@ -223,6 +224,7 @@ func (w *stepWorld) note(s *stored) {
 
 // hear follows what a record says.
 func (w *stepWorld) hear(r *journal.Record) {
+	w.records = append(w.records, r)
 	err := r.Each(func(d journal.Decided) {
 		w.say("record: %s of %s %s %s", d.RunID, d.Parent, d.Status, d.Reason)
 		if d.Cause == job.CauseStep {
