@@ -142,9 +142,10 @@ type session struct {
 	moved    bool   // the position is not the one that is stored
 	tallies  map[string]*tally
 	begun    map[job.RunID]time.Time // runs that have begun, and may still be checked
-	lonely   map[string]time.Time    // executor groups without instance, and since when
-	unread   map[string]uint64       // the ends of streams of events at the last check, if nobody reads them
-	lateFrom time.Time               // when late runs were checked last, before this session
+	ends     recentEnds
+	lonely   map[string]time.Time // executor groups without instance, and since when
+	unread   map[string]uint64    // the ends of streams of events at the last check, if nobody reads them
+	lateFrom time.Time            // when late runs were checked last, before this session
 
 	discrepancies discrepancies
 }

@@ -90,6 +90,27 @@ func TestFailuresInARowAreCountedThroughACrash(t *testing.T) {
 	})
 }
 
+func TestAnEndThatComesAgainLaterCountsOnce(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{Ends: []job.Status{job.StatusFailed}, InARow: 3})
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.Alert = "each" })
+		var end *bus.Event
+		w.ends(report, job.StatusFailed, func(e *bus.Event) { end = e })
+		w.ends(report, job.StatusFailed)
+		w.wantSent("opened billing/report failed")
+		time.Sleep(3 * time.Minute) // the stream has forgotten the first
+		w.publish(end)
+		time.Sleep(settled)
+		w.wantSent()
+		if all := w.incidents(); len(all) != 1 || all[0].Count != 2 {
+			w.t.Errorf("incidents: %+v", all)
+		}
+		w.ends(report, job.StatusFailed)
+		w.wantSent("opened billing/report failed, 3 times in a row")
+	})
+}
+
 func TestWhatHappensWhileNoAlerterRunsIsToldLater(t *testing.T) {
 	run(t, func(w *world) {
 		a := w.start("a")

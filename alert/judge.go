@@ -7,8 +7,11 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// judge applies the rules to an outcome.
+// judge applies the rules to an outcome, unless it repeats one.
 func (s *session) judge(ctx context.Context, rules []*alerting.Rule, o *outcome, jobs *jobsView) error {
+	if s.ends.has(o) {
+		return nil
+	}
 	for _, r := range rules {
 		if !r.When.OfRuns() || o.At.Before(r.Since) || !r.Match.Selects(o.Job, jobs.labelsOf) {
 			continue
@@ -30,6 +33,7 @@ func (s *session) judge(ctx context.Context, rules []*alerting.Rule, o *outcome,
 			return err
 		}
 	}
+	s.ends.note(o)
 	return nil
 }
 

@@ -31,6 +31,7 @@ type outcome struct {
 	seq     uint64
 	RunID   job.RunID
 	Job     job.Name
+	Attempt int        // at least 1
 	Status  job.Status // running: it has begun
 	Message string
 	At      time.Time
@@ -97,7 +98,7 @@ func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
 			return nil
 		}
 	}
-	o := &outcome{source: sourceOf(fromEvents, stream), seq: seq * maxLines, RunID: e.RunID, Job: e.Job, At: e.At}
+	o := &outcome{source: sourceOf(fromEvents, stream), seq: seq * maxLines, RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, At: e.At}
 	switch {
 	case e.Kind == bus.EventStarted:
 		o.Status = job.StatusRunning
@@ -125,7 +126,7 @@ func fromNotice(r *journal.Record, stream string, seq uint64) ([]outcome, error)
 		}
 		list = append(list, outcome{
 			source: sourceOf(fromNotices, stream), seq: seq*maxLines + uint64(len(list)),
-			RunID: d.RunID, Job: d.Job, Status: d.Status, Message: clip.Text(d.Reason, alerting.MaxMessage), At: at,
+			RunID: d.RunID, Job: d.Job, Attempt: d.Attempt, Status: d.Status, Message: clip.Text(d.Reason, alerting.MaxMessage), At: at,
 		})
 	})
 	return list, err

@@ -177,7 +177,12 @@ func (s *session) handleEvent(ctx context.Context, m event, jobs *jobsView) erro
 		if err == nil { // else it is forged or damaged, and ingest tells of it
 			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
 			s.noteBegun(e)
-			if o := fromEvent(e, m.stream, m.Seq); o != nil && !old {
+			o := fromEvent(e, m.stream, m.Seq)
+			switch {
+			case o == nil:
+			case old: // an earlier session has judged it
+				s.ends.note(o)
+			default:
 				if err := s.judge(ctx, rules, o, jobs); err != nil {
 					return err
 				}
