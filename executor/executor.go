@@ -65,6 +65,10 @@ type Config struct {
 	// SecretKey is the group's key, as "carillon secret key" prints it. Runs whose tasks
 	// ask for secrets fail without. Defaults to none.
 	SecretKey string
+	// Secrets returns the value of a secret from a store of your own, in the place of those that Carillon keeps.
+	// It is called for each secret of each attempt, concurrently; its error is the run's message. It does not
+	// go with SecretKey. Defaults to none.
+	Secrets func(ctx context.Context, name string) (string, error)
 	// Version of the program, shown beside the instance, of 255 bytes at most. Defaults to "".
 	Version string
 	// Logger hears what an operator wants to know. Defaults to none.

@@ -33,30 +33,43 @@ func (e *Executor) unseal(ctx context.Context, r *Run) error {
 	if len(wanted) == 0 {
 		return nil
 	}
-	if e.key == nil {
-		return errors.New(reason.NoSecretKey.String())
+	secret := e.cfg.Secrets
+	if secret == nil {
+		secret = e.keptSecret
 	}
 	secrets := make(map[string]string, len(wanted))
 	for _, variable := range slices.Sorted(maps.Keys(wanted)) {
-		name := wanted[variable]
-		s, err := fetch(ctx, func() (*bus.Secret, error) { return e.conn.Secret(ctx, e.cfg.Group, name) })
+		value, err := secret(ctx, wanted[variable])
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, job.ErrNotFound):
-			return errors.New(reason.NoSecret.With(name, e.cfg.Group, "carillon secret set "+name+" --group "+e.cfg.Group))
 		case err != nil:
-			return fmt.Errorf("fetch secret %q: %w", name, err)
-		}
-		value, err := e.key.Open(name, s.Sealed)
-		if err != nil {
-			return fmt.Errorf("open secret %q: it is sealed with key %s, and this executor has %s", name, s.KeyID, e.key.ID())
+			return err
 		}
 		secrets[variable] = value
 	}
 	r.secrets = secrets
 	r.log.mask(newMasker(secrets))
 	return nil
+}
+
+// keptSecret returns a secret of the group that Carillon keeps.
+func (e *Executor) keptSecret(ctx context.Context, name string) (string, error) {
+	if e.key == nil {
+		return "", errors.New(reason.NoSecretKey.String())
+	}
+	s, err := fetch(ctx, func() (*bus.Secret, error) { return e.conn.Secret(ctx, e.cfg.Group, name) })
+	switch {
+	case errors.Is(err, job.ErrNotFound):
+		return "", errors.New(reason.NoSecret.With(name, e.cfg.Group, "carillon secret set "+name+" --group "+e.cfg.Group))
+	case err != nil:
+		return "", fmt.Errorf("fetch secret %q: %w", name, err)
+	}
+	value, err := e.key.Open(name, s.Sealed)
+	if err != nil {
+		return "", fmt.Errorf("open secret %q: it is sealed with key %s, and this executor has %s", name, s.KeyID, e.key.ID())
+	}
+	return value, nil
 }
 
 // parseSecretKey reads [Config.SecretKey].
@@ -67,6 +80,9 @@ func parseSecretKey(cfg Config) (*seal.Key, error) {
 	key, err := seal.ParseKey(cfg.SecretKey)
 	if err != nil {
 		return nil, &job.InvalidError{Field: "secret_key", Reason: "is " + err.Error()}
+	}
+	if cfg.Secrets != nil {
+		return nil, &job.InvalidError{Field: "secret_key", Reason: "does not go with secrets from a store of your own"}
 	}
 	if key.Group() != cfg.Group {
 		return nil, &job.InvalidError{Field: "secret_key", Reason: fmt.Sprintf("is that of group %q, not of %q", key.Group(), cfg.Group)}

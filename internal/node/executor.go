@@ -34,6 +34,7 @@ type executorOptions struct {
 	workerOptions
 	group, instance     string
 	secretKey           string
+	secretCommand       string
 	credential          string
 	maxLines, maxBytes  int
 	slots               int
@@ -79,6 +80,7 @@ func newExecutorCommand() *cobra.Command {
 	f.StringArrayVar(&o.labels, "label", nil, "a `label` of this instance, KEY=VALUE, that jobs can require; can be repeated")
 	f.DurationVar(&o.grace, "grace", 30*time.Second, "how long a stopping executor waits for its runs; a second SIGTERM gives them back at once, a third ends the process")
 	f.StringVar(&o.secretKey, "secret-key", "", "the `file` of the group's key for secrets, from \"carillon secret key\"; - or fd:3 as above (default: from "+keyfile.SecretKeyVariable+")")
+	f.StringVar(&o.secretCommand, "secret-command", "", "this `command`, a line for /bin/sh, prints the secret whose name is in "+secretName+", in the place of Carillon's own secrets")
 	f.IntVar(&o.maxLines, "max-log-lines", 1_000_000, "maximum number of log `lines` per attempt; further lines are counted and dropped")
 	f.IntVar(&o.maxBytes, "max-log-bytes", 64<<20, "maximum number of log `bytes` per attempt")
 	f.StringVar(&o.spool, "spool", "", "keep results and logs in this `folder` while NATS is away, and report them after a restart; each executor\nneeds its own (default: keep them in memory only)")
@@ -133,8 +135,12 @@ func runExecutor(cmd *cobra.Command, o executorOptions) error {
 	if workers != nil && !cmd.Flags().Changed("slots") {
 		o.slots = workers.Slots()
 	}
+	var secrets func(context.Context, string) (string, error)
+	if o.secretCommand != "" {
+		secrets = secretCommand(o.secretCommand)
+	}
 	e, err := executor.New(conn, executor.Config{
-		Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: build.Version(), Logger: log.With("component", "executor"),
+		Secrets: secrets, Group: o.group, Instance: o.instance, Slots: o.slots, Labels: labels, Grace: o.grace, Version: build.Version(), Logger: log.With("component", "executor"),
 		SecretKey: key, MaxLogLines: o.maxLines, MaxLogBytes: o.maxBytes, Spool: o.spool, SpoolBytes: o.spoolBytes,
 		Observers: observers(reg, tracer), Schemas: schema.JSON{},
 	})

@@ -83,6 +83,20 @@ func TestARunGetsItsSecretsAndSaysNothingOfThem(t *testing.T) {
 	})
 }
 
+func TestSecretsOfAStoreOfYourOwnAreMasked(t *testing.T) {
+	bustest.Run(t, began, func(t *testing.T) {
+		w := newWorld(t)
+		w.sealed("db", "not this one")
+		vault := func(_ context.Context, name string) (string, error) { return "pa55 of " + name, nil }
+		w.start("a", executor.Config{Secrets: vault}, handler(func(_ context.Context, run *executor.Run) (any, error) {
+			return nil, errors.New("refused: " + run.Secret("DB"))
+		}))
+		tr := w.trigger(asks(map[string]string{"DB": "db"}))
+		time.Sleep(10 * time.Second)
+		w.wantStatus(tr.RunID, job.StatusFailed, "refused: ***")
+	})
+}
+
 func TestARunWithoutItsSecretsFailsAtOnceAndSaysWhy(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w := newWorld(t)
@@ -102,7 +116,15 @@ func TestARunWithoutItsSecretsFailsAtOnceAndSaysWhy(t *testing.T) {
 		fails("b", executor.Config{SecretKey: master.Group("g").Text()}, "other", `there is no secret "other" in group g; set it with: carillon secret set other --group g`)
 		fails("c", executor.Config{SecretKey: seal.NewMaster().Group("g").Text()}, "db", `open secret "db": it is sealed with key `+master.Group("g").ID())
 
+		vault := func(_ context.Context, name string) (string, error) {
+			return "", errors.New("the vault has no " + name)
+		}
+		fails("d", executor.Config{Secrets: vault}, "db", "the vault has no db")
+
 		conn := w.connect("x")
+		if _, err := executor.New(conn.Conn, executor.Config{Group: "g", Secrets: vault, SecretKey: master.Group("g").Text()}); !errors.Is(err, job.ErrInvalid) {
+			t.Errorf("two sources of secrets: %v", err)
+		}
 		for _, wrong := range []string{"x", master.Text(), master.Group("other").Text()} {
 			if _, err := executor.New(conn.Conn, executor.Config{Group: "g", SecretKey: wrong}); !errors.Is(err, job.ErrInvalid) {
 				t.Errorf("%v", err)
