@@ -17,7 +17,7 @@
 // for are owed to nobody; but if they are runs of a workflow, their steps are judged.
 //
 // The steps of a workflow's run are judged too: each by its edges, its condition, and how the steps
-// before it ended, and the run by how its steps did. The rules are written apart from those of package
+// before it ended and when, and the run by how its steps did. The rules are written apart from those of package
 // workflow, by which the scheduler goes. That a step was cancelled or resolved by a person, or that a
 // person ended the run, no graph can say: this is taken as it is recorded. Of the rounds of a step that
 // was retried, the newest counts. What a rerun has taken over must have succeeded in the run that did it.

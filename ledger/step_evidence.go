@@ -42,6 +42,9 @@ func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
 	}
 	j := &graphJudge{of: of, run: run}
 	j.settled = v.Ingested && j.run.RunStatus().Final() && j.run.FinishedAt.Add(StepTolerance).Before(v.Cursor.DoneFor(v.Job))
+	if v.Ingested {
+		j.until = v.Cursor.DoneFor(v.Job)
+	}
 	if j.rows, err = v.stepRows(ctx, j.run); err != nil {
 		return err
 	}
@@ -56,7 +59,9 @@ func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
 }
 
 // skippedBySteps reports whether a run counts as skipped because all of its steps were.
-func skippedBySteps(why reason.Text) bool { return reason.Read(string(why)).Code == reason.StepsSkipped.Code }
+func skippedBySteps(why reason.Text) bool {
+	return reason.Read(string(why)).Code == reason.StepsSkipped.Code
+}
 
 // version returns a version that is kept, nil if it is not.
 func (v Evidence) version(number int) *job.Job {

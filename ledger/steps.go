@@ -3,6 +3,7 @@ package ledger
 import (
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
@@ -19,6 +20,8 @@ type graphJudge struct {
 	rows map[job.RunID]*runlog.Run
 	// settled says that what the history does not know has not happened.
 	settled bool
+	// until is an instant up to which the history has all that was decided; zero is none.
+	until time.Time
 	// holds evaluates the condition of a step. unknown says why it cannot be evaluated any more, err why
 	// it could not be computed then either.
 	holds func(s *job.Step) (holds bool, unknown, err error)
@@ -81,10 +84,26 @@ func (j *graphJudge) judge() (steps []outcome.Step, wrong string) {
 	if len(bad) > 0 {
 		return steps, reason.StepsContradict.With(strings.Join(bad, ", "))
 	}
+	if j.stuck() {
+		return steps, reason.WorkflowNotEnded.String()
+	}
 	if want := j.end(); want != "" && want != j.run.RunStatus() {
 		return steps, reason.WorkflowStatusWrong.With(want)
 	}
 	return steps, ""
+}
+
+// stuck reports whether all steps have ended and the run has not, long enough ago.
+func (j *graphJudge) stuck() bool {
+	if j.run.RunStatus().Final() {
+		return false
+	}
+	for i := range j.of.Steps {
+		if name := j.of.Steps[i].Name; j.status(name) == "" || !j.row(name).FinishedAt.Add(StepTolerance).Before(j.until) {
+			return false
+		}
+	}
+	return true
 }
 
 // begun reports whether the run has come to its steps. One that was queued may have ended without.

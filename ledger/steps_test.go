@@ -135,6 +135,10 @@ func TestEachStepIsLaidBesideTheGraph(t *testing.T) {
 			fire: "discrepancy its steps contradict their graph: a, b",
 			want: []string{"a discrepancy " + reason.StepNothingKnown.String(), "b discrepancy " + reason.StepBeforeSource.With("a")},
 		},
+		"a run that has not ended, though its steps have": {
+			steps: chain, run: job.StatusRunning, said: said{"a": job.StatusSucceeded, "b": job.StatusSucceeded},
+			fire: "discrepancy " + reason.WorkflowNotEnded.String(), want: []string{"a ran", "b ran"},
+		},
 		"a run that is not over":               {steps: chain, run: job.StatusRunning, said: said{"a": job.StatusSucceeded}, fire: "pending", want: []string{"a ran", "b pending"}},
 		"a run that ended while it was queued": {steps: chain, run: job.StatusCancelled, why: reason.Cancelled.String(), fire: "ran " + reason.Cancelled.String()},
 		"a run that is green though a step failed": {

@@ -29,6 +29,7 @@ var (
 	StepOriginUnknown    = One{define("step_origin_unknown", "it was taken over from run {run_id:word}, of which the history has nothing")}
 	StepParamsUnknown    = None{define("step_params_unknown", "the history does not have the parameters of the run")}
 	StepOfNoWorkflow     = Two{define("step_of_no_workflow", "the run {run_id:word} is of a step that version {version:number} does not have")}
+	WorkflowNotEnded     = None{define("workflow_not_ended", "all of its steps have ended, and the run has not")}
 	WorkflowStatusWrong  = One{define("workflow_status_wrong", "by its steps the run had to end as {status:status}")}
 	StepsContradict      = One{define("steps_contradict", "its steps contradict their graph: {steps:phrase}")}
 	StepConditionUnknown = One{define("step_condition_unknown", "its condition cannot be computed any more: {why:free}")}

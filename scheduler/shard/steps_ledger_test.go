@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,9 +19,10 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore/sqlite"
 )
 
-// updates returns what the records and the events of the runs say, as ingest writes it.
-func (w *stepWorld) updates() (all []logstore.Update) {
-	for _, r := range w.records {
+// updatesOf returns what records and events of runs say, as ingest writes it.
+func updatesOf(t *testing.T, records []*journal.Record, events []*bus.Event) (all []logstore.Update) {
+	t.Helper()
+	for _, r := range records {
 		if err := r.Each(func(d journal.Decided) {
 			u := logstore.Update{
 				Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
@@ -39,10 +41,10 @@ func (w *stepWorld) updates() (all []logstore.Update) {
 			}
 			all = append(all, u)
 		}); err != nil {
-			w.fail("%v", err)
+			t.Fatal(err)
 		}
 	}
-	for _, e := range w.events {
+	for _, e := range events {
 		u := logstore.Update{
 			Kind: runlog.KindFinished, RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Cause: e.Cause, At: e.At, CommittedAt: e.CommittedAt,
 			Status: e.Status, FinishedAt: e.At, Result: e.Result, Retry: e.Retry,
@@ -55,26 +57,27 @@ func (w *stepWorld) updates() (all []logstore.Update) {
 	return all
 }
 
-// judged returns what the ledger says is wrong if the history has these updates, a line for each run and step.
-func (w *stepWorld) judged(updates []logstore.Update) (wrong []string) {
-	store, err := sqlite.Open(w.t.Context(), filepath.Join(w.t.TempDir(), "log.db"))
+// judgeSteps returns what the ledger says is wrong with the runs of a version, of which the history has these updates
+// and the shard of which has come to an instant: a line for each run and step.
+func judgeSteps(t *testing.T, v *job.Version, updates []logstore.Update, done time.Time) (wrong []string) {
+	t.Helper()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "log.db"))
 	if err != nil {
-		w.fail("%v", err)
+		t.Fatal(err)
 	}
 	defer func() {
 		if err := store.Close(); err != nil {
-			w.fail("%v", err)
+			t.Error(err)
 		}
 	}()
-	if err := store.WriteRuns(w.t.Context(), "all", updates); err != nil {
-		w.fail("%v", err)
+	if err := store.WriteRuns(t.Context(), "all", updates); err != nil {
+		t.Fatal(err)
 	}
-	cursor := *w.trig.cursor
-	cursor.Done = noon.Add(w.now + time.Hour)
 	e := ledger.Evidence{
-		Job: "g/a", Cursor: &cursor, Store: store, Since: noon.Add(-time.Hour), Ingested: true, Versions: []*bus.JobEntry{{Version: *w.version, Revision: 1}},
+		Job: v.Job.Job, Cursor: &journal.Cursor{Shard: simShard, Done: done, JobsSeq: 1}, Store: store, Since: noon.Add(-time.Hour), Ingested: true,
+		Versions: []*bus.JobEntry{{Version: *v, Revision: 1}},
 	}
-	if _, err := e.Judge(w.t.Context(), noon, cursor.Done, func(e *outcome.Entry) bool {
+	if _, err := e.Judge(t.Context(), noon, done, func(e *outcome.Entry) bool {
 		if e.Outcome == outcome.Discrepancy {
 			wrong = append(wrong, fmt.Sprintf("run %s: %s", e.RunID, e.Reason))
 		}
@@ -85,9 +88,17 @@ func (w *stepWorld) judged(updates []logstore.Update) (wrong []string) {
 		}
 		return true
 	}); err != nil {
-		w.fail("%v", err)
+		t.Fatal(err)
 	}
 	return wrong
+}
+
+// updates returns what the history of the world has.
+func (w *stepWorld) updates() []logstore.Update { return updatesOf(w.t, w.records, w.events) }
+
+// judged returns what the ledger says an hour later is wrong if the history has these updates.
+func (w *stepWorld) judged(updates []logstore.Update) []string {
+	return judgeSteps(w.t, w.version, updates, noon.Add(w.now+time.Hour))
 }
 
 func TestTheLedgerFindsRandomWorkflowsClean(t *testing.T) {
@@ -129,5 +140,32 @@ func TestTheLedgerNoticesTheLossOfAnyEndOfAStep(t *testing.T) {
 	}
 	if noticed < 20 {
 		t.Errorf("only %d histories had a step to lose", noticed)
+	}
+}
+
+// The item that says how far a run has come is deleted from the stream by hand, and the owner dies. The run does not end
+// any more, though its steps do.
+func TestTheLedgerNoticesTheLossOfWhatARunHasComeTo(t *testing.T) {
+	f := newFlow(t, after("a"), after("b", "a"), after("c", "b"))
+	var v *job.Version
+	f.fire(func(put *job.Version) { v = put })
+	f.ends("a", job.StatusSucceeded, "")
+	for seq, d := range f.trig.deferred {
+		if d.Kind == journal.DeferredSteps {
+			delete(f.trig.deferred, seq)
+		}
+	}
+	f.succeed()
+	f.ends("b", job.StatusSucceeded, "")
+	f.now += time.Hour
+	if wrong := judgeSteps(t, v, updatesOf(t, f.records, f.events), noon.Add(f.now)); len(wrong) > 0 {
+		t.Errorf("while a step runs: %v", wrong)
+	}
+	f.ends("c", job.StatusSucceeded, "")
+	f.now += time.Hour
+	f.goOn()
+	want := []string{fmt.Sprintf("run %s: %s", runAt(time.Second), reason.WorkflowNotEnded)}
+	if wrong := judgeSteps(t, v, updatesOf(t, f.records, f.events), noon.Add(f.now)); !slices.Equal(wrong, want) {
+		t.Errorf("the ledger says %v, want %v", wrong, want)
 	}
 }

@@ -50,6 +50,9 @@ type flow struct {
 	pieces map[string]*bus.Trigger
 	said   []string             // what the records say of steps, and of the run
 	told   []*journal.ParentEnd // what children are told
+	// records and events are all that were stored.
+	records []*journal.Record
+	events  []*bus.Event
 }
 
 func newFlow(t *testing.T, steps ...job.Step) *flow {
@@ -127,6 +130,7 @@ func (f *flow) stepOf(id job.RunID) string {
 
 // hear keeps what a record says, but that steps have been triggered.
 func (f *flow) hear(r *journal.Record) {
+	f.records = append(f.records, r)
 	err := r.Each(func(d journal.Decided) {
 		who := "run"
 		if d.Cause == job.CauseStep {
@@ -162,6 +166,7 @@ func (f *flow) ends(step string, s job.Status, result string) {
 // tell has the machine hear of an event, and go on.
 func (f *flow) tell(e *bus.Event) {
 	f.t.Helper()
+	f.events = append(f.events, e)
 	f.seq++
 	f.m.Event(e, f.seq, noon.Add(f.now).UnixMilli())
 	f.goOn()

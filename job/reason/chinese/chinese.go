@@ -108,6 +108,7 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"step_origin_unknown":    "它沿用了运行 {run_id:word} 的结果，但历史中没有该运行",
 	"step_params_unknown":    "历史中没有该运行的参数",
 	"step_of_no_workflow":    "运行 {run_id:word} 属于版本 {version:number} 中不存在的步骤",
+	"workflow_not_ended":     "它的所有步骤都已结束，而运行没有结束",
 	"workflow_status_wrong":  "按其步骤，运行本应以{status:status}结束",
 	"steps_contradict":       "其步骤与依赖图矛盾：{steps:phrase}",
 	"step_condition_unknown": "其条件已无法计算：{why:free}",

@@ -108,6 +108,7 @@ export const reasons = {
   step_origin_unknown: "it was taken over from run {run_id:word}, of which the history has nothing",
   step_params_unknown: "the history does not have the parameters of the run",
   step_of_no_workflow: "the run {run_id:word} is of a step that version {version:number} does not have",
+  workflow_not_ended: "all of its steps have ended, and the run has not",
   workflow_status_wrong: "by its steps the run had to end as {status:status}",
   steps_contradict: "its steps contradict their graph: {steps:phrase}",
   step_condition_unknown: "its condition cannot be computed any more: {why:free}",
