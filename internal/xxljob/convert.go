@@ -2,12 +2,12 @@ package xxljob
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/internal/foreign"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
@@ -53,14 +53,14 @@ func (im *importer) convert(e *Entry) {
 	schedule, misfire := scheduleOf(r, im.options.Zone)
 	j := job.Job{
 		Job:      im.nameFor(group, e, task),
-		Title:    line(e.Title, job.MaxTitle),
-		Owner:    line(r.get("author"), job.MaxOwner),
+		Title:    foreign.Line(e.Title, job.MaxTitle),
+		Owner:    foreign.Line(r.get("author"), job.MaxOwner),
 		Tags:     []string{Tag},
 		Schedule: schedule,
 		Paused:   r.get("trigger_status") == "0" && schedule.Kind() != job.KindManual,
 		Misfire:  misfire,
 		Task:     task,
-		Params:   ParamsOf(r.values["executor_param"]),
+		Params:   foreign.Params(r.values["executor_param"]),
 	}
 	if j.Title != e.Title {
 		j.Description = e.Title // it is longer than a title may be, or several lines
@@ -209,31 +209,6 @@ func seconds(text string) job.Duration {
 		return -1
 	}
 	return job.Duration(time.Duration(n) * time.Second)
-}
-
-// line returns a text as one line of at most so many bytes.
-func line(text string, most int) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > most {
-		text = strings.TrimSpace(strings.ToValidUTF8(text[:most-len("…")], "")) + "…"
-	}
-	return text
-}
-
-// ParamsOf returns what handlers and scripts receive: an object or a list as it is, anything else
-// as text.
-func ParamsOf(text string) json.RawMessage {
-	if text == "" {
-		return nil
-	}
-	if (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		return nil // cannot happen: any string can be JSON
-	}
-	return quoted
 }
 
 // linkChildren gives jobs their children, all of which are known by now. A child that is no

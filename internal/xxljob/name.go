@@ -4,31 +4,20 @@ import (
 	"regexp"
 	"strconv"
 
+	"github.com/carillon-scheduler/carillon/internal/foreign"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// maxPlain leaves room in a slug for a number.
-const maxPlain = 48
-
-var (
-	hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	word = regexp.MustCompile(`[a-z]{2}`)
-)
+var word = regexp.MustCompile(`[a-z]{2}`)
 
 // GroupOf returns the executor group that an AppName becomes, "" if nothing of it can be in a slug.
-func GroupOf(appName string) string { return slugOf(appName) }
-
-// slugOf returns a slug for a name: "demoJobHandler" is demo-job-handler. It is empty if nothing
-// of the name can be in one.
-func slugOf(name string) string {
-	return job.Slug(hump.ReplaceAllString(name, "$1-$2"), maxPlain)
-}
+func GroupOf(appName string) string { return foreign.Slug(appName) }
 
 // nameFor takes a name for a job that no other has.
 func (im *importer) nameFor(group string, e *Entry, task job.Task) job.Name {
 	id := strconv.Itoa(e.ID)
-	plain := slugOf(task.Handler)
-	if title := slugOf(e.Title); plain == "" && word.MatchString(title) {
+	plain := foreign.Slug(task.Handler)
+	if title := foreign.Slug(e.Title); plain == "" && word.MatchString(title) {
 		plain = title
 	}
 	if plain == "" {

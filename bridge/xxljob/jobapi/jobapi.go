@@ -12,6 +12,7 @@ import (
 	bridge "github.com/carillon-scheduler/carillon/bridge/xxljob"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/foreign"
 	"github.com/carillon-scheduler/carillon/internal/xxljob"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
@@ -215,7 +216,7 @@ func (a *API) trigger(ctx context.Context, name job.Name, c wire.JobCommand) err
 		q.Labels = job.Labels{fleet.LabelInstance: a.bridge.InstanceAt(address)}
 	}
 	if c.Params != nil {
-		if q.Params = xxljob.ParamsOf(*c.Params); q.Params == nil {
+		if q.Params = foreign.Params(*c.Params); q.Params == nil {
 			q.Params = json.RawMessage(`""`)
 		}
 	}
