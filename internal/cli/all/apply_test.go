@@ -62,6 +62,7 @@ func TestARefusedApplyOrImportSaysThatNothingWasChanged(t *testing.T) {
 	f("0 1 * * * x\n", "import", "crontab", "-", "--group", "Bad Group")
 	f("", "import", "xxl-job", missing)
 	f("no dump", "import", "xxl-job", "-")
+	f("{}", "import", "powerjob", "-", "--group", "a")
 	f("no calendar", "import", "calendar", "-", "--name", "days")
 	f("", "import", "calendar", missing, "--name", "days")
 	s.Want("no jobs\n", "", "get", "jobs")
@@ -281,7 +282,7 @@ func TestAnImportFromXXLJobListsTheJobsThatItsDumpHasNoMore(t *testing.T) {
 	}
 	renamed := strings.ReplaceAll(string(dump), "invoiceClose", "closeOfInvoices")
 	_, out, errOut := s.Run(renamed, append(args, "--dry-run")...)
-	left := regexp.MustCompile(`-\s+left over\s+(\S+)\s+.*not in this dump`).FindAllStringSubmatch(out, -1)
+	left := regexp.MustCompile(`-\s+left over\s+(\S+)\s+.*not in this file`).FindAllStringSubmatch(out, -1)
 	if len(left) != 2 || left[0][1] != "billing/invoice-close" || left[1][1] != "billing/invoice-close-3" { // the handler of two
 		t.Errorf("%s%s", errOut, out)
 	}
