@@ -1,7 +1,7 @@
 package alert
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -10,7 +10,7 @@ import (
 func TestOnlySoManyEndsAreKnownAgain(t *testing.T) {
 	var r recentEnds
 	end := func(n int) *outcome {
-		return &outcome{RunID: job.RunID(fmt.Sprint(n)), Attempt: 1, Status: job.StatusFailed}
+		return &outcome{RunID: job.RunID(strconv.Itoa(n)), Attempt: 1, Status: job.StatusFailed}
 	}
 	for n := range maxRecentEnds + 10 {
 		r.note(end(n))

@@ -38,18 +38,52 @@ func define(of body) (*definition, error) {
 	if unknown == nil {
 		d.zone = zone.Location()
 	}
-	places := make([]workflow.Step, len(d.Steps))
 	for i := range d.Steps {
-		places[i] = d.Steps[i].Step
 		d.broken = append(d.broken, unknown)
 		d.rules = append(d.rules, job.Reactions{Retry: d.Steps[i].Body.Retry, StartWithin: d.Steps[i].StartWithin, SucceedsIf: d.Steps[i].SucceedsIf})
+	}
+	var err error
+	if d.graph, err = graphOf(d.WorkflowBody); err != nil {
+		return nil, err
+	}
+	return d, d.link()
+}
+
+// graphOf returns the graph of a workflow. The error is an *InvalidError.
+func graphOf(w *journal.WorkflowBody) (*workflow.Graph, error) {
+	places := make([]workflow.Step, len(w.Steps))
+	for i := range w.Steps {
+		places[i] = w.Steps[i].Step
 	}
 	g, problems := workflow.New(places)
 	if len(problems) > 0 {
 		return nil, &job.InvalidError{Field: problems[0].Field, Reason: problems[0].Reason}
 	}
-	d.graph = g
-	return d, d.link()
+	return g, nil
+}
+
+// checkWorkflow returns an *InvalidError for a workflow that [define] cannot read: something has stored it that
+// checks less than the API, or a newer program. nil is none. A condition that cannot be read only fails its step.
+func checkWorkflow(w *journal.WorkflowBody) error {
+	if w == nil {
+		return nil
+	}
+	if _, err := graphOf(w); err != nil {
+		return err
+	}
+	for i := range w.Steps {
+		_, err := workflow.References(w.Steps[i].Body.Params)
+		if err == nil {
+			_, _, err = w.Steps[i].Body.Map.Overs()
+		}
+		if err != nil {
+			return &job.InvalidError{Field: fmt.Sprintf("steps[%d]", i), Reason: err.Error()}
+		}
+	}
+	if _, err := workflow.References(w.Result); err != nil {
+		return &job.InvalidError{Field: "result", Reason: err.Error()}
+	}
+	return nil
 }
 
 // link reads the conditions, and notes who may ask for which result.

@@ -26,6 +26,9 @@ func Prepare(planner *job.Planner, v *job.Version, rev uint64) (Prepared, error)
 		return Prepared{}, err
 	}
 	shared := journal.BodyOf(v)
+	if err := checkWorkflow(shared.Workflow); err != nil {
+		return Prepared{}, err
+	}
 	body, err := encodeBody(&shared)
 	if err != nil {
 		return Prepared{}, err

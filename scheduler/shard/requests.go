@@ -72,6 +72,9 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 		if err := json.Unmarshal(r.Body, &body); err != nil {
 			return nil, &job.InvalidError{Field: "body", Reason: fmt.Sprintf("is none of a version: %v", err)}
 		}
+		if err := checkWorkflow(body.Workflow); err != nil {
+			return nil, err
+		}
 		if of, err = of.like(&body); err != nil {
 			return nil, err
 		}

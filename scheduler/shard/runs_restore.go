@@ -23,6 +23,9 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 		return fmt.Errorf("trigger in it: %w", err)
 	}
 	of, err := d.Workflow()
+	if err == nil {
+		err = checkWorkflow(of)
+	}
 	if err != nil {
 		return err
 	}
