@@ -1975,15 +1975,19 @@ type RunRequest struct {
 
 // RunStep A step of a workflow's run. Fields from run_id on are those of the newest attempt of the step's own run.
 type RunStep struct {
-	// After The steps that it follows
-	After   []StepEdge `json:"after,omitempty"`
-	Attempt int        `json:"attempt,omitempty"`
+	// After The steps that it follows, as the document has them
+	After []Edge `json:"after,omitempty"`
 
-	// Attempts The most attempts that it may have
-	Attempts    int       `json:"attempts,omitempty"`
-	CommittedAt time.Time `json:"committed_at,omitzero"`
+	// Attempt From 2 on: the number of the newest attempt. Absent in the first one
+	Attempt int `json:"attempt,omitempty"`
 
-	// Detail The task in one line, such as the name of its handler, the job that it calls, or what it waits for
+	// Attempts The most attempts that it may have, if more than one
+	Attempts int `json:"attempts,omitempty"`
+
+	// DecidedAt When the first decision on its run was stored: that it is triggered, is skipped, or has to wait for room
+	DecidedAt time.Time `json:"decided_at,omitzero"`
+
+	// Detail The task in one line, such as the name of its handler, the job that it calls, or what it waits for. Absent if that is the name of the step
 	Detail string `json:"detail,omitempty"`
 
 	// EarlierRuns The runs of the step in its earlier rounds, oldest first
@@ -2002,16 +2006,14 @@ type RunStep struct {
 	// Join How many of them have to end as their `on` says: all, taken, any or a number
 	//
 	// Examples: all, taken, any, 2
-	Join     string `json:"join,omitempty"`
-	LogLines int    `json:"log_lines,omitempty"`
+	Join string `json:"join,omitempty"`
 
 	// MayFail Its failure does not fail the run
 	MayFail bool `json:"may_fail,omitempty"`
 
 	// Message Why it failed
-	Message  reason.Text `json:"message,omitempty"`
-	Percent  float64     `json:"percent,omitempty"`
-	QueuedAt time.Time   `json:"queued_at,omitzero"`
+	Message reason.Text `json:"message,omitempty"`
+	Percent float64     `json:"percent,omitempty"`
 
 	// Reason Why it did not run, why it waits, or why it ended without a report of an executor
 	Reason reason.Text `json:"reason,omitempty"`
@@ -2253,13 +2255,6 @@ type StepAccepted struct {
 	// Status queued, or how the step was resolved
 	Status job.Status `json:"status"`
 	Step   string     `json:"step"`
-}
-
-// StepEdge A step that another one follows.
-type StepEdge struct {
-	// On The ends of it that count. end: it succeeded or failed. always: also skipped or cancelled
-	On   workflow.On `json:"on"`
-	Step string      `json:"step"`
 }
 
 // StepOutcome The outcome of a step. ran: it has ended. skipped: its edges or its condition said no.

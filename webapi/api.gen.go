@@ -355,7 +355,6 @@ type Status = api.Status
 type StatusCounts = api.StatusCounts
 type Step = api.Step
 type StepAccepted = api.StepAccepted
-type StepEdge = api.StepEdge
 type StepOutcome = api.StepOutcome
 type StepWait = api.StepWait
 type StreamState = api.StreamState

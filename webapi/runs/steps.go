@@ -210,11 +210,11 @@ func neverBegan(of *runlog.Run) bool {
 // maxDetail bounds what is told of a task, in bytes.
 const maxDetail = 200
 
-// definedStep returns a step of j as its definition has it.
+// definedStep returns a step of j as its definition has it, without what is as usual: a run may have 1,000 steps.
 func definedStep(j *job.Job, s *job.Step) api.RunStep {
 	of := s.Effective(j)
 	step := api.RunStep{
-		Step: s.Name, Title: s.Title, Task: api.RunStepTask(s.Task.Kind()), Detail: clip.Text(strings.Join(strings.Fields(s.Task.Brief()), " "), maxDetail), If: s.If, Finally: s.Finally, MayFail: s.MayFail,
+		Step: s.Name, Title: s.Title, Task: api.RunStepTask(s.Task.Kind()), Detail: clip.Text(strings.Join(strings.Fields(s.Task.Brief()), " "), maxDetail), After: s.After, If: s.If, Finally: s.Finally, MayFail: s.MayFail,
 		Attempts: of.Retry.Limit + 1,
 	}
 	if s.Call != "" {
@@ -223,8 +223,11 @@ func definedStep(j *job.Job, s *job.Step) api.RunStep {
 	if s.Wait != nil {
 		step.Task, step.Detail, step.Attempts = api.RunStepTaskWait, clip.Text(s.Wait.Kind()+" "+s.Wait.Brief(), maxDetail), 0
 	}
-	for _, e := range s.After {
-		step.After = append(step.After, api.StepEdge{Step: e.Step, On: cmp.Or(e.On, workflow.OnSuccess)})
+	if step.Detail == s.Name {
+		step.Detail = "" // a handler is often called as its step
+	}
+	if step.Attempts == 1 {
+		step.Attempts = 0
 	}
 	if len(s.After) > 1 {
 		step.Join = fmt.Sprint(s.Join)
@@ -235,9 +238,12 @@ func definedStep(j *job.Job, s *job.Step) api.RunStep {
 // addRun adds to a step what the history has of its run.
 func addRun(s *api.RunStep, r *runlog.Run) {
 	s.State = api.RunStepState(r.StepStatus())
-	s.RunID, s.Attempt, s.Instance, s.ExitCode, s.Message, s.Reason = r.RunID, r.Attempt, r.Instance, r.ExitCode, r.Message, r.Reason
-	s.QueuedAt, s.CommittedAt, s.StartedAt, s.FirstStartedAt, s.FinishedAt = r.QueuedAt, r.CommittedAt, r.StartedAt, r.FirstStartedAt, r.FinishedAt
-	s.LogLines, s.Percent, s.Text = r.LogLines, r.Progress, r.ProgressText
+	s.RunID, s.Instance, s.ExitCode, s.Message, s.Reason = r.RunID, r.Instance, r.ExitCode, r.Message, r.Reason
+	s.DecidedAt, s.StartedAt, s.FirstStartedAt, s.FinishedAt = r.RunDecidedAt(), r.StartedAt, r.FirstStartedAt, r.FinishedAt
+	s.Percent, s.Text = r.Progress, r.ProgressText
+	if r.Attempt > 1 {
+		s.Attempt = r.Attempt
+	}
 }
 
 // stateOf returns what the status of a step's run means for the steps that follow it.

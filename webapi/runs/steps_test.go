@@ -55,8 +55,8 @@ func TestAStepIsAsItsRunIsOrWaits(t *testing.T) {
 
 	book := stepsOf(j, of, nil).Steps[3]
 	want := api.RunStep{
-		Step: "book", Task: "handler", Detail: "book", Join: "all", Attempts: 1, State: "waiting",
-		After: []api.StepEdge{{Step: "full", On: workflow.OnSuccess}, {Step: "check", On: workflow.OnSuccess}},
+		Step: "book", Task: "handler", Join: "all", State: "waiting",
+		After: workflow.Edges{{Step: "full"}, {Step: "check"}},
 	}
 	if d := cmp.Diff(want, book); d != "" {
 		t.Error(d)

@@ -5187,10 +5187,10 @@ export interface components {
              * @enum {string}
              */
             task: "handler" | "command" | "shell" | "http" | "script" | "call" | "wait";
-            /** @description The task in one line, such as the name of its handler, the job that it calls, or what it waits for */
+            /** @description The task in one line, such as the name of its handler, the job that it calls, or what it waits for. Absent if that is the name of the step */
             detail?: string;
-            /** @description The steps that it follows */
-            after?: components["schemas"]["StepEdge"][];
+            /** @description The steps that it follows, as the document has them */
+            after?: components["schemas"]["Edge"][];
             /**
              * @description How many of them have to end as their `on` says: all, taken, any or a number
              * @example all
@@ -5216,13 +5216,15 @@ export interface components {
             round?: number;
             /** @description The runs of the step in its earlier rounds, oldest first */
             earlier_runs?: string[];
+            /** @description From 2 on: the number of the newest attempt. Absent in the first one */
             attempt?: number;
-            /** @description The most attempts that it may have */
+            /** @description The most attempts that it may have, if more than one */
             attempts?: number;
-            /** Format: date-time */
-            queued_at?: string;
-            /** Format: date-time */
-            committed_at?: string;
+            /**
+             * Format: date-time
+             * @description When the first decision on its run was stored: that it is triggered, is skipped, or has to wait for room
+             */
+            decided_at?: string;
             /** Format: date-time */
             started_at?: string;
             /** Format: date-time */
@@ -5235,20 +5237,10 @@ export interface components {
             message?: components["schemas"]["Reason"];
             /** @description Why it did not run, why it waits, or why it ended without a report of an executor */
             reason?: components["schemas"]["Reason"];
-            log_lines?: number;
             /** Format: double */
             percent?: number;
             /** @description The progress that the step reports */
             text?: string;
-        };
-        /** @description A step that another one follows. */
-        StepEdge: {
-            step: string;
-            /**
-             * @description The ends of it that count. end: it succeeded or failed. always: also skipped or cancelled
-             * @enum {string}
-             */
-            on: "success" | "failure" | "end" | "always";
         };
         RunDetail: {
             run_id: string;
@@ -6220,7 +6212,6 @@ export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
 export type RunSteps = components['schemas']['RunSteps'];
 export type RunStep = components['schemas']['RunStep'];
-export type StepEdge = components['schemas']['StepEdge'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type RunMark = components['schemas']['RunMark'];
 export type MarkRequest = components['schemas']['MarkRequest'];

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
 func newGetStepsCommand() *cobra.Command {
@@ -60,7 +60,7 @@ func drawSteps(t *draw.Table, list client.RunSteps) {
 		s := &list.Steps[i]
 		row := []string{s.Step, string(s.State), draw.OrDash(t.Cell(afterText(s), 60)), t.Instant(stepBegan(s)), draw.Took(stepBegan(s), s.FinishedAt)}
 		if t.Wide {
-			row = append(row, draw.OrDash(string(s.RunID)), t.Cell(s.Instance, 40), string(s.Task)+": "+t.Cell(s.Detail, 60))
+			row = append(row, draw.OrDash(string(s.RunID)), t.Cell(s.Instance, 40), string(s.Task)+": "+t.Cell(cmp.Or(s.Detail, s.Step), 60))
 		}
 		t.Row(append(row, t.Cell(stepNote(s), draw.NoteWidth))...)
 	}
@@ -76,11 +76,7 @@ func stepBegan(s *client.RunStep) time.Time {
 
 // afterText tells which ends of which steps a step follows.
 func afterText(s *client.RunStep) string {
-	var edges []workflow.Edge
-	for _, e := range s.After {
-		edges = append(edges, workflow.Edge{Step: e.Step, On: e.On})
-	}
-	return cli.StepAfter(edges, s.Join, s.Finally)
+	return cli.StepAfter(s.After, s.Join, s.Finally)
 }
 
 // stepNote tells what is out of the ordinary about a step.

@@ -89,7 +89,8 @@ export const refusals: Record<RefusalCode, string> = {
   step_not_recoverable:
     "步骤 {step:word} 的状态为{state:state}；只有未正常结束或已取消的步骤可以重试或手工处理",
   step_passes_none: "步骤 {step:word} 没有向它调用的任务传递参数：请给出全部参数，而不是其中一部分",
-  steps_given_too_large: "已重试而尚未开始的步骤的参数共 {bytes:number} 字节，最多保留 {most:number} 字节：请等它们开始",
+  steps_given_too_large:
+    "已重试而尚未开始的步骤的参数共 {bytes:number} 字节，最多保留 {most:number} 字节：请等它们开始",
   step_follower_runs: "依赖 {step:word} 的步骤 {follower:word} 正在运行：请等待其结束，或取消它",
   step_result_gone: "步骤 {step:word} 的返回结果已不再保留；请从该步骤开始重跑",
   step_results_too_large: "所沿用步骤的返回结果共有 {bytes:number} 字节，最多传递 {most:number} 字节",

@@ -50,7 +50,7 @@ export function stepsOfRun(steps: readonly RunStep[]): GraphStep[] {
     step: s.step,
     title: s.title,
     kind: s.task,
-    detail: s.detail,
+    detail: s.detail ?? s.step,
     after: edgesOf(s.after),
     join: s.join,
     finally: s.finally,
@@ -58,7 +58,7 @@ export function stepsOfRun(steps: readonly RunStep[]): GraphStep[] {
     state: s.state,
     started_at: beganAt(s),
     duration_ms: tookOf(s),
-    attempt: s.attempt,
+    attempt: attemptOf(s),
   }));
 }
 
@@ -76,6 +76,10 @@ export function inEarlierRound(step: RunStep, runId: string, of: RunDetail | und
     ...{ attempt, instance, exit_code, message, reason, started_at, finished_at, first_started_at },
   };
 }
+
+/** The number of a step's newest attempt, if it has come so far. */
+export const attemptOf = (s: RunStep): number | undefined =>
+  s.attempt ?? (s.run_id === undefined ? undefined : 1);
 
 export const beganAt = (s: RunStep): string | undefined => s.first_started_at ?? s.started_at;
 

@@ -11,9 +11,9 @@ import { JobLink } from "@/components/JobName";
 import { Clock } from "@/components/Time";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { beganAt, calledBy, inEarlierRound } from "@/lib/graph/document";
+import { attemptOf, beganAt, calledBy, inEarlierRound } from "@/lib/graph/document";
 import { isRecoverable } from "@/lib/graph/rerun";
-import { isBad, isMet, isStepFinal } from "@/lib/graph/steps";
+import { edgesOf, isBad, isMet, isStepFinal } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
@@ -57,6 +57,7 @@ export function StepPanel(props: StepPanelProps) {
   const why = say(step.message ?? step.reason);
   const took = lastsOf(step, now);
   const began = beganAt(step);
+  const attempt = attemptOf(step);
   const living = step.run_id !== undefined && !isStepFinal(step.state);
   return (
     <aside className="details steppanel" aria-label={t.steps.panel(step.step)}>
@@ -119,8 +120,7 @@ export function StepPanel(props: StepPanelProps) {
         <dl className="dl">
           <Row name={t.run.executor}>{step.instance}</Row>
           <Row name={t.steps.columns.attempt} className="num">
-            {step.attempt !== undefined &&
-              t.steps.attemptOf(step.attempt, Math.max(step.attempt, step.attempts ?? 1))}
+            {attempt !== undefined && t.steps.attemptOf(attempt, Math.max(attempt, step.attempts ?? 1))}
           </Row>
           <Row name={t.run.started}>{began && <Clock at={began} />}</Row>
           <Row name={t.run.finished}>{step.finished_at && <Clock at={step.finished_at} />}</Row>
@@ -176,7 +176,7 @@ function RoundPicker({
 /** What the step comes after, and whether each of these let it run. */
 function Sources({ step, steps, onChoose }: Pick<StepPanelProps, "step" | "steps" | "onChoose">) {
   const { t } = usePageWords();
-  const after = step.after ?? [];
+  const after = edgesOf(step.after);
   if (after.length === 0 && !step.if) return null;
   const states = new Map(steps.map((s) => [s.step, s.state]));
   return (

@@ -9,8 +9,8 @@ import { useWindow } from "@/components/useWindow";
 import type { Sort } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { beganAt, calledBy, stepsOfRun, tookOf } from "@/lib/graph/document";
-import { inOrder, isBad } from "@/lib/graph/steps";
+import { attemptOf, beganAt, calledBy, stepsOfRun, tookOf } from "@/lib/graph/document";
+import { edgesOf, inOrder, isBad } from "@/lib/graph/steps";
 import { useSayer } from "@/lib/reason";
 
 const rowHeight = 41;
@@ -53,7 +53,7 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
       if (sort?.by === "state") return isBad(s.state) ? 0 : (ranks[s.state] ?? 5);
       if (sort?.by === "started") return beganAt(s) ?? "~";
       if (sort?.by === "duration") return tookOf(s) ?? -1;
-      if (sort?.by === "attempt") return s.attempt ?? 0;
+      if (sort?.by === "attempt") return attemptOf(s) ?? 0;
       return places.get(s.step) ?? 0;
     };
     const order = (a: RunStep, b: RunStep) => {
@@ -91,6 +91,7 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
           {rows.slice(view.from, view.to).map((s, i) => {
             const took = lastsOf(s, now);
             const began = beganAt(s);
+            const attempt = attemptOf(s);
             return (
               <tr
                 key={s.step}
@@ -118,7 +119,7 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
                     ? "—"
                     : formatDuration(s.state === "running" ? Math.floor(took / 1000) * 1000 : took)}
                 </td>
-                <td className="num r">{s.attempt === undefined ? "—" : f.number(s.attempt)}</td>
+                <td className="num r">{attempt === undefined ? "—" : f.number(attempt)}</td>
                 <td className="mut trunc stepwhy">{say(s.message ?? s.reason)}</td>
               </tr>
             );
@@ -134,4 +135,4 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
   );
 }
 
-const namesOf = (s: RunStep): string[] => (s.after ?? []).map((e) => e.step);
+const namesOf = (s: RunStep): string[] => edgesOf(s.after).map((e) => e.step);

@@ -13,7 +13,7 @@ const rowHeight = 32;
 const ticks = 4;
 
 /** When a step was there at all: since it was triggered, or since it began. */
-const cameAt = (s: RunStep): string | undefined => s.committed_at ?? s.queued_at ?? beganAt(s);
+const cameAt = (s: RunStep): string | undefined => s.decided_at ?? beganAt(s);
 
 /** When each step waited and ran. Marked are those that decided how long the run took. */
 export function StepTimeline({ steps, chosen, now, onChoose }: StepsProps) {
