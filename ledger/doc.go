@@ -20,7 +20,7 @@
 // before it ended and when, and the run by how its steps did. The rules are written apart from those of package
 // workflow, by which the scheduler goes. That a step was cancelled or resolved by a person, or that a
 // person ended the run, no graph can say: this is taken as it is recorded. Of the rounds of a step that
-// was retried, the newest counts. What a rerun has taken over must have succeeded in the run that did it.
+// was retried, the newest counts. The end of a wait has to fit what was waited for. What a rerun has taken over must have succeeded in the run that did it.
 //
 // A schedule that shifts fires from days that its calendars exclude owes a fire on each of its own
 // days, which ran or was moved. To where it was moved only the record of that run says, as the

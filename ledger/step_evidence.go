@@ -42,6 +42,7 @@ func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
 	}
 	j := &graphJudge{of: of, run: run}
 	j.settled = v.Ingested && j.run.RunStatus().Final() && j.run.FinishedAt.Add(StepTolerance).Before(v.Cursor.DoneFor(v.Job))
+	j.result = func(r *runlog.Run) (json.RawMessage, error) { return v.result(ctx, r) }
 	if v.Ingested {
 		j.until = v.Cursor.DoneFor(v.Job)
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ type graphJudge struct {
 	holds func(s *job.Step) (holds bool, unknown, err error)
 	// origin returns the run that did what a step took over, nil if nothing is known of it any more.
 	origin func(id job.RunID) (*runlog.Run, error)
+	// result returns what the run of a step has returned.
+	result func(r *runlog.Run) (json.RawMessage, error)
 }
 
 // row returns what is recorded of the newest round of a step, nil if nothing is. Each round has left a row.
@@ -159,10 +162,13 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 		return contradict(reason.StepNotOwed.With(skips))
 	case skips == "" && s.If == "" && !ran:
 		return contradict(reason.StepOwed.With("its edges are met"))
-	case skips != "" || s.If == "":
-		return e
+	case skips == "" && s.If != "":
+		e = j.condition(s, e)
 	}
-	return j.condition(s, e)
+	if s.Wait != nil && e.Outcome == outcome.StepRan {
+		return j.waited(s, e)
+	}
+	return e
 }
 
 // taken judges a step that is said to be taken over from another run, in which it had the run origin. Its edges

@@ -29,6 +29,16 @@ var (
 	StepOriginUnknown    = One{define("step_origin_unknown", "it was taken over from run {run_id:word}, of which the history has nothing")}
 	StepParamsUnknown    = None{define("step_params_unknown", "the history does not have the parameters of the run")}
 	StepOfNoWorkflow     = Two{define("step_of_no_workflow", "the run {run_id:word} is of a step that version {version:number} does not have")}
+	StepWaitUnbegun      = None{define("step_wait_unbegun", "its wait ended, and it is not recorded that it began")}
+	StepWaitEarly        = One{define("step_wait_early", "it ended before {at:instant}, until when it had to wait")}
+	StepWaitEndless      = None{define("step_wait_endless", "it timed out, though its wait had no limit")}
+	StepWaitRejected     = One{define("step_wait_rejected", "{by:word} rejected it, though it waited for no approval")}
+	StepWaitTooFew       = Two{define("step_wait_too_few", "{approved:number} of {least:number} approved it")}
+	StepWaitByRequester  = One{define("step_wait_by_requester", "{by:word} approved it, who had asked for the run")}
+	StepWaitUnsignalled  = One{define("step_wait_unsignalled", "it ended without signal {signal:word}")}
+	StepWaitNoEvidence   = None{define("step_wait_no_evidence", "it does not say which runs are there for which it waited")}
+	StepWaitFewRuns      = Two{define("step_wait_few_runs", "it did not have the runs for which it waited: {met:number} of {of:number}")}
+	StepWaitOtherRun     = Two{define("step_wait_other_run", "it did not have to go on with run {run_id:word}, which is {status:free}")}
 	WorkflowNotEnded     = None{define("workflow_not_ended", "all of its steps have ended, and the run has not")}
 	WorkflowStatusWrong  = One{define("workflow_status_wrong", "by its steps the run had to end as {status:status}")}
 	StepsContradict      = One{define("steps_contradict", "its steps contradict their graph: {steps:phrase}")}

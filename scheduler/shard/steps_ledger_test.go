@@ -26,7 +26,7 @@ func updatesOf(t *testing.T, records []*journal.Record, events []*bus.Event) (al
 		if err := r.Each(func(d journal.Decided) {
 			u := logstore.Update{
 				Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
-				Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Step: d.Step, Until: d.Until, Count: d.Count,
+				Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Step: d.Step, Wait: d.Wait, Until: d.Until, Count: d.Count,
 			}
 			if len(d.Result) > 0 {
 				end := u
