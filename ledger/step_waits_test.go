@@ -20,8 +20,8 @@ import (
 // ledger says.
 func TestTheEndOfAWaitHasToFitWhatIsWaitedFor(t *testing.T) {
 	since := at(1)
-	approval := func(min int, by ...string) *runlog.Wait {
-		w := &runlog.Wait{Kind: runlog.WaitApproval, By: job.ByOperators, Min: min}
+	approval := func(least int, by ...string) *runlog.Wait {
+		w := &runlog.Wait{Kind: runlog.WaitApproval, By: job.ByOperators, Min: least}
 		for _, name := range by {
 			w.Approvals = append(w.Approvals, runlog.Approval{By: name, At: at(2)})
 		}
