@@ -30,8 +30,8 @@ const (
 	roundLasts = time.Minute
 	// maxOpen is how many steps are looked at, those of the oldest fires.
 	maxOpen = 1000
-	// spendable is how long a look may take. What is left over comes first in the next one.
-	spendable = 2 * time.Second
+	// spendable is after how long a look ends, if it is not done. What is left over comes first in the next one.
+	spendable = 250 * time.Millisecond
 	// A step of which a missing run is under way is judged again after lookEvery, but never for more than one part in
 	// costShare of the time. Any other is judged less and less often, but after slowEvery at the latest.
 	costShare = 20
