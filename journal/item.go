@@ -101,7 +101,13 @@ type Deferred struct {
 	Version int    `json:"version,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	// Asked is what became of runs that were asked for, at Since.
-	Asked []bus.TriggerReply `json:"asked,omitempty"`
+	Asked []Asked `json:"asked,omitempty"`
+}
+
+// Asked is what was answered to a request.
+type Asked struct {
+	ID job.RunID `json:"id"` // of the request; that of the run if a run was asked for
+	bus.TriggerReply
 }
 
 // ParentEnd is what a child is told of its parent's run.

@@ -105,7 +105,7 @@ func TestMessagesAreAsTheirFilesSay(t *testing.T) {
 		Split: 1, StartWithin: job.Duration(time.Minute), StartBy: noon.Add(time.Minute), Cancelled: "wrong day",
 	}}
 
-	asked := &journal.Deferred{Kind: journal.DeferredAsked, Since: noon, Asked: []bus.TriggerReply{{RunID: run, Version: 3, Status: job.StatusPending}}}
+	asked := &journal.Deferred{Kind: journal.DeferredAsked, Since: noon, Asked: []journal.Asked{{ID: run, TriggerReply: bus.TriggerReply{RunID: run, Version: 3, Status: job.StatusPending}}}}
 	letter, relayed := *child, *child
 	letter.Kind, letter.Letter = journal.DeferredLetter, &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon}}
 	relayed.Letter = &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon, Seq: 7}}
@@ -115,7 +115,7 @@ func TestMessagesAreAsTheirFilesSay(t *testing.T) {
 		Waits: map[string]runlog.Wait{"ok": {
 			Kind: runlog.WaitApproval, Since: noon, Expires: noon.Add(time.Hour), By: []string{"role:operator"}, Min: 2, Approvals: []runlog.Approval{{By: "ann", At: noon}},
 		}},
-		Signalled: map[string]journal.Signalled{"paid": {By: "shop", Key: "17", At: noon}},
+		Signalled: map[string]journal.Signalled{"paid": {By: "shop", At: noon}},
 	}}
 	result := &journal.Deferred{Kind: journal.DeferredResult, Job: "billing/nightly", RunID: run, Step: "load", Result: json.RawMessage(`{"rows":7}`)}
 	for _, d := range []*journal.Deferred{asked, pieces, workflow, steps, result, waiting, child, &letter, failures, succeeded, pause} {

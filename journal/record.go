@@ -51,7 +51,8 @@ type Outcome struct {
 	ParentRun job.RunID `json:"parent_run_id,omitempty"`
 	// Step is the step of a workflow that the run does; the workflow's run is ParentRun.
 	Step string `json:"step,omitempty"`
-	// Wait is what the step has begun to wait for, with the approvals that were given so far; of a step that is queued.
+	// Wait is what the step has begun to wait for, if it is queued, with the approvals that were given so far. If it has
+	// ended, Wait is there only to tell the last of them.
 	Wait *runlog.Wait `json:"wait,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
 	Total int `json:"broadcast_total,omitempty"`

@@ -30,16 +30,15 @@ type Steps struct {
 	Given map[string]bus.GivenParams `json:"given,omitempty"`
 	// Waits are what steps have begun to wait for, by name.
 	Waits map[string]runlog.Wait `json:"waits,omitempty"`
-	// Signalled are the signals that came before their steps have begun to wait, by the step's name. What they brought is
+	// Signalled are the signals that have come, by the step that waits for them in its round, or will. What one brought is
 	// kept as what the step has returned.
 	Signalled map[string]Signalled `json:"signalled,omitempty"`
 }
 
 // Signalled is who has sent a signal, and when.
 type Signalled struct {
-	By  string    `json:"by,omitempty"`
-	Key string    `json:"key,omitempty"`
-	At  time.Time `json:"at"`
+	By string    `json:"by,omitempty"`
+	At time.Time `json:"at"`
 }
 
 // check returns an *InvalidError when s is not a state that a machine wrote.

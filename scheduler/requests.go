@@ -109,6 +109,13 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 			return
 		}
 		q.onLane(ctx, m, func(sh *laneShard) { sh.recover(m, r) })
+	case bus.SubjectCommand(q.shard, bus.VerbWait):
+		var r bus.WaitRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			q.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no wait request: %v", err)})
+			return
+		}
+		q.onLane(ctx, m, func(sh *laneShard) { sh.tell(m, r) })
 	case bus.SubjectCommand(q.shard, "cancel"):
 		var r bus.CancelRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
@@ -137,7 +144,7 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 	case bus.SubjectCommand(q.shard, bus.VerbCancelBackfill):
 		q.cancelBackfill(ctx, m)
 	default:
-		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, recover, backfill, backfills or cancel-backfill", m.Subject)})
+		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, recover, wait, backfill, backfills or cancel-backfill", m.Subject)})
 	}
 }
 
@@ -161,26 +168,28 @@ func (sh *laneShard) recover(m *nats.Msg, r bus.RecoverRequest) {
 	sh.await(m, r.ID, done, err)
 }
 
+// tell gives a request about a step that waits to the machine. The asker hears when what follows is committed.
+func (sh *laneShard) tell(m *nats.Msg, r bus.WaitRequest) {
+	done, err := sh.machine.Requests.Wait(r)
+	sh.await(m, r.ID, done, err)
+}
+
 // await answers a request, at once or when what it asks for is committed.
 func (sh *laneShard) await(m *nats.Msg, id job.RunID, done *shard.Asked, err error) {
 	switch {
 	case err != nil:
 		sh.refuse(m, err)
 	case done != nil:
-		sh.respond(m, replyOf(*done), nil)
+		sh.respond(m, done.Reply(), nil)
 	default:
 		sh.waiting[id] = append(sh.waiting[id], m) // maybe asked again before the first was answered
 	}
 }
 
-func replyOf(a shard.Asked) bus.TriggerReply {
-	return bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason, Round: a.Round}
-}
-
 // answer tells askers what has been committed for them.
 func (sh *laneShard) answer(b *shard.Batch) {
 	for _, a := range b.Asked {
-		sh.waiting[a.RunID].reply(sh.s, replyOf(a), nil)
+		sh.waiting[a.RunID].reply(sh.s, a.Reply(), nil)
 		delete(sh.waiting, a.RunID)
 	}
 	for _, c := range b.Cancelled {

@@ -17,6 +17,14 @@ var (
 	StepNotRecoverable  = Two{refuse("step_not_recoverable", "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved")}
 	StepPassesNone      = One{refuse("step_passes_none", "step {step:word} passes no parameters to the job that it calls: give all of them, not some")}
 	StepsGivenTooLarge  = Two{refuse("steps_given_too_large", "parameters of steps that are retried and have not begun have {bytes:number} bytes; at most {most:number} are kept: wait until they begin")}
+	StepDoesNotWait     = Two{refuse("step_does_not_wait", "step {step:word} does not wait: it is {state:state}")}
+	StepWaitsOtherwise  = One{refuse("step_waits_otherwise", "step {step:word} waits for something else")}
+	StepWaitsAnew       = One{refuse("step_waits_anew", "step {step:word} has begun to wait anew")}
+	StepApprovedAlready = Two{refuse("step_approved_already", "{by:word} has approved already, at {at:instant}")}
+	SignalCame          = Three{refuse("signal_came", "{signal:word} has come already, at {at:instant}, from {by:word}")}
+	RunTakesNoSignal    = Two{refuse("run_takes_no_signal", "run {run_id:word} does not wait for signal {signal:word}")}
+	NobodyTakesSignal   = Two{refuse("nobody_takes_signal", "no run of {job:word} waits for signal {signal:word}")}
+	NobodyTakesKey      = Three{refuse("nobody_takes_signal_key", "no run of {job:word} waits for signal {signal:word} with key {key:phrase}")}
 	StepFollowerRuns    = Two{refuse("step_follower_runs", "{follower:word}, which follows {step:word}, is running: wait for it or cancel it")}
 	StepResultGone      = One{refuse("step_result_gone", "the result of step {step:word} is not kept any more; rerun from that step")}
 	StepResultsTooLarge = Two{refuse("step_results_too_large", "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on")}

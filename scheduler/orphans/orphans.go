@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -37,9 +38,9 @@ type Finder struct {
 	log   *slog.Logger // in steps: groups can cause most lines
 	ended prometheus.Counter
 
-	cursor   string                     // of the page of rows to look at next
-	suspects map[int]map[job.RunID]bool // by shard
-	mark     cluster.StreamEnds         // of the moment at which nobody had the suspects
+	cursor   string                          // of the page of rows to look at next
+	suspects map[int]map[job.RunID]job.RunID // by shard, with the workflow's run of one that does a step
+	mark     cluster.StreamEnds              // of the moment at which nobody had the suspects
 
 	running map[bus.AttemptRef]sighting
 	cycle   int // how often all rows have been looked at
@@ -88,7 +89,7 @@ func (f *Finder) findSuspects(ctx context.Context) error {
 		defer f.endCycle()
 	}
 	rows := map[job.RunID]*runlog.Run{}
-	shards := map[int]map[job.RunID]bool{}
+	shards := map[int]map[job.RunID]job.RunID{}
 	before := time.Now().Add(-minAge)
 	for i := range page.Runs {
 		r := &page.Runs[i]
@@ -97,9 +98,12 @@ func (f *Finder) findSuspects(ctx context.Context) error {
 		}
 		shard := r.Job.Shard(f.conn.Cluster().Shards)
 		if shards[shard] == nil {
-			shards[shard] = map[job.RunID]bool{}
+			shards[shard] = map[job.RunID]job.RunID{}
 		}
-		shards[shard][r.RunID] = true
+		shards[shard][r.RunID] = ""
+		if r.Cause == job.CauseStep {
+			shards[shard][r.RunID] = r.Parent
+		}
 		rows[r.RunID] = r
 	}
 	now, late := time.Now(), map[*bus.Trigger]string{}
@@ -124,7 +128,7 @@ func (f *Finder) findSuspects(ctx context.Context) error {
 }
 
 // removeAllAlive is removeAlive of all shards, which calls alive with the triggers that it finds. It leaves those that have runs.
-func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunID]bool, alive func(*bus.Trigger)) error {
+func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunID]job.RunID, alive func(*bus.Trigger)) error {
 	for shard, runs := range shards {
 		if err := f.removeAlive(ctx, shard, runs, alive); err != nil {
 			return err
@@ -137,9 +141,10 @@ func (f *Finder) removeAllAlive(ctx context.Context, shards map[int]map[job.RunI
 }
 
 // removeAlive removes from runs those that have a trigger or a deferred item on TRIG, by the
-// word of its leader. It removes all while there is a trigger of a later version, which may
+// word of its leader, and the steps of a workflow's run that has one: some wait, or are to be begun again, and the
+// owner knows. It removes all while there is a trigger of a later version, which may
 // belong to any of them.
-func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]bool, alive func(*bus.Trigger)) error {
+func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]job.RunID, alive func(*bus.Trigger)) error {
 	unread, err := f.conn.Whereabouts().Triggers(ctx, shard, "*", jet.Reading{}, func(t cluster.StoredTrigger) bool {
 		delete(runs, t.RunID)
 		alive(t.Trigger)
@@ -157,6 +162,9 @@ func (f *Finder) removeAlive(ctx context.Context, shard int, runs map[job.RunID]
 			return true
 		}
 		delete(runs, d.RunID)
+		if d.Kind == journal.DeferredSteps {
+			maps.DeleteFunc(runs, func(_, of job.RunID) bool { return of == d.RunID })
+		}
 		if len(d.Trigger) > 0 {
 			if t, err := bus.DecodeTrigger(nil, d.Trigger); err == nil {
 				delete(runs, t.RunID)

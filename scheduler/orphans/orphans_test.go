@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
@@ -254,6 +255,29 @@ func TestARunThatItsOwnerWatchesIsItsOwnersToEnd(t *testing.T) {
 		w.rounds(3)
 		if got := w.status(r.RunID); got != job.StatusPending {
 			t.Errorf("the run is %s", got)
+		}
+	})
+}
+
+func TestAStepThatWaitsIsNotLostWhileItsWorkflowIsAlive(t *testing.T) {
+	run(t, func(w *world) {
+		w.ingest()
+		now := time.Now()
+		whole := job.NewRunID(now)
+		wait := runlog.Wait{Kind: runlog.WaitSignal, Since: now.UTC(), Signal: "paid"}
+		step := job.StepRunID(whole, "paid")
+		m, err := (&journal.Record{Shard: name.Shard(4), Epoch: 1, Commit: "1.1", Node: "n", At: now, Outcomes: []journal.Outcome{{
+			Status: job.StatusQueued, Cause: job.CauseStep, FireTime: whole.Time(), Jobs: []string{journal.JobVersion(name, 3)}, RunIDs: []job.RunID{step},
+			ParentRun: whole, Step: "paid", Wait: &wait,
+		}}}).Msg()
+		w.check(err)
+		w.publish(m)
+		m, err = (&journal.Deferred{Kind: journal.DeferredSteps, Job: name, RunID: whole, Steps: &journal.Steps{States: "w", Waits: map[string]runlog.Wait{"paid": wait}}}).Msg(name.Shard(4))
+		w.check(err)
+		w.publish(m)
+		w.rounds(3)
+		if got := w.status(step); got != job.StatusQueued {
+			t.Errorf("the step is %s", got)
 		}
 	})
 }

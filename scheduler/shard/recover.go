@@ -89,6 +89,7 @@ func (st *steps) recover(b *builder, a *watchedRun, i int, r *bus.RecoverRequest
 			delete(p.results, k)
 		}
 		p.nextRound(k)
+		p.forgetSignal(k)
 	}
 	if p.states[i] = workflow.Waiting; r.As != "" {
 		p.states[i] = stateOf[r.As]

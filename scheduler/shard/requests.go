@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -20,6 +21,7 @@ type Requests struct {
 	runs       *runs
 	commands   []Command
 	recoveries []bus.RecoverRequest
+	tellings   []bus.WaitRequest
 	asked      map[job.RunID]bool // not committed yet
 	recent     recentRuns
 }
@@ -160,6 +162,14 @@ type Asked struct {
 	Status  job.Status // pending, queued or skipped
 	Reason  string
 	Round   int // of a step that is retried or resolved; without a Status that is refused
+	// Of what a step waits for: the workflow's run, while RunID names the request, and the step.
+	Of   job.RunID
+	Step string
+}
+
+// Reply returns what is answered to whoever asked.
+func (a *Asked) Reply() bus.TriggerReply {
+	return bus.TriggerReply{RunID: cmp.Or(a.Of, a.RunID), Version: a.Version, Status: a.Status, Reason: a.Reason, Step: a.Step, Round: a.Round}
 }
 
 // recentRuns are recent runs on request, so that a request that is repeated
@@ -206,7 +216,7 @@ func (q *Requests) note(b *builder) {
 	d := &journal.Deferred{Kind: journal.DeferredAsked, Since: b.now}
 	for _, a := range b.Asked {
 		note.runs = append(note.runs, a.RunID)
-		d.Asked = append(d.Asked, bus.TriggerReply{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason, Round: a.Round})
+		d.Asked = append(d.Asked, journal.Asked{ID: a.RunID, TriggerReply: a.Reply()})
 	}
 	note.item = b.deferred(q.cfg.Shard, d)
 	q.recent.notes = append(q.recent.notes, note)
@@ -215,9 +225,13 @@ func (q *Requests) note(b *builder) {
 // restore enters runs on request of an earlier owner.
 func (q *Requests) restore(d *journal.Deferred, seq uint64) {
 	note := askedNote{item: &item{seq: seq}}
-	for _, a := range d.Asked {
+	for _, r := range d.Asked {
+		a := Asked{RunID: r.ID, Version: r.Version, Status: r.Status, Reason: r.Reason, Round: r.Round, Step: r.Step}
+		if r.RunID != r.ID {
+			a.Of = r.RunID
+		}
 		note.runs = append(note.runs, a.RunID)
-		q.recent.add([]Asked{{RunID: a.RunID, Version: a.Version, Status: a.Status, Reason: a.Reason, Round: a.Round}})
+		q.recent.add([]Asked{a})
 	}
 	q.recent.notes = append(q.recent.notes, note)
 }

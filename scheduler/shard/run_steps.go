@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/condition"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -18,9 +19,10 @@ type runSteps struct {
 	def     *definition
 	params  json.RawMessage // of the run
 	states  []workflow.State
-	results map[int]*stepResult // of steps, if somebody may ask for them
-	out     map[int]*watchedRun // the runs of steps that have begun
-	ending  journal.Steps       // but for States: whether the run is called off, or no step may begin
+	results map[int]*stepResult  // of steps, if somebody may ask for them
+	out     map[int]*watchedRun  // the runs of steps that have begun
+	waits   map[int]*runlog.Wait // of those that wait, what for
+	ending  journal.Steps        // but for States and Waits: whether the run is called off, or no step may begin
 
 	item    *item // with the states
 	sending bool  // it is among those that have steps to begin, or whose end is to be seen
@@ -39,7 +41,7 @@ const maxResults = 1 << 20
 // newRunSteps returns the steps of a run that is about to begin.
 func newRunSteps(d *definition, a *watchedRun) *runSteps {
 	d.uses++
-	p := &runSteps{def: d, states: d.graph.Start(), results: map[int]*stepResult{}, out: map[int]*watchedRun{}}
+	p := &runSteps{def: d, states: d.graph.Start(), results: map[int]*stepResult{}, out: map[int]*watchedRun{}, waits: map[int]*runlog.Wait{}}
 	params := d.params
 	if len(a.given) > 0 {
 		params = a.given
@@ -111,7 +113,7 @@ func (p *runSteps) holds(i int) (bool, error) {
 			continue
 		}
 		v.Status[name] = p.states[k].Word()
-		if r := p.results[k]; r != nil {
+		if r := p.results[k]; r != nil && p.states[k].EndedWell() {
 			v.Results[name] = r.value
 		} else if p.states[k] == workflow.Succeeded {
 			v.Results[name] = nil
@@ -173,7 +175,7 @@ func (p *runSteps) lookUp(a *watchedRun, r workflow.Reference) (json.RawMessage,
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("there is no step %s", r.Step)
-	case p.results[k] != nil:
+	case p.results[k] != nil && p.states[k].EndedWell(): // a signal may have come before its step has begun to wait
 		return p.results[k].value, nil
 	case p.states[k] == workflow.Succeeded, r.Optional:
 		return nil, nil
@@ -268,6 +270,12 @@ func (p *runSteps) deferred(a *watchedRun) *journal.Deferred {
 		letters[i] = byte(state)
 	}
 	s.States = string(letters)
+	for i, w := range p.waits {
+		if s.Waits == nil {
+			s.Waits = map[string]runlog.Wait{}
+		}
+		s.Waits[p.def.graph.Step(i).Name] = *w
+	}
 	return &journal.Deferred{Kind: journal.DeferredSteps, Job: a.job, RunID: a.runID, Steps: &s}
 }
 
@@ -285,7 +293,7 @@ func (a *watchedRun) stepsAt() int64 {
 	}
 	for _, s := range a.steps.out {
 		switch {
-		case s.stage == retrying:
+		case s.stage == retrying, s.stage == waiting:
 			sooner(s.due)
 		case s.pieces != nil:
 			sooner(s.pieceAt())

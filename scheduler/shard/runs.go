@@ -20,6 +20,7 @@ const (
 	queued    stage = iota // it waits for others of its job
 	triggered              // an attempt of it is with the executors
 	retrying               // it waits for its next attempt
+	waiting                // a step that waits in the place of a task
 )
 
 // watchedRun is a run of a watched job, from the moment it is wanted to its final status.
@@ -31,7 +32,7 @@ type watchedRun struct {
 	body   unique.Handle[body]
 	item   *item // the trigger, or the deferred item in which it waits
 	since  int64 // when it began to wait, or was triggered
-	due    int64 // of a retry
+	due    int64 // of a retry, or of a wait whose time will be over; 0 is never
 	killed bool  // its end has been asked for
 	over   bool  // it is watched no longer
 

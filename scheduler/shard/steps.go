@@ -134,16 +134,22 @@ func (a *watchedRun) stepAttempt(i int) attempt {
 // sendLater notes that a run has steps that may begin, or has ended.
 func (st *steps) sendLater(a *watchedRun) {
 	p := a.steps
-	if !p.sending && (st.mayBegin(a) || p.def.graph.Final(p.states)) {
+	if !p.sending && (st.next(a) >= 0 || p.def.graph.Final(p.states)) {
 		p.sending = true
 		st.sending = append(st.sending, a)
 	}
 }
 
-// mayBegin reports whether a further step may begin now.
-func (st *steps) mayBegin(a *watchedRun) bool {
+// next returns the step that may begin now, -1 if none may. Those that wait need no room.
+func (st *steps) next(a *watchedRun) int {
 	p := a.steps
-	return slices.Contains(p.states, workflow.Ready) && (p.def.AtOnce == 0 || len(p.out) < p.def.AtOnce) && st.cluster.noRoom(a.job.Group()) == ""
+	room := (p.def.AtOnce == 0 || p.working() < p.def.AtOnce) && st.cluster.noRoom(a.job.Group()) == ""
+	for i, s := range p.states {
+		if s == workflow.Ready && (room || p.waitsAt(i)) {
+			return i
+		}
+	}
+	return -1
 }
 
 // sendAll begins steps, as far as b has room and the runs' limits allow, and ends runs that have none left.
@@ -171,16 +177,19 @@ func (st *steps) send(b *builder, a *watchedRun, most, room int) (n int, full bo
 			st.finish(b, a)
 			return n, false
 		}
-		i := slices.Index(p.states, workflow.Ready)
+		i := st.next(a)
 		switch {
-		case i < 0 || !st.mayBegin(a):
+		case i < 0:
 			return n, false
 		case n == most:
 			return n, true
 		}
-		if p.called(i) != "" {
+		switch {
+		case p.waitsAt(i):
+			st.wait(b, a, i)
+		case p.called(i) != "":
 			st.call(b, a, i)
-		} else {
+		default:
 			st.sendStep(b, a, i)
 		}
 		n++
@@ -231,6 +240,7 @@ func (st *steps) ended(b *builder, s *watchedRun, status job.Status, result json
 	a, i := s.of, s.index
 	p := a.steps
 	delete(p.out, i)
+	delete(p.waits, i)
 	p.states[i] = stateOf[status]
 	if status == job.StatusCancelled && p.kills(i) && s.cancelled == "" { // no person has
 		p.ending.StoppedSteps = append(p.ending.StoppedSteps, i)
@@ -295,7 +305,9 @@ func (st *steps) wake(b *builder, a *watchedRun, deleted bool, room int, rs *run
 		switch {
 		case a.over:
 			return true
-		case p.states[i] != workflow.Begun:
+		case p.waits[i] != nil:
+			st.wakeWait(b, s)
+		case p.states[i] != workflow.Begun && p.states[i] != workflow.Pending:
 		case s == nil: // the stream has lost its end
 			p.states[i] = workflow.Lost
 			b.record.addRun(a.job, a.stepAttempt(i), job.StatusLost, reason.StepUnknown.String())
@@ -337,6 +349,7 @@ func (st *steps) callOffWaiting(b *builder, a *watchedRun, why string) (cancelle
 	p := a.steps
 	cancelled = p.def.graph.Cancel(p.states, p.ending.Force)
 	for _, i := range cancelled {
+		st.leaveWait(a, i)
 		b.record.addRun(a.job, a.stepAttempt(i), job.StatusCancelled, why)
 	}
 	st.changed(b, a)

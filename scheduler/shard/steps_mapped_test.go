@@ -88,6 +88,13 @@ func (p *stepPlay) list(s *job.Step) (items []string, end job.Status) {
 		return []string{"10", "11", "12"}, ""
 	}
 	of := p.step(source)
+	switch { // a wait returns no list
+	case of.Wait == nil || p.taken[source]:
+	case of.Wait.For != 0 || of.Wait.Until != "": // it returns nothing
+		return nil, job.StatusSucceeded
+	default:
+		return nil, job.StatusFailed
+	}
 	if of.Map == nil || p.taken[source] { // with the result of any step
 		return []string{fmt.Sprintf("%q", source), "2"}, ""
 	}

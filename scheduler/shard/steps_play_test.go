@@ -20,6 +20,7 @@ type stepPlay struct {
 	failures  map[string]int        // how many of them there are
 	out       map[string]*bus.Trigger
 	mapped    map[string]*mappedPlay // steps that are done in pieces
+	waits     map[string]*stepWait   // of each step that waits, what is known of it in its newest round
 	triggered map[string]bool        // run of a step and attempt
 	final     map[string]job.Status  // of each step in its newest round, by record or event
 	round     map[string]int         // how often steps were retried or resolved, or decided again
@@ -34,7 +35,7 @@ func (w *stepWorld) newPlay(id job.RunID, taken map[string]bool) *stepPlay {
 	p := &stepPlay{
 		w: w, id: id, taken: taken, mapped: map[string]*mappedPlay{}, will: map[string]job.Status{}, failures: map[string]int{}, out: map[string]*bus.Trigger{},
 		triggered: map[string]bool{}, final: map[string]job.Status{}, round: map[string]int{}, resolved: map[string]job.Status{},
-		keys: map[string]int{}, recovered: map[string]int{},
+		keys: map[string]int{}, recovered: map[string]int{}, waits: map[string]*stepWait{},
 	}
 	for i := range w.version.Steps {
 		p.draw(&w.version.Steps[i])
@@ -80,6 +81,7 @@ func (p *stepPlay) again(d journal.Decided) {
 	delete(p.final, d.Step)
 	delete(p.resolved, d.Step)
 	delete(p.taken, d.Step)
+	delete(p.waits, d.Step)
 	p.round[d.Step]++
 	if reason.Read(d.Reason).Code == reason.StepDecidedAgain.Code {
 		return
@@ -129,6 +131,7 @@ func (p *stepPlay) notes(d journal.Decided) {
 	if d.Retry { // an attempt of pieces, of which another follows
 		return
 	}
+	p.noteWait(d)
 	if d.Status.Final() {
 		p.end(d.Step, d.Status)
 	}
@@ -201,6 +204,8 @@ func (p *stepPlay) owed() map[string]job.Status {
 			owed[s.Name] = job.StatusFailed
 		case s.Map != nil:
 			owed[s.Name] = p.owedOfPieces(s)
+		case s.Wait != nil:
+			owed[s.Name] = p.waitOwed(s)
 		default:
 			owed[s.Name] = p.will[s.Name]
 		}

@@ -49,13 +49,15 @@ func (st *steps) restore(d *journal.Deferred, seq uint64) {
 	st.items.release(p.item)
 	p.item, p.ending = i, *d.Steps
 	p.ending.StoppedSteps = slices.Clone(d.Steps.StoppedSteps)
-	p.ending.States, p.ending.Rounds, p.ending.Given = "", maps.Clone(d.Steps.Rounds), maps.Clone(d.Steps.Given)
+	p.ending.States, p.ending.Waits = "", nil
+	p.ending.Rounds, p.ending.Given, p.ending.Signalled = maps.Clone(d.Steps.Rounds), maps.Clone(d.Steps.Given), maps.Clone(d.Steps.Signalled)
 	for k := range p.states {
 		p.states[k] = workflow.State(d.Steps.States[k])
 		if r := p.results[k]; r != nil && r.item == nil && p.states[k] != workflow.Taken {
 			delete(p.results, k) // it was taken over, and then decided again
 		}
 	}
+	st.restoreWaits(a, d.Steps.Waits)
 }
 
 // restoreStep enters the run of a step. It returns false if its workflow's run is over.

@@ -102,6 +102,9 @@ func (w *stepWorld) randomSteps() (steps []job.Step) {
 		if w.chance(15) {
 			s.Rerun = workflow.RerunAlways
 		}
+		if w.chance(25) {
+			s = job.Step{Step: s.Step, If: s.If, Wait: w.randomWait()}
+		}
 		steps = append(steps, s)
 	}
 	return steps
@@ -151,7 +154,9 @@ func (w *stepWorld) begin() {
 
 // act does something by chance.
 func (w *stepWorld) act() {
-	switch w.rng.IntN(10) {
+	switch w.rng.IntN(11) {
+	case 10:
+		w.plays[w.rng.IntN(len(w.plays))].tell()
 	case 0, 1, 2, 3:
 		w.step()
 	case 4, 5:
@@ -205,6 +210,7 @@ func (w *stepWorld) step() {
 		return
 	}
 	w.m.Committed(s.first)
+	w.checkWaits()
 	for _, k := range batch.Kills {
 		w.killed[k.RunID] = true
 	}
@@ -215,6 +221,11 @@ func (w *stepWorld) note(s *stored) {
 	w.batches++
 	if s.record != nil {
 		w.hear(s.record)
+	}
+	for _, d := range s.deferred {
+		if d.Kind == journal.DeferredSteps && strings.Count(d.Steps.States, "w") != len(d.Steps.Waits) {
+			w.fail("the item with %s has the waits %v", d.Steps.States, d.Steps.Waits)
+		}
 	}
 	for _, t := range s.triggers {
 		w.say("%s attempt %d of %s is triggered", t.Step, t.Attempt, t.ParentRun)
