@@ -205,7 +205,14 @@ func (w *callWorld) deliver(s *callShard) {
 // step makes a step of an owner, who may die around it. It returns false if there was nothing to do.
 func (w *callWorld) step(s *callShard, calm bool) bool {
 	w.deliver(s)
-	batch := s.m.Step(noon.Add(w.now).UnixMilli(), bus.MaxBatch)
+	room := bus.MaxBatch
+	if w.chance(30) {
+		room = 7 + w.rng.IntN(6)
+	}
+	batch := s.m.Step(noon.Add(w.now).UnixMilli(), room)
+	if batch != nil && len(batch.Messages) > room {
+		w.t.Errorf("the batch has %d messages, and room is for %d", len(batch.Messages), room)
+	}
 	if batch == nil {
 		return w.relay(s, calm)
 	}
@@ -219,6 +226,9 @@ func (w *callWorld) step(s *callShard, calm bool) bool {
 		return true
 	}
 	s.m.Committed(w.publish(s, batch.Messages))
+	if at, ok := s.m.NextAt(noon.Add(w.now).UnixMilli()); len(s.m.steps.callingOff) > 0 && (!ok || at > noon.Add(w.now).UnixMilli()) {
+		w.t.Errorf("%d runs are to be called off, and the owner waits until %s", len(s.m.steps.callingOff), instant(at))
+	}
 	for _, k := range batch.Kills {
 		for _, t := range slices.Clone(w.out) {
 			if t.RunID == k.RunID {
