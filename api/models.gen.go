@@ -2015,6 +2015,12 @@ type RunStep struct {
 	Message reason.Text `json:"message,omitempty"`
 	Percent float64     `json:"percent,omitempty"`
 
+	// Pieces In how many pieces the step's run is done, which listPieces has. Absent if it is not, or that is not known yet
+	Pieces int `json:"pieces,omitempty"`
+
+	// PiecesEnded How many of them have ended in the newest attempt of each
+	PiecesEnded int `json:"pieces_ended,omitempty"`
+
 	// Reason Why it did not run, why it waits, or why it ended without a report of an executor
 	Reason reason.Text `json:"reason,omitempty"`
 

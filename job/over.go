@@ -20,6 +20,24 @@ func (m *Map) Overs() (of workflow.Reference, ok bool, err error) {
 	return of, true, err
 }
 
+// InPieces reports whether the step is done in pieces, if it has a task. Its result is a list then.
+func (s *Step) InPieces() bool { return s.Map != nil || s.Route == RouteBroadcast }
+
+// Cut says in a few words into which pieces the step is cut, "" if it is not.
+func (s *Step) Cut() string {
+	switch {
+	case !s.InPieces():
+		return ""
+	case s.Map == nil:
+		return "on every instance"
+	case s.Map.Over != "":
+		return "for each of " + s.Map.Over
+	case s.Map.Split:
+		return "for each element of the list that it returns first"
+	}
+	return fmt.Sprintf("in %d pieces", s.Map.Pieces)
+}
+
 // checkOver reports why the list of the pieces of step i cannot be known when it begins.
 func (j *Job) checkOver(g *workflow.Graph, reach *workflow.Reach, i int) []error {
 	field := fmt.Sprintf("steps[%d].map.over", i)

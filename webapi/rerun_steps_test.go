@@ -58,6 +58,42 @@ func ended(run logstore.Update, s job.Status, ends map[string]string) []logstore
 	return append(all, finished(run, s, 0, noon.Add(time.Hour)))
 }
 
+func TestARerunOfAStepInPiecesHasItsList(t *testing.T) {
+	w := newWorld(t)
+	doc := steps(document("billing/flow", "@daily"), "list", "load list", "sum load", "all")
+	load, all := doc["steps"].([]any)[1].(map[string]any), doc["steps"].([]any)[3].(map[string]any)
+	load["map"], load["params"], all["route"] = map[string]any{"over": "${results.list.files}", "at_once": 5}, map[string]any{}, "broadcast"
+	path := "/api/v1/jobs/billing/flow"
+	want[PutJobResult](w, http.StatusCreated, "PUT", path, doc)
+	asked := retriesOf(w)
+	of := begun("billing/flow", noon)
+	w.history(ended(of, job.StatusFailed, map[string]string{"list": `{"files":[1,2]}`, "load": "failed", "sum": "skipped", "all": `[]`})...)
+	rerun := "/api/v1/runs/" + string(of.RunID) + "/rerun"
+	want[RunAccepted](w, http.StatusAccepted, "POST", rerun, `{"steps":"failed"}`)
+	if got := (*asked)[0].Taken["list"]; string(got.Result) != `{"files":[1,2]}` {
+		t.Errorf("the list is taken over as %+v", got)
+	}
+
+	// Other pieces are another step, but not another number of them at once.
+	plan := func(expected ...string) {
+		t.Helper()
+		want[PutJobResult](w, http.StatusOK, "PUT", path, doc)
+		a, _ := want[RunAccepted](w, http.StatusAccepted, "POST", rerun, `{"from":["sum"],"version":"latest","dry_run":true,"params":{"x":1}}`)
+		var got []string
+		for _, s := range a.Steps {
+			got = append(got, fmt.Sprintf("%s %s: %s", s.Step, s.Action, reason.Read(string(s.Reason)).Code))
+		}
+		if !slices.Equal(got, expected) {
+			t.Errorf("%q; want %q", got, expected)
+		}
+	}
+	all["at_once"], load["map"] = 2, map[string]any{"over": "${results.list.files}", "at_once": 6}
+	plan("list take: step_taken", "load run: step_ended", "sum decide: step_chosen", "all take: step_taken")
+	all["route"], load["map"] = "any", map[string]any{"over": "${params.files}"}
+	delete(all, "at_once")
+	plan("list take: step_taken", "load run: step_changed", "sum decide: step_chosen", "all run: step_changed")
+}
+
 func TestARerunOfAWorkflowTakesOverWhatSucceeded(t *testing.T) {
 	w := newWorld(t)
 	graph := []string{"extract", "clean extract ${results.extract.path}", "load clean ${results.clean}-${results.extract.day}-${params.x}", "tell load"}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -93,6 +94,36 @@ func TestStepsShowTheirNewestRoundInWhateverOrderRoundsAreStored(t *testing.T) {
 		if d := cmp.Diff([]string{`a running in round 3 by "i3"`, `b pending in round 2 by ""`, `c pending in round 0 by ""`}, got); d != "" {
 			t.Error(d)
 		}
+	}
+}
+
+func TestStepsSayHowManyOfTheirPiecesHaveEnded(t *testing.T) {
+	w := newWorld(t)
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), "a", "b", "c"))
+	run := begun("billing/flow", noon)
+	inPieces := func(step string) logstore.Update {
+		u := stepOf(run, step, 1, noon)
+		u.Total = 3
+		return u
+	}
+	piece := func(u logstore.Update, index int) logstore.Update {
+		u.Piece = runlog.PieceAt(index)
+		return u
+	}
+	a, b := inPieces("a"), inPieces("b")
+	w.history(run, started(run, ""), a, piece(started(a, "i1"), 0), piece(finished(started(a, "i1"), job.StatusFailed, 1, noon.Add(time.Second)), 2),
+		b, finished(b, job.StatusSucceeded, 0, noon.Add(time.Minute)), stepOf(run, "c", 1, noon))
+	list, _ := want[RunSteps](w, http.StatusOK, "GET", "/api/v1/runs/"+string(run.RunID)+"/steps", nil)
+	var got []string
+	for _, s := range list.Steps {
+		got = append(got, fmt.Sprintf("%s %d of %d", s.Step, s.PiecesEnded, s.Pieces))
+	}
+	if d := cmp.Diff([]string{"a 1 of 3", "b 3 of 3", "c 0 of 0"}, got); d != "" {
+		t.Error(d)
+	}
+	pieces, _ := want[PieceList](w, http.StatusOK, "GET", "/api/v1/runs/"+string(a.RunID)+"/pieces", nil)
+	if len(pieces.Items) != 2 || pieces.Total != 3 || pieces.Counts[job.StatusFailed] != 1 {
+		t.Errorf("the pieces are %+v", pieces)
 	}
 }
 

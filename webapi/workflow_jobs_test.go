@@ -108,18 +108,28 @@ func TestAReferenceToAFieldThatNoResultHasIsWorthAWarning(t *testing.T) {
 		_, err = w.conn.JS.Publish(w.Context(), h.Subject(), data)
 		w.check(err)
 	}
-	warnings := func(params string) (texts []string) {
+	warnings := func(params string, more ...map[string]any) (texts []string) {
 		t.Helper()
 		task := func(handler string) map[string]any { return map[string]any{"handler": handler} }
-		r, _ := want[PutJobResult](w, http.StatusOK, "PUT", "/api/v1/jobs/billing/flow?dry_run=true", flow(
-			map[string]any{"step": "check", "task": task("check")}, map[string]any{"step": "open", "task": task("open")},
-			map[string]any{"step": "load", "after": []string{"check", "open"}, "task": task("check"), "params": params}))
+		r, _ := want[PutJobResult](w, http.StatusOK, "PUT", "/api/v1/jobs/billing/flow?dry_run=true", flow(append([]map[string]any{
+			{"step": "check", "task": task("check")},
+			{"step": "open", "task": task("open")},
+			{"step": "load", "after": []string{"check", "open"}, "task": task("check"), "params": params},
+		}, more...)...))
 		for _, warning := range r.Warnings {
 			texts = append(texts, warning.Field+" "+string(warning.Reason))
 		}
 		return texts
 	}
 	if got := warnings("${results.check.row}"); !slices.Equal(got, []string{"steps[2].params results.check has no field row; it has day, rows"}) {
+		t.Errorf("%q", got)
+	}
+	each := map[string]any{"step": "each", "after": "check", "task": map[string]any{"handler": "check"}, "map": map[string]any{"over": "${results.check.row}"}}
+	sum := map[string]any{"step": "sum", "after": "each", "task": map[string]any{"handler": "check"}, "params": []string{"${results.each}", "${results.each[0].x}", "${results.each.rows}"}}
+	if got := warnings("", each, sum); !slices.Equal(got, []string{
+		"steps[3].map.over results.check has no field row; it has day, rows",
+		"steps[4].params results.each is the list of what its pieces return; write results.each[0] for that of the first",
+	}) {
 		t.Errorf("%q", got)
 	}
 	for _, fine := range []string{"${results.check.rows}", "${results.check.row?}", "${results.check}", "${results.open.row}"} {

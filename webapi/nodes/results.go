@@ -27,6 +27,13 @@ func (c *check) results(ctx context.Context, j *job.Job) (warnings []api.FieldEr
 			if r.Root != workflow.Results || of == nil || r.Optional || len(r.Path) == 0 {
 				continue
 			}
+			if of.InPieces() {
+				if r.Path[0].Field != "" {
+					text := fmt.Sprintf("results.%s is the list of what its pieces return; write results.%s[0] for that of the first", r.Step, r.Step)
+					warnings = append(warnings, api.FieldError{Field: field, Reason: reason.Text(text)})
+				}
+				continue
+			}
 			known, err := c.fieldsOf(ctx, of.Task.Handler)
 			if err != nil {
 				return err
@@ -41,6 +48,12 @@ func (c *check) results(ctx context.Context, j *job.Job) (warnings []api.FieldEr
 	for i := range j.Steps {
 		if err := look(fmt.Sprintf("steps[%d].params", i), j.Steps[i].Params); err != nil {
 			return nil, err
+		}
+		if m := j.Steps[i].Map; m != nil {
+			over, _ := json.Marshal(m.Over) //nolint:errchkjson // a text
+			if err := look(fmt.Sprintf("steps[%d].map.over", i), over); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return warnings, look("result", j.Result)

@@ -112,9 +112,21 @@ func (p *stepRerun) same(i int) bool {
 	if now.Call != was.Call {
 		return false
 	}
-	a, errA := json.Marshal([]any{now.Task.ByDigest(), now.Wait})
-	b, errB := json.Marshal([]any{was.Task.ByDigest(), was.Wait})
+	a, errA := json.Marshal([]any{now.Task.ByDigest(), now.Wait, cutOf(now)})
+	b, errB := json.Marshal([]any{was.Task.ByDigest(), was.Wait, cutOf(was)})
 	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// cutOf returns into which pieces a step is cut, but for how many of them are out at once.
+func cutOf(s *job.Step) (cut job.Map) {
+	if s.Map != nil {
+		cut = *s.Map
+	}
+	cut.AtOnce = 0
+	if s.Route == job.RouteBroadcast {
+		cut.Over = string(s.Route)
+	}
+	return cut
 }
 
 // before returns step i as the run did it, nil if it had no such step.
@@ -202,12 +214,16 @@ func readsParams(s *job.Step) bool {
 		return true
 	}
 	refs, _ := workflow.References(s.Params) // which were checked when it was saved
-	for _, r := range append(refs, s.Wait.References()...) {
-		if r.Root == workflow.Params {
-			return true
-		}
+	return slices.ContainsFunc(append(refs, otherReferences(s)...), func(r workflow.Reference) bool { return r.Root == workflow.Params })
+}
+
+// otherReferences returns those of a step beside its parameters.
+func otherReferences(s *job.Step) []workflow.Reference {
+	refs := s.Wait.References()
+	if over, ok, err := s.Map.Overs(); ok && err == nil {
+		refs = append(refs, over)
 	}
-	return false
+	return refs
 }
 
 // words returns the names in a condition, and the words of texts in it.
@@ -235,7 +251,7 @@ func (p *stepRerun) needed() map[string]bool {
 			continue
 		}
 		add(s.Params)
-		for _, r := range s.Wait.References() {
+		for _, r := range otherReferences(s) {
 			needed[r.Step] = true
 		}
 		maps.Copy(needed, words(s.If))

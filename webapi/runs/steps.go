@@ -49,7 +49,39 @@ func (rs *Runs) Steps(ctx context.Context, id string) (api.RunSteps, error) {
 		s := &shown.Steps[i]
 		s.Task = access.HiddenJob(access.Who(ctx).Access, s.Effective(&entry.Job)).Task
 	}
-	return stepsOf(&shown, of, rows), nil
+	list := stepsOf(&shown, of, rows)
+	return list, countPieces(ctx, rs.store, &list)
+}
+
+// maxCounted bounds of how many steps the pieces are counted that are not over.
+const maxCounted = 20
+
+// countPieces adds how many pieces of each step have ended.
+func countPieces(ctx context.Context, history logstore.Store, list *api.RunSteps) error {
+	counted := 0
+	for i := range list.Steps {
+		s := &list.Steps[i]
+		if s.Pieces == 0 {
+			continue
+		}
+		if job.Status(s.State).Final() {
+			s.PiecesEnded = s.Pieces
+			continue
+		}
+		if counted++; counted > maxCounted {
+			return nil
+		}
+		page, err := history.Pieces(ctx, logstore.PieceFilter{RunID: s.RunID, Limit: 1})
+		if err != nil {
+			return problem.StoreAway(err)
+		}
+		for status, n := range page.Counts {
+			if status.Final() {
+				s.PiecesEnded += n
+			}
+		}
+	}
+	return nil
 }
 
 // countSteps returns how many steps the version of a run has; none if it is not kept any more.
@@ -240,7 +272,7 @@ func addRun(s *api.RunStep, r *runlog.Run) {
 	s.State = api.RunStepState(r.StepStatus())
 	s.RunID, s.Instance, s.ExitCode, s.Message, s.Reason = r.RunID, r.Instance, r.ExitCode, r.Message, r.Reason
 	s.DecidedAt, s.StartedAt, s.FirstStartedAt, s.FinishedAt = r.RunDecidedAt(), r.StartedAt, r.FirstStartedAt, r.FinishedAt
-	s.Percent, s.Text = r.Progress, r.ProgressText
+	s.Pieces, s.Percent, s.Text = r.Total, r.Progress, r.ProgressText
 	if r.Attempt > 1 {
 		s.Attempt = r.Attempt
 	}

@@ -5225,6 +5225,10 @@ export interface components {
              * @description When the first decision on its run was stored: that it is triggered, is skipped, or has to wait for room
              */
             decided_at?: string;
+            /** @description In how many pieces the step's run is done, which listPieces has. Absent if it is not, or that is not known yet */
+            pieces?: number;
+            /** @description How many of them have ended in the newest attempt of each */
+            pieces_ended?: number;
             /** Format: date-time */
             started_at?: string;
             /** Format: date-time */

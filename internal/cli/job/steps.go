@@ -42,7 +42,11 @@ func taskOfStep(t *draw.Table, s *job.Step) string {
 	if s.Wait != nil {
 		return "wait: " + s.Wait.Kind() + " " + t.Cell(s.Wait.Brief(), 60)
 	}
-	return s.Task.Kind() + ": " + t.Cell(s.Task.Brief(), 60)
+	task := s.Task.Kind() + ": " + t.Cell(s.Task.Brief(), 60)
+	if cut := s.Cut(); cut != "" {
+		return task + ", " + cut
+	}
+	return task
 }
 
 // whenStepRuns says when a step runs, and what becomes of its failure.

@@ -88,6 +88,9 @@ func stepNote(s *client.RunStep) string {
 	if s.State == client.RunStepState(job.StatusRunning) && (s.Percent > 0 || s.Text != "") {
 		notes = append(notes, strings.TrimSpace(fmt.Sprintf("%.0f %% %s", s.Percent, s.Text)))
 	}
+	if s.Pieces > 0 && !job.Status(s.State).Final() {
+		notes = append(notes, fmt.Sprintf("%d/%d pieces", s.PiecesEnded, s.Pieces))
+	}
 	for _, text := range []string{string(s.Reason), string(s.Message)} {
 		if text != "" {
 			notes = append(notes, text)
