@@ -122,3 +122,26 @@ it("steps are edited as a form and as YAML beside their graph, which marks what 
   expect(faults).toEqual([]);
   await close();
 });
+
+it("a version shows in one graph which steps and edges it has added, changed and removed", async () => {
+  const save = (...of: object[]) =>
+    program.api("PUT", "/jobs/default/versioned", { job: "default/versioned", schedule: {}, steps: of });
+  const task = { shell: "true" };
+  await save({ step: "load", task }, { step: "book", after: ["load"], task }, { step: "old", task });
+  await save(
+    { step: "load", task },
+    { step: "book", after: [{ step: "load", on: "end" }], task },
+    { step: "tell", after: [{ step: "load", on: "failure" }], task },
+  );
+  const { page, faults, close } = await open("/jobs/default/versioned/versions");
+  const difference = page.getByRole("region", { name: "What has become of the steps" });
+  await difference.getByText("1 step added; 1 step removed; 1 step changed").waitFor();
+  await difference.getByRole("treeitem", { name: /tell, added, after load/ }).waitFor();
+  await difference.getByRole("treeitem", { name: /book, changed, after load/ }).waitFor();
+  await difference.getByRole("treeitem", { name: /old, removed/ }).waitFor();
+  await difference.getByText("Edges added").waitFor();
+  expect(await difference.locator("p").last().innerText()).toBe("Edges removed\nload → book on success");
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -13,7 +13,7 @@ import {
 import { memo } from "react";
 import { usePageT } from "@/i18n";
 import type { StepState as State } from "@/lib/graph/steps";
-import { stepTones } from "@/lib/graph/steps";
+import { type StepChange, stepTones } from "@/lib/graph/steps";
 import { StepState } from "./StepState";
 
 const icons: Record<string, LucideIcon> = {
@@ -54,6 +54,8 @@ export interface BoxProps {
   isFinally: boolean;
   mayFail: boolean;
   wrong: boolean;
+  /** What another version has made of it. */
+  change: StepChange | undefined;
   chosen: boolean;
   active: boolean;
   dimmed: boolean;
@@ -77,6 +79,7 @@ export const GraphBox = memo(function GraphBox(p: BoxProps) {
     p.state && `t-${stepTones[p.state]}`,
     p.state === "skipped" && "skip",
     p.wrong && "wrong",
+    p.change && `is-${p.change}`,
     p.chosen && "chosen",
     p.active && "active",
     p.dimmed && "dimmed",

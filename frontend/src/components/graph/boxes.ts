@@ -56,6 +56,7 @@ type Words = Pick<
   | "isFinally"
   | "mayFail"
   | "wrong"
+  | "change"
   | "at"
   | "total"
 > & { key: string };
@@ -75,6 +76,7 @@ export function boxesOf(
     const name = many > 1 ? stackName(box) : (first?.title ?? box.id);
     const alike = box.steps.filter((s) => s.state === state).length;
     const tally = many > 1 && state && alike < many ? t.steps.tally(alike, many) : undefined;
+    const change = first?.change && t.steps.changes[first.change];
     const at = places.get(box.id) ?? 1;
     const after = first ? [...new Set(first.after.map((e) => e.step))] : [];
     return {
@@ -88,17 +90,18 @@ export function boxesOf(
         at,
         of: ordered.length,
         name: many > 1 ? t.steps.stack(name, many) : name,
-        state: [state && word(state), tally].filter(Boolean).join(" "),
+        state: [state && word(state), tally, change].filter(Boolean).join(" "),
         after: after.slice(0, spoken),
         more: Math.max(0, after.length - spoken),
         wrong: box.steps.some((s) => s.wrong),
       }),
-      detail: first?.detail,
+      detail: [change, first?.detail].filter(Boolean).join(" · "),
       time: many > 1 ? undefined : timeOf(first, words.now),
       attempt: many > 1 ? undefined : first?.attempt,
       isFinally: first?.finally ?? false,
       mayFail: first?.may_fail ?? false,
       wrong: box.steps.some((s) => s.wrong),
+      change: first?.change,
       at,
       total: ordered.length,
     };

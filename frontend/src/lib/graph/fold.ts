@@ -39,6 +39,7 @@ export function fold<S extends Step>(steps: readonly S[]): Picture<S> {
       s.join ?? "all",
       s.finally ?? false,
       s.may_fail ?? false,
+      s.change,
       s.after.map(written).sort(),
       (targets.get(s.step) ?? []).toSorted(),
     ]);

@@ -13,6 +13,9 @@ export interface Edge {
 /** What becomes of a step: it waits for its sources, it could run but has no room, nothing is known, or it has the status of its run. */
 export type StepState = "waiting" | "ready" | "unknown" | Status;
 
+/** What another version of a job has made of a step. */
+export type StepChange = "added" | "removed" | "changed";
+
 /** Where a step stands in a graph. */
 export interface Step {
   step: string;
@@ -23,6 +26,8 @@ export interface Step {
   join?: string | number;
   finally?: boolean;
   may_fail?: boolean;
+  /** In the graph of two versions. */
+  change?: StepChange;
 }
 
 export const stepTones: Record<StepState, Tone> = {

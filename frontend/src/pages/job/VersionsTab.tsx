@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { RotateCcw } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { refreshJobs, saveJob, versionsQuery } from "@/api/jobs";
 import { jobReport } from "@/api/reports";
 import type { JobItem, JobVersion, ReportRow } from "@/api/schema.gen";
@@ -22,6 +22,8 @@ import { useNow } from "@/lib/now";
 import { lastDays } from "@/lib/ranges";
 import { useComplain } from "@/shell/actions";
 import { Difference } from "./Difference";
+
+const GraphDifference = lazy(() => import("./GraphDifference"));
 
 /** What a job was, version by version: what each changed, and a way back. */
 export default function VersionsTab({ item, etag }: { item: JobItem; etag: string }) {
@@ -91,6 +93,11 @@ export default function VersionsTab({ item, etag }: { item: JobItem; etag: strin
           }
         >
           <div className="b">
+            {before && (before.steps || chosen.steps) && (
+              <Suspense>
+                <GraphDifference before={before} after={chosen} />
+              </Suspense>
+            )}
             <Difference before={before} after={chosen} />
           </div>
         </Card>
