@@ -17,6 +17,9 @@ func (p *runSteps) mayGive(i int, g *bus.GivenParams) string {
 	if len(g.SetParams) > 0 && p.called(i) != "" && len(p.def.Steps[i].Body.Params) == 0 {
 		return reason.StepPassesNone.With(p.def.graph.Step(i).Name)
 	}
+	if !g.Nothing() && p.def.Steps[i].Wait != nil {
+		return reason.StepTakesNone.With(p.def.graph.Step(i).Name)
+	}
 	p.dropGiven()
 	size := g.Size()
 	for _, other := range p.ending.Given {

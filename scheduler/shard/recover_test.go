@@ -178,12 +178,14 @@ func TestAttemptsOfARetryKeepItsParameters(t *testing.T) {
 
 func TestParametersOfARetryAreRefused(t *testing.T) {
 	call := with(after("call", "list"), func(s *job.Step) { s.Task, s.Call = job.Task{}, "h/none" })
-	f := newFlow(t, with(after("list"), params(`[1]`)), call, after("long"))
+	wait := with(after("wait", "list"), func(s *job.Step) { s.Task, s.Wait = job.Task{}, &job.Wait{For: job.Duration(time.Minute)} })
+	f := newFlow(t, with(after("list"), params(`[1]`)), call, after("long"), wait)
 	f.fire(func(v *job.Version) { v.OnFailure = job.FailureStops })
 	run := f.out["long"].ParentRun
 	f.ends("list", job.StatusFailed, ``)
 	f.wantRefused(f.retryWith(run, "long", "1", fields(`{"x":1}`)), "step long is running")
 	f.wantRefused(f.retryWith(run, "call", "1", fields(`{"x":1}`)), "step call passes no parameters to the job that it calls: give all of them, not some")
+	f.wantRefused(f.retryWith(run, "wait", "1", fields(`{"x":1}`)), "step wait waits, and takes no parameters")
 	f.wantRefused(f.retryWith(run, "call", "1", bus.GivenParams{Params: json.RawMessage(`1`), SetParams: map[string]json.RawMessage{"x": nil}}), "set_params")
 	f.wantRefused(f.retryWith(run, "call", "1", bus.GivenParams{Params: json.RawMessage(`{`)}), "params")
 	long := json.RawMessage(fmt.Sprintf("%q", strings.Repeat("x", job.MaxParams)))
@@ -193,8 +195,10 @@ func TestParametersOfARetryAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.wantSaid("list queued: retried by ann", "call queued: it is decided again, as step list was retried or resolved",
+		"wait queued: it is decided again, as step list was retried or resolved",
 		"list failed: its parameters cannot be computed: they are no object, so no field of them can be changed",
-		"call cancelled: step list ended badly, after which no further step begins")
+		"call cancelled: step list ended badly, after which no further step begins",
+		"wait cancelled: step list ended badly, after which no further step begins")
 }
 
 func TestARetryLiftsTheStop(t *testing.T) {

@@ -74,6 +74,7 @@ export const refusals = {
   no_such_step: "the run has no step {step:word}",
   step_not_recoverable: "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved",
   step_passes_none: "step {step:word} passes no parameters to the job that it calls: give all of them, not some",
+  step_takes_none: "step {step:word} waits, and takes no parameters",
   steps_given_too_large: "parameters of steps that are retried and have not begun have {bytes:number} bytes; at most {most:number} are kept: wait until they begin",
   step_does_not_wait: "step {step:word} does not wait: it is {state:state}",
   step_waits_otherwise: "step {step:word} waits for something else",

@@ -89,6 +89,7 @@ export const refusals: Record<RefusalCode, string> = {
   step_not_recoverable:
     "步骤 {step:word} 的状态为{state:state}；只有未正常结束或已取消的步骤可以重试或手工处理",
   step_passes_none: "步骤 {step:word} 没有向它调用的任务传递参数：请给出全部参数，而不是其中一部分",
+  step_takes_none: "步骤 {step:word} 是等待步骤，不接受参数",
   steps_given_too_large:
     "已重试而尚未开始的步骤的参数共 {bytes:number} 字节，最多保留 {most:number} 字节：请等它们开始",
   step_does_not_wait: "步骤 {step:word} 没有在等待：其状态为{state:state}",
