@@ -68,6 +68,12 @@ func TestAGroupIsDispatchedAsTheStepsOfItsJobsNeed(t *testing.T) {
 		if g := put("plain/a", func(*job.Step) {}); g.Routed() || g.Governed() {
 			w.t.Errorf("steps for any instance: %+v", g)
 		}
+		if g := put("waits/a", func(s *job.Step) { s.Task, s.Wait = job.Task{}, &job.Wait{Signal: "paid"} }); g.Routed() || g.Governed() {
+			w.t.Errorf("a step that waits: %+v", g)
+		}
+		if g := put("calls/a", func(s *job.Step) { s.Task, s.Call = job.Task{}, "high/a" }); g.Routed() || g.Governed() {
+			w.t.Errorf("a step that calls a job: %+v", g)
+		}
 		if g := put("labels/a", func(s *job.Step) { s.Labels = job.Labels{"zone": "eu"} }); !g.Routed() || g.Governed() {
 			w.t.Errorf("a step with labels: %+v", g)
 		}

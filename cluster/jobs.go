@@ -54,8 +54,10 @@ func dispatchOf(j *job.Job) (routed, governed bool) {
 	}
 	look(j)
 	for i := range j.Steps {
-		of := j.Steps[i].Effective(j)
-		look(&of)
+		if j.Steps[i].HasTask() { // no other reaches an executor
+			of := j.Steps[i].Effective(j)
+			look(&of)
+		}
 	}
 	return routed, governed
 }
