@@ -19,6 +19,7 @@ export const steps = {
   steps: (n: number) => count(n, "step", "steps"),
   states: { waiting: "Waiting", ready: "Ready", unknown: "Not known" },
   finally: "finally",
+  piecesEnded: (done: number, total: number) => `${done} of ${total} have ended`,
   mayFail: "may fail",
   tree: (n: number) => `Graph of ${count(n, "step", "steps")}`,
   item: ({ at, of, name, state, after, more, wrong }: SpokenStep) =>
@@ -86,6 +87,8 @@ export const steps = {
     join: "Runs when",
     joinAll: "all of them are met",
     mayFail: "The run may succeed although this step fails",
+    forEach: "For each element of a list",
+    list: "The list",
     onFailure: "When a step fails",
     onFailureHint: "A step that may fail changes nothing for the others. Finally steps run in each case.",
     policies: {

@@ -5,6 +5,7 @@ export const steps: PageMessages["steps"] = {
   steps: (n: number) => `${n} 个步骤`,
   states: { waiting: "等待依赖", ready: "就绪", unknown: "未知" },
   finally: "收尾",
+  piecesEnded: (done, total) => `共 ${total} 个，已结束 ${done} 个`,
   mayFail: "允许失败",
   tree: (n: number) => `工作流图，共 ${n} 个步骤`,
   item: ({ at, of, name, state, after, more, wrong }: SpokenStep) =>
@@ -71,6 +72,8 @@ export const steps: PageMessages["steps"] = {
     join: "汇聚方式",
     joinAll: "全部依赖满足",
     mayFail: "此步骤失败时，运行仍可成功",
+    forEach: "列表的每个元素一个分片",
+    list: "列表",
     onFailure: "步骤失败时",
     onFailureHint: "允许失败的步骤不影响其他步骤。收尾步骤总会执行。",
     policies: {

@@ -18,6 +18,7 @@ import {
 import { conditions, edgesOf } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
+import { StepPieces } from "./StepPieces";
 import { kindOfTask } from "./task/kinds";
 import { ParamsField } from "./task/ParamsField";
 import { TaskFields } from "./task/TaskFields";
@@ -131,7 +132,9 @@ function StepFields({ step, at, steps, group, errors, onChange, onRemove }: Fiel
   const others = steps.map((s) => s.step).filter((s) => s !== step.step && !edges.some((x) => x.step === s));
   const join = String(step.join ?? "all");
   const shown = new Set(["step", "title", "if", "join"]);
-  const rest = [...own].filter(([field]) => !shown.has(field) && !/^(task|call|params)\b/.test(field));
+  const rest = [...own].filter(
+    ([field]) => !shown.has(field) && !/^(task|call|params|map|at_once|succeeds_if)\b/.test(field),
+  );
   return (
     <div className="stepfields">
       <div className="three">
@@ -245,6 +248,7 @@ function StepFields({ step, at, steps, group, errors, onChange, onRemove }: Fiel
         onChange={(task) => onChange(withTask(step, task))}
         call={{ job: step.call, onChange: (job) => onChange(withCall(step, job)) }}
       />
+      {step.call === undefined && <StepPieces step={step} errors={own} onChange={set} />}
       <ParamsField
         group={group}
         handler={step.task?.handler}

@@ -122,6 +122,9 @@ export function StepPanel(props: StepPanelProps) {
           <Row name={t.steps.columns.attempt} className="num">
             {attempt !== undefined && t.steps.attemptOf(attempt, Math.max(attempt, step.attempts ?? 1))}
           </Row>
+          <Row name={t.run.pieces} className="num">
+            {step.pieces !== undefined && t.steps.piecesEnded(step.pieces_ended ?? 0, step.pieces)}
+          </Row>
           <Row name={t.run.started}>{began && <Clock at={began} />}</Row>
           <Row name={t.run.finished}>{step.finished_at && <Clock at={step.finished_at} />}</Row>
           <Row name={t.steps.columns.duration} className="num">
