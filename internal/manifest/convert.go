@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -109,6 +110,10 @@ func (c *converter) write(n ast.Node, path string, depth int) error {
 	if c.writeNumber(n) {
 		return nil
 	}
+	if text, ok := joined(n); ok {
+		c.writeText(path, text)
+		return nil
+	}
 	switch v := n.(type) {
 	case ast.MapNode:
 		return c.writeMapping(n, path, depth)
@@ -132,6 +137,24 @@ func (c *converter) write(n ast.Node, path string, depth int) error {
 		return c.wrong(n, path, "has the value %s, which JSON cannot express", n.GetToken().Value)
 	}
 	return nil
+}
+
+// joined returns the text that the parser takes for a field and its value, as it does in a list within braces: {by: [role:operator]}.
+// A field has a space after its colon.
+func joined(n ast.Node) (text string, ok bool) {
+	pairs, ok := n.(*ast.MappingNode)
+	if !ok || pairs.IsFlowStyle || len(pairs.Values) != 1 {
+		return "", false
+	}
+	pair := pairs.Values[0]
+	key, value := pair.Key.GetToken(), pair.Value.GetToken()
+	if key.Type != token.StringType || value.Position.Offset != pair.Start.Position.Offset+1 {
+		return "", false
+	}
+	if _, scalar := pair.Value.(ast.ScalarNode); !scalar || strings.HasPrefix(value.Origin, `"`) || strings.HasPrefix(value.Origin, "'") {
+		return "", false
+	}
+	return key.Value + ":" + value.Value, true
 }
 
 // tooLong returns the error of a document that is too long. It names the top-level field that takes most.

@@ -242,3 +242,20 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestTextWithAColonIsTextInAListWithinBraces(t *testing.T) {
+	for text, want := range map[string]string{
+		"{by: [role:operator]}":                  `{"by":["role:operator"]}`,
+		"{by: [user:ann@b.c, role:x], min: 2}":   `{"by":["user:ann@b.c","role:x"],"min":2}`,
+		"{by: [a:b:c, d: e, f: {g: h}]}":         `{"by":["a:b:c",{"d":"e"},{"f":{"g":"h"}}]}`,
+		"[role:operator, {a: b}]":                `["role:operator",{"a":"b"}]`,
+		`{by: ["role:operator", a:"b", {c: d}]}`: `{"by":["role:operator",{"a":"b"},{"c":"d"}]}`,
+	} {
+		docs, err := Parse("x", []byte("job: a/b\nx: "+text+"\n"))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if got := string(docs[0].JSON); got != `{"job":"a/b","x":`+want+`}` {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
