@@ -35,7 +35,7 @@ func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery, r alertin
 	m := &Message{Key: inc.Key(d), Event: d.Kind, words: wordsOf(r.Language), Incident: translated(inc, r)}
 	m.Title, m.facts = m.words.title(m.Incident, d.Kind), m.words.facts(m.Incident, r)
 	if s.link != "" && d.Kind != alerting.Test {
-		m.Link = strings.TrimSuffix(s.link, "/") + "/alerts/incidents/" + inc.ID
+		m.Link = strings.TrimSuffix(s.link, "/") + pathOf(inc)
 	}
 	lines := []string{}
 	for _, f := range m.facts {
@@ -46,6 +46,15 @@ func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery, r alertin
 	}
 	m.Text = strings.Join(lines, "\n")
 	return m
+}
+
+// pathOf returns the page of the console where people act on an incident: that of a step which waits for their approval,
+// or else of the incident.
+func pathOf(inc *alerting.Incident) string {
+	if run, step := awaited(inc); run != "" {
+		return "/runs/" + string(run) + "?step=" + step
+	}
+	return "/alerts/incidents/" + inc.ID
 }
 
 // translated returns an incident without its deliveries, whose sentences are for a reader.

@@ -240,6 +240,9 @@ func (s *session) readNoticesOf(ctx context.Context, stream string, jobs *jobsVi
 						return err
 					}
 				}
+				if err := s.judgeApprovals(ctx, rules, record, stream, m.Seq, jobs); err != nil {
+					return err
+				}
 			}
 		}
 		if err != nil {

@@ -133,7 +133,8 @@ func (r *Record) Notice() (*nats.Msg, error) {
 	n := *r
 	n.Outcomes = nil
 	for _, o := range r.Outcomes {
-		if o.Status.Final() && o.Status != job.StatusSkipped && !o.Retry {
+		wanted := o.Wait != nil && o.Wait.Kind == runlog.WaitApproval
+		if wanted || o.Status.Final() && o.Status != job.StatusSkipped && !o.Retry {
 			o.Result = nil
 			n.Outcomes = append(n.Outcomes, o)
 		}

@@ -147,6 +147,11 @@ var codes = map[Code]text{
 		"{job} misses its target: 5 % of the scheduled runs of the last 30 days started at least {delay} late; the target is {target}[, and {others} other jobs]",
 		"任务 {job} 未达标：最近 30 天有 5% 的调度运行启动延迟达到或超过 {delay}，目标为不超过 {target}[，另有 {others} 个任务异常]",
 	},
+	"approval_wanted": {
+		"job step by until",
+		"{job}: step {step} waits for approval by {by}[ until {until}]",
+		"任务 {job}：步骤 {step} 等待 {by} 审批[，截止 {until}]",
+	},
 	"channel_test": {
 		"channel by",
 		"This is a test of channel {channel}, sent by {by}",
@@ -163,6 +168,7 @@ var codes = map[Code]text{
 	"shards_store":  {"", "NATS stores the data of all shards again", "所有分区已恢复存储"},
 	"clocks_right":  {"", "the clock is right again, or the server is gone", "时钟已恢复正常，或该服务器已下线"},
 	"ledger_healed": {"", "the missing records of the ledger have arrived", "触发台账中缺失的记录已补齐"},
+	"approval_over": {"step status reason", "step {step} {status}[: {reason}]", "步骤 {step} {status}[：{reason}]"},
 	"rule_gone":     {"rule", "alert {rule} was deleted or disabled", "告警规则 {rule} 已删除或停用"},
 	"resolved_by":   {"by", "resolved by {by}", "由 {by} 解决"},
 	"was_test":      {"", "it was a test", "这是一条测试消息"},

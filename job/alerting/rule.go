@@ -94,6 +94,9 @@ type Condition struct {
 	OverBudget bool `json:"over_budget,omitempty"`
 	// TargetMissed is that a job misses its target, over [job.TargetWindow].
 	TargetMissed bool `json:"target_missed,omitempty"`
+	// ApprovalWanted is that a step of a workflow begins to wait for approval. Each such step has an incident
+	// of its own, which is over when the step ends.
+	ApprovalWanted bool `json:"approval_wanted,omitempty"`
 }
 
 // GroupBy says what shares an incident.
@@ -150,7 +153,7 @@ func (r Rule) WithDefaults() Rule {
 // OfRuns reports whether it is the ends of runs that the condition is about, or how long
 // they take.
 func (c *Condition) OfRuns() bool {
-	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked && !c.ClockWrong && !c.OverBudget && !c.TargetMissed
+	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked && !c.ClockWrong && !c.OverBudget && !c.TargetMissed && !c.ApprovalWanted
 }
 
 // Remembers reports whether it depends on the runs of the job before.
@@ -159,7 +162,7 @@ func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 }
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
 	n := 0
-	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy, c.DeadLetters, c.ShardsParked, c.ClockWrong, c.OverBudget, c.TargetMissed} {
+	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy, c.DeadLetters, c.ShardsParked, c.ClockWrong, c.OverBudget, c.TargetMissed, c.ApprovalWanted} {
 		if set {
 			n++
 		}
@@ -196,7 +199,7 @@ func (r *Rule) Validate() error {
 
 func (c *Condition) validate() error {
 	if c.kinds() != 1 {
-		return job.Invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget and target_missed")
+		return job.Invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget, target_missed and approval_wanted")
 	}
 	var errs []error
 	for i, s := range c.Ends {

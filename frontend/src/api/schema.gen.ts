@@ -4755,6 +4755,8 @@ export interface components {
                 over_budget?: boolean;
                 /** @description A job misses its 30-day target */
                 target_missed?: boolean;
+                /** @description A step of a workflow begins to wait for approval. Each such step has an incident of its own, resolved when the step ends */
+                approval_wanted?: boolean;
             };
             /**
              * @description Which incidents are combined into one

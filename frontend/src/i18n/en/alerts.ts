@@ -114,6 +114,7 @@ export const alerts = {
     clock_wrong: "a clock is out of line",
     over_budget: "a group has more than its share",
     target_missed: "a job misses its target",
+    approval_wanted: "a step waits for approval",
   },
   ends: "Final statuses",
   inARow: "Runs in a row",
@@ -176,6 +177,7 @@ export const alerts = {
     clock_wrong: "a clock is out of line",
     over_budget: "a group has more than its share",
     target_missed: "a job misses its target",
+    approval_wanted: "a step waits for approval",
   },
   everything: "everything",
 };

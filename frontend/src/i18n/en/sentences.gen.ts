@@ -16,6 +16,8 @@ export const sentences: Record<string, string> = {
   acknowledged_by: "acknowledged by {by}",
   all_well: "the condition no longer holds",
   answered: "answered {answer}: [{body}]",
+  approval_over: "step {step} {status}[: {reason}]",
+  approval_wanted: "{job}: step {step} waits for approval by {by}[ until {until}]",
   channel_disabled: "the channel is disabled",
   channel_gone: "the channel no longer exists",
   channel_test: "This is a test of channel {channel}, sent by {by}",

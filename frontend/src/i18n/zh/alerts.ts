@@ -109,6 +109,7 @@ export const alerts: typeof english = {
     clock_wrong: "时钟偏差过大",
     over_budget: "分组超出配额",
     target_missed: "任务未达标",
+    approval_wanted: "步骤等待审批",
   },
   ends: "最终状态",
   inARow: "连续次数",
@@ -165,6 +166,7 @@ export const alerts: typeof english = {
     clock_wrong: "时钟偏差过大",
     over_budget: "分组超出配额",
     target_missed: "任务未达标",
+    approval_wanted: "步骤等待审批",
   },
   everything: "全部",
 };

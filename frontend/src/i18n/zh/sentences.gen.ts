@@ -16,6 +16,8 @@ export const sentences: Record<string, string> = {
   acknowledged_by: "已由 {by} 认领",
   all_well: "已恢复正常",
   answered: "对方响应 {answer}[：{body}]",
+  approval_over: "步骤 {step} {status}[：{reason}]",
+  approval_wanted: "任务 {job}：步骤 {step} 等待 {by} 审批[，截止 {until}]",
   channel_disabled: "该渠道已停用",
   channel_gone: "该渠道已不存在",
   channel_test: "这是渠道 {channel} 的测试消息，由 {by} 发送",

@@ -16,6 +16,7 @@ export const kinds = [
   "clock_wrong",
   "over_budget",
   "target_missed",
+  "approval_wanted",
 ] as const;
 export type Kind = (typeof kinds)[number];
 export type When = NonNullable<Alert["when"]>;
@@ -49,6 +50,7 @@ export function fresh(kind: Kind): When {
     case "clock_wrong":
     case "over_budget":
     case "target_missed":
+    case "approval_wanted":
       return { [kind]: true };
   }
 }
@@ -86,5 +88,7 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
       return w.over_budget;
     case "target_missed":
       return w.target_missed;
+    case "approval_wanted":
+      return w.approval_wanted;
   }
 }
