@@ -269,6 +269,38 @@ type AlertTrialItem struct {
 	SummaryParams SentenceParams `json:"summary_params,omitempty"`
 }
 
+// Approval A step that waits for approval.
+type Approval struct {
+	// FireTime The fire time of the run
+	FireTime time.Time `json:"fire_time"`
+	Job      job.Name  `json:"job"`
+
+	// May Whether the caller can approve and reject it
+	May bool `json:"may"`
+
+	// RequestedBy Who started the run, or the run that led to it. Absent if a schedule did
+	RequestedBy string `json:"requested_by,omitempty"`
+
+	// RunID The run of the workflow
+	RunID job.RunID `json:"run_id"`
+	Step  string    `json:"step"`
+
+	// Title The title of the step
+	Title string `json:"title,omitempty"`
+
+	// Wait What a step waits for.
+	Wait RunWait `json:"wait"`
+
+	// WhyNot Why the caller cannot
+	WhyNot reason.Text `json:"why_not,omitempty"`
+}
+
+// ApprovalList defines model for ApprovalList.
+type ApprovalList struct {
+	// Items Oldest first, at most 1,000
+	Items []Approval `json:"items"`
+}
+
 // AuditEntry One change.
 type AuditEntry = trail.Entry
 
@@ -674,6 +706,13 @@ type DeadLetterPage struct {
 
 	// Total Number of dead letters on all pages
 	Total uint64 `json:"total"`
+}
+
+// DecideStepRequest defines model for DecideStepRequest.
+type DecideStepRequest struct {
+	// Key Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one
+	Key  string `json:"key,omitempty"`
+	Note string `json:"note,omitempty"`
 }
 
 // Delivery defines model for Delivery.
@@ -2008,6 +2047,9 @@ type RunStep struct {
 	// Examples: all, taken, any, 2
 	Join string `json:"join,omitempty"`
 
+	// May For an approval that is waited for: whether the caller can approve and reject the step
+	May bool `json:"may,omitempty"`
+
 	// MayFail Its failure does not fail the run
 	MayFail bool `json:"may_fail,omitempty"`
 
@@ -2037,18 +2079,24 @@ type RunStep struct {
 	// Step The name of the step
 	Step string `json:"step"`
 
-	// Task The kind of its task; call: it runs another job; wait: it waits for something
+	// Task The kind of its task. call: it runs another job. wait: it runs nothing, and waits
 	Task RunStepTask `json:"task"`
 
 	// Text The progress that the step reports
 	Text  string `json:"text,omitempty"`
 	Title string `json:"title,omitempty"`
+
+	// Wait For a wait: what it waits for. Before it begins, as far as the definition says it, with references and without `since`
+	Wait *runlog.Wait `json:"wait,omitempty"`
+
+	// WhyNot Why the caller cannot
+	WhyNot reason.Text `json:"why_not,omitempty"`
 }
 
 // RunStepState waiting: for the steps that it follows. ready: it may begin, and waits for room. unknown: the run has ended, and the history has nothing of the step. Otherwise the status of the step's run
 type RunStepState string
 
-// RunStepTask The kind of its task; call: it runs another job; wait: it waits for something
+// RunStepTask The kind of its task. call: it runs another job. wait: it runs nothing, and waits
 type RunStepTask string
 
 // RunSteps defines model for RunSteps.
@@ -2065,6 +2113,9 @@ type RunSteps struct {
 	// Version The version of the job that the run does
 	Version int `json:"version"`
 }
+
+// RunWait What a step waits for.
+type RunWait = runlog.Wait
 
 // SQLAnswer defines model for SQLAnswer.
 type SQLAnswer struct {
@@ -2207,6 +2258,28 @@ type SignInWays struct {
 	Provider string `json:"provider,omitempty"`
 }
 
+// SignalAccepted defines model for SignalAccepted.
+type SignalAccepted struct {
+	// RunID The run of the workflow
+	RunID job.RunID `json:"run_id"`
+
+	// Status succeeded: the step waited for the signal. queued: the signal is kept until the step begins to wait
+	Status job.Status `json:"status"`
+	Step   string     `json:"step"`
+}
+
+// SignalRequest defines model for SignalRequest.
+type SignalRequest struct {
+	// Data What the step returns: any JSON value of at most 64 KiB
+	Data json.RawMessage `json:"data,omitempty"`
+
+	// ID Chosen by the caller; a repeated request with the same id has no second effect. Defaults to a new one
+	ID string `json:"id,omitempty"`
+
+	// Key The key for which the step waits, if it has one. signalRun needs it only if several steps wait for the signal
+	Key string `json:"key,omitempty"`
+}
+
 // Silence defines model for Silence.
 type Silence = alerting.Silence
 
@@ -2297,6 +2370,9 @@ type Token struct {
 	// Name What the token is used for
 	Name string `json:"name"`
 
+	// Only What the token is limited to. Absent: no such limit
+	Only []TokenScope `json:"only,omitempty"`
+
 	// Rests The token does not work, because its user has not signed in at the OIDC provider for too long. It works again after their next sign-in
 	Rests bool   `json:"rests,omitempty"`
 	User  string `json:"user"`
@@ -2318,9 +2394,15 @@ type TokenRequest struct {
 	// Name What the token is used for
 	Name string `json:"name"`
 
+	// Only Limits the token to some kinds of requests
+	Only []TokenScope `json:"only,omitempty"`
+
 	// User The owner. Defaults to the caller
 	User string `json:"user,omitempty"`
 }
+
+// TokenScope signal: send signals to runs of the groups in which the token is an operator, and nothing else
+type TokenScope = rights.Scope
 
 // UsagePart A run in pieces waits as one run until its first piece starts. Each piece takes a slot
 type UsagePart = runlog.UsagePart
@@ -2463,6 +2545,9 @@ type ReportTo = time.Time
 // RunID defines model for RunID.
 type RunID = string
 
+// SignalName defines model for SignalName.
+type SignalName = string
+
 // StepName defines model for StepName.
 type StepName = string
 
@@ -2593,6 +2678,12 @@ type AddSilenceParams struct {
 type EndSilenceParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// Mine Only those that the caller can approve
+	Mine bool `form:"mine,omitempty" json:"mine,omitempty"`
 }
 
 // ListAuditLogParams defines parameters for ListAuditLog.
@@ -2968,6 +3059,15 @@ type RunJobParams struct {
 type RunFireEarlyParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// SignalJobParams defines parameters for SignalJob.
+type SignalJobParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SkipFireParams defines parameters for SkipFire.
@@ -3363,10 +3463,37 @@ type RerunRunParams struct {
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// SignalRunParams defines parameters for SignalRun.
+type SignalRunParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListStepsParams defines parameters for ListSteps.
 type ListStepsParams struct {
 	// IfNoneMatch The ETag of an earlier response
 	IfNoneMatch string `json:"If-None-Match,omitempty"`
+}
+
+// ApproveStepParams defines parameters for ApproveStep.
+type ApproveStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RejectStepParams defines parameters for RejectStep.
+type RejectStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResolveStepParams defines parameters for ResolveStep.
@@ -3517,6 +3644,9 @@ type RunJobJSONRequestBody = RunRequest
 // RunFireEarlyJSONRequestBody defines body for RunFireEarly for application/json ContentType.
 type RunFireEarlyJSONRequestBody = SkipRequest
 
+// SignalJobJSONRequestBody defines body for SignalJob for application/json ContentType.
+type SignalJobJSONRequestBody = SignalRequest
+
 // SkipFireJSONRequestBody defines body for SkipFire for application/json ContentType.
 type SkipFireJSONRequestBody = SkipRequest
 
@@ -3549,6 +3679,15 @@ type MarkRunJSONRequestBody = MarkRequest
 
 // RerunRunJSONRequestBody defines body for RerunRun for application/json ContentType.
 type RerunRunJSONRequestBody = RerunRequest
+
+// SignalRunJSONRequestBody defines body for SignalRun for application/json ContentType.
+type SignalRunJSONRequestBody = SignalRequest
+
+// ApproveStepJSONRequestBody defines body for ApproveStep for application/json ContentType.
+type ApproveStepJSONRequestBody = DecideStepRequest
+
+// RejectStepJSONRequestBody defines body for RejectStep for application/json ContentType.
+type RejectStepJSONRequestBody = DecideStepRequest
 
 // ResolveStepJSONRequestBody defines body for ResolveStep for application/json ContentType.
 type ResolveStepJSONRequestBody = ResolveStepRequest

@@ -16,6 +16,8 @@ type Identity struct {
 	How         rights.How
 	// Access is what it may do: the user's, for a token within the token's.
 	Access rights.List
+	// Only is the further limit of its token; empty is none.
+	Only rights.Only
 	// Session and Token name what proved it; the other is empty.
 	Session, Token string
 	// Password says that the user has a password, and so can change it.
@@ -59,7 +61,7 @@ func (d *Directory) byToken(token *Token) (*Identity, error) {
 	}
 	return &Identity{
 		User: user.Name, DisplayName: user.DisplayName, How: rights.ByToken, Token: token.ID,
-		Access: user.Access.Within(token.Access), Password: user.Password != "", External: user.External != "",
+		Access: user.Access.Within(token.Access), Only: token.Only, Password: user.Password != "", External: user.External != "",
 	}, nil
 }
 

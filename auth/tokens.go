@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,9 @@ type Token struct {
 	User   string `json:"user"`
 	UserID string `json:"user_id"`
 	// Access limits what the token may do; it is never more than its user may.
-	Access    rights.List `json:"access"`
+	Access rights.List `json:"access"`
+	// Only limits it further, to some kinds of requests; empty is no limit.
+	Only      rights.Only `json:"only,omitempty"`
 	Hash      string      `json:"hash"`
 	CreatedAt time.Time   `json:"created_at"`
 	ExpiresAt time.Time   `json:"expires_at"`
@@ -45,9 +48,9 @@ type Tokens struct {
 
 // Create makes a token of a user, and returns it with its secret, which nobody
 // can see again. access may be more than the user may: it counts as far as the user's
-// goes at the time of use. Errors: *job.InvalidError, job.ErrNotFound when there is no
-// such user, job.ErrUnavailable.
-func (ts *Tokens) Create(ctx context.Context, user, name string, access rights.List, life time.Duration) (*Token, string, error) {
+// goes at the time of use. only limits it to these kinds of requests; without any, it has no such
+// limit. Errors: *job.InvalidError, job.ErrNotFound when there is no such user, job.ErrUnavailable.
+func (ts *Tokens) Create(ctx context.Context, user, name string, access rights.List, life time.Duration, only ...rights.Scope) (*Token, string, error) {
 	owner, err := ts.users.Get(ctx, user)
 	if err != nil {
 		return nil, "", err
@@ -58,6 +61,11 @@ func (ts *Tokens) Create(ctx context.Context, user, name string, access rights.L
 	}
 	if life <= 0 || life > MaxTokenLife {
 		errs = append(errs, &job.InvalidError{Field: "expires_in", Reason: fmt.Sprintf("must be more than zero and at most %s", job.Duration(MaxTokenLife))})
+	}
+	for i, s := range only {
+		if !slices.Contains(rights.Scopes, s) {
+			errs = append(errs, job.Invalid(fmt.Sprintf("only[%d]", i), "%q must be one of %v", s, rights.Scopes))
+		}
 	}
 	access = access.WithDefaults()
 	errs = append(errs, access.Validate("access")...)
@@ -74,7 +82,7 @@ func (ts *Tokens) Create(ctx context.Context, user, name string, access rights.L
 	secret := newSecret()
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	t := &Token{
-		ID: newID(), Name: name, User: owner.Name, UserID: owner.ID, Access: access, Hash: digest(secret),
+		ID: newID(), Name: name, User: owner.Name, UserID: owner.ID, Access: access, Only: only, Hash: digest(secret),
 		CreatedAt: now, ExpiresAt: now.Add(life).Truncate(time.Millisecond),
 	}
 	if _, err := ts.table.write(ctx, t.ID, *t, 0); err != nil {

@@ -134,6 +134,8 @@ type AlertItem = api.AlertItem
 type AlertList = api.AlertList
 type AlertTrial = api.AlertTrial
 type AlertTrialItem = api.AlertTrialItem
+type Approval = api.Approval
+type ApprovalList = api.ApprovalList
 type AuditEntry = api.AuditEntry
 type AuditLogPage = api.AuditLogPage
 type Backfill = api.Backfill
@@ -178,6 +180,7 @@ type CrontabRequest = api.CrontabRequest
 type DeadLetter = api.DeadLetter
 type DeadLetterContent = api.DeadLetterContent
 type DeadLetterPage = api.DeadLetterPage
+type DecideStepRequest = api.DecideStepRequest
 type Delivery = api.Delivery
 type DeliveryAnswer = api.DeliveryAnswer
 type DeliveryItem = api.DeliveryItem
@@ -326,6 +329,7 @@ type RunStep = api.RunStep
 type RunStepState = api.RunStepState
 type RunStepTask = api.RunStepTask
 type RunSteps = api.RunSteps
+type RunWait = api.RunWait
 type SQLAnswer = api.SQLAnswer
 type SQLColumn = api.SQLColumn
 type SQLRequest = api.SQLRequest
@@ -344,6 +348,8 @@ type Severity = api.Severity
 type ShardMove = api.ShardMove
 type SignInRequest = api.SignInRequest
 type SignInWays = api.SignInWays
+type SignalAccepted = api.SignalAccepted
+type SignalRequest = api.SignalRequest
 type Silence = api.Silence
 type SilenceList = api.SilenceList
 type SilenceRequest = api.SilenceRequest
@@ -365,6 +371,7 @@ type Task = api.Task
 type Token = api.Token
 type TokenList = api.TokenList
 type TokenRequest = api.TokenRequest
+type TokenScope = api.TokenScope
 type UsagePart = api.UsagePart
 type UserEdit = api.UserEdit
 type UserItem = api.UserItem
@@ -391,6 +398,7 @@ type Limit = api.Limit
 type ReportFrom = api.ReportFrom
 type ReportTo = api.ReportTo
 type RunID = api.RunID
+type SignalName = api.SignalName
 type StepName = api.StepName
 type User = api.User
 type UserName = api.UserName
@@ -408,6 +416,7 @@ type DeleteAlertParams = api.DeleteAlertParams
 type PutAlertParams = api.PutAlertParams
 type AddSilenceParams = api.AddSilenceParams
 type EndSilenceParams = api.EndSilenceParams
+type ListApprovalsParams = api.ListApprovalsParams
 type ListAuditLogParams = api.ListAuditLogParams
 type DeleteCalendarParams = api.DeleteCalendarParams
 type PutCalendarParams = api.PutCalendarParams
@@ -439,6 +448,7 @@ type PreviewJobParams = api.PreviewJobParams
 type ResumeJobParams = api.ResumeJobParams
 type RunJobParams = api.RunJobParams
 type RunFireEarlyParams = api.RunFireEarlyParams
+type SignalJobParams = api.SignalJobParams
 type SkipFireParams = api.SkipFireParams
 type UnskipFireParams = api.UnskipFireParams
 type VerifyLedgerParams = api.VerifyLedgerParams
@@ -462,7 +472,10 @@ type FindInLogsParams = api.FindInLogsParams
 type MarkRunParams = api.MarkRunParams
 type ListPiecesParams = api.ListPiecesParams
 type RerunRunParams = api.RerunRunParams
+type SignalRunParams = api.SignalRunParams
 type ListStepsParams = api.ListStepsParams
+type ApproveStepParams = api.ApproveStepParams
+type RejectStepParams = api.RejectStepParams
 type ResolveStepParams = api.ResolveStepParams
 type RetryStepParams = api.RetryStepParams
 type BeginProviderSignInParams = api.BeginProviderSignInParams
@@ -502,6 +515,7 @@ type PauseJobJSONRequestBody = api.PauseJobJSONRequestBody
 type ResumeJobJSONRequestBody = api.ResumeJobJSONRequestBody
 type RunJobJSONRequestBody = api.RunJobJSONRequestBody
 type RunFireEarlyJSONRequestBody = api.RunFireEarlyJSONRequestBody
+type SignalJobJSONRequestBody = api.SignalJobJSONRequestBody
 type SkipFireJSONRequestBody = api.SkipFireJSONRequestBody
 type UnskipFireJSONRequestBody = api.UnskipFireJSONRequestBody
 type SetMyPasswordJSONRequestBody = api.SetMyPasswordJSONRequestBody
@@ -513,6 +527,9 @@ type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
 type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
+type SignalRunJSONRequestBody = api.SignalRunJSONRequestBody
+type ApproveStepJSONRequestBody = api.ApproveStepJSONRequestBody
+type RejectStepJSONRequestBody = api.RejectStepJSONRequestBody
 type ResolveStepJSONRequestBody = api.ResolveStepJSONRequestBody
 type RetryStepJSONRequestBody = api.RetryStepJSONRequestBody
 type SignInJSONRequestBody = api.SignInJSONRequestBody
@@ -617,6 +634,10 @@ type EndSilenceRequestObject struct {
 
 type TryAlertRequestObject struct {
 	Body *TryAlertJSONRequestBody
+}
+
+type ListApprovalsRequestObject struct {
+	Params ListApprovalsParams
 }
 
 type ListAuditLogRequestObject struct {
@@ -895,6 +916,14 @@ type RunFireEarlyRequestObject struct {
 	Body   *RunFireEarlyJSONRequestBody
 }
 
+type SignalJobRequestObject struct {
+	Group  GroupName  `json:"group"`
+	Name   JobName    `json:"name"`
+	Signal SignalName `json:"signal"`
+	Params SignalJobParams
+	Body   *SignalJobJSONRequestBody
+}
+
 type SkipFireRequestObject struct {
 	Group  GroupName `json:"group"`
 	Name   JobName   `json:"name"`
@@ -1041,9 +1070,30 @@ type RerunRunRequestObject struct {
 	Body   *RerunRunJSONRequestBody
 }
 
+type SignalRunRequestObject struct {
+	RunID  RunID      `json:"run_id"`
+	Signal SignalName `json:"signal"`
+	Params SignalRunParams
+	Body   *SignalRunJSONRequestBody
+}
+
 type ListStepsRequestObject struct {
 	RunID  RunID `json:"run_id"`
 	Params ListStepsParams
+}
+
+type ApproveStepRequestObject struct {
+	RunID  RunID    `json:"run_id"`
+	Step   StepName `json:"step"`
+	Params ApproveStepParams
+	Body   *ApproveStepJSONRequestBody
+}
+
+type RejectStepRequestObject struct {
+	RunID  RunID    `json:"run_id"`
+	Step   StepName `json:"step"`
+	Params RejectStepParams
+	Body   *RejectStepJSONRequestBody
 }
 
 type ResolveStepRequestObject struct {

@@ -42,6 +42,7 @@ var personas = []struct {
 	{"admin*", rights.Access{Role: rights.Admin, Group: rights.Everywhere}},
 	{"sql", rights.Access{Role: rights.Viewer, Group: "billing", Grants: []rights.Grant{rights.SQL, rights.Logs, rights.Params}}},
 	{"sql*", rights.Access{Role: rights.Viewer, Group: rights.Everywhere, Grants: []rights.Grant{rights.SQL, rights.Logs, rights.Params}}},
+	{"signal", rights.Access{Role: rights.Operator, Group: "billing"}}, // by a token for signals only
 }
 
 // onlyAsks lists operations that are no GET and change nothing.
@@ -67,7 +68,11 @@ func TestEveryRouteAsksForWhatTheTableSays(t *testing.T) {
 		name := fmt.Sprintf("user%d", i)
 		body := map[string]any{"access": rights.List{p.access}}
 		want[UserItem](g.world, http.StatusCreated, "PUT", "/api/v1/users/"+name, body, ann.headers()...)
-		made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": p.name, "user": name}, ann.headers()...)
+		only := rights.Only{}
+		if p.name == "signal" {
+			only = rights.Scopes
+		}
+		made, _ := want[NewToken](g.world, http.StatusCreated, "POST", "/api/v1/tokens", map[string]any{"name": p.name, "user": name, "only": only}, ann.headers()...)
 		bearers[i] = header{"Authorization", "Bearer " + made.Secret}
 	}
 

@@ -67,6 +67,11 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"rerunRun":       operation(h.RerunRun),
 		"retryStep":      operation(h.RetryStep),
 		"resolveStep":    operation(h.ResolveStep),
+		"approveStep":    operation(h.ApproveStep),
+		"rejectStep":     operation(h.RejectStep),
+		"signalRun":      operation(h.SignalRun),
+		"signalJob":      operation(h.SignalJob),
+		"listApprovals":  operation(h.ListApprovals),
 		"markRun":        operation(h.MarkRun),
 
 		"previewJob":      operation(h.PreviewJob),

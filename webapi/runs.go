@@ -195,6 +195,61 @@ func (h *runHandlers) ResolveStep(ctx context.Context, r ResolveStepRequestObjec
 	return &accepted, err
 }
 
+// ApproveStep answers POST /runs/{run_id}/steps/{step}/approve.
+func (h *runHandlers) ApproveStep(ctx context.Context, r ApproveStepRequestObject) (*StepAccepted, error) {
+	return h.decide(ctx, r.RunID, r.Step, bus.WaitApprove, r.Body, r.Params.IdempotencyKey)
+}
+
+// RejectStep answers POST /runs/{run_id}/steps/{step}/reject.
+func (h *runHandlers) RejectStep(ctx context.Context, r RejectStepRequestObject) (*StepAccepted, error) {
+	return h.decide(ctx, r.RunID, r.Step, bus.WaitReject, r.Body, r.Params.IdempotencyKey)
+}
+
+func (h *runHandlers) decide(ctx context.Context, run, step string, act bus.WaitAct, body *DecideStepRequest, key string) (*StepAccepted, error) {
+	if body == nil {
+		body = &DecideStepRequest{}
+	}
+	if err := idempotent(&body.Key, "key", key); err != nil {
+		return nil, err
+	}
+	accepted, err := runs.WaitsOf(h.runs).Decide(ctx, run, step, act, body)
+	return &accepted, err
+}
+
+// SignalRun answers POST /runs/{run_id}/signals/{signal}.
+func (h *runHandlers) SignalRun(ctx context.Context, r SignalRunRequestObject) (*SignalAccepted, error) {
+	if r.Body == nil {
+		r.Body = &SignalRequest{}
+	}
+	if err := idempotent(&r.Body.ID, "id", r.Params.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	accepted, err := runs.WaitsOf(h.runs).SignalRun(ctx, r.RunID, r.Signal, r.Body)
+	return &accepted, err
+}
+
+// SignalJob answers POST /jobs/{group}/{name}/signals/{signal}.
+func (h *runHandlers) SignalJob(ctx context.Context, r SignalJobRequestObject) (*SignalAccepted, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	if r.Body == nil {
+		r.Body = &SignalRequest{}
+	}
+	if err := idempotent(&r.Body.ID, "id", r.Params.IdempotencyKey); err != nil {
+		return nil, err
+	}
+	accepted, err := runs.WaitsOf(h.runs).SignalJob(ctx, name, r.Signal, r.Body)
+	return &accepted, err
+}
+
+// ListApprovals answers GET /approvals.
+func (h *runHandlers) ListApprovals(ctx context.Context, r ListApprovalsRequestObject) (*ApprovalList, error) {
+	list, err := runs.WaitsOf(h.runs).Approvals(ctx, r.Params.Mine)
+	return &list, err
+}
+
 // RunJob answers POST /jobs/{group}/{name}/run.
 func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (*RunAccepted, error) {
 	name, err := nameOf(r.Group, r.Name)

@@ -194,12 +194,12 @@ func (h *userHandlers) CreateToken(ctx context.Context, r CreateTokenRequestObje
 	if life == 0 {
 		life = tokenLife
 	}
-	token, secret, err := h.users.Tokens().Create(ctx, user, r.Body.Name, granted, life)
+	token, secret, err := h.users.Tokens().Create(ctx, user, r.Body.Name, granted, life, r.Body.Only...)
 	if err != nil {
 		return nil, err
 	}
 	auditlog.Entry(ctx).Object = "token " + token.ID
-	if err := auditlog.Describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "expires_at": token.ExpiresAt}); err != nil {
+	if err := auditlog.Describe(ctx, true, "", nil, map[string]any{"name": token.Name, "user": token.User, "access": token.Access, "only": token.Only, "expires_at": token.ExpiresAt}); err != nil {
 		return nil, err
 	}
 	return &NewToken{Token: h.tokenItem(token), Secret: secret, Warnings: h.catalog.UnknownGroups(ctx, "access", rights.List(r.Body.Access))}, nil
@@ -224,7 +224,7 @@ func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObje
 // tokenItem returns a token as the API shows it: without its hash.
 func (h *userHandlers) tokenItem(t *auth.Token) Token {
 	return Token{
-		ID: t.ID, Name: t.Name, User: t.User, Access: append([]Access{}, t.Access...),
+		ID: t.ID, Name: t.Name, User: t.User, Access: append([]Access{}, t.Access...), Only: t.Only,
 		CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, Expired: !time.Now().Before(t.ExpiresAt), Rests: h.users.Tokens().Rests(t),
 	}
 }

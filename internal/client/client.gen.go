@@ -149,6 +149,8 @@ type AlertItem = api.AlertItem
 type AlertList = api.AlertList
 type AlertTrial = api.AlertTrial
 type AlertTrialItem = api.AlertTrialItem
+type Approval = api.Approval
+type ApprovalList = api.ApprovalList
 type AuditEntry = api.AuditEntry
 type AuditLogPage = api.AuditLogPage
 type Backfill = api.Backfill
@@ -193,6 +195,7 @@ type CrontabRequest = api.CrontabRequest
 type DeadLetter = api.DeadLetter
 type DeadLetterContent = api.DeadLetterContent
 type DeadLetterPage = api.DeadLetterPage
+type DecideStepRequest = api.DecideStepRequest
 type Delivery = api.Delivery
 type DeliveryAnswer = api.DeliveryAnswer
 type DeliveryItem = api.DeliveryItem
@@ -341,6 +344,7 @@ type RunStep = api.RunStep
 type RunStepState = api.RunStepState
 type RunStepTask = api.RunStepTask
 type RunSteps = api.RunSteps
+type RunWait = api.RunWait
 type SQLAnswer = api.SQLAnswer
 type SQLColumn = api.SQLColumn
 type SQLRequest = api.SQLRequest
@@ -359,6 +363,8 @@ type Severity = api.Severity
 type ShardMove = api.ShardMove
 type SignInRequest = api.SignInRequest
 type SignInWays = api.SignInWays
+type SignalAccepted = api.SignalAccepted
+type SignalRequest = api.SignalRequest
 type Silence = api.Silence
 type SilenceList = api.SilenceList
 type SilenceRequest = api.SilenceRequest
@@ -380,6 +386,7 @@ type Task = api.Task
 type Token = api.Token
 type TokenList = api.TokenList
 type TokenRequest = api.TokenRequest
+type TokenScope = api.TokenScope
 type UsagePart = api.UsagePart
 type UserEdit = api.UserEdit
 type UserItem = api.UserItem
@@ -406,6 +413,7 @@ type Limit = api.Limit
 type ReportFrom = api.ReportFrom
 type ReportTo = api.ReportTo
 type RunID = api.RunID
+type SignalName = api.SignalName
 type StepName = api.StepName
 type User = api.User
 type UserName = api.UserName
@@ -531,6 +539,12 @@ type AddSilenceParams struct {
 type EndSilenceParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// ListApprovalsParams defines parameters for ListApprovals.
+type ListApprovalsParams struct {
+	// Mine Only those that the caller can approve
+	Mine *bool `form:"mine,omitempty" json:"mine,omitempty"`
 }
 
 // ListAuditLogParams defines parameters for ListAuditLog.
@@ -905,6 +919,15 @@ type RunJobParams struct {
 type RunFireEarlyParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// SignalJobParams defines parameters for SignalJob.
+type SignalJobParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SkipFireParams defines parameters for SkipFire.
@@ -1298,10 +1321,37 @@ type RerunRunParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// SignalRunParams defines parameters for SignalRun.
+type SignalRunParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListStepsParams defines parameters for ListSteps.
 type ListStepsParams struct {
 	// IfNoneMatch The ETag of an earlier response
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// ApproveStepParams defines parameters for ApproveStep.
+type ApproveStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RejectStepParams defines parameters for RejectStep.
+type RejectStepParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ResolveStepParams defines parameters for ResolveStep.
@@ -1390,6 +1440,7 @@ type PauseJobJSONRequestBody = api.PauseJobJSONRequestBody
 type ResumeJobJSONRequestBody = api.ResumeJobJSONRequestBody
 type RunJobJSONRequestBody = api.RunJobJSONRequestBody
 type RunFireEarlyJSONRequestBody = api.RunFireEarlyJSONRequestBody
+type SignalJobJSONRequestBody = api.SignalJobJSONRequestBody
 type SkipFireJSONRequestBody = api.SkipFireJSONRequestBody
 type UnskipFireJSONRequestBody = api.UnskipFireJSONRequestBody
 type SetMyPasswordJSONRequestBody = api.SetMyPasswordJSONRequestBody
@@ -1401,6 +1452,9 @@ type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
 type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
+type SignalRunJSONRequestBody = api.SignalRunJSONRequestBody
+type ApproveStepJSONRequestBody = api.ApproveStepJSONRequestBody
+type RejectStepJSONRequestBody = api.RejectStepJSONRequestBody
 type ResolveStepJSONRequestBody = api.ResolveStepJSONRequestBody
 type RetryStepJSONRequestBody = api.RetryStepJSONRequestBody
 type SignInJSONRequestBody = api.SignInJSONRequestBody
@@ -1671,6 +1725,15 @@ func (a *API) TryAlert(ctx context.Context, body TryAlertJSONRequestBody, edit .
 func (a *API) TryAlertWithBody(ctx context.Context, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodPost, "/api/v1/alerts/try")
 	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ListApprovals sends GET /api/v1/approvals.
+func (a *API) ListApprovals(ctx context.Context, params *ListApprovalsParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/approvals")
+	if params != nil {
+		r.parameter("mine", params.Mine, "boolean", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
 // ListAuditLog sends GET /api/v1/audit-log.
@@ -2375,6 +2438,25 @@ func (a *API) RunFireEarlyWithBody(ctx context.Context, group GroupName, name Jo
 	return a.send(ctx, r, contentType, body, edit)
 }
 
+// SignalJob is [API.SignalJobWithBody] with a body that is written as JSON.
+func (a *API) SignalJob(ctx context.Context, group GroupName, name JobName, signal SignalName, params *SignalJobParams, body SignalJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.SignalJobWithBody(ctx, group, name, signal, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// SignalJobWithBody sends POST /api/v1/jobs/{group}/{name}/signals/{signal}.
+func (a *API) SignalJobWithBody(ctx context.Context, group GroupName, name JobName, signal SignalName, params *SignalJobParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/signals/%s", group, name, signal)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
 // SkipFire is [API.SkipFireWithBody] with a body that is written as JSON.
 func (a *API) SkipFire(ctx context.Context, group GroupName, name JobName, params *SkipFireParams, body SkipFireJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
 	text, err := json.Marshal(body)
@@ -2836,6 +2918,25 @@ func (a *API) RerunRunWithBody(ctx context.Context, runID RunID, params *RerunRu
 	return a.send(ctx, r, contentType, body, edit)
 }
 
+// SignalRun is [API.SignalRunWithBody] with a body that is written as JSON.
+func (a *API) SignalRun(ctx context.Context, runID RunID, signal SignalName, params *SignalRunParams, body SignalRunJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.SignalRunWithBody(ctx, runID, signal, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// SignalRunWithBody sends POST /api/v1/runs/{run_id}/signals/{signal}.
+func (a *API) SignalRunWithBody(ctx context.Context, runID RunID, signal SignalName, params *SignalRunParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/signals/%s", runID, signal)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
 // ListSteps sends GET /api/v1/runs/{run_id}/steps.
 func (a *API) ListSteps(ctx context.Context, runID RunID, params *ListStepsParams, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodGet, "/api/v1/runs/%s/steps", runID)
@@ -2843,6 +2944,44 @@ func (a *API) ListSteps(ctx context.Context, runID RunID, params *ListStepsParam
 		r.header("If-None-Match", params.IfNoneMatch)
 	}
 	return a.send(ctx, r, "", nil, edit)
+}
+
+// ApproveStep is [API.ApproveStepWithBody] with a body that is written as JSON.
+func (a *API) ApproveStep(ctx context.Context, runID RunID, step StepName, params *ApproveStepParams, body ApproveStepJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.ApproveStepWithBody(ctx, runID, step, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// ApproveStepWithBody sends POST /api/v1/runs/{run_id}/steps/{step}/approve.
+func (a *API) ApproveStepWithBody(ctx context.Context, runID RunID, step StepName, params *ApproveStepParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/steps/%s/approve", runID, step)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// RejectStep is [API.RejectStepWithBody] with a body that is written as JSON.
+func (a *API) RejectStep(ctx context.Context, runID RunID, step StepName, params *RejectStepParams, body RejectStepJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.RejectStepWithBody(ctx, runID, step, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// RejectStepWithBody sends POST /api/v1/runs/{run_id}/steps/{step}/reject.
+func (a *API) RejectStepWithBody(ctx context.Context, runID RunID, step StepName, params *RejectStepParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/steps/%s/reject", runID, step)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, contentType, body, edit)
 }
 
 // ResolveStep is [API.ResolveStepWithBody] with a body that is written as JSON.

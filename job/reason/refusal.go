@@ -106,3 +106,11 @@ var (
 	CostlyBusy          = None{refuse("costly_busy", "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again")}
 	PiecesAll           = None{refuse("pieces_all", "must be all for a run without pieces")}
 )
+
+// Why a request about a step that waits is refused before the owner of its run is asked.
+var (
+	TokenOnlySignals    = None{refuse("token_only_signals", "this token can only send signals")}
+	ApprovalNotListed   = One{refuse("approval_not_listed", "only {by:phrase} can approve or reject this step")}
+	ApprovalByRequester = One{refuse("approval_by_requester", "{by:word} started the run, and must not approve or reject this step")}
+	StepIsNoApproval    = One{refuse("step_is_no_approval", "step {step:word} is no approval")}
+)

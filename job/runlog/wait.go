@@ -13,7 +13,7 @@ type Wait struct {
 	Kind WaitKind `json:"kind"`
 	// Since is when the step began to wait, At when it is over if it waits for time alone, and Expires when it times out
 	// if nothing has come; zero is never.
-	Since   time.Time `json:"since"`
+	Since   time.Time `json:"since,omitzero"`
 	At      time.Time `json:"at,omitzero"`
 	Expires time.Time `json:"expires_at,omitzero"`
 	// Signal is the name of the awaited signal, Key the text that it has to come with; "" is none.

@@ -16,6 +16,8 @@ type Permit struct {
 	Role  rights.Role
 	Where Place
 	Grant rights.Grant // needed too, in that group; empty is none
+	// Scope is what a token may be limited to and still do the operation; empty is nothing.
+	Scope rights.Scope
 	// Change is what the operation changes, for its entry in the audit log: a template
 	// with the names of the path. Empty is nothing.
 	Change string
@@ -145,11 +147,17 @@ var Permits = map[string]Permit{
 	"rerunRun":    {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"retryStep":   {Role: rights.Operator, Where: OfRun, Change: "step {step} of run {run_id}"},
 	"resolveStep": {Role: rights.Operator, Where: OfRun, Change: "step {step} of run {run_id}"},
-	"markRun":     {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
-	"changeRuns":  {Role: rights.Operator, Where: Somewhere, Each: true},
-	"getLogs":     {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
-	"findInLogs":  {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
-	"tailLogs":    {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
+	// Whom the step names, its handler knows.
+	"approveStep":   {Role: rights.Viewer, Where: OfRun, Change: "step {step} of run {run_id}"},
+	"rejectStep":    {Role: rights.Viewer, Where: OfRun, Change: "step {step} of run {run_id}"},
+	"listApprovals": {Role: rights.Viewer, Where: Somewhere},
+	"signalRun":     {Role: rights.Operator, Where: OfRun, Scope: rights.Signal, Change: "signal {signal} of run {run_id}"},
+	"signalJob":     {Role: rights.Operator, Where: OfPath, Scope: rights.Signal, Change: "signal {signal} of job {group}/{name}"},
+	"markRun":       {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"changeRuns":    {Role: rights.Operator, Where: Somewhere, Each: true},
+	"getLogs":       {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
+	"findInLogs":    {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
+	"tailLogs":      {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
 
 	"searchLogs": {Role: rights.Viewer, Where: Somewhere, Costly: true}, // of groups whose logs the caller sees
 	"countLogs":  {Role: rights.Viewer, Where: Somewhere},               // of the same
@@ -220,6 +228,9 @@ var Permits = map[string]Permit{
 // Allows returns ErrForbidden unless who may do what p says. groupOf returns the group of what is
 // named, if it has to be known.
 func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error {
+	if p.Where != Open && !who.Only.Allows(p.Scope) {
+		return problem.Explain(problem.ErrForbidden, reason.TokenOnlySignals.String())
+	}
 	switch p.Where {
 	case Open, Self:
 		return nil

@@ -62,3 +62,19 @@ func TestAPermitThatNeedsNoGroupDoesNotAskForIt(t *testing.T) {
 		}
 	}
 }
+
+func TestATokenThatIsLimitedMayNothingElse(t *testing.T) {
+	t.Parallel()
+	who := &auth.Identity{Access: rights.List{{Role: rights.Admin, Group: "*", Grants: rights.Grants}}, Only: rights.Only{rights.Signal}}
+	group := func() (string, error) { return "billing", nil }
+	for operation, p := range Permits {
+		err, signals := p.Allows(who, group), operation == "signalRun" || operation == "signalJob"
+		if p.Where != Open && signals != (err == nil) || err != nil && !errors.Is(err, problem.ErrForbidden) {
+			t.Errorf("%s: %v", operation, err)
+		}
+	}
+	who.Access = rights.List{{Role: rights.Viewer, Group: "billing"}, {Role: rights.Operator, Group: "ops"}}
+	if err := Permits["signalJob"].Allows(who, group); !errors.Is(err, problem.ErrForbidden) {
+		t.Errorf("without the role: %v", err)
+	}
+}

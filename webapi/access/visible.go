@@ -85,6 +85,13 @@ func (s VisibleStore) Waiting(ctx context.Context) (map[string]logstore.Waiting,
 	return all, err
 }
 
+// OpenWaits implements [logstore.Store].
+func (s VisibleStore) OpenWaits(ctx context.Context, kind runlog.WaitKind, limit int) ([]runlog.Run, error) {
+	open, err := s.Store.OpenWaits(ctx, kind, limit)
+	access := Who(ctx).Access
+	return slices.DeleteFunc(open, func(r runlog.Run) bool { return !access.May(rights.Viewer, r.Job.Group()) }), err
+}
+
 // Usage implements [logstore.Store]. A group that the caller does not see is not found.
 func (s VisibleStore) Usage(ctx context.Context, f logstore.UsageFilter) ([]runlog.UsagePart, error) {
 	if !Who(ctx).Access.May(rights.Viewer, f.Group) {

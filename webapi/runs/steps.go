@@ -50,7 +50,10 @@ func (rs *Runs) Steps(ctx context.Context, id string) (api.RunSteps, error) {
 		s.Task = access.HiddenJob(access.Who(ctx).Access, s.Effective(&entry.Job)).Task
 	}
 	list := stepsOf(&shown, of, rows)
-	return list, countPieces(ctx, rs.store, &list)
+	if err := countPieces(ctx, rs.store, &list); err != nil {
+		return list, err
+	}
+	return list, markApprovals(ctx, rs.history, of, list.Steps)
 }
 
 // maxCounted bounds of how many steps the pieces are counted that are not over.
@@ -249,11 +252,12 @@ func definedStep(j *job.Job, s *job.Step) api.RunStep {
 		Step: s.Name, Title: s.Title, Task: api.RunStepTask(s.Task.Kind()), Detail: clip.Text(strings.Join(strings.Fields(s.Task.Brief()), " "), maxDetail), After: s.After, If: s.If, Finally: s.Finally, MayFail: s.MayFail,
 		Attempts: of.Retry.Limit + 1,
 	}
-	if s.Call != "" {
+	switch {
+	case s.Call != "":
 		step.Task, step.Detail, step.Attempts = api.RunStepTaskCall, string(s.Call), 0
-	}
-	if s.Wait != nil {
+	case s.Wait != nil:
 		step.Task, step.Detail, step.Attempts = api.RunStepTaskWait, clip.Text(s.Wait.Kind()+" "+s.Wait.Brief(), maxDetail), 0
+		step.Wait = defined(s.Wait)
 	}
 	if step.Detail == s.Name {
 		step.Detail = "" // a handler is often called as its step
@@ -275,6 +279,9 @@ func addRun(s *api.RunStep, r *runlog.Run) {
 	s.Pieces, s.Percent, s.Text = r.Total, r.Progress, r.ProgressText
 	if r.Attempt > 1 {
 		s.Attempt = r.Attempt
+	}
+	if r.Wait != nil {
+		s.Wait = r.Wait
 	}
 }
 

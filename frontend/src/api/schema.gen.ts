@@ -1565,6 +1565,137 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/steps/{step}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a step that waits for approval
+         * @description The caller must be one of those whom the step names, at the time of the request. With
+         *     `not_by_requester`, whoever started the run cannot approve it. A token needs the role
+         *     operator, even if the step names its user. The step succeeds with the last approval that it
+         *     needs; `status` is queued while it needs more. 403: the caller cannot approve it. 409: the
+         *     step does not wait for approval, or the caller has approved it already.
+         */
+        post: operations["approveStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/steps/{step}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject a step that waits for approval
+         * @description The step fails at once, with the note. Who can approve the step can also reject it: see approveStep.
+         */
+        post: operations["rejectStep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/signals/{signal}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example paid */
+                signal: components["parameters"]["SignalName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a signal to a workflow's run
+         * @description Ends the wait of the step that waits for the signal; its data becomes the result of the step.
+         *     A signal that comes before the step begins to wait is kept until then. 404: no step of the
+         *     run waits for such a signal. 409: the signal has come already, or the run has ended.
+         */
+        post: operations["signalRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{group}/{name}/signals/{signal}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+                /** @example paid */
+                signal: components["parameters"]["SignalName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a signal to the run of a job that waits for it
+         * @description For senders that know a key, such as the number of an order, but no run. Of the job's runs
+         *     that have not ended, the oldest gets the signal that has a step for it with this key and has
+         *     not got it yet. Otherwise like signalRun. 404: there is no such run.
+         */
+        post: operations["signalJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List steps that wait for approval
+         * @description Lists approvals that runs of visible groups wait for, oldest first. A new one is listed within
+         *     about a second.
+         */
+        get: operations["listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/cancel": {
         parameters: {
             query?: never;
@@ -2696,6 +2827,11 @@ export interface components {
             /** @description Replaces the default grants of the role: all for admin, all but sql for editor, logs and params for operator, logs for viewer */
             grants?: components["schemas"]["Grant"][] | null;
         };
+        /**
+         * @description signal: send signals to runs of the groups in which the token is an operator, and nothing else
+         * @enum {string}
+         */
+        TokenScope: "signal";
         /** @description One change. */
         AuditEntry: {
             id: string;
@@ -2870,6 +3006,8 @@ export interface components {
             name: string;
             user: string;
             access: components["schemas"]["Access"][];
+            /** @description What the token is limited to. Absent: no such limit */
+            only?: components["schemas"]["TokenScope"][];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -2888,6 +3026,8 @@ export interface components {
             user?: string;
             /** @description Defaults to all permissions of the user */
             access?: components["schemas"]["Access"][];
+            /** @description Limits the token to some kinds of requests */
+            only?: components["schemas"]["TokenScope"][];
             /**
              * @description At most 366d
              * @default 30d
@@ -5156,6 +5296,8 @@ export interface components {
             percent?: number;
             /** @description The progress that the run reports */
             text?: string;
+            /** @description For a step that waits, or has waited: for what */
+            wait?: components["schemas"]["RunWait"];
         };
         RunPage: {
             items: components["schemas"]["Run"][];
@@ -5185,12 +5327,18 @@ export interface components {
             step: string;
             title?: string;
             /**
-             * @description The kind of its task; call: it runs another job; wait: it waits for something
+             * @description The kind of its task. call: it runs another job. wait: it runs nothing, and waits
              * @enum {string}
              */
             task: "handler" | "command" | "shell" | "http" | "script" | "call" | "wait";
             /** @description The task in one line, such as the name of its handler, the job that it calls, or what it waits for. Absent if that is the name of the step */
             detail?: string;
+            /** @description For a wait: what it waits for. Before it begins, as far as the definition says it, with references and without `since` */
+            wait?: components["schemas"]["RunWait"];
+            /** @description For an approval that is waited for: whether the caller can approve and reject the step */
+            may?: boolean;
+            /** @description Why the caller cannot */
+            why_not?: components["schemas"]["Reason"];
             /** @description The steps that it follows, as the document has them */
             after?: components["schemas"]["Edge"][];
             /**
@@ -5247,6 +5395,70 @@ export interface components {
             percent?: number;
             /** @description The progress that the step reports */
             text?: string;
+        };
+        /** @description What a step waits for. */
+        RunWait: {
+            /** @enum {string} */
+            kind: "time" | "signal" | "approval" | "runs";
+            /**
+             * Format: date-time
+             * @description When the wait began
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description For time: when it is over
+             */
+            at?: string;
+            /**
+             * Format: date-time
+             * @description When the step times out
+             */
+            expires_at?: string;
+            signal?: string;
+            /** @description The key that the signal must have */
+            key?: string;
+            /**
+             * @description Who can approve it: `user:NAME`, or `role:ROLE` of the job's group
+             * @example [
+             *       "role:operator"
+             *     ]
+             */
+            by?: string[];
+            /** @description Whoever started the run cannot approve it */
+            not_by_requester?: boolean;
+            /** @description How many approvals it needs */
+            min?: number;
+            /** @description The approvals so far */
+            approvals?: {
+                by: string;
+                /** Format: date-time */
+                at: string;
+                note?: string;
+            }[];
+            runs?: {
+                /** @description The job whose runs it waits for */
+                job: string;
+                /**
+                 * Format: date-time
+                 * @description Of fires from this time on
+                 */
+                from?: string;
+                /**
+                 * Format: date-time
+                 * @description Of fires before this time
+                 */
+                to?: string;
+                /** @description Of the last fires before that of the run */
+                last?: number;
+                /** @description How many of them must have succeeded: all, any, a number or a percentage */
+                need?: string;
+                /**
+                 * @description Whether a skipped fire counts as if it had succeeded
+                 * @enum {string}
+                 */
+                skipped?: "ok" | "bad";
+            };
         };
         RunDetail: {
             run_id: string;
@@ -5375,6 +5587,51 @@ export interface components {
             round: number;
             /** @description queued, or how the step was resolved */
             status: components["schemas"]["Status"];
+        };
+        DecideStepRequest: {
+            note?: string;
+            /** @description Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one */
+            key?: string;
+        };
+        SignalRequest: {
+            /** @description The key for which the step waits, if it has one. signalRun needs it only if several steps wait for the signal */
+            key?: string;
+            /** @description What the step returns: any JSON value of at most 64 KiB */
+            data?: unknown;
+            /** @description Chosen by the caller; a repeated request with the same id has no second effect. Defaults to a new one */
+            id?: string;
+        };
+        SignalAccepted: {
+            /** @description The run of the workflow */
+            run_id: string;
+            step: string;
+            /** @description succeeded: the step waited for the signal. queued: the signal is kept until the step begins to wait */
+            status: components["schemas"]["Status"];
+        };
+        ApprovalList: {
+            /** @description Oldest first, at most 1,000 */
+            items: components["schemas"]["Approval"][];
+        };
+        /** @description A step that waits for approval. */
+        Approval: {
+            job: string;
+            /** @description The run of the workflow */
+            run_id: string;
+            step: string;
+            /** @description The title of the step */
+            title?: string;
+            /**
+             * Format: date-time
+             * @description The fire time of the run
+             */
+            fire_time: string;
+            /** @description Who started the run, or the run that led to it. Absent if a schedule did */
+            requested_by?: string;
+            wait: components["schemas"]["RunWait"];
+            /** @description Whether the caller can approve and reject it */
+            may: boolean;
+            /** @description Why the caller cannot */
+            why_not?: components["schemas"]["Reason"];
         };
         CancelRequest: {
             reason?: string;
@@ -6006,6 +6263,8 @@ export interface components {
         RunID: string;
         /** @example load */
         StepName: string;
+        /** @example paid */
+        SignalName: string;
         /** @description Fire time, inclusive. Defaults to one day before `to` */
         ReportFrom: string;
         /** @description Fire time, exclusive. Defaults to now */
@@ -6043,6 +6302,7 @@ export interface components {
 export type Role = components['schemas']['Role'];
 export type Grant = components['schemas']['Grant'];
 export type Access = components['schemas']['Access'];
+export type TokenScope = components['schemas']['TokenScope'];
 export type AuditEntry = components['schemas']['AuditEntry'];
 export type AuditLogPage = components['schemas']['AuditLogPage'];
 export type SignInWays = components['schemas']['SignInWays'];
@@ -6218,6 +6478,7 @@ export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
 export type RunSteps = components['schemas']['RunSteps'];
 export type RunStep = components['schemas']['RunStep'];
+export type RunWait = components['schemas']['RunWait'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type RunMark = components['schemas']['RunMark'];
 export type MarkRequest = components['schemas']['MarkRequest'];
@@ -6226,6 +6487,11 @@ export type RerunRequest = components['schemas']['RerunRequest'];
 export type RetryStepRequest = components['schemas']['RetryStepRequest'];
 export type ResolveStepRequest = components['schemas']['ResolveStepRequest'];
 export type StepAccepted = components['schemas']['StepAccepted'];
+export type DecideStepRequest = components['schemas']['DecideStepRequest'];
+export type SignalRequest = components['schemas']['SignalRequest'];
+export type SignalAccepted = components['schemas']['SignalAccepted'];
+export type ApprovalList = components['schemas']['ApprovalList'];
+export type Approval = components['schemas']['Approval'];
 export type CancelRequest = components['schemas']['CancelRequest'];
 export type CancelAccepted = components['schemas']['CancelAccepted'];
 export type LogLine = components['schemas']['LogLine'];
@@ -6285,6 +6551,7 @@ export type ParameterChannelName = components['parameters']['ChannelName'];
 export type ParameterIncidentId = components['parameters']['IncidentID'];
 export type ParameterRunId = components['parameters']['RunID'];
 export type ParameterStepName = components['parameters']['StepName'];
+export type ParameterSignalName = components['parameters']['SignalName'];
 export type ParameterReportFrom = components['parameters']['ReportFrom'];
 export type ParameterReportTo = components['parameters']['ReportTo'];
 export type ParameterCursor = components['parameters']['Cursor'];
@@ -8824,6 +9091,172 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StepAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    approveStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DecideStepRequest"];
+            };
+        };
+        responses: {
+            /** @description The approval counts */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rejectStep: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example load */
+                step: components["parameters"]["StepName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DecideStepRequest"];
+            };
+        };
+        responses: {
+            /** @description The step has failed */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signalRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+                /** @example paid */
+                signal: components["parameters"]["SignalName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SignalRequest"];
+            };
+        };
+        responses: {
+            /** @description The signal is committed */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignalAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    signalJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+                /** @example paid */
+                signal: components["parameters"]["SignalName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SignalRequest"];
+            };
+        };
+        responses: {
+            /** @description The signal is committed */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignalAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: {
+                /** @description Only those that the caller can approve */
+                mine?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The approvals */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalList"];
                 };
             };
             default: components["responses"]["Problem"];

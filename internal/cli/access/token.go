@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
 func newTokenCommand() *cobra.Command {
@@ -26,13 +27,16 @@ func newTokenCreateCommand() *cobra.Command {
 	var access cli.RolesFlag
 	var user string
 	var life time.Duration
+	var only []string
 	cmd := &cobra.Command{
 		Use:   "create NAME",
 		Short: "Create an API token and show it once",
 		Long: "Create an API token for a program. The name says what it is used for. --role limits its\n" +
-			"permissions; without it, the token has all permissions of its user. Programs send it as\n" +
+			"permissions; without it, the token has all permissions of its user. With --only signal, it can\n" +
+			"send signals to workflows and do nothing else. Programs send it as\n" +
 			"\"Authorization: Bearer TOKEN\"; this command line reads it from --token or " + cli.TokenVariable + ".",
 		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n" +
+			"  carillon token create payments --role operator:deploy --only signal\n" +
 			"  export CARILLON_TOKEN=$(carillon token create ci --user ci -o json | jq -r .secret)",
 		Args: cobra.ExactArgs(1),
 	}
@@ -41,13 +45,15 @@ func newTokenCreateCommand() *cobra.Command {
 	f.Var(&access, "role", cli.RolesHelp)
 	f.StringVar(&user, "user", "", "owner of the token (default: you)")
 	f.Var(cli.Duration(&life, 30*24*time.Hour), "expires-in", "how long it is valid, at most 366d")
+	f.StringSliceVar(&only, "only", nil, "limit it to `requests` of this kind: signal")
+	cli.Complete(cmd, "only", string(rights.Signal))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.API()
 		if err != nil {
 			return err
 		}
 		made, err := client.Read[client.NewToken](api.CreateToken(cmd.Context(), client.TokenRequest{
-			Name: args[0], User: user, Access: access, ExpiresIn: job.Duration(life),
+			Name: args[0], User: user, Access: access, Only: cli.Words[rights.Scope](only), ExpiresIn: job.Duration(life),
 		}))
 		if err != nil {
 			return err
@@ -56,7 +62,7 @@ func newTokenCreateCommand() *cobra.Command {
 		return r.Show(cmd.OutOrStdout(), made, func(t *draw.Table) {
 			t.Row("token", made.Token.ID)
 			t.Row("user", made.Token.User)
-			t.Row("may", t.Cell(cli.Roles(made.Token.Access), 200))
+			t.Row("may", t.Cell(mayText(&made.Token), 200))
 			t.Row("until", t.Instant(made.Token.ExpiresAt))
 			t.Row("secret", made.Secret)
 			t.Line("")
@@ -99,8 +105,17 @@ func drawTokens(t *draw.Table, tokens []client.Token) {
 		} else if token.Rests {
 			until = "rests until " + token.User + " signs in"
 		}
-		t.Row(token.ID, token.User, t.Cell(token.Name, 40), t.Cell(cli.Roles(token.Access), 60), until)
+		t.Row(token.ID, token.User, t.Cell(token.Name, 40), t.Cell(mayText(&token), 60), until)
 	}
+}
+
+// mayText tells what a token may do.
+func mayText(t *client.Token) string {
+	text := cli.Roles(t.Access)
+	for _, scope := range t.Only {
+		text += ", only " + string(scope)
+	}
+	return text
 }
 
 func newTokenRevokeCommand() *cobra.Command {

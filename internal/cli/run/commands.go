@@ -4,10 +4,10 @@ import "github.com/spf13/cobra"
 
 // Commands returns what is done with runs.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newRunCommand(), newRerunCommand(), newRetryCommand(), newResolveCommand(), newMarkCommand(), newLogsCommand(), newWaitCommand(), newCancelCommand()}
+	return []*cobra.Command{newRunCommand(), newRerunCommand(), newRetryCommand(), newResolveCommand(), newApproveCommand(), newRejectCommand(), newSignalCommand(), newMarkCommand(), newLogsCommand(), newWaitCommand(), newCancelCommand()}
 }
 
 // GetCommands returns what "get" shows of runs.
 func GetCommands() []*cobra.Command {
-	return []*cobra.Command{newGetRunsCommand(), newGetStepsCommand()}
+	return []*cobra.Command{newGetRunsCommand(), newGetStepsCommand(), newGetApprovalsCommand()}
 }

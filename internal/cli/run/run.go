@@ -188,7 +188,7 @@ func showEnd(r *cli.Remote, cmd *cobra.Command, api *client.API, run client.RunA
 		return "", err
 	}
 	if steps {
-		if err := followSteps(cmd.Context(), api, run.RunID, p.w); err != nil {
+		if err := followSteps(cmd.Context(), api, run.RunID, p.w, cli.ClockOf(cmd)); err != nil {
 			return "", fmt.Errorf("wait for run %s: %w", run.RunID, err)
 		}
 	}

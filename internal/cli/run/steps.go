@@ -16,6 +16,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 func newGetStepsCommand() *cobra.Command {
@@ -62,16 +63,19 @@ func drawSteps(t *draw.Table, list client.RunSteps) {
 		if t.Wide {
 			row = append(row, draw.OrDash(string(s.RunID)), t.Cell(s.Instance, 40), string(s.Task)+": "+t.Cell(cmp.Or(s.Detail, s.Step), 60))
 		}
-		t.Row(append(row, t.Cell(stepNote(s), draw.NoteWidth))...)
+		t.Row(append(row, t.Cell(stepNote(s, t.Clock), draw.NoteWidth))...)
 	}
 }
 
-// stepBegan returns when the first attempt of a step began.
+// stepBegan returns when the first attempt of a step began, or its wait.
 func stepBegan(s *client.RunStep) time.Time {
-	if s.FirstStartedAt.IsZero() {
-		return s.StartedAt
+	switch {
+	case !s.FirstStartedAt.IsZero():
+		return s.FirstStartedAt
+	case s.Wait != nil:
+		return s.Wait.Since
 	}
-	return s.FirstStartedAt
+	return s.StartedAt
 }
 
 // afterText tells which ends of which steps a step follows.
@@ -80,7 +84,7 @@ func afterText(s *client.RunStep) string {
 }
 
 // stepNote tells what is out of the ordinary about a step.
-func stepNote(s *client.RunStep) string {
+func stepNote(s *client.RunStep, clock draw.Clock) string {
 	var notes []string
 	if s.Attempt > 1 {
 		notes = append(notes, fmt.Sprintf("attempt %d", s.Attempt))
@@ -91,7 +95,11 @@ func stepNote(s *client.RunStep) string {
 	if s.Pieces > 0 && !job.Status(s.State).Final() {
 		notes = append(notes, fmt.Sprintf("%d/%d pieces", s.PiecesEnded, s.Pieces))
 	}
-	for _, text := range []string{string(s.Reason), string(s.Message)} {
+	reason := string(s.Reason)
+	if s.Wait != nil && s.State == client.RunStepState(job.StatusQueued) {
+		reason += waitText(s.Wait, clock)
+	}
+	for _, text := range []string{reason, string(s.Message)} {
 		if text != "" {
 			notes = append(notes, text)
 		}
@@ -102,17 +110,31 @@ func stepNote(s *client.RunStep) string {
 	return strings.Join(notes, "; ")
 }
 
+// waitText goes on where the reason of a step that waits ends.
+func waitText(w *runlog.Wait, clock draw.Clock) (text string) {
+	if w.Key != "" {
+		text += " with key " + w.Key
+	}
+	if !w.Expires.IsZero() {
+		text += " until " + clock.Instant(w.Expires)
+	}
+	if w.Min > 1 {
+		text += "; " + givenText(w)
+	}
+	return text
+}
+
 // stepPause is how often the steps of a run are read that somebody waits for.
 const stepPause = 500 * time.Millisecond
 
 // followSteps prints the steps of a workflow's run as their states change, until the run has ended.
-func followSteps(ctx context.Context, api *client.API, id job.RunID, w io.Writer) error {
+func followSteps(ctx context.Context, api *client.API, id job.RunID, w io.Writer, clock draw.Clock) error {
 	shown := map[string]string{}
 	for {
 		list, err := cli.AwaitHistory(ctx, id, func() (client.RunSteps, error) { return readSteps(ctx, api, id) })
 		switch {
 		case err == nil:
-			if err := printChanges(w, list, shown); err != nil || list.Status.Final() {
+			if err := printChanges(w, list, shown, clock); err != nil || list.Status.Final() {
 				return err
 			}
 		case errors.Is(err, job.ErrNotFound):
@@ -127,17 +149,17 @@ func followSteps(ctx context.Context, api *client.API, id job.RunID, w io.Writer
 }
 
 // printChanges prints the steps whose lines are not the ones that were shown.
-func printChanges(w io.Writer, list client.RunSteps, shown map[string]string) error {
+func printChanges(w io.Writer, list client.RunSteps, shown map[string]string, clock draw.Clock) error {
 	for i := range list.Steps {
 		s := &list.Steps[i]
 		if s.RunID == "" {
 			continue
 		}
 		line := "step " + s.Step + " " + string(s.State)
-		if !s.FinishedAt.IsZero() && !s.StartedAt.IsZero() {
+		if !s.FinishedAt.IsZero() && !stepBegan(s).IsZero() {
 			line += " in " + draw.Took(stepBegan(s), s.FinishedAt)
 		}
-		if note := stepNote(s); note != "" && s.State != client.RunStepState(job.StatusRunning) {
+		if note := stepNote(s, clock); note != "" && s.State != client.RunStepState(job.StatusRunning) {
 			line += ": " + draw.Text(note, 200)
 		}
 		if shown[s.Step] == line {
