@@ -18,23 +18,29 @@ import (
 
 func newGraphCommand() *cobra.Command {
 	var mermaid, dot bool
+	var diff string
 	cmd := &cobra.Command{
 		Use:   "graph JOB",
 		Short: "Draw the steps of a workflow",
 		Long: "Draw the steps of a workflow as its newest version has them: each below those that it follows,\n" +
-			"and further to the right. --mermaid and --dot print the graph for Mermaid and Graphviz.",
-		Example: "  carillon graph billing/close\n  carillon graph billing/close --mermaid\n  carillon graph billing/close --dot | dot -Tsvg > close.svg",
+			"and further to the right. --mermaid and --dot print the graph for Mermaid and Graphviz.\n" +
+			"--diff prints the steps and edges in which two versions differ.",
+		Example: "  carillon graph billing/close\n  carillon graph billing/close --mermaid\n  carillon graph billing/close --dot | dot -Tsvg > close.svg\n  carillon graph billing/close --diff 3..4",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "print a flowchart for Mermaid")
 	cmd.Flags().BoolVar(&dot, "dot", false, "print a graph for Graphviz")
-	cmd.MarkFlagsMutuallyExclusive("mermaid", "dot")
+	cmd.Flags().StringVar(&diff, "diff", "", "compare two `versions`, such as 3..4")
+	cmd.MarkFlagsMutuallyExclusive("mermaid", "dot", "diff")
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := cli.JobName(args[0])
 		if err != nil {
 			return err
+		}
+		if cmd.Flags().Changed("diff") {
+			return showGraphDiff(cmd, r, name, diff)
 		}
 		api, err := r.API()
 		if err != nil {
