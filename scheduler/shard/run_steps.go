@@ -293,6 +293,8 @@ func (a *watchedRun) stepsAt() int64 {
 	}
 	for _, s := range a.steps.out {
 		switch {
+		case s.stage == retrying && s.stops() != "":
+			return 1 // at once: it has no further attempt
 		case s.stage == retrying, s.stage == waiting:
 			sooner(s.due)
 		case s.pieces != nil:

@@ -374,6 +374,7 @@ func (st *steps) kill(b *builder, a *watchedRun, why string) {
 			b.Kills = append(b.Kills, Kill{Job: a.job, RunID: s.runID, Reason: why})
 		}
 	}
+	st.arm(a.jobID)
 }
 
 // kills reports whether the bad end of another step ends step i, although it has begun.

@@ -407,6 +407,29 @@ func TestASecondCancelByForceEndsFinallySteps(t *testing.T) {
 	f.wantOver()
 }
 
+func TestAWorkflowThatIsCancelledWaitsForNoRetry(t *testing.T) {
+	late := func(s *job.Step) { s.Retry = &job.Retry{Limit: 1, Delay: job.Duration(time.Hour)} }
+	for name, end := range map[string]func(f *flow, run job.RunID){
+		"cancel": func(f *flow, run job.RunID) { f.m.Cancels.Add(run, "cancelled by ann", false) },
+		"stop":   func(f *flow, _ job.RunID) { f.ends("b", job.StatusFailed, ``) },
+	} {
+		f := newFlow(t, with(after("a"), late), after("b"), with(after("z"), func(s *job.Step) { s.Finally = true }))
+		f.fire(func(v *job.Version) { v.OnFailure = job.FailureCancels })
+		run := f.out["a"].ParentRun
+		f.ends("a", job.StatusFailed, ``)
+		end(f, run)
+		f.goOn()
+		if f.out["b"] != nil {
+			f.ends("b", job.StatusCancelled, ``)
+		}
+		f.now += time.Second
+		f.goOn()
+		if f.out["z"] == nil {
+			t.Errorf("%s: the finally step waits for a retry in an hour that will not be: %q", name, f.said)
+		}
+	}
+}
+
 func TestAFinallyStepIsTriedAgainAfterACancel(t *testing.T) {
 	f := newFlow(t, after("a"), with(after("z"), func(s *job.Step) {
 		s.Finally, s.Retry = true, &job.Retry{Limit: 1, Delay: job.Duration(time.Minute)}
