@@ -3,13 +3,14 @@ package run
 import (
 	"testing"
 
+	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
 )
 
 func TestTheNoteOfAStepSaysHowManyPiecesHaveEnded(t *testing.T) {
 	said := func(want string, s client.RunStep) {
 		t.Helper()
-		if got := stepNote(&s); got != want {
+		if got := stepNote(&s, draw.Clock{}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
