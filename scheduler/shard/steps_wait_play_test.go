@@ -72,7 +72,8 @@ func (p *stepPlay) tell() {
 	case s.Wait.Approval != nil:
 		r.Act = bus.WaitReject
 	default: // also for one that waits for time
-		r.Act, r.Result = bus.WaitMet, []byte(`{"met":1,"of":1}`)
+		r.Act = bus.WaitMet
+		r.Result = fmt.Appendf(nil, `{"met":1,"of":1,"runs":[{"fire_time":%q,"run_id":%q}]}`, noon.Format(time.RFC3339), job.FireRunID("g/b", noon.UnixMilli(), job.CauseSchedule))
 	}
 	for range 1 + w.rng.IntN(2) {
 		done, err := w.m.Requests.Wait(r)
