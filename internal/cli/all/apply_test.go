@@ -343,7 +343,7 @@ func pack(t *testing.T, from, to string) {
 
 func TestExampleJobsAreApplied(t *testing.T) {
 	s := clitest.New(t)
-	if code, out, errOut := s.Run("", "apply", "-f", "../../../examples/jobs"); code != 0 || !strings.HasSuffix(out, "\n40 created\n") {
+	if code, out, errOut := s.Run("", "apply", "-f", "../../../examples/jobs"); code != 0 || !strings.HasSuffix(out, "\n43 created\n") {
 		t.Errorf("exit code %d: %s%s", code, out, errOut)
 	}
 	if code, out, errOut := s.Run("", "apply", "-f", "../../../examples/calendars"); code != 0 || !strings.HasSuffix(out, "\n1 created\n") {
