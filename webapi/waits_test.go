@@ -166,7 +166,7 @@ func TestADecisionThatComesTooLateOrTwiceIsRefused(t *testing.T) {
 	w.history(alive, over, finished(over, job.StatusFailed, 0, noon.Add(2*time.Hour)))
 	var refuse error
 	reply := bus.TriggerReply{Step: "ok", Round: 2, Status: job.StatusSucceeded}
-	asked := w.judges(func(r bus.WaitRequest) (bus.TriggerReply, error) { return reply, refuse })
+	asked := w.judges(func(bus.WaitRequest) (bus.TriggerReply, error) { return reply, refuse })
 	path := func(id job.RunID, step string) string {
 		return "/api/v1/runs/" + string(id) + "/steps/" + step + "/approve"
 	}
@@ -197,7 +197,7 @@ func TestASignalIsForARunOrForTheOneOfItsKey(t *testing.T) {
 	run := begun("deploy/release", noon)
 	g.history(run)
 	var refuse error
-	asked := g.judges(func(r bus.WaitRequest) (bus.TriggerReply, error) {
+	asked := g.judges(func(bus.WaitRequest) (bus.TriggerReply, error) {
 		return bus.TriggerReply{RunID: run.RunID, Step: "paid", Status: job.StatusQueued}, refuse
 	})
 	byRun, byKey := "/api/v1/runs/"+string(run.RunID)+"/signals/paid", "/api/v1/jobs/deploy/release/signals/paid"

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,11 +112,11 @@ func drawTokens(t *draw.Table, tokens []client.Token) {
 
 // mayText tells what a token may do.
 func mayText(t *client.Token) string {
-	text := cli.Roles(t.Access)
+	parts := []string{cli.Roles(t.Access)}
 	for _, scope := range t.Only {
-		text += ", only " + string(scope)
+		parts = append(parts, "only "+string(scope))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 func newTokenRevokeCommand() *cobra.Command {

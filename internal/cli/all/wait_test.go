@@ -30,7 +30,9 @@ result: "${results.ship}"
 func states(t *testing.T, s *clitest.Terminal, run string) string {
 	t.Helper()
 	code, out, errOut := s.Run("", "get", "steps", run, "-o", "json")
-	var list struct{ Steps []struct{ Step, State string } }
+	var list struct {
+		Steps []struct{ Step, State string }
+	}
 	if err := json.Unmarshal([]byte(out), &list); code != 0 || err != nil {
 		t.Fatalf("exit code %d, %s%s", code, out, errOut)
 	}
