@@ -51,6 +51,9 @@ export async function arrange(p: Program): Promise<Place[]> {
   });
   await p.run("default/invoice-close-daily");
   await p.api("POST", "/jobs/default/search-index-delta/run", {});
+  const release = await p
+    .api<{ run_id: string }>("POST", "/jobs/default/release/run", {})
+    .then((r) => r.run_id);
   const log = await p.run("default/log-of-everything");
   const pieces = await p.run("default/resize-pictures");
   const job = "/jobs/default/invoice-close-daily";
@@ -90,6 +93,8 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "alert-rules", path: "/alerts/rules", ready: ".tbl tbody tr" },
     { name: "alert-channels", path: "/alerts/channels", ready: ".tbl tbody tr" },
     { name: "alert-silences", path: "/alerts/silences", ready: ".tbl tbody tr" },
+    { name: "approvals", path: "/approvals", ready: ".approvals li" },
+    { name: "run-approval", path: `/runs/${release}?step=ok`, ready: ".steppanel .note" },
     { name: "audit", path: "/audit", ready: "table.audit tbody tr" },
     { name: "settings", path: "/settings", ready: ".settings .card" },
     { name: "settings-users", path: "/settings/users", ready: ".tbl tbody tr" },
@@ -149,6 +154,21 @@ async function furnish(p: Program): Promise<void> {
     executor_group: "risk",
     for: "8h",
     reason: "Its machines move to another rack",
+  });
+  await p.api("PUT", "/jobs/default/release", {
+    job: "default/release",
+    schedule: {},
+    steps: [
+      { step: "build", task: { shell: "true" } },
+      {
+        step: "ok",
+        title: "Release to all regions",
+        after: ["build"],
+        wait: { approval: { by: ["user:lin.wei", "role:operator"], min: 2 }, expires: "8h" },
+      },
+      { step: "night", after: ["ok"], wait: { until: "${fire_time|day|+22h}" } },
+      { step: "ship", after: ["night"], task: { shell: "true" } },
+    ],
   });
   await p.job("default/resize-pictures", 'echo "piece $CARILLON_BROADCAST_INDEX"', { map: { pieces: 6 } });
 }

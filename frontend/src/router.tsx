@@ -334,6 +334,13 @@ const incident = createRoute({
   },
 });
 
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals",
+  validateSearch: (s) => optional({ all: oneOf(s.all, ["true"] as const) }),
+  component: lazyRouteComponent(() => import("./pages/approvals/ApprovalsPage")),
+});
+
 const ledger = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
@@ -396,6 +403,7 @@ const tree = root.addChildren([
   alerts,
   alertTab,
   incident,
+  approvals,
   ledger,
   audit,
   settings,

@@ -4,7 +4,7 @@ import { problemOf } from "@/lib/problem";
 import { isLiving } from "@/lib/status";
 import { api, dataOf } from "./client";
 import { type RerunOptions, rerunRun, runsKey } from "./runs";
-import type { ResolveStepRequest, RunSteps } from "./schema.gen";
+import type { ResolveStepRequest, RunSteps, SignalRequest } from "./schema.gen";
 
 interface Tagged {
   steps: RunSteps;
@@ -53,4 +53,19 @@ export function retryStep(runId: string, step: string) {
 export function resolveStep(runId: string, step: string, body: ResolveStepRequest) {
   const params = { path: { run_id: runId, step } };
   return dataOf(api.POST("/api/v1/runs/{run_id}/steps/{step}/resolve", { params, body }));
+}
+
+export type Decision = "approve" | "reject";
+
+/** Approves or rejects a step that waits for approval. */
+export function decideStep(decision: Decision, runId: string, step: string, note: string) {
+  const path = `/api/v1/runs/{run_id}/steps/{step}/${decision}` as const;
+  const params = { path: { run_id: runId, step } };
+  return dataOf(api.POST(path, { params, body: note === "" ? {} : { note } }));
+}
+
+/** Sends a signal to a run; its data, if it has any, is the result of the step that waits for it. */
+export function sendSignal(runId: string, signal: string, body: SignalRequest) {
+  const params = { path: { run_id: runId, signal } };
+  return dataOf(api.POST("/api/v1/runs/{run_id}/signals/{signal}", { params, body }));
 }

@@ -81,6 +81,15 @@ it("says which field keeps a document from being a job", () => {
     field: "steps[0].call",
     wants: "text",
   });
+  expect(misshapen({ job: "a/b", steps: [{ step: "a", wait: { for: "1m" } }] })).toBeUndefined();
+  expect(misshapen({ job: "a/b", steps: [{ step: "a", wait: "1m" }] })).toEqual({
+    field: "steps[0].wait",
+    wants: "record",
+  });
+  const waits = (wait: unknown) => misshapen({ job: "a/b", steps: [{ step: "a", wait }] });
+  expect(waits({ approval: { by: ["role:operator"] }, expires: "8h" })).toBeUndefined();
+  expect(waits({ approval: { by: "role:operator" } })?.field).toBe("steps[0].wait.approval.by");
+  expect(waits({ for: 10 })).toEqual({ field: "steps[0].wait.for", wants: "text" });
   expect(misshapen({ job: "a/b", steps: {} })).toEqual({ field: "steps", wants: "list" });
   expect(misshapen("a/b")).toEqual({ field: "", wants: "record" });
   expect(misshapen({ job: "a/b" })).toEqual({ field: "task", wants: "there" });

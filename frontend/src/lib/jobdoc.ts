@@ -133,26 +133,53 @@ const shapes: Record<string, Shape> = {
   "task.script": "record",
 };
 
+/** The same in the wait of a step. */
+const shapesOfWait: Record<string, Shape> = {
+  for: "text",
+  until: "text",
+  signal: "text",
+  key: "text",
+  approval: "record",
+  "approval.by": "list",
+  runs: "record",
+  "runs.job": "text",
+  "runs.from": "text",
+  "runs.to": "text",
+  expires: "text",
+};
+
 /** The first field of a document that is not what a job has there, and what that would be; undefined of a job. */
 export function misshapen(value: unknown): { field: string; wants: Shape | "there" } | undefined {
   if (!isRecord(value)) return { field: "", wants: "record" };
   if (value.job == null) return { field: "job", wants: "there" };
   if (value.task == null && value.steps == null) return { field: "task", wants: "there" };
-  for (const [field, wants] of Object.entries(shapes)) {
-    const found = field.split(".").reduce<unknown>((v, key) => (isRecord(v) ? v[key] : undefined), value);
-    if (found != null && shapeOf(found) !== wants) return { field, wants };
-  }
+  const odd = oddField(value, shapes);
+  if (odd) return odd;
   for (const [i, step] of (Array.isArray(value.steps) ? value.steps : []).entries()) {
     const field = `steps[${i}]`;
     if (!isRecord(step)) return { field, wants: "record" };
-    const does = step.call == null ? "task" : "call";
+    const does = step.call != null ? "call" : step.wait != null ? "wait" : "task";
     for (const [name, wants] of [
       ["step", "text"],
-      [does, does === "task" ? "record" : "text"],
+      [does, does === "call" ? "text" : "record"],
     ] as const) {
       if (step[name] == null) return { field: `${field}.${name}`, wants: "there" };
       if (shapeOf(step[name]) !== wants) return { field: `${field}.${name}`, wants };
     }
+    const odd = does === "wait" && oddField(step.wait, shapesOfWait);
+    if (odd) return { ...odd, field: `${field}.wait.${odd.field}` };
+  }
+  return undefined;
+}
+
+/** The first field that is there and not of the shape that it has to have. */
+function oddField(
+  value: unknown,
+  shapes: Record<string, Shape>,
+): { field: string; wants: Shape } | undefined {
+  for (const [field, wants] of Object.entries(shapes)) {
+    const found = field.split(".").reduce<unknown>((v, key) => (isRecord(v) ? v[key] : undefined), value);
+    if (found != null && shapeOf(found) !== wants) return { field, wants };
   }
   return undefined;
 }

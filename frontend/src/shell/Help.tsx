@@ -12,7 +12,7 @@ export default function Help({ onClose }: { onClose(): void }) {
       [
         [`${modifier}K`, s.palette],
         ["/", s.filter],
-        ["g o · j · r · f · s · e · l · a · b · c", s.go],
+        ["g o · j · r · f · s · e · l · a · p · b · c", s.go],
         ["n", s.newJob],
         [".", s.refresh],
         ["L", s.live],

@@ -63,6 +63,7 @@ function Frame() {
     "g a": () => void navigate({ to: "/alerts" }),
     "g l": () => void navigate({ to: "/logs" }),
     "g f": () => void navigate({ to: "/errors" }),
+    "g p": () => void navigate({ to: "/approvals" }),
     "g b": () => void navigate({ to: "/ledger" }),
     "g c": () => void navigate({ to: "/cluster" }),
     n: () => mayEdit && void navigate({ to: "/jobs/new" }),

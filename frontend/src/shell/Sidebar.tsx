@@ -18,8 +18,10 @@ import {
   Search,
   Server,
   Settings,
+  Stamp,
 } from "lucide-react";
 import { firingIncidents } from "@/api/alerts";
+import { approvalsQuery } from "@/api/approvals";
 import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
@@ -50,6 +52,7 @@ interface ItemProps {
     | "/logs"
     | "/ledger"
     | "/alerts"
+    | "/approvals"
     | "/audit"
     | "/settings";
   /** What makes a link of its address, where that leads on to another page. */
@@ -94,6 +97,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const running = countOf(useQuery(latestRuns({ status: living }, counted, 3000)).data);
   const groups = useQuery(groupsQuery).data?.items;
   const open = countOf(useQuery(firingIncidents).data);
+  const mine = useQuery(approvalsQuery).data?.items.filter((a) => a.may).length ?? 0;
   const empty = groups?.filter((g) => g.state === "empty").length ?? 0;
   const instances = groups?.flatMap((g) => g.instances) ?? [];
   const lost = instances.filter((i) => i.state === "lost").length;
@@ -150,6 +154,14 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
         />
         <Item to="/logs" icon={ScrollText} text={t.nav.logs} />
         <Item to="/alerts" icon={Bell} text={t.nav.alerts} n={open} tone="bad" />
+        <Item
+          to="/approvals"
+          icon={Stamp}
+          text={t.nav.approvals}
+          n={mine ? f.number(mine) : undefined}
+          tone="warn"
+          hint={t.nav.approvalsHint(mine)}
+        />
         <Item to="/ledger" icon={BookCheck} text={t.nav.ledger} />
         <p className="navh">
           <span>{t.nav.administration}</span>

@@ -35,8 +35,8 @@ export function fire(target: EventTarget, type: string, more: object = {}): Even
 }
 
 /** Types a text over what a field has. React hears only of what the element's own setter wrote. */
-export function type(field: HTMLInputElement, text: string): void {
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(field, text);
+export function type(field: HTMLInputElement | HTMLTextAreaElement, text: string): void {
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value")?.set?.call(field, text);
   fire(field, "input");
 }
 

@@ -75,6 +75,20 @@ it("says a state by an icon and a word beside its colour", async () => {
   expect(box.querySelector(".st svg")).not.toBeNull();
 });
 
+it("says of a wait that has begun what it waits for, and of one of a definition too", async () => {
+  const wait = { kind: "signal", signal: "paid" } as const;
+  const after = [{ step: "a", on: "success" as const }];
+  const { host } = await show([
+    { step: "a", kind: "wait", after: [], wait, state: "awaits_signal" },
+    { step: "b", kind: "wait", after, wait },
+  ]);
+  expect([...host.querySelectorAll(".gtext")].map((t) => t.textContent)).toEqual([
+    "asignal paid",
+    "bsignal paid",
+  ]);
+  expect(labels(host)[0]).toBe("step 1 of 2, a, waits for a signal (signal paid)");
+});
+
 it("draws lines by their condition, strong once they are met", async () => {
   const { host } = await show(run);
   const looks = [...host.querySelectorAll(".gline")].map((g) => g.getAttribute("class"));

@@ -47,6 +47,8 @@ export interface BoxProps {
   state: State | undefined;
   /** Of several steps, what became of how many. */
   tally: string | undefined;
+  /** What it waits for, in the place of the word for its state. */
+  awaits: string | undefined;
   /** A line below the name where there is no state. */
   detail: string | undefined;
   time: string | undefined;
@@ -112,7 +114,11 @@ export const GraphBox = memo(function GraphBox(p: BoxProps) {
               {p.mayFail && <span className="gtag">{t.steps.mayFail}</span>}
             </span>
             <span className="gstate">
-              {p.state ? <StepState state={p.state} /> : <span className="mut trunc">{p.detail}</span>}
+              {p.state ? (
+                <StepState state={p.state}>{p.awaits}</StepState>
+              ) : (
+                <span className="mut trunc">{p.detail}</span>
+              )}
               {p.tally && <span className="mut trunc">{p.tally}</span>}
               {p.attempt !== undefined && p.attempt > 1 && <span className="mut num">×{p.attempt}</span>}
               {p.time && <span className="right mut num">{p.time}</span>}

@@ -1,4 +1,13 @@
-import { CircleDashed, CircleDot, CircleQuestionMark, type LucideIcon } from "lucide-react";
+import {
+  CalendarCheck2,
+  CircleDashed,
+  CircleDot,
+  CircleQuestionMark,
+  type LucideIcon,
+  RadioTower,
+  Stamp,
+  Timer,
+} from "lucide-react";
 import { statusIcons } from "@/components/Status";
 import { usePageT } from "@/i18n";
 import { type StepState as State, stepTones } from "@/lib/graph/steps";
@@ -8,6 +17,10 @@ export const stepIcons: Record<State, LucideIcon> = {
   waiting: CircleDashed,
   ready: CircleDot,
   unknown: CircleQuestionMark,
+  awaits_time: Timer,
+  awaits_signal: RadioTower,
+  awaits_approval: Stamp,
+  awaits_runs: CalendarCheck2,
 };
 
 /** The word for the state of a step. */
@@ -17,14 +30,21 @@ export function useStateWord(): (state: State) => string {
   return (state) => words[state];
 }
 
+interface StepStateProps {
+  state: State;
+  pill?: boolean;
+  /** What is said in the place of the word. */
+  children?: string;
+}
+
 /** The state of a step: icon, word and colour together. */
-export function StepState({ state, pill }: { state: State; pill?: boolean }) {
+export function StepState({ state, pill, children }: StepStateProps) {
   const word = useStateWord();
   const Icon = stepIcons[state];
   return (
     <span className={`st c-${stepTones[state]}${pill ? " pill" : ""}`}>
       <Icon size={14} className={state === "running" ? "spin" : undefined} aria-hidden />
-      {word(state)}
+      {children === undefined ? word(state) : <span className="trunc">{children}</span>}
     </span>
   );
 }

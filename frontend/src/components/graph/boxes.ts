@@ -2,7 +2,8 @@ import { formatDuration } from "@/lib/duration";
 import type { PageWords } from "@/lib/format";
 import type { GraphStep } from "@/lib/graph/document";
 import { type Box, stackName } from "@/lib/graph/fold";
-import { isBad, type StepState } from "@/lib/graph/steps";
+import { isAwaiting, isBad, type StepState } from "@/lib/graph/steps";
+import { waitInBrief } from "@/lib/graph/wait";
 import type { BoxProps } from "./GraphBox";
 
 /** Of several steps in one box, the state that it has: the first of these that one of them is in. */
@@ -11,7 +12,11 @@ const gravest: StepState[] = [
   "timed_out",
   "lost",
   "missed",
+  "awaits_approval",
   "running",
+  "awaits_signal",
+  "awaits_runs",
+  "awaits_time",
   "queued",
   "pending",
   "ready",
@@ -50,6 +55,7 @@ type Words = Pick<
   | "label"
   | "state"
   | "tally"
+  | "awaits"
   | "detail"
   | "time"
   | "attempt"
@@ -78,6 +84,8 @@ export function boxesOf(
     const tally = many > 1 && state && alike < many ? t.steps.tally(alike, many) : undefined;
     const change = first?.change && t.steps.changes[first.change];
     const at = places.get(box.id) ?? 1;
+    const wait = first?.wait && waitInBrief(first.wait, words.now, words);
+    const awaits = many === 1 && state && isAwaiting(state) ? wait : undefined;
     const after = first ? [...new Set(first.after.map((e) => e.step))] : [];
     return {
       key: box.id,
@@ -86,16 +94,17 @@ export function boxesOf(
       many,
       state,
       tally,
+      awaits,
       label: t.steps.item({
         at,
         of: ordered.length,
         name: many > 1 ? t.steps.stack(name, many) : name,
-        state: [state && word(state), tally, change].filter(Boolean).join(" "),
+        state: [state && word(state), tally ?? (awaits && `(${awaits})`), change].filter(Boolean).join(" "),
         after: after.slice(0, spoken),
         more: Math.max(0, after.length - spoken),
         wrong: box.steps.some((s) => s.wrong),
       }),
-      detail: [change, first?.detail].filter(Boolean).join(" · "),
+      detail: [change, wait ?? first?.detail].filter(Boolean).join(" · "),
       time: many > 1 ? undefined : timeOf(first, words.now),
       attempt: many > 1 ? undefined : first?.attempt,
       isFinally: first?.finally ?? false,

@@ -127,6 +127,7 @@ export const editor = {
     command: "Command",
     http: "HTTP",
     call: "Call",
+    wait: "Wait",
   } as Record<string, string>,
   taskWords: {
     handler: "a function in your program",
@@ -135,6 +136,7 @@ export const editor = {
     command: "program and arguments",
     http: "a request to a URL",
     call: "another job, of any group",
+    wait: "a time, a signal, an approval, runs",
   } as Record<string, string>,
   called: "Job to run",
   calledHint: "The step ends as that run does, and has its result. It passes its parameters, if it has any.",

@@ -27,6 +27,7 @@ import { secrets } from "./secrets";
 import { settings } from "./settings";
 import { steps } from "./steps";
 import { views } from "./views";
+import { waits } from "./waits";
 
 /** The texts that not every page needs: in a file of their own, so that a first visit does not wait for them. */
 export const pages = {
@@ -61,6 +62,7 @@ export const pages = {
   shortcuts,
   steps,
   views,
+  waits,
 };
 
 export type PageMessages = typeof pages;

@@ -22,7 +22,7 @@ export const shortcuts = {
   log: "In a log",
   palette: "Search or run",
   filter: "Go to the filter",
-  go: "Go to Overview, Jobs, Runs, Schedule, Executors, Logs, Alerts, Cluster",
+  go: "Go to Overview, Jobs, Runs, Schedule, Executors, Logs, Alerts, Approvals, Cluster",
   newJob: "New job",
   refresh: "Refresh",
   live: "Live updates on or off",

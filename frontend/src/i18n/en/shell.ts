@@ -3,6 +3,8 @@ import { count, list } from "./words";
 export const nav = {
   logs: "Logs",
   ledger: "Ledger",
+  approvals: "Approvals",
+  approvalsHint: (n: number) => `${n} ${n === 1 ? "step waits" : "steps wait"} for your approval`,
   alerts: "Alerts",
   audit: "Audit log",
   settings: "Settings",

@@ -17,7 +17,15 @@ const list = (names: string[]): string =>
 
 export const steps = {
   steps: (n: number) => count(n, "step", "steps"),
-  states: { waiting: "Waiting", ready: "Ready", unknown: "Not known" },
+  states: {
+    waiting: "Waiting",
+    ready: "Ready",
+    unknown: "Not known",
+    awaits_time: "Waits for a time",
+    awaits_signal: "Waits for a signal",
+    awaits_approval: "Waits for approval",
+    awaits_runs: "Waits for runs",
+  },
   finally: "finally",
   piecesEnded: (done: number, total: number) => `${done} of ${total} have ended`,
   mayFail: "may fail",

@@ -109,6 +109,7 @@ export const editor: typeof english = {
     command: "命令",
     http: "HTTP",
     call: "调用",
+    wait: "等待",
   },
   taskWords: {
     handler: "您程序中的函数",
@@ -117,6 +118,7 @@ export const editor: typeof english = {
     command: "程序及参数",
     http: "向指定地址发送请求",
     call: "任意分组的另一个任务",
+    wait: "时间、信号、审批或运行",
   },
   called: "要运行的任务",
   calledHint: "步骤的结束状态和结果与该任务的运行相同。步骤有参数时，传给该任务。",

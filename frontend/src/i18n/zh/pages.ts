@@ -28,6 +28,7 @@ import { secrets } from "./secrets";
 import { settings } from "./settings";
 import { steps } from "./steps";
 import { views } from "./views";
+import { waits } from "./waits";
 
 export const pages: PageMessages = {
   alerts,
@@ -61,4 +62,5 @@ export const pages: PageMessages = {
   shortcuts,
   steps,
   views,
+  waits,
 };

@@ -24,7 +24,7 @@ export const shortcuts: PageMessages["shortcuts"] = {
   log: "日志中",
   palette: "搜索或执行",
   filter: "跳到筛选框",
-  go: "前往总览、任务、运行记录、调度、执行器、日志、告警、集群",
+  go: "前往总览、任务、运行记录、调度、执行器、日志、告警、审批、集群",
   newJob: "新建任务",
   refresh: "刷新",
   live: "开关实时更新",

@@ -4,6 +4,8 @@ import { list, number } from "./words";
 export const nav: Messages["nav"] = {
   logs: "日志",
   ledger: "触发台账",
+  approvals: "审批",
+  approvalsHint: (n) => `${n} 个步骤待您审批`,
   alerts: "告警",
   audit: "审计日志",
   settings: "设置",

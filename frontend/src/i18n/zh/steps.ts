@@ -3,7 +3,15 @@ import type { SpokenStep } from "../en/steps";
 
 export const steps: PageMessages["steps"] = {
   steps: (n: number) => `${n} 个步骤`,
-  states: { waiting: "等待依赖", ready: "就绪", unknown: "未知" },
+  states: {
+    waiting: "等待依赖",
+    ready: "就绪",
+    unknown: "未知",
+    awaits_time: "等待时间",
+    awaits_signal: "等待信号",
+    awaits_approval: "等待审批",
+    awaits_runs: "等待运行",
+  },
   finally: "收尾",
   piecesEnded: (done, total) => `共 ${total} 个，已结束 ${done} 个`,
   mayFail: "允许失败",

@@ -1,10 +1,13 @@
 import type { Job, RunDetail, RunStep, Task } from "@/api/schema.gen";
-import { edgesOf, isStepFinal, type Step, type StepState } from "./steps";
+import { edgesOf, isAwaiting, isStepFinal, type Step, type StepState } from "./steps";
+import { type Awaited, awaitedBy, plannedWait } from "./wait";
 
 /** A step as a graph shows it. */
 export interface GraphStep extends Step {
   /** What it does, in a line. */
   detail?: string;
+  /** Of a wait: what it waits for. */
+  wait?: Awaited;
   state?: StepState;
   started_at?: string;
   duration_ms?: number;
@@ -23,11 +26,14 @@ export function stepsOfJob(job: Pick<Job, "steps">, wrong: ReadonlySet<number> =
     if (!isRecord(s) || typeof s.step !== "string" || s.step === "") return [];
     const task = isRecord(s.task) ? (s.task as Task) : undefined;
     const call = typeof s.call === "string" ? s.call : undefined;
+    const wait = plannedWait(s.wait);
     return {
       step: s.step,
       title: typeof s.title === "string" && s.title !== "" ? s.title : undefined,
-      kind: call !== undefined ? "call" : (kinds.find((k) => task?.[k] !== undefined) ?? "other"),
+      kind:
+        call !== undefined ? "call" : wait ? "wait" : (kinds.find((k) => task?.[k] !== undefined) ?? "other"),
       detail: call ?? (task && detailOf(task)),
+      wait,
       after: edgesOf(s.after),
       join: typeof s.join === "number" || typeof s.join === "string" ? s.join : undefined,
       finally: s.finally === true,
@@ -51,11 +57,12 @@ export function stepsOfRun(steps: readonly RunStep[]): GraphStep[] {
     title: s.title,
     kind: s.task,
     detail: s.detail ?? s.step,
+    wait: awaitedBy(s),
     after: edgesOf(s.after),
     join: s.join,
     finally: s.finally,
     may_fail: s.may_fail,
-    state: s.state,
+    state: stateOf(s),
     started_at: beganAt(s),
     duration_ms: tookOf(s),
     attempt: attemptOf(s),
@@ -81,7 +88,16 @@ export function inEarlierRound(step: RunStep, runId: string, of: RunDetail | und
 export const attemptOf = (s: RunStep): number | undefined =>
   s.attempt ?? (s.run_id === undefined ? undefined : 1);
 
-export const beganAt = (s: RunStep): string | undefined => s.first_started_at ?? s.started_at;
+/** What becomes of a step: of a wait that has begun, what it waits for. */
+export const stateOf = (s: RunStep): StepState =>
+  s.state === "queued" && s.wait?.since ? `awaits_${s.wait.kind}` : s.state;
+
+/** What a step waits for now; undefined of one that does not. */
+export const awaitsOf = (s: RunStep): Awaited | undefined =>
+  isAwaiting(stateOf(s)) ? awaitedBy(s) : undefined;
+
+export const beganAt = (s: RunStep): string | undefined =>
+  s.first_started_at ?? s.started_at ?? s.wait?.since;
 
 /** How long an ended step took, in ms. */
 export function tookOf(s: RunStep): number | undefined {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Step } from "@/api/schema.gen";
-import { addStep, changeStep, removeStep, withCall, withPolicy, withTask } from "./edit";
+import { addStep, changeStep, removeStep, withCall, withPolicy, withTask, withWait } from "./edit";
 
 const steps: Step[] = [
   { step: "a", task: { handler: "a" }, params: { x: 1 } },
@@ -54,4 +54,26 @@ it("what a failed step does to the others is said only if they do not go on", ()
   const stops = withPolicy(job, "stop");
   expect(stops).toEqual({ ...job, on_failure: "stop" });
   expect(withPolicy(stops, "continue")).toEqual(job);
+});
+
+it("a step that waits keeps its place alone, and a task or a call takes its place again", () => {
+  const step: Step = {
+    step: "ok",
+    after: ["a"],
+    if: "params.x",
+    may_fail: true,
+    task: { shell: "true" },
+    params: { x: 1 },
+    timeout: "1h",
+  };
+  const wait = withWait(step, { signal: "paid" });
+  expect(wait).toEqual({
+    step: "ok",
+    after: ["a"],
+    if: "params.x",
+    may_fail: true,
+    wait: { signal: "paid" },
+  });
+  expect(withTask(wait, { handler: "h" })).toEqual({ ...wait, wait: undefined, task: { handler: "h" } });
+  expect(withCall(wait, "a/b")).not.toHaveProperty("wait");
 });

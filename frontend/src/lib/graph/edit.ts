@@ -1,4 +1,4 @@
-import type { Job, Step, Task } from "@/api/schema.gen";
+import type { Job, Step, StepWait, Task } from "@/api/schema.gen";
 import { type Edge, edgesOf } from "./steps";
 
 type After = Step["after"];
@@ -47,16 +47,29 @@ export function addStep(steps: readonly Step[]): Step[] {
   return [...steps, { step: `step_${n}`, ...(last && { after: [last] }), task: { handler: "" } }];
 }
 
-/** A step that calls a job in the place of a task. What the called job says itself goes. */
-export function withCall({ step, title, after, join, params, timeout, ...more }: Step, call: string): Step {
+/** What any step can say: its place in the workflow, without what it does. */
+function placeOf({ step, title, after, join, ...more }: Step): Step {
   const { if: condition, finally: isFinally, may_fail, rerun } = more;
-  const kept = { title, after, join, if: condition, finally: isFinally, may_fail, rerun, params, timeout };
-  const set = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
-  return { step, ...set, call };
+  const kept = { title, after, join, if: condition, finally: isFinally, may_fail, rerun };
+  return { step, ...set(kept) };
+}
+
+const set = <T extends object>(fields: T): Partial<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+
+/** A step that calls a job in the place of a task. What the called job says itself goes. */
+export function withCall(step: Step, call: string): Step {
+  const { params, timeout } = step;
+  return { ...placeOf(step), ...set({ params, timeout }), call };
+}
+
+/** A step that waits in the place of a task. What only a task has goes. */
+export function withWait(step: Step, wait: StepWait): Step {
+  return { ...placeOf(step), wait };
 }
 
 /** A step that does a task. */
-export function withTask({ call: _, ...step }: Step, task: Task): Step {
+export function withTask({ call: _, wait: __, ...step }: Step, task: Task): Step {
   return { ...step, task };
 }
 

@@ -1,4 +1,4 @@
-import type { Status } from "@/api/schema.gen";
+import type { RunWait, Status } from "@/api/schema.gen";
 import { isFailure, isLiving, type Tone, tones } from "@/lib/status";
 
 /** The ends of a source that count for an edge. */
@@ -10,8 +10,14 @@ export interface Edge {
   on: On;
 }
 
-/** What becomes of a step: it waits for its sources, it could run but has no room, nothing is known, or it has the status of its run. */
-export type StepState = "waiting" | "ready" | "unknown" | Status;
+/** A wait that has begun, by what it is for. */
+export type Awaiting = `awaits_${RunWait["kind"]}`;
+
+/**
+ * What becomes of a step: it waits for its sources, it could run but has no room, it is a wait that
+ * has begun, nothing is known, or it has the status of its run.
+ */
+export type StepState = "waiting" | "ready" | "unknown" | Awaiting | Status;
 
 /** What another version of a job has made of a step. */
 export type StepChange = "added" | "removed" | "changed";
@@ -35,7 +41,13 @@ export const stepTones: Record<StepState, Tone> = {
   waiting: "idle",
   ready: "idle",
   unknown: "idle",
+  awaits_time: "run",
+  awaits_signal: "run",
+  awaits_approval: "run",
+  awaits_runs: "run",
 };
+
+export const isAwaiting = (s: StepState): s is Awaiting => s.startsWith("awaits_");
 
 const isStatus = (s: StepState): s is Status => s in tones;
 

@@ -377,6 +377,9 @@ function requiredFields(doc: Job, reason: string): ReadonlyMap<string, string> {
     if (s.step === "") missing.set(`steps[${i}].step`, reason);
     if (s.call === "") missing.set(`steps[${i}].call`, reason);
     if (s.task?.handler === "") missing.set(`steps[${i}].task.handler`, reason);
+    for (const kind of ["for", "until", "signal"] as const)
+      if (s.wait?.[kind] === "") missing.set(`steps[${i}].wait.${kind}`, reason);
+    if (s.wait?.runs?.job === "") missing.set(`steps[${i}].wait.runs.job`, reason);
   });
   doc.children?.forEach((c, i) => {
     if (c.job === "") missing.set(`children[${i}].job`, reason);

@@ -14,6 +14,7 @@ import {
   withCall,
   withPolicy,
   withTask,
+  withWait,
 } from "@/lib/graph/edit";
 import { conditions, edgesOf } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
@@ -47,7 +48,7 @@ export function StepsSection({ doc, onChange, errors, open, onOpen }: StepsSecti
               aria-expanded={i === open}
               onClick={() => onOpen(i === open ? undefined : i)}
             >
-              <StepIcon kind={s.call === undefined ? (kindOfTask(s.task) ?? "other") : "call"} />
+              <StepIcon kind={kindOf(s)} />
               <b className="mono trunc">{s.step}</b>
               {s.title && <span className="trunc">{s.title}</span>}
               {s.finally && <span className="tag">{t.steps.finally}</span>}
@@ -105,6 +106,12 @@ export function StepsSection({ doc, onChange, errors, open, onOpen }: StepsSecti
   );
 }
 
+/** What a step does, as its icon shows it. */
+function kindOf({ call, wait, task }: Step): string {
+  if (call !== undefined) return "call";
+  return wait === undefined ? (kindOfTask(task) ?? "other") : "wait";
+}
+
 interface FieldsProps {
   step: Step;
   at: number;
@@ -132,9 +139,9 @@ function StepFields({ step, at, steps, group, errors, onChange, onRemove }: Fiel
   const others = steps.map((s) => s.step).filter((s) => s !== step.step && !edges.some((x) => x.step === s));
   const join = String(step.join ?? "all");
   const shown = new Set(["step", "title", "if", "join"]);
-  const rest = [...own].filter(
-    ([field]) => !shown.has(field) && !/^(task|call|params|map|at_once|succeeds_if)\b/.test(field),
-  );
+  // What only a task has is said here of a step that waits.
+  const elsewhere = step.wait === undefined ? /^(task|call|params|map|at_once|succeeds_if)\b/ : /^wait\b/;
+  const rest = [...own].filter(([field]) => !shown.has(field) && !elsewhere.test(field));
   return (
     <div className="stepfields">
       <div className="three">
@@ -247,15 +254,20 @@ function StepFields({ step, at, steps, group, errors, onChange, onRemove }: Fiel
         errors={own}
         onChange={(task) => onChange(withTask(step, task))}
         call={{ job: step.call, onChange: (job) => onChange(withCall(step, job)) }}
+        wait={{ value: step.wait, onChange: (wait) => onChange(withWait(step, wait)) }}
       />
-      {step.call === undefined && <StepPieces step={step} errors={own} onChange={set} />}
-      <ParamsField
-        group={group}
-        handler={step.task?.handler}
-        value={step.params}
-        error={own.get("params")}
-        onChange={(params) => set({ params })}
-      />
+      {step.call === undefined && step.wait === undefined && (
+        <StepPieces step={step} errors={own} onChange={set} />
+      )}
+      {step.wait === undefined && (
+        <ParamsField
+          group={group}
+          handler={step.task?.handler}
+          value={step.params}
+          error={own.get("params")}
+          onChange={(params) => set({ params })}
+        />
+      )}
       <div>
         <Button small icon={Trash2} look="danger" onClick={onRemove}>
           {e.remove}

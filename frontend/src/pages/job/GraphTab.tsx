@@ -6,15 +6,20 @@ import { CopyButton } from "@/components/Copy";
 import { Graph } from "@/components/graph/Graph";
 import { JobLink } from "@/components/JobName";
 import { Card } from "@/components/Panel";
-import { usePageT } from "@/i18n";
+import { usePageWords } from "@/lib/format";
 import { stepsOfJob } from "@/lib/graph/document";
+import { plannedWait, waitInWords } from "@/lib/graph/wait";
+import { useNow } from "@/lib/now";
 
 /** The steps of a workflow as its newest version has them; of one that is chosen the definition. */
 export default function GraphTab({ item }: { item: JobItem }) {
-  const t = usePageT();
+  const words = usePageWords();
+  const { t } = words;
+  const now = useNow();
   const [chosen, setChosen] = useState<string>();
   const steps = useMemo(() => stepsOfJob(item.definition), [item.definition]);
   const step = item.definition.steps?.find((s) => s.step === chosen);
+  const wait = plannedWait(step?.wait);
   const yaml = useQuery({ ...stepYaml(step), enabled: step !== undefined }).data;
   return (
     <div className="jobgraph">
@@ -25,6 +30,11 @@ export default function GraphTab({ item }: { item: JobItem }) {
             {step.call && (
               <p className="row g2">
                 {t.steps.calls} <JobLink job={step.call} />
+              </p>
+            )}
+            {wait && (
+              <p>
+                {words.t.waits.heading}: {waitInWords(wait, now, words)}
               </p>
             )}
             <pre className="jsonbox" tabIndex={0}>

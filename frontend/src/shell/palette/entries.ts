@@ -22,6 +22,7 @@ import {
   ScrollText,
   Server,
   Settings,
+  Stamp,
   SunMoon,
   Zap,
 } from "lucide-react";
@@ -202,6 +203,7 @@ export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
       [t.nav.executors, Server, "/executors", "G E"],
       [t.nav.logs, ScrollText, "/logs", "G L"],
       [t.nav.alerts, Bell, "/alerts", "G A"],
+      [t.nav.approvals, Stamp, "/approvals", "G P"],
       [t.nav.ledger, BookCheck, "/ledger", undefined],
       [t.nav.calendars, CalendarDays, "/calendars", undefined],
       [t.nav.audit, ClipboardList, "/audit", undefined],

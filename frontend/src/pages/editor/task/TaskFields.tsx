@@ -3,17 +3,19 @@ import {
   Boxes,
   FileCode2,
   Globe,
+  Hourglass,
   type LucideIcon,
   PhoneOutgoing,
   SquareCode,
   SquareTerminal,
 } from "lucide-react";
 import { groupsQuery } from "@/api/cluster";
-import type { Task } from "@/api/schema.gen";
+import type { StepWait, Task } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Lines } from "@/components/fields";
 import { usePageT } from "@/i18n";
 import { JobName } from "../JobName";
+import { WaitFields } from "../WaitFields";
 import { HandlerFields } from "./HandlerFields";
 import { HttpFields } from "./HttpFields";
 import { changed, type Kind, kindOfTask, taskKinds, toKind } from "./kinds";
@@ -45,13 +47,16 @@ interface TaskFieldsProps {
   onChange(task: Task): void;
   /** A step can call a job instead: which one it calls, if it does. */
   call?: { job: string | undefined; onChange(job: string): void };
+  /** It can wait for something instead: for what, if it does. */
+  wait?: { value: StepWait | undefined; onChange(wait: StepWait): void };
 }
 
 /** The kind of a task, and what it needs: of a job, or of a step. */
-export function TaskFields({ group, task, errors, onChange, call }: TaskFieldsProps) {
+export function TaskFields({ group, task, errors, onChange, call, wait }: TaskFieldsProps) {
   const e = usePageT().editor;
   const calls = call?.job !== undefined;
-  const kind = calls ? undefined : kindOfTask(task);
+  const waits = wait?.value !== undefined;
+  const kind = calls || waits ? undefined : kindOfTask(task);
   const offered = new Set(
     (useQuery(groupsQuery).data?.items ?? [])
       .filter((g) => g.executor_group === group)
@@ -73,6 +78,9 @@ export function TaskFields({ group, task, errors, onChange, call }: TaskFieldsPr
           />
         ))}
         {call && <Card kind="call" icon={PhoneOutgoing} chosen={calls} onChoose={() => call.onChange("")} />}
+        {wait && (
+          <Card kind="wait" icon={Hourglass} chosen={waits} onChoose={() => wait.onChange({ for: "" })} />
+        )}
       </div>
       {kind && offered.size > 0 && !offered.has(kind) && <p className="hint c-warn">{e.notOffered}</p>}
       {call?.job !== undefined && (
@@ -82,6 +90,7 @@ export function TaskFields({ group, task, errors, onChange, call }: TaskFieldsPr
           <p className={errors.has("call") ? "ferr" : "hint"}>{errors.get("call") ?? e.calledHint}</p>
         </div>
       )}
+      {wait?.value && <WaitFields wait={wait.value} errors={errors} onChange={wait.onChange} />}
       {kind === "handler" && <HandlerFields {...part} />}
       {kind === "script" && <ScriptFields {...part} />}
       {kind === "http" && <HttpFields {...part} />}

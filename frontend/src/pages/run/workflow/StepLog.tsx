@@ -20,7 +20,7 @@ interface StepLogProps {
 export function StepLog({ steps, chosen, onChoose, children }: StepLogProps) {
   const t = usePageT();
   const word = useStateWord();
-  const ran = steps.filter((s) => s.run_id !== undefined);
+  const ran = steps.filter((s) => s.run_id !== undefined && s.task !== "wait");
   const one =
     ran.find((s) => s.step === chosen) ??
     ran.find((s) => isBad(s.state)) ??

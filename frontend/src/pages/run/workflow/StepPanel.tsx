@@ -11,9 +11,9 @@ import { JobLink } from "@/components/JobName";
 import { Clock } from "@/components/Time";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { attemptOf, beganAt, calledBy, inEarlierRound } from "@/lib/graph/document";
+import { attemptOf, beganAt, calledBy, inEarlierRound, stateOf } from "@/lib/graph/document";
 import { isRecoverable } from "@/lib/graph/rerun";
-import { edgesOf, isBad, isMet, isStepFinal } from "@/lib/graph/steps";
+import { edgesOf, isAwaiting, isBad, isMet, isStepFinal } from "@/lib/graph/steps";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
@@ -24,6 +24,7 @@ import { ExitCode, Json, Row, Why } from "../Row";
 import { Recover } from "./Recover";
 import { LogOfRun } from "./StepLog";
 import { lastsOf } from "./StepTable";
+import { WaitPart } from "./WaitPart";
 
 interface StepPanelProps {
   detail: RunDetail;
@@ -54,7 +55,9 @@ export function StepPanel(props: StepPanelProps) {
   const may = useMay();
   const operates = may("operate", refOf(detail.job).group);
   const newest = own?.attempts[0];
-  const why = say(step.message ?? step.reason);
+  const state = stateOf(step);
+  const waits = step.task === "wait";
+  const why = isAwaiting(state) ? "" : say(step.message ?? step.reason);
   const took = lastsOf(step, now);
   const began = beganAt(step);
   const attempt = attemptOf(step);
@@ -65,7 +68,7 @@ export function StepPanel(props: StepPanelProps) {
         <div className="row g2">
           <StepIcon kind={step.task} />
           <h2 className="grow trunc">{step.title ?? step.step}</h2>
-          <StepState state={step.state} pill />
+          <StepState state={state} pill />
           <RoundPicker
             step={newestRound}
             shown={earlier === undefined ? undefined : round}
@@ -76,7 +79,7 @@ export function StepPanel(props: StepPanelProps) {
         <p className="row g2 wrap mut">
           {step.title && <span className="mono">{step.step}</span>}
           {called === undefined ? (
-            step.detail && <span className="trunc">{step.detail}</span>
+            step.detail && !waits && <span className="trunc">{step.detail}</span>
           ) : (
             <>
               {t.steps.calls} <JobLink job={called} />
@@ -86,7 +89,7 @@ export function StepPanel(props: StepPanelProps) {
           {step.may_fail && <span className="tag">{t.steps.mayFail}</span>}
         </p>
         <div className="row g2 wrap">
-          {step.run_id && (
+          {step.run_id && !waits && (
             <Link to="/runs/$runId" params={{ runId: step.run_id }} className="btn sm">
               <ExternalLink size={14} aria-hidden />
               {called === undefined ? t.steps.openRun : t.steps.openCalled}
@@ -114,6 +117,7 @@ export function StepPanel(props: StepPanelProps) {
         </div>
       </section>
       <Why title={isBad(step.state) ? t.run.error : t.run.reason} bad={isBad(step.state)} text={why} />
+      {waits && earlier === undefined && <WaitPart detail={detail} step={step} />}
       {earlier === undefined && <Sources step={step} steps={steps} onChoose={onChoose} />}
       <section>
         <h2>{t.run.details}</h2>
@@ -125,11 +129,11 @@ export function StepPanel(props: StepPanelProps) {
           <Row name={t.run.pieces} className="num">
             {step.pieces !== undefined && t.steps.piecesEnded(step.pieces_ended ?? 0, step.pieces)}
           </Row>
-          <Row name={t.run.started}>{began && <Clock at={began} />}</Row>
+          <Row name={t.run.started}>{began && !waits && <Clock at={began} />}</Row>
           <Row name={t.run.finished}>{step.finished_at && <Clock at={step.finished_at} />}</Row>
           <Row name={t.steps.columns.duration} className="num">
             {took !== undefined &&
-              formatDuration(step.state === "running" ? Math.floor(took / 1000) * 1000 : took)}
+              formatDuration(step.finished_at ? took : Math.floor(took / 1000) * 1000)}
           </Row>
           <ExitCode name={t.run.exitCode} code={step.exit_code} />
         </dl>
@@ -181,7 +185,7 @@ function Sources({ step, steps, onChoose }: Pick<StepPanelProps, "step" | "steps
   const { t } = usePageWords();
   const after = edgesOf(step.after);
   if (after.length === 0 && !step.if) return null;
-  const states = new Map(steps.map((s) => [s.step, s.state]));
+  const states = new Map(steps.map((s) => [s.step, stateOf(s)]));
   return (
     <section>
       <h2>

@@ -9,8 +9,9 @@ import { useWindow } from "@/components/useWindow";
 import type { Sort } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
-import { attemptOf, beganAt, calledBy, stepsOfRun, tookOf } from "@/lib/graph/document";
-import { edgesOf, inOrder, isBad } from "@/lib/graph/steps";
+import { attemptOf, awaitsOf, beganAt, calledBy, stateOf, stepsOfRun, tookOf } from "@/lib/graph/document";
+import { edgesOf, inOrder, isAwaiting, isBad, type StepState as State } from "@/lib/graph/steps";
+import { waitInWords } from "@/lib/graph/wait";
 import { useSayer } from "@/lib/reason";
 
 const rowHeight = 41;
@@ -27,13 +28,16 @@ export interface StepsProps {
 /** How long a step took, or has been running, in ms. */
 export function lastsOf(step: RunStep, now: number): number | undefined {
   const began = beganAt(step);
-  return (
-    tookOf(step) ?? (step.state === "running" && began ? Math.max(0, now - Date.parse(began)) : undefined)
-  );
+  const goesOn = step.state === "running" || isAwaiting(stateOf(step));
+  return tookOf(step) ?? (goesOn && began ? Math.max(0, now - Date.parse(began)) : undefined);
 }
 
-const ranks: Partial<Record<RunStep["state"], number>> = {
+const ranks: Partial<Record<State, number>> = {
+  awaits_approval: 1,
   running: 1,
+  awaits_signal: 1,
+  awaits_runs: 1,
+  awaits_time: 1,
   queued: 2,
   pending: 2,
   ready: 3,
@@ -50,7 +54,7 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
   const rows = useMemo(() => {
     const value = (s: RunStep): string | number => {
       if (sort?.by === "step") return s.step;
-      if (sort?.by === "state") return isBad(s.state) ? 0 : (ranks[s.state] ?? 5);
+      if (sort?.by === "state") return isBad(s.state) ? 0 : (ranks[stateOf(s)] ?? 5);
       if (sort?.by === "started") return beganAt(s) ?? "~";
       if (sort?.by === "duration") return tookOf(s) ?? -1;
       if (sort?.by === "attempt") return attemptOf(s) ?? 0;
@@ -92,6 +96,8 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
             const took = lastsOf(s, now);
             const began = beganAt(s);
             const attempt = attemptOf(s);
+            const wait = awaitsOf(s);
+            const awaits = wait && waitInWords(wait, now, { t, f });
             return (
               <tr
                 key={s.step}
@@ -110,17 +116,17 @@ export function StepTable({ steps, chosen, now, onChoose }: StepsProps) {
                   </span>
                 </td>
                 <td>
-                  <StepState state={s.state} />
+                  <StepState state={stateOf(s)} />
                 </td>
                 <td className="mut trunc stepafter">{namesOf(s).join(", ")}</td>
                 <td className="num">{began ? <Clock at={began} /> : "—"}</td>
                 <td className="num r">
                   {took === undefined
                     ? "—"
-                    : formatDuration(s.state === "running" ? Math.floor(took / 1000) * 1000 : took)}
+                    : formatDuration(s.finished_at ? took : Math.floor(took / 1000) * 1000)}
                 </td>
                 <td className="num r">{attempt === undefined ? "—" : f.number(attempt)}</td>
-                <td className="mut trunc stepwhy">{say(s.message ?? s.reason)}</td>
+                <td className="mut trunc stepwhy">{awaits ?? say(s.message ?? s.reason)}</td>
               </tr>
             );
           })}

@@ -5,19 +5,20 @@ import { useWindow } from "@/components/useWindow";
 import { formatDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
 import { criticalPath } from "@/lib/graph/critical";
-import { beganAt } from "@/lib/graph/document";
+import { awaitsOf, beganAt, stateOf } from "@/lib/graph/document";
 import { stepTones } from "@/lib/graph/steps";
+import { waitInWords } from "@/lib/graph/wait";
 import { lastsOf, type StepsProps } from "./StepTable";
 
 const rowHeight = 32;
 const ticks = 4;
 
-/** When a step was there at all: since it was triggered, or since it began. */
-const cameAt = (s: RunStep): string | undefined => s.decided_at ?? beganAt(s);
+/** When a step was there at all: since it was triggered, or since it began, as a wait does at once. */
+const cameAt = (s: RunStep): string | undefined => s.wait?.since ?? s.decided_at ?? beganAt(s);
 
 /** When each step waited and ran. Marked are those that decided how long the run took. */
 export function StepTimeline({ steps, chosen, now, onChoose }: StepsProps) {
-  const { t } = usePageWords();
+  const { t, f } = usePageWords();
   const word = useStateWord();
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useMemo(
@@ -54,11 +55,14 @@ export function StepTimeline({ steps, chosen, now, onChoose }: StepsProps) {
           const start = began ? Date.parse(began) : undefined;
           const end = s.finished_at ? Date.parse(s.finished_at) : now;
           const took = lastsOf(s, now);
-          const Icon = stepIcons[s.state];
+          const state = stateOf(s);
+          const Icon = stepIcons[state];
+          const wait = awaitsOf(s);
           const isCritical = critical.has(s.step);
           const label = [
             s.title ?? s.step,
-            word(s.state),
+            word(state),
+            wait && waitInWords(wait, now, { t, f }),
             took !== undefined && formatDuration(took),
             isCritical && t.steps.critical,
           ];
@@ -70,7 +74,7 @@ export function StepTimeline({ steps, chosen, now, onChoose }: StepsProps) {
                 onClick={() => onChoose(s.step)}
               >
                 <span className="sr">{label.filter(Boolean).join(", ")}</span>
-                <span className={`row g2 c-${stepTones[s.state]}`} aria-hidden>
+                <span className={`row g2 c-${stepTones[state]}`} aria-hidden>
                   <Icon size={14} aria-hidden className={s.state === "running" ? "spin" : undefined} />
                   <span className="trunc steplabel">{s.title ?? s.step}</span>
                 </span>
@@ -81,7 +85,7 @@ export function StepTimeline({ steps, chosen, now, onChoose }: StepsProps) {
                   />
                   {start !== undefined && (
                     <i
-                      className={`ran b-${stepTones[s.state]}${isCritical ? " critical" : ""}`}
+                      className={`ran ${s.wait ? "idled" : `b-${stepTones[state]}`}${isCritical ? " critical" : ""}`}
                       style={{ left: `${at(start)}%`, width: `${Math.max(0.2, at(end) - at(start))}%` }}
                     />
                   )}
