@@ -163,9 +163,25 @@ it("a user is made with a link, and a token is shown once", async () => {
   });
   expect(await answer.json()).toMatchObject({ user: "lin.wei", how: "token" });
   await dialog.getByRole("button", { name: "Done" }).click();
+
+  await page.getByRole("button", { name: "New token" }).click();
+  await dialog.getByLabel("What it is for").fill("Shop");
+  await dialog.getByLabel("User", { exact: true }).fill("lin.wei");
+  await dialog.getByLabel("It can only send signals to workflows").check();
+  await dialog.getByRole("button", { name: "Create token" }).click();
+  const narrow = await dialog.locator(".reveal").textContent();
+  const refused = await fetch(`${program.url}/api/v1/jobs`, {
+    headers: { Authorization: `Bearer ${narrow}`, Via: "1.1 proxy" },
+  });
+  expect(refused.status).toBe(403);
+  await dialog.getByRole("button", { name: "Done" }).click();
   await page.getByRole("button", { name: "Everybody's" }).click();
-  await page.locator("tr", { hasText: "CI" }).getByRole("button", { name: "Revoke" }).click();
-  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await page.locator("tr", { hasText: "Shop" }).getByText("signals only").waitFor();
+  for (const token of ["Shop", "CI"]) {
+    await page.locator("tr", { hasText: token }).getByRole("button", { name: "Revoke" }).click();
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
   await page.getByText("No tokens").waitFor();
   expect(faults).toEqual([]);
   await close();

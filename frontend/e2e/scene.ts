@@ -162,7 +162,7 @@ async function furnish(p: Program): Promise<void> {
       { step: "build", task: { shell: "true" } },
       {
         step: "ok",
-        title: "Release to all regions",
+        title: "Release 2.4 to all regions",
         after: ["build"],
         wait: { approval: { by: ["user:lin.wei", "role:operator"], min: 2 }, expires: "8h" },
       },

@@ -3,7 +3,7 @@ import { base } from "@/lib/base";
 import { always } from "@/lib/every";
 import { same } from "@/lib/merge";
 import { api, dataOf } from "./client";
-import type { Access, AuditEntry, UserEdit } from "./schema.gen";
+import type { AuditEntry, TokenRequest, UserEdit } from "./schema.gen";
 
 export interface AuditFilter {
   user?: string;
@@ -111,8 +111,8 @@ export function tokensQuery(everybody: boolean) {
   });
 }
 
-export function createToken(name: string, expires_in: string, access: Access[] | undefined, user?: string) {
-  return dataOf(api.POST("/api/v1/tokens", { body: { name, expires_in, access, user } }));
+export function createToken(body: TokenRequest) {
+  return dataOf(api.POST("/api/v1/tokens", { body }));
 }
 
 export async function revokeToken(token: string): Promise<void> {

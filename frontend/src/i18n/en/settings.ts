@@ -84,6 +84,8 @@ export const settings = {
   rests: (user: string) => `inactive until ${user} signs in`,
   lives: "Valid for",
   narrow: "Limit it to less than its user may do",
+  signalsAlone: "It can only send signals to workflows",
+  onlySignals: "signals only",
   tokenMade: (name: string) => `The token ${name}`,
   tokenMadeHint: "Copy it now: it is shown only once.",
   revoke: "Revoke",

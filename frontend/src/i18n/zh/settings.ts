@@ -85,6 +85,8 @@ export const settings: typeof english = {
   rests: (user) => `暂不可用，${user} 重新登录后恢复`,
   lives: "有效期",
   narrow: "缩小权限（小于其用户）",
+  signalsAlone: "只能向工作流发送信号",
+  onlySignals: "仅信号",
   tokenMade: (name) => `令牌 ${name}`,
   tokenMadeHint: "请立即复制：仅显示这一次。",
   revoke: "吊销",

@@ -76,6 +76,7 @@ export default function Tokens() {
                 <td>{token.user}</td>
                 <td>
                   <AccessTags access={token.access} />
+                  {token.only?.includes("signal") && <span className="tag">{s.onlySignals}</span>}
                 </td>
                 <td className="mut">
                   <Ago at={token.created_at} />
@@ -145,9 +146,17 @@ function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
   const [user, setUser] = useState("");
   const [life, setLife] = useState<(typeof lives)[number]>("90d");
   const [narrow, setNarrow] = useState(false);
+  const [signals, setSignals] = useState(false);
   const [access, setAccess] = useState<Access[]>([newAccess]);
   const make = useSave({
-    act: () => createToken(name, life, narrow ? access : undefined, user || undefined),
+    act: () =>
+      createToken({
+        name,
+        expires_in: life,
+        user: user || undefined,
+        access: narrow ? access : undefined,
+        only: signals ? ["signal"] : undefined,
+      }),
     stale: tokensKey,
     onSaved: onMade,
   });
@@ -171,6 +180,7 @@ function TokenDialog({ local, onClose, onMade }: TokenDialogProps) {
         onChange={setLife}
       />
       <Check label={s.narrow} checked={narrow} onChange={setNarrow} />
+      <Check label={s.signalsAlone} checked={signals} onChange={setSignals} />
       {narrow && <AccessRows value={access} onChange={setAccess} />}
     </FormDialog>
   );

@@ -132,8 +132,7 @@ export function StepPanel(props: StepPanelProps) {
           <Row name={t.run.started}>{began && !waits && <Clock at={began} />}</Row>
           <Row name={t.run.finished}>{step.finished_at && <Clock at={step.finished_at} />}</Row>
           <Row name={t.steps.columns.duration} className="num">
-            {took !== undefined &&
-              formatDuration(step.finished_at ? took : Math.floor(took / 1000) * 1000)}
+            {took !== undefined && formatDuration(step.finished_at ? took : Math.floor(took / 1000) * 1000)}
           </Row>
           <ExitCode name={t.run.exitCode} code={step.exit_code} />
         </dl>
