@@ -29,7 +29,7 @@ export function discrepanciesFound(range: { from: string; group?: string }) {
   });
 }
 
-/** Every fire that a job owed, newest first. */
+/** Every fire that a job owed, newest first; for a workflow with the steps, and with the runs that no schedule asked for. */
 export function jobLedger(ref: JobRef, range: { from: string; to?: string }, outcome: Outcome[] | undefined) {
   return infiniteQueryOptions({
     queryKey: ["ledger", "job", ref.group, ref.name, range, outcome],
@@ -37,7 +37,7 @@ export function jobLedger(ref: JobRef, range: { from: string; to?: string }, out
       dataOf(
         api.GET("/api/v1/jobs/{group}/{name}/ledger", {
           signal,
-          params: { path: ref, query: { ...range, outcome, limit: 200, cursor: pageParam } },
+          params: { path: ref, query: { ...range, outcome, steps: true, limit: 200, cursor: pageParam } },
         }),
       ),
     initialPageParam: undefined as string | undefined,

@@ -24,6 +24,7 @@ export const ledger = {
   reason: "Reason",
   fire: "Fire",
   late: "Fired late",
+  steps: "Steps of the run",
   outcomes: {
     ran: "Ran",
     caught_up: "Caught up",

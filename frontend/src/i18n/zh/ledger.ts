@@ -24,6 +24,7 @@ export const ledger: typeof english = {
   reason: "原因",
   fire: "触发",
   late: "触发延迟",
+  steps: "该运行的步骤",
   outcomes: {
     ran: "已运行",
     caught_up: "已补跑",

@@ -1,5 +1,4 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { BookCheck, History } from "lucide-react";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { jobLedger } from "@/api/ledger";
@@ -9,20 +8,16 @@ import { FilterChip } from "@/components/FilterChip";
 import { More } from "@/components/More";
 import { Card, Empty } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
-import { Status } from "@/components/Status";
 import { Table } from "@/components/Table";
-import { Clock } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
-import { formatDuration, parseDuration } from "@/lib/duration";
-import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { spans } from "@/lib/ranges";
-import { useSayer } from "@/lib/reason";
 import Backfills from "@/pages/backfill/Backfills";
-import { Outcome, outcomes } from "@/pages/ledger/Outcome";
+import { outcomes } from "@/pages/ledger/Outcome";
 import { useMay } from "@/shell/may";
+import { LedgerRow } from "./LedgerRow";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 
@@ -35,7 +30,6 @@ const choices = ["24h", "7d", "30d"] as const;
 /** Every fire that the job owed, and what became of it. */
 export default function LedgerTab({ job }: { job: string }) {
   const t = usePageT();
-  const { say } = useSayer();
   const [range, setRange] = useState<(typeof choices)[number]>("24h");
   const operates = useMay()("operate", refOf(job).group);
   const [filling, setFilling] = useState(false);
@@ -43,6 +37,12 @@ export default function LedgerTab({ job }: { job: string }) {
   const from = useMemo(() => new Date(serverNow() - spans[range]).toISOString(), [range]);
   const list = useInfiniteQuery(jobLedger(refOf(job), { from }, outcome.length === 0 ? undefined : outcome));
   const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
+  const opens = entries.some((e) => e.steps?.length);
+  const opener = (
+    <th key="opener" className="opener">
+      <span className="sr">{t.ledger.steps}</span>
+    </th>
+  );
   return (
     <div className="pad grid">
       <Backfills job={job} />
@@ -77,6 +77,7 @@ export default function LedgerTab({ job }: { job: string }) {
         ) : (
           <Table
             heads={[
+              ...(opens ? [opener] : []),
               t.ledger.fire,
               t.ledger.outcome,
               t.runs.columns.status,
@@ -87,30 +88,7 @@ export default function LedgerTab({ job }: { job: string }) {
             compact
           >
             {entries.map((e) => (
-              <tr key={e.fire_time}>
-                <td>
-                  <Clock at={e.fire_time} />
-                </td>
-                <td>
-                  <Outcome outcome={e.outcome} />
-                </td>
-                <td>{e.status ? <Status status={e.status} /> : "—"}</td>
-                <td>
-                  {e.started_at ? (
-                    <Link to="/runs/$runId" params={{ runId: e.run_id }} className="mono plain">
-                      {shortId(e.run_id)}
-                    </Link>
-                  ) : (
-                    "—"
-                  )}
-                </td>
-                <td className="r num sec">
-                  {e.decided_at ? formatDuration(parseDuration(e.late ?? "") ?? 0) : "—"}
-                </td>
-                <td className="result">
-                  <span className="sec">{say(e.reason)}</span>
-                </td>
-              </tr>
+              <LedgerRow key={`${e.fire_time} ${e.run_id}`} entry={e} opens={opens} />
             ))}
           </Table>
         )}
