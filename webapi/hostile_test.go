@@ -49,6 +49,9 @@ func newHostile(t *testing.T) *hostile {
 	owner(h.world, bus.VerbBackfills, func(journal.BackfillsRequest) (journal.BackfillList, error) {
 		return journal.BackfillList{Backfills: []job.Backfill{filling}}, nil
 	})
+	owner(h.world, bus.VerbWait, func(bus.WaitRequest) (bus.TriggerReply, error) {
+		return bus.TriggerReply{RunID: run.RunID, Step: "paid", Status: job.StatusSucceeded}, nil
+	})
 	h.known = map[string][]string{"group": {"billing"}, "name": {"x"}, "run_id": {string(run.RunID)}, "calendar": {"c"}, "user": {"bob"}, "session": {"s"}, "token": {"t"}, "secret": {"s"}, "backfill": {"b"}, "instance": {"b1"}}
 	return h
 }

@@ -60,7 +60,11 @@ func (w *Waits) SignalRun(ctx context.Context, run, signal string, request *api.
 }
 
 // SignalJob sends a signal to the oldest run of a job that has a step for it and its key. Otherwise like SignalRun.
-func (w *Waits) SignalJob(ctx context.Context, name job.Name, signal string, request *api.SignalRequest) (api.SignalAccepted, error) {
+func (w *Waits) SignalJob(ctx context.Context, name job.Name, signal string, request *api.SignalRequest) (none api.SignalAccepted, err error) {
+	// The owner of the shard knows too, but answers only while there is one.
+	if _, err := w.runs.conn.Jobs().Get(ctx, name); err != nil {
+		return none, err
+	}
 	return w.signal(ctx, &bus.WaitRequest{Job: name, Signal: signal}, request)
 }
 
