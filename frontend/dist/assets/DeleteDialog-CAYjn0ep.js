@@ -1,1 +1,0 @@
-import{Dn as e,Wn as t,aa as n,ia as r,ki as i,sr as a}from"./frame-DCkKXvEt.js";import{r as o}from"./dialogs-DNajlclC.js";var s=n();function c({job:n,onDone:c,onClose:l}){let u=i(),d=r();return(0,s.jsx)(o,{title:u.job.removeAsk(n),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(n),act:()=>e(a(n)),onDone:()=>{t(d),c?.()},onClose:l})}export{c as DeleteDialog};

@@ -1,1 +1,0 @@
-import{St as e,k as t}from"./shared-CgzCCyMf.js";import{C as n,m as r}from"./glyphs-B31CiP-H.js";import{aa as i,ki as a}from"./frame-DCkKXvEt.js";var o=i(),s={info:[`run`,n],warning:[`warn`,e],critical:[`bad`,r]};function c({of:e}){let n=a(),[r,i]=s[e];return(0,o.jsx)(t,{tone:r,icon:i,children:n.alerts.severity[e]})}export{c as t};
