@@ -13,7 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Bounds of what people ask of credentials.
@@ -105,7 +105,7 @@ func (cs *Credentials) CreateForBridge(ctx context.Context, group string, groups
 		return nil, "", err
 	}
 	if n := len(have); n >= maxCredentials {
-		return nil, "", &job.InvalidError{Field: "group", Reason: reason.GroupHasCredentials.With(group, n)}
+		return nil, "", &job.InvalidError{Field: "group", Reason: refusal.GroupHasCredentials.With(group, n)}
 	}
 	c := Credential{Name: name, Group: group, Author: author, BridgeGroups: groups}
 	if life > 0 {

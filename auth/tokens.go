@@ -11,7 +11,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -77,7 +77,7 @@ func (ts *Tokens) Create(ctx context.Context, user, name string, access rights.L
 		return nil, "", err
 	}
 	if n := len(have); n >= maxTokens {
-		return nil, "", &job.InvalidError{Field: "name", Reason: reason.UserHasTokens.With(owner.Name, n)}
+		return nil, "", &job.InvalidError{Field: "name", Reason: refusal.UserHasTokens.With(owner.Name, n)}
 	}
 	secret := newSecret()
 	now := time.Now().UTC().Truncate(time.Millisecond)

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -190,7 +191,7 @@ func (us *Users) edit(ctx context.Context, name string, ifRevision uint64, chang
 		case revision == 0:
 			return false, fmt.Errorf("%w: user %s", job.ErrNotFound, name)
 		case ifRevision != 0 && ifRevision != revision:
-			return false, fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With("user "+name, ifRevision))
+			return false, fmt.Errorf("%w: %s", job.ErrConflict, refusal.NotAtRevision.With("user "+name, ifRevision))
 		}
 		invitation = stored.Invitation
 		stored.UpdatedAt = time.Now().UTC().Truncate(time.Millisecond)

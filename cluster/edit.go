@@ -6,6 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Edit says who changes something, when, and on what condition.
@@ -29,7 +30,7 @@ func (e Edit) Check(name string, exists bool, revision uint64) error {
 	case e.IfAbsent && exists:
 		return fmt.Errorf("%w: %s", job.ErrConflict, reason.ExistsAlready.With(name))
 	case e.IfRevision != 0 && (!exists || e.IfRevision != revision):
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.NotAtRevision.With(name, e.IfRevision))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.NotAtRevision.With(name, e.IfRevision))
 	}
 	return nil
 }

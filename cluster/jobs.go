@@ -19,7 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // AuthorSelf is the author of what Carillon changes by itself: it pauses jobs that fail again and
@@ -290,7 +290,7 @@ type FormatError struct {
 	Format  int
 }
 
-func (e *FormatError) Error() string { return reason.VersionOfNewer.With(e.Version, e.Job, e.Format) }
+func (e *FormatError) Error() string { return refusal.VersionOfNewer.With(e.Version, e.Job, e.Format) }
 
 // Unwrap returns job.ErrConflict.
 func (e *FormatError) Unwrap() error { return job.ErrConflict }

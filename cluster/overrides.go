@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // OverridesFor is how long the overrides of a run are kept.
@@ -69,7 +69,7 @@ func (r *overridesRoom) check(ctx context.Context, c *Conn, share bus.Share, gro
 	}
 	answer := overridesAnswer{at: now}
 	if kept.Used() >= 1 {
-		answer.err = &job.InvalidError{Field: "params", Reason: reason.GroupKeepsOverrides.With(group, int(kept.Keys), int(kept.Bytes>>20))} //nolint:gosec // at most some 100,000
+		answer.err = &job.InvalidError{Field: "params", Reason: refusal.GroupKeepsOverrides.With(group, int(kept.Keys), int(kept.Bytes>>20))} //nolint:gosec // at most some 100,000
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Scripts are the scripts of executor groups, by their digests.
@@ -90,7 +90,7 @@ func (ss Scripts) check(ctx context.Context, kv jetstream.KeyValue, group, field
 		n++
 	}
 	if n >= MaxGroupScripts {
-		return &job.InvalidError{Field: field, Reason: reason.GroupHasScripts.With(group, n)}
+		return &job.InvalidError{Field: field, Reason: refusal.GroupHasScripts.With(group, n)}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // kindServer has the lease of each server, whatever its roles, at its name.
@@ -48,7 +48,7 @@ func (ns Nodes) checkFormat(ctx context.Context, name job.Name, format int) erro
 		var info serverInfo
 		l := leases[key]
 		if err := json.Unmarshal(l.Info, &info); err != nil || info.Format < format {
-			return &UpgradeError{reason.UpgradeFirst.With(name, format, l.Node)}
+			return &UpgradeError{refusal.UpgradeFirst.With(name, format, l.Node)}
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -122,7 +122,7 @@ func ParseCursor(s string) (Cursor, error) {
 	id, number, _ := strings.Cut(s, ".")
 	attempt, err := strconv.Atoi(number)
 	if _, idErr := job.ParseRunID(id); idErr != nil || err != nil || attempt < 1 || attempt > math.MaxInt32 {
-		return Cursor{}, job.Invalid("cursor", "%s", reason.CursorOfPage)
+		return Cursor{}, job.Invalid("cursor", "%s", refusal.CursorOfPage)
 	}
 	return Cursor{RunID: job.RunID(id), Attempt: attempt}, nil
 }

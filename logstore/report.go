@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -85,7 +85,7 @@ func checkRange(from, to time.Time) error {
 	case from.IsZero():
 		return job.Invalid("from", "is missing")
 	case to.IsZero() || !to.After(from):
-		return job.Invalid("to", "%s", reason.MustLieAfter.With("from"))
+		return job.Invalid("to", "%s", refusal.MustLieAfter.With("from"))
 	case to.Sub(from) > maxCountedSpan:
 		return job.Invalid("to", "must lie within ten years of from")
 	case to.UTC().Year() > lastReportYear: // the end of its step could not be written

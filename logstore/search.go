@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -105,7 +105,7 @@ func (c HitCursor) String() string { return fmt.Sprintf("%s.%d.%d", c.Cursor, c.
 
 // ParseHitCursor reads [SearchPage.Next]. Its error is an *InvalidError.
 func ParseHitCursor(s string) (HitCursor, error) {
-	wrong := job.Invalid("cursor", "%s", reason.CursorOfPage)
+	wrong := job.Invalid("cursor", "%s", refusal.CursorOfPage)
 	parts := strings.Split(s, ".")
 	if len(parts) != 4 {
 		return HitCursor{}, wrong

@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // killWait is how long the instances of a group have to say whether they run something.
@@ -221,7 +221,7 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 	case unread != nil:
 		return nil, 0, unread
 	default:
-		return nil, 0, fmt.Errorf("%w: %s", job.ErrNotFound, reason.RunNotAlive.With(r.RunID, r.Job))
+		return nil, 0, fmt.Errorf("%w: %s", job.ErrNotFound, refusal.RunNotAlive.With(r.RunID, r.Job))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/alerts"
@@ -176,7 +177,7 @@ func (h *alertHandlers) AddSilence(ctx context.Context, r AddSilenceRequestObjec
 func (h *alertHandlers) unknownIn(ctx context.Context, s *alerting.Silence) (warnings []FieldError) {
 	if s.Rule != "" {
 		if _, err := h.book.Rule(ctx, s.Rule); errors.Is(err, job.ErrNotFound) {
-			warnings = append(warnings, FieldError{Field: "alert", Reason: reason.Text(reason.RuleUnknown.With(s.Rule))})
+			warnings = append(warnings, FieldError{Field: "alert", Reason: reason.Text(refusal.RuleUnknown.With(s.Rule))})
 		}
 	}
 	var names []catalog.Name

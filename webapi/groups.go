@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -122,7 +122,7 @@ func (h *groupHandlers) UncordonInstance(ctx context.Context, r UncordonInstance
 		return nil, err
 	}
 	if reply.Answer != fleet.AnswerAccepted {
-		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.InstanceStopping.With(r.Instance))
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, refusal.InstanceStopping.With(r.Instance))
 	}
 	return reply, nil
 }

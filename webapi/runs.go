@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/bulk"
@@ -288,7 +288,7 @@ func idempotent[T ~string](key *T, field, header string) error {
 	case header == "" || string(*key) == header:
 		return nil
 	case *key != "":
-		return &job.InvalidError{Field: "Idempotency-Key", Reason: reason.KeyTwice.With(field)}
+		return &job.InvalidError{Field: "Idempotency-Key", Reason: refusal.KeyTwice.With(field)}
 	}
 	if field == "run_id" {
 		if _, err := job.ParseRunID(header); err != nil { // which names the field of the body

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
@@ -99,7 +99,7 @@ func (h *secretHandlers) checkRoom(ctx context.Context, group, name string) erro
 	}
 	known := slices.ContainsFunc(secrets, func(s bus.Secret) bool { return s.Secret == name })
 	if n := len(secrets); n >= maxSecrets && !known {
-		return &job.InvalidError{Field: "secret", Reason: reason.GroupHasSecrets.With(group, n)}
+		return &job.InvalidError{Field: "secret", Reason: refusal.GroupHasSecrets.With(group, n)}
 	}
 	return nil
 }

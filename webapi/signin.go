@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/auth/oidc"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -48,7 +48,7 @@ func (h *signInHandlers) SignIn(ctx context.Context, r SignInRequestObject) (*an
 	if errors.Is(err, auth.ErrUnauthenticated) {
 		h.metrics.signIns.WithLabelValues(signInWrong).Inc()
 		h.log.WarnContext(ctx, "sign-in failed", "user", r.Body.User, "address", access.Of(ctx).From.Address)
-		return nil, problem.Explain(err, reason.WrongPassword.String())
+		return nil, problem.Explain(err, refusal.WrongPassword.String())
 	}
 	if err != nil {
 		return nil, err

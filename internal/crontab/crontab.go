@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // MaxFile is the greatest size of a crontab, in bytes.
@@ -90,13 +91,13 @@ func (o Options) validate(data []byte) error {
 		return &job.InvalidError{Field: "crontab", Reason: fmt.Sprintf("has %d bytes; at most %d are read", len(data), MaxFile)}
 	}
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) { // UTF-16
-		return &job.InvalidError{Field: "crontab", Reason: reason.NotUTF8.String()}
+		return &job.InvalidError{Field: "crontab", Reason: refusal.NotUTF8.String()}
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		return &job.InvalidError{Field: "crontab", Reason: "has a NUL byte; it must be text"}
 	}
 	if _, err := cron.LoadZone(o.Zone); err != nil {
-		return &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(o.Zone, "Europe/Berlin")}
+		return &job.InvalidError{Field: "zone", Reason: refusal.NoTimeZone.With(o.Zone, "Europe/Berlin")}
 	}
 	if err := job.CheckSlug("group", o.Group); err != nil {
 		return err
@@ -132,7 +133,7 @@ func (r *reader) read(l *Line) {
 	name := r.name
 	r.name = ""
 	if !utf8.ValidString(l.Text) { // it would be kept with other characters, and cron runs the bytes
-		l.Text, l.Outcome, l.Note = strings.ToValidUTF8(l.Text, "\ufffd"), Broken, reason.NotUTF8.String()
+		l.Text, l.Outcome, l.Note = strings.ToValidUTF8(l.Text, "\ufffd"), Broken, refusal.NotUTF8.String()
 		return
 	}
 	if s, ok := parseSetting(l.Text); ok {
@@ -146,7 +147,7 @@ func (r *reader) read(l *Line) {
 		l.Outcome, l.Note = Broken, err.Error()
 	case e.schedule == "@reboot":
 		l.Outcome = Skipped
-		l.Note = reason.NoBoot.String()
+		l.Note = refusal.NoBoot.String()
 	default:
 		r.add(l, e, name)
 	}
@@ -165,7 +166,7 @@ func (r *reader) add(l *Line, e entry, name string) {
 	if name == "" {
 		name = r.names.derive(e)
 	} else if other, taken := r.names.claim(name, l.Number); taken {
-		l.Note = reason.NameTaken.With(name, other)
+		l.Note = refusal.NameTaken.With(name, other)
 		return
 	}
 	j, note := r.jobOf(e, name)
@@ -174,10 +175,10 @@ func (r *reader) add(l *Line, e entry, name string) {
 		return
 	}
 	if len(random) > 0 {
-		note = reason.Join(reason.RandomBecomesH.With(strings.Join(random, " "), fields), note)
+		note = reason.Join(refusal.RandomBecomesH.With(strings.Join(random, " "), fields), note)
 	}
 	if j.Schedule.Kind() == job.KindFixedRate {
-		note = reason.Join(reason.EveryCounted.With(every), note)
+		note = reason.Join(refusal.EveryCounted.With(every), note)
 	}
 	l.Outcome, l.Note, l.Job = Imported, note, j
 }

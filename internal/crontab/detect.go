@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // accounts are users that systems' crontabs name and that are no programs. sharers are users whose names
@@ -64,7 +64,7 @@ func IsSystem(file string, data []byte) (bool, error) {
 	}
 	switch {
 	case sure > 0 && no != "":
-		return false, &job.InvalidError{Field: "system", Reason: reason.MixedCrontab.With(quoted(no))}
+		return false, &job.InvalidError{Field: "system", Reason: refusal.MixedCrontab.With(quoted(no))}
 	case sure > 0:
 		return true, nil
 	}

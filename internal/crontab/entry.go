@@ -7,7 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/cron"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 const blanks = " \t"
@@ -41,7 +41,7 @@ func parseEntry(text string, system bool) (entry, error) {
 	var e entry
 	text = strings.TrimPrefix(text, "-") // SUSE: do not log this job's start
 	if anacron.MatchString(text) {
-		return e, errors.New(reason.AnacronLine.String())
+		return e, errors.New(refusal.AnacronLine.String())
 	}
 	fields := 5
 	if strings.HasPrefix(text, "@") {
@@ -55,17 +55,17 @@ func parseEntry(text string, system bool) (entry, error) {
 	for range fields {
 		var word string
 		if word, rest = cutWord(rest); word == "" {
-			return e, errors.New(reason.FewFields.With(len(parts)))
+			return e, errors.New(refusal.FewFields.With(len(parts)))
 		}
 		parts = append(parts, word)
 	}
 	e.schedule = strings.Join(parts, " ")
 	if sixth, _ := cutWord(rest); fields == 5 && timeField.MatchString(sixth) {
-		return e, errors.New(reason.SixFields.With(quoted(rest)))
+		return e, errors.New(refusal.SixFields.With(quoted(rest)))
 	}
 	if system {
 		if e.user, rest = cutWord(rest); e.user == "" {
-			return e, errors.New(reason.NoUserNoCommand.String())
+			return e, errors.New(refusal.NoUserNoCommand.String())
 		}
 	}
 	if m := cronFlags.FindStringSubmatch(rest); m != nil {
@@ -73,14 +73,14 @@ func parseEntry(text string, system bool) (entry, error) {
 	}
 	if rest == "" {
 		if system {
-			return e, errors.New(reason.NoCommandAfterUser.String())
+			return e, errors.New(refusal.NoCommandAfterUser.String())
 		}
-		return e, errors.New(reason.NoCommand.String())
+		return e, errors.New(refusal.NoCommand.String())
 	}
 	var ok bool
 	e.command, e.stdin, ok = cutInput(rest)
 	if !ok || strings.Trim(e.command, blanks) == "" {
-		return e, errors.New(reason.NoCommandBeforeInput.String())
+		return e, errors.New(refusal.NoCommandBeforeInput.String())
 	}
 	return e, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job/cron"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // format is what a whole file may be that is no crontab.
@@ -61,16 +61,16 @@ func foreign(data []byte, system bool) string {
 		}
 	}
 	if anacrons > 0 && anacrons == entries {
-		return reason.ForeignFormat.With("an anacrontab")
+		return refusal.ForeignFormat.With("an anacrontab")
 	}
 	whole := bytes.TrimLeft(data, " \t\r\n")
 	for _, f := range formats {
 		switch {
 		case !f.pattern.Match(whole):
 		case f.command != "":
-			return reason.ForeignFile.With(f.name, f.command)
+			return refusal.ForeignFile.With(f.name, f.command)
 		default:
-			return reason.ForeignFormat.With(f.name)
+			return refusal.ForeignFormat.With(f.name)
 		}
 	}
 	return ""

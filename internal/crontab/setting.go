@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // setting is a line "NAME = value".
@@ -51,15 +52,15 @@ const (
 func (r *reader) set(l *Line, s setting) {
 	switch s.name {
 	case "":
-		l.Outcome, l.Note = Broken, reason.SettingNoName.String()
+		l.Outcome, l.Note = Broken, refusal.SettingNoName.String()
 		return
 	case zoneSetting:
 		if zone, line := cutWord(s.value); line != "" {
-			l.Outcome, l.Note = Broken, reason.ZoneOnItsLine.With(zone)
+			l.Outcome, l.Note = Broken, refusal.ZoneOnItsLine.With(zone)
 			return
 		}
 		if _, err := cron.LoadZone(s.value); err != nil {
-			l.Outcome, l.Note = Broken, reason.NoTimeZone.With(s.value, "Europe/Berlin")
+			l.Outcome, l.Note = Broken, refusal.NoTimeZone.With(s.value, "Europe/Berlin")
 			return
 		}
 		if r.zone = s.value; r.zone == "" {
@@ -67,16 +68,16 @@ func (r *reader) set(l *Line, s setting) {
 		}
 		return
 	case mailSetting, senderSetting:
-		l.Outcome, l.Note = Skipped, reason.NothingMailed.String()
+		l.Outcome, l.Note = Skipped, refusal.NothingMailed.String()
 		return
 	case localSetting:
-		l.Note = reason.OnlyEnvironment.String()
+		l.Note = refusal.OnlyEnvironment.String()
 	case delaySetting:
 		if n, err := strconv.Atoi(s.value); err != nil || n < 0 || n > int(job.MaxSpread/time.Minute) {
-			l.Outcome, l.Note = Broken, reason.MinutesWrong.With(s.value, int(job.MaxSpread/time.Minute))
+			l.Outcome, l.Note = Broken, refusal.MinutesWrong.With(s.value, int(job.MaxSpread/time.Minute))
 			return
 		}
-		l.Note = reason.BecomesSpread.String()
+		l.Note = refusal.BecomesSpread.String()
 	}
 	r.settings = slices.DeleteFunc(r.settings, func(old setting) bool { return old.name == s.name })
 	r.settings = append(r.settings, s)
@@ -116,17 +117,17 @@ func (r *reader) jobOf(e entry, name string) (j job.Job, note string) {
 	}
 	var notes []string
 	if e.flags != "" {
-		notes = append(notes, reason.CronFlags.With(e.flags))
+		notes = append(notes, refusal.CronFlags.With(e.flags))
 		if strings.Contains(e.flags, "s") {
 			j.Overlap.Policy = job.OverlapSkip
 		}
 	}
 	if e.user != "" {
 		j.Description = "Cron ran it as " + e.user
-		notes = append(notes, reason.RunsAsExecutor.With(e.user))
+		notes = append(notes, refusal.RunsAsExecutor.With(e.user))
 	}
 	if j.Task.Dir = r.dir(e.user); j.Task.Dir == "" {
-		notes = append(notes, reason.EmptyDirectory.String())
+		notes = append(notes, refusal.EmptyDirectory.String())
 	}
 	return j, reason.Join(notes...)
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Bounds of a file.
@@ -150,7 +150,7 @@ func (c *Calendar) findZone(lines []line) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(cmp.Or(c.Zone, "UTC"))
 	if err != nil || !isZone(cmp.Or(c.Zone, "UTC")) {
-		return nil, &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(clip.Runes(c.Zone, maxQuoted), "Europe/Berlin")}
+		return nil, &job.InvalidError{Field: "zone", Reason: refusal.NoTimeZone.With(clip.Runes(c.Zone, maxQuoted), "Europe/Berlin")}
 	}
 	return zone, nil
 }
@@ -243,10 +243,10 @@ func (w *writer) take(e *event) Event {
 	out := Event{Line: e.number, Title: e.title, Outcome: LeftOut}
 	switch {
 	case e.cancelled:
-		out.Reason, out.Note = Cancelled, reason.EventCancelled.String()
+		out.Reason, out.Note = Cancelled, refusal.EventCancelled.String()
 		return out
 	case !e.wholeDays():
-		out.Reason, out.Note = PartOfDay, reason.EventPartOfDay.String()
+		out.Reason, out.Note = PartOfDay, refusal.EventPartOfDay.String()
 		return out
 	}
 	if dates, ok := e.yearly(w.from); ok {
@@ -266,9 +266,9 @@ func (w *writer) take(e *event) Event {
 	if len(out.Dates)+len(out.Windows) > 0 {
 		out.Outcome = Imported
 	} else {
-		out.Reason, out.Note = Over, reason.EventOver.With(w.from.Format(time.DateOnly))
+		out.Reason, out.Note = Over, refusal.EventOver.With(w.from.Format(time.DateOnly))
 		if e.start.wall.After(w.from) {
-			out.Note = reason.EventNoDay.String()
+			out.Note = refusal.EventNoDay.String()
 		}
 	}
 	return out
@@ -281,7 +281,7 @@ func (w *writer) writeOut(e *event, out *Event) {
 		var ended bool
 		if starts, ended = e.rule.starts(e.start.wall, w.to, &w.looks); !ended {
 			w.until = w.to.Format(time.DateOnly)
-			out.Note = reason.EventRecurs.With(w.until)
+			out.Note = refusal.EventRecurs.With(w.until)
 		}
 	}
 	found := map[string]bool{}

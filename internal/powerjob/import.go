@@ -9,7 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/foreign"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Tag is given to each imported job, so that people find the jobs that they have moved.
@@ -79,7 +79,7 @@ type importer struct {
 // became of it. The error is an *InvalidError: the options or the whole file are wrong.
 func Import(data []byte, o Options) ([]Entry, error) {
 	if _, err := cron.LoadZone(o.Zone); err != nil {
-		return nil, &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(o.Zone, "Asia/Shanghai")}
+		return nil, &job.InvalidError{Field: "zone", Reason: refusal.NoTimeZone.With(o.Zone, "Asia/Shanghai")}
 	}
 	if err := job.CheckSlug("group", o.Group); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/foreign"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // grace is how late XXL-JOB lets a fire be before it is a misfire.
@@ -37,8 +38,8 @@ func (im *importer) convert(e *Entry) {
 	group := cmp.Or(GroupOf(executor.get("app_name")), im.options.Group)
 	if group == "" {
 		e.Outcome = Broken
-		if e.Note = reason.NoExecutorRow.With(r.get("job_group"), groupTable); known {
-			e.Note = reason.AppNameNoGroup.With(r.get("job_group"), executor.get("app_name"))
+		if e.Note = refusal.NoExecutorRow.With(r.get("job_group"), groupTable); known {
+			e.Note = refusal.AppNameNoGroup.With(r.get("job_group"), executor.get("app_name"))
 		}
 		return
 	}
@@ -69,7 +70,7 @@ func (im *importer) convert(e *Entry) {
 		text := r.get(column)
 		n, err := strconv.Atoi(text)
 		if err != nil && text != "" {
-			notes, e.Unread = append(notes, reason.NoNumber.With(column, text)), append(e.Unread, column)
+			notes, e.Unread = append(notes, refusal.NoNumber.With(column, text)), append(e.Unread, column)
 		}
 		return max(n, 0)
 	}
@@ -81,7 +82,7 @@ func (im *importer) convert(e *Entry) {
 		text := r.get(column)
 		word, ok := known[text]
 		if !ok && text != "" {
-			notes, e.Unread = append(notes, reason.ValueUnknown.With(column, text)), append(e.Unread, column)
+			notes, e.Unread = append(notes, refusal.ValueUnknown.With(column, text)), append(e.Unread, column)
 		}
 		return word
 	}
@@ -89,7 +90,7 @@ func (im *importer) convert(e *Entry) {
 	j.Overlap.Policy = job.OverlapPolicy(take("executor_block_strategy", overlaps))
 	j.StartWithin = startWithin(schedule, j.Job)
 	if to := r.get("alarm_email"); to != "" {
-		notes = append(notes, reason.WasMailed.With(to))
+		notes = append(notes, refusal.WasMailed.With(to))
 	}
 	e.Note, e.Job = reason.Join(notes...), j
 }
@@ -97,13 +98,13 @@ func (im *importer) convert(e *Entry) {
 // notesOn returns what one should know of the executors of a job.
 func (im *importer) notesOn(executor row, group string) (notes []string) {
 	if names := im.appNames[group]; len(names) > 1 {
-		notes = append(notes, reason.AppNamesOneGroup.With(strings.Join(names, ", "), group))
+		notes = append(notes, refusal.AppNamesOneGroup.With(strings.Join(names, ", "), group))
 	}
 	if list := executor.get("address_list"); executor.get("address_type") == "1" && list != "" {
-		notes = append(notes, reason.AddressesByHand.With(strings.ReplaceAll(list, ";", ",")))
+		notes = append(notes, refusal.AddressesByHand.With(strings.ReplaceAll(list, ";", ",")))
 	}
 	if executor.get("access_token") != "" {
-		notes = append(notes, reason.OwnAccessToken.With(executor.get("app_name")))
+		notes = append(notes, refusal.OwnAccessToken.With(executor.get("app_name")))
 	}
 	return notes
 }
@@ -161,17 +162,17 @@ var (
 func taskOf(kind string, r row) (task job.Task, notes []string, ok bool) {
 	switch language := scripts[kind]; {
 	case kind == "BEAN" && r.get("executor_handler") == "":
-		return task, []string{reason.NamesNoHandler.String()}, false
+		return task, []string{refusal.NamesNoHandler.String()}, false
 	case kind == "BEAN":
 		return job.Task{Handler: r.get("executor_handler")}, nil, true
 	case language == "":
-		return task, []string{reason.GlueUnknown.With(kind)}, false
+		return task, []string{refusal.GlueUnknown.With(kind)}, false
 	default:
 		switch kind {
 		case "GLUE_PYTHON2":
-			notes = append(notes, reason.Python2.String())
+			notes = append(notes, refusal.Python2.String())
 		case "GLUE_GROOVY":
-			notes = append(notes, reason.GlueJava.String())
+			notes = append(notes, refusal.GlueJava.String())
 		}
 		source := strings.ReplaceAll(r.values["glue_source"], "\r\n", "\n")
 		return job.Task{Script: &job.Script{Language: language, Source: source}}, notes, true
@@ -235,13 +236,13 @@ func linkChildren(entries []Entry) (looped map[int]bool) {
 			was := e.Job.Children
 			switch e.Job.Children = append(slices.Clone(was), job.Child{Job: child}); {
 			case child == "":
-				e.leaveOut(reason.ChildNoJob.With(id), was)
+				e.leaveOut(refusal.ChildNoJob.With(id), was)
 			case slices.Contains(was, job.Child{Job: child}):
 				e.Job.Children = was
 			case len(was) == job.MaxChildren:
-				e.leaveOut(reason.ChildTooMany.With(id, job.MaxChildren), was)
+				e.leaveOut(refusal.ChildTooMany.With(id, job.MaxChildren), was)
 			case e.Job.Cycle(followers) != nil:
-				e.leaveOut(reason.ChildLoop.With(id), was)
+				e.leaveOut(refusal.ChildLoop.With(id), was)
 				looped[i] = true
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/cron"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // MaxDump is the greatest size of a dump, in bytes.
@@ -149,7 +149,7 @@ func (o Options) validate(data []byte) error {
 		return wrong("has %d bytes; at most %d are read: dump only xxl_job_group and xxl_job_info", len(data), MaxDump)
 	}
 	if _, err := cron.LoadZone(o.Zone); err != nil {
-		return &job.InvalidError{Field: "zone", Reason: reason.NoTimeZone.With(o.Zone, "Asia/Shanghai")}
+		return &job.InvalidError{Field: "zone", Reason: refusal.NoTimeZone.With(o.Zone, "Asia/Shanghai")}
 	}
 	if o.Group == "" {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
@@ -111,7 +112,7 @@ func (c *chains) workflow(root int) Entry {
 	w := Entry{ID: first.ID, Line: first.Line, Title: first.Title, Origin: first.Origin + workflowOrigin, Outcome: Imported}
 	for _, i := range order {
 		if c.looped[i] {
-			first.Note = reason.Join(first.Note, reason.ChildrenLooped.With(string(c.entries[i].Job.Job)))
+			first.Note = reason.Join(first.Note, refusal.ChildrenLooped.With(string(c.entries[i].Job.Job)))
 			w.Outcome = Skipped
 			return w
 		}
@@ -129,7 +130,7 @@ func (c *chains) workflow(root int) Entry {
 		name, clashed := stepName(e, taken)
 		steps[i], taken[name] = name, true
 		if clashed {
-			notes = append(notes, reason.StepRenamed.With(string(e.Job.Job), name))
+			notes = append(notes, refusal.StepRenamed.With(string(e.Job.Job), name))
 		}
 		s := job.Step{Step: workflow.Step{Name: name}, Title: e.Job.Title, Call: e.Job.Job}
 		for _, parent := range c.parents[i] {
@@ -138,13 +139,13 @@ func (c *chains) workflow(root int) Entry {
 			}
 		}
 		if len(s.After) > 1 {
-			notes = append(notes, reason.StepRunsOnce.With(name))
+			notes = append(notes, refusal.StepRunsOnce.With(name))
 		}
 		w.Job.Steps = append(w.Job.Steps, s)
 	}
 	w.Note = reason.Join(notes...)
 	if problems := job.Problems(w.Job.Validate()); len(problems) > 0 {
-		first.Note = reason.Join(first.Note, reason.NoWorkflow.With(problems[0].Error()))
+		first.Note = reason.Join(first.Note, refusal.NoWorkflow.With(problems[0].Error()))
 		w.Outcome = Broken
 		return w
 	}
@@ -186,7 +187,7 @@ func (c *chains) release(made map[int]Entry) {
 		}
 		e := &c.entries[i]
 		if _, tried := made[i]; !tried && len(c.parents[i]) == 0 {
-			e.Note = reason.Join(e.Note, reason.ChildrenKept.String())
+			e.Note = reason.Join(e.Note, refusal.ChildrenKept.String())
 		}
 		for _, follows := range c.reached(i) {
 			kept[follows] = true
@@ -200,10 +201,10 @@ func (c *chains) release(made map[int]Entry) {
 		schedule := e.Job.Schedule
 		switch w, is := made[i]; {
 		case is && w.Outcome == Imported:
-			e.Note = reason.Join(e.Note, reason.ScheduleMoved.With(string(w.Job.Job)))
+			e.Note = reason.Join(e.Note, refusal.ScheduleMoved.With(string(w.Job.Job)))
 			e.Job.Schedule, e.Job.Misfire = job.Schedule{}, job.Misfire{}
 		case e.Job.Paused:
-			e.Note = reason.Join(e.Note, reason.StoppedSchedule.With(cmp.Or(schedule.Cron, fmt.Sprint(schedule.Kind()))))
+			e.Note = reason.Join(e.Note, refusal.StoppedSchedule.With(cmp.Or(schedule.Cron, fmt.Sprint(schedule.Kind()))))
 			e.Job.Schedule, e.Job.Misfire = job.Schedule{}, job.Misfire{}
 		}
 		e.Job.Paused = e.Job.Paused && e.Job.Schedule.Kind() != job.KindManual

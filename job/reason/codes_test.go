@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/job/reason"
+	_ "github.com/carillon-scheduler/carillon/job/reason/refusal" // the rest of the table
 )
 
 var update = flag.Bool("update", false, "write the lists of codes anew")

@@ -65,11 +65,11 @@ func Sentences() []*Sentence { return slices.Clone(all) }
 
 var slot = regexp.MustCompile(`\{([a-z_]+)(?::([a-z]+)|\|([^|}]*)\|([^|}]*))\}`)
 
-// refuse adds a row to the table that answers a request. It is called some 150 times when a program starts: inline
-// it would make each program larger.
+// Refuse adds a row to the table that answers a request, for package refusal. It is called some 100 times when a
+// program starts: inline it would make each program larger.
 //
 //go:noinline
-func refuse(code, template string) *Sentence {
+func Refuse(code, template string) *Sentence {
 	s := define(code, template)
 	s.Refusal = true
 	return s

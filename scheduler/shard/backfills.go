@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -74,7 +75,7 @@ func (bf *Backfills) Ask(r journal.BackfillRequest) (done *job.Backfill, err err
 		return new(bf.shown(id, f)), nil
 	}
 	if len(bf.fresh(id, r.Fires)) == 0 {
-		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillTwice.With(r.Job))
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, refusal.BackfillTwice.With(r.Job))
 	}
 	for _, other := range bf.asked {
 		if other.ID == r.ID && other.Job == r.Job && !other.cancel {
@@ -100,7 +101,7 @@ func (bf *Backfills) Cancel(name job.Name, backfillID, why string) error {
 	case f == nil:
 		return fmt.Errorf("%w: backfill %s of job %s", job.ErrNotFound, backfillID, name)
 	case f.stopped():
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillOver.With(backfillID, name))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.BackfillOver.With(backfillID, name))
 	}
 	bf.asked = append(bf.asked, askedBackfill{cancel: true, BackfillRequest: journal.BackfillRequest{ID: backfillID, Job: name, Note: why}})
 	return nil
@@ -139,7 +140,7 @@ func (bf *Backfills) State(key BackfillID) (*job.Backfill, error) {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, key.Job)
 	}
 	if f == nil {
-		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.BackfillTwice.With(key.Job))
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, refusal.BackfillTwice.With(key.Job))
 	}
 	return new(bf.shown(id, f)), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
@@ -15,10 +16,10 @@ import (
 // to get is in one item.
 func (p *runSteps) mayGive(i int, g *bus.GivenParams) string {
 	if len(g.SetParams) > 0 && p.called(i) != "" && len(p.def.Steps[i].Body.Params) == 0 {
-		return reason.StepPassesNone.With(p.def.graph.Step(i).Name)
+		return refusal.StepPassesNone.With(p.def.graph.Step(i).Name)
 	}
 	if !g.Nothing() && p.def.Steps[i].Wait != nil {
-		return reason.StepTakesNone.With(p.def.graph.Step(i).Name)
+		return refusal.StepTakesNone.With(p.def.graph.Step(i).Name)
 	}
 	p.dropGiven()
 	size := g.Size()
@@ -26,7 +27,7 @@ func (p *runSteps) mayGive(i int, g *bus.GivenParams) string {
 		size += other.Size()
 	}
 	if !g.Nothing() && size > job.MaxParams {
-		return reason.StepsGivenTooLarge.With(size, job.MaxParams)
+		return refusal.StepsGivenTooLarge.With(size, job.MaxParams)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -36,19 +37,19 @@ func (q *Requests) recoverable(r *bus.RecoverRequest) (a *watchedRun, i int, why
 	a = q.runs.byID[r.RunID]
 	switch {
 	case a == nil || a.job != r.Job || a.of != nil:
-		return nil, 0, reason.RunNotAlive.With(r.RunID, r.Job)
+		return nil, 0, refusal.RunNotAlive.With(r.RunID, r.Job)
 	case a.steps == nil:
-		return nil, 0, reason.RunHasNotBegun.With(r.RunID)
+		return nil, 0, refusal.RunHasNotBegun.With(r.RunID)
 	}
 	p := a.steps
 	i, known := p.def.graph.Index(r.Step)
 	switch {
 	case p.ending.Ending != "" || p.ending.Force:
-		return nil, 0, reason.RunIsEnding.With(r.RunID)
+		return nil, 0, refusal.RunIsEnding.With(r.RunID)
 	case !known:
-		return nil, 0, reason.NoSuchStep.With(r.Step)
+		return nil, 0, refusal.NoSuchStep.With(r.Step)
 	case !p.states[i].EndedBadly() && p.states[i] != workflow.Cancelled:
-		return nil, 0, reason.StepNotRecoverable.With(r.Step, p.states[i].Word())
+		return nil, 0, refusal.StepNotRecoverable.With(r.Step, p.states[i].Word())
 	case p.kept()+len(r.Result) > maxResults:
 		return nil, 0, reason.StepResultTooLarge.With(p.kept()+len(r.Result), maxResults)
 	}
@@ -56,7 +57,7 @@ func (q *Requests) recoverable(r *bus.RecoverRequest) (a *watchedRun, i int, why
 		return nil, 0, why
 	}
 	if _, busy, ok := p.def.graph.Reset(i, p.ending.StoppedSteps, slices.Clone(p.states)); !ok {
-		return nil, 0, reason.StepFollowerRuns.With(p.def.graph.Step(busy).Name, r.Step)
+		return nil, 0, refusal.StepFollowerRuns.With(p.def.graph.Step(busy).Name, r.Step)
 	}
 	return a, i, ""
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -108,7 +109,7 @@ func (c *Command) checkTaken() error {
 	case len(c.Taken) > 0 && !c.body.inSteps:
 		return &job.InvalidError{Field: "taken", Reason: fmt.Sprintf("version %d of the job has no steps", c.version)}
 	case size > maxResults:
-		return &job.InvalidError{Field: "taken", Reason: reason.StepResultsTooLarge.With(size, maxResults)}
+		return &job.InvalidError{Field: "taken", Reason: refusal.StepResultsTooLarge.With(size, maxResults)}
 	}
 	return nil
 }

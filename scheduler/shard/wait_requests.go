@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -50,19 +51,19 @@ func (q *Requests) tell(b *builder) {
 	}
 }
 
-// refusal is why a request about a wait cannot be met: a sentence, and of which kind the error is.
-type refusal struct {
+// waitError is why a request about a wait cannot be met: a sentence, and of which kind the error is.
+type waitError struct {
 	error
 	why string
 }
 
-func (r refusal) Unwrap() error { return r.error }
+func (r waitError) Unwrap() error { return r.error }
 
-func refused(kind error, why string) error { return refusal{fmt.Errorf("%w: %s", kind, why), why} }
+func refused(kind error, why string) error { return waitError{fmt.Errorf("%w: %s", kind, why), why} }
 
-// whyNot returns the sentence of a refusal.
+// whyNot returns the sentence of a [waitError].
 func whyNot(err error) string {
-	if r, ok := errors.AsType[refusal](err); ok {
+	if r, ok := errors.AsType[waitError](err); ok {
 		return r.why
 	}
 	return err.Error()
@@ -75,7 +76,7 @@ func (q *Requests) told(r *bus.WaitRequest) (*watchedRun, int, error) {
 	}
 	a := q.runs.byID[r.RunID]
 	if a == nil || a.job != r.Job || a.of != nil || a.steps == nil {
-		return nil, 0, refused(job.ErrConflict, reason.RunNotAlive.With(r.RunID, r.Job))
+		return nil, 0, refused(job.ErrConflict, refusal.RunNotAlive.With(r.RunID, r.Job))
 	}
 	p := a.steps
 	i, known := p.def.graph.Index(r.Step)
@@ -85,17 +86,17 @@ func (q *Requests) told(r *bus.WaitRequest) (*watchedRun, int, error) {
 	}
 	switch {
 	case !known:
-		return nil, 0, refused(job.ErrConflict, reason.NoSuchStep.With(r.Step))
+		return nil, 0, refused(job.ErrConflict, refusal.NoSuchStep.With(r.Step))
 	case p.waits[i] == nil:
-		return nil, 0, refused(job.ErrConflict, reason.StepDoesNotWait.With(r.Step, p.states[i].Word()))
+		return nil, 0, refused(job.ErrConflict, refusal.StepDoesNotWait.With(r.Step, p.states[i].Word()))
 	case p.waits[i].Kind != kind:
-		return nil, 0, refused(job.ErrConflict, reason.StepWaitsOtherwise.With(r.Step))
+		return nil, 0, refused(job.ErrConflict, refusal.StepWaitsOtherwise.With(r.Step))
 	case !r.Since.IsZero() && !r.Since.Equal(p.waits[i].Since):
-		return nil, 0, refused(job.ErrConflict, reason.StepWaitsAnew.With(r.Step))
+		return nil, 0, refused(job.ErrConflict, refusal.StepWaitsAnew.With(r.Step))
 	}
 	approvals := p.waits[i].Approvals
 	if k := slices.IndexFunc(approvals, func(of runlog.Approval) bool { return of.By == r.By }); k >= 0 && r.Act == bus.WaitApprove {
-		return nil, 0, refused(job.ErrConflict, reason.StepApprovedAlready.With(r.By, approvals[k].At))
+		return nil, 0, refused(job.ErrConflict, refusal.StepApprovedAlready.With(r.By, approvals[k].At))
 	}
 	return a, i, nil
 }
@@ -120,7 +121,7 @@ func (q *Requests) signalled(r *bus.WaitRequest) (*watchedRun, int, error) {
 				continue
 			}
 			if has {
-				came = cmp.Or(came, refused(job.ErrConflict, reason.SignalCame.With(r.Signal, c.At, cmp.Or(c.By, "?"))))
+				came = cmp.Or(came, refused(job.ErrConflict, refusal.SignalCame.With(r.Signal, c.At, cmp.Or(c.By, "?"))))
 				continue
 			}
 			if n := p.kept() + len(r.Result); n > maxResults {
@@ -133,11 +134,11 @@ func (q *Requests) signalled(r *bus.WaitRequest) (*watchedRun, int, error) {
 	case came != nil:
 		return nil, 0, came
 	case r.RunID != "":
-		return nil, 0, refused(job.ErrNotFound, reason.RunTakesNoSignal.With(r.RunID, r.Signal))
+		return nil, 0, refused(job.ErrNotFound, refusal.RunTakesNoSignal.With(r.RunID, r.Signal))
 	case r.Key != "":
-		return nil, 0, refused(job.ErrNotFound, reason.NobodyTakesKey.With(r.Job, r.Signal, r.Key))
+		return nil, 0, refused(job.ErrNotFound, refusal.NobodyTakesKey.With(r.Job, r.Signal, r.Key))
 	}
-	return nil, 0, refused(job.ErrNotFound, reason.NobodyTakesSignal.With(r.Job, r.Signal))
+	return nil, 0, refused(job.ErrNotFound, refusal.NobodyTakesSignal.With(r.Job, r.Signal))
 }
 
 // takes reports whether step i waits, or will wait, for a signal with such a key. One for a run that is named needs none.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/auth"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 )
 
@@ -21,9 +21,9 @@ func WhyNotDecide(who *auth.Identity, group, requester string, by []string, notB
 	})
 	switch {
 	case !named:
-		return reason.ApprovalNotListed.With(strings.Join(by, ", "))
+		return refusal.ApprovalNotListed.With(strings.Join(by, ", "))
 	case notByRequester && requester != "" && requester == who.User:
-		return reason.ApprovalByRequester.With(requester)
+		return refusal.ApprovalByRequester.With(requester)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -229,24 +230,24 @@ var Permits = map[string]Permit{
 // named, if it has to be known.
 func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error {
 	if p.Where != Open && !who.Only.Allows(p.Scope) {
-		return problem.Explain(problem.ErrForbidden, reason.TokenOnlySignals.String())
+		return problem.Explain(problem.ErrForbidden, refusal.TokenOnlySignals.String())
 	}
 	switch p.Where {
 	case Open, Self:
 		return nil
 	case Somewhere:
 		if !who.Access.MaySomewhere(p.Role) {
-			return problem.Explain(problem.ErrForbidden, reason.NeedsRoleSomewhere.With(p.Role))
+			return problem.Explain(problem.ErrForbidden, refusal.NeedsRoleSomewhere.With(p.Role))
 		}
 		return nil
 	case Everywhere:
 		if !who.Access.May(p.Role, rights.Everywhere) {
-			return problem.Explain(problem.ErrForbidden, reason.NeedsRole.With(p.Role))
+			return problem.Explain(problem.ErrForbidden, refusal.NeedsRole.With(p.Role))
 		}
 		return nil
 	case Asking:
 		if !who.Access.MayAsk() {
-			return problem.Explain(problem.ErrForbidden, reason.NeedsSQL.String())
+			return problem.Explain(problem.ErrForbidden, refusal.NeedsSQL.String())
 		}
 		return nil
 	case OfPath, OfRun, OfIncident:
@@ -266,13 +267,13 @@ func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error
 func (p Permit) AllowsIn(who *auth.Identity, group string) error {
 	if p.Where != OfPath && !who.Access.May(rights.Viewer, group) {
 		// That there is such a thing is not theirs to know.
-		return fmt.Errorf("%w: %s", job.ErrNotFound, map[Place]reason.None{OfRun: reason.NoSuchRun, OfIncident: reason.NoSuchIncident}[p.Where])
+		return fmt.Errorf("%w: %s", job.ErrNotFound, map[Place]reason.None{OfRun: refusal.NoSuchRun, OfIncident: refusal.NoSuchIncident}[p.Where])
 	}
 	if !who.Access.May(p.Role, group) {
-		return problem.Explain(problem.ErrForbidden, reason.NeedsRoleIn.With(p.Role, group))
+		return problem.Explain(problem.ErrForbidden, refusal.NeedsRoleIn.With(p.Role, group))
 	}
 	if p.Grant != "" && !who.Access.Sees(p.Grant, group) {
-		return problem.Explain(problem.ErrForbidden, reason.NeedsGrant.With(p.Grant, group))
+		return problem.Explain(problem.ErrForbidden, refusal.NeedsGrant.With(p.Grant, group))
 	}
 	return nil
 }

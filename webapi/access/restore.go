@@ -7,7 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/exact"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -43,7 +43,7 @@ type restorer struct {
 }
 
 func (r restorer) denied(g rights.Grant, field string) error {
-	return problem.Explain(problem.ErrForbidden, reason.NeedsGrantToChange.With(field, g, r.group))
+	return problem.Explain(problem.ErrForbidden, refusal.NeedsGrantToChange.With(field, g, r.group))
 }
 
 // steps returns steps with what is stored for those of the same names.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -41,7 +41,7 @@ func NewEntry(by *access.Caller, operation, object, group string) *trail.Entry {
 // begun unless the entry is sure to be kept; a change that is refused, or none, has no entry.
 func (r *Recorder) Record(ctx context.Context, e *trail.Entry, change func(context.Context) error) error {
 	if err := r.audit.Begin(ctx, e); err != nil {
-		return problem.Explain(err, reason.AuditSilent.String())
+		return problem.Explain(err, refusal.AuditSilent.String())
 	}
 	err := guardedChange(context.WithValue(ctx, entryKey{}, e), change)
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/audit"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -54,7 +54,7 @@ func (r *Recorder) Find(ctx context.Context, f audit.Filter, cursor string, limi
 		at = &c
 	default:
 		if before, err = strconv.ParseUint(cursor, 10, 64); err != nil || before == 0 {
-			return Found{}, &job.InvalidError{Field: "cursor", Reason: reason.CursorOfPage.String()}
+			return Found{}, &job.InvalidError{Field: "cursor", Reason: refusal.CursorOfPage.String()}
 		}
 	}
 	if before == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -44,7 +44,7 @@ const (
 )
 
 // errNotReached is why something was left as it was that a request had no time for.
-var errNotReached = problem.Explain(job.ErrUnavailable, reason.NotReached.String())
+var errNotReached = problem.Explain(job.ErrUnavailable, refusal.NotReached.String())
 
 // bulkStep is what a request for many things does to one of them.
 type bulkStep struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -40,7 +40,7 @@ func (c *Catalog) checkCalendars(ctx context.Context, s *job.Schedule, planned [
 			_, err := c.conn.Calendars().Get(ctx, name)
 			switch {
 			case errors.Is(err, job.ErrNotFound):
-				errs = append(errs, &job.InvalidError{Field: list.field, Reason: reason.CalendarUnknown.With(name)})
+				errs = append(errs, &job.InvalidError{Field: list.field, Reason: refusal.CalendarUnknown.With(name)})
 			case err != nil:
 				return err
 			}
@@ -71,7 +71,7 @@ func (c *Catalog) DeleteCalendar(ctx context.Context, name string, edit cluster.
 		return true
 	})
 	if err != nil {
-		return problem.Explain(err, reason.JobsNotLoaded.String())
+		return problem.Explain(err, refusal.JobsNotLoaded.String())
 	}
 	if seen > maxNamed {
 		named = append(named, "…")
@@ -79,9 +79,9 @@ func (c *Catalog) DeleteCalendar(ctx context.Context, name string, edit cluster.
 	jobs := strings.Join(named, ", ")
 	switch {
 	case others > 0:
-		return problem.Explain(fmt.Errorf("%w: calendar %s is in use", job.ErrConflict, name), reason.CalendarInUseToo.With(name, cmp.Or(jobs, "-"), others))
+		return problem.Explain(fmt.Errorf("%w: calendar %s is in use", job.ErrConflict, name), refusal.CalendarInUseToo.With(name, cmp.Or(jobs, "-"), others))
 	case seen > 0:
-		return problem.Explain(fmt.Errorf("%w: calendar %s is in use", job.ErrConflict, name), reason.CalendarInUse.With(name, jobs))
+		return problem.Explain(fmt.Errorf("%w: calendar %s is in use", job.ErrConflict, name), refusal.CalendarInUse.With(name, jobs))
 	}
 	return c.conn.Calendars().Delete(ctx, name, edit)
 }
@@ -103,7 +103,7 @@ func (c *Catalog) PreviewCalendar(ctx context.Context, wish job.Calendar) (api.C
 		return a.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, a.err); err != nil {
-		return api.CalendarPreview{}, problem.Explain(err, reason.JobsNotLoaded.String())
+		return api.CalendarPreview{}, problem.Explain(err, refusal.JobsNotLoaded.String())
 	}
 	return a.CalendarPreview, nil
 }

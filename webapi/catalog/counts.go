@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -74,7 +74,7 @@ func (s *Search) count(ctx context.Context, t *tally, totals []*int) error {
 		for _, filter := range t.filters {
 			totals[filter] = &total
 		}
-		return problem.Explain(err, reason.JobsNotLoaded.String())
+		return problem.Explain(err, refusal.JobsNotLoaded.String())
 	}
 	all, err := s.matching(ctx, t.query, details{due: t.ask(fieldState, fieldFires)})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -56,13 +56,13 @@ func (s *Search) Find(ctx context.Context, f Filter, order, cursor string, limit
 	}
 	if cursor != "" {
 		if _, err := job.ParseName(cursor); err != nil {
-			return page, &job.InvalidError{Field: "cursor", Reason: reason.CursorOfPage.String()}
+			return page, &job.InvalidError{Field: "cursor", Reason: refusal.CursorOfPage.String()}
 		}
 	}
 	q.after, q.limit = job.Name(cursor), limit
 	var more bool
 	if page.Entries, page.Total, more, err = s.index.find(ctx, q); err != nil {
-		return page, problem.Explain(err, reason.JobsNotLoaded.String())
+		return page, problem.Explain(err, refusal.JobsNotLoaded.String())
 	}
 	if more {
 		page.Next = string(page.Entries[len(page.Entries)-1].Job.Job)
@@ -103,7 +103,7 @@ type details struct{ due, last, cause bool }
 func (s *Search) matching(ctx context.Context, q query, want details) ([]found, error) {
 	copies, err := s.index.copies(ctx, q)
 	if err != nil {
-		return nil, problem.Explain(err, reason.JobsNotLoaded.String())
+		return nil, problem.Explain(err, refusal.JobsNotLoaded.String())
 	}
 	now := time.Now()
 	paused := s.index.pauses.now(now)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -23,7 +23,7 @@ func (c *Catalog) checkFollowers(ctx context.Context, was *bus.JobEntry, wish jo
 	}
 	for _, name := range wish.Followers() {
 		if !slices.Contains(known, name) && !theirs.May(rights.Operator, name.Group()) {
-			return problem.Explain(problem.ErrForbidden, reason.NeedsFollowerRole.With(name, name.Group()))
+			return problem.Explain(problem.ErrForbidden, refusal.NeedsFollowerRole.With(name, name.Group()))
 		}
 	}
 	if was != nil && !was.Deleted {
@@ -31,7 +31,7 @@ func (c *Catalog) checkFollowers(ctx context.Context, was *bus.JobEntry, wish jo
 	}
 	for _, name := range wish.Awaited() {
 		if !slices.Contains(known, name) && !theirs.May(rights.Viewer, name.Group()) {
-			return problem.Explain(problem.ErrForbidden, reason.NeedsAwaitedRole.With(name, name.Group()))
+			return problem.Explain(problem.ErrForbidden, refusal.NeedsAwaitedRole.With(name, name.Group()))
 		}
 	}
 	return c.refuseCycle(ctx, wish)

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -70,7 +71,7 @@ func (c *Catalog) Titles(ctx context.Context, names []string) (api.JobTitles, er
 // Targets returns the targets of those of the named jobs that have one.
 func (c *Catalog) Targets(ctx context.Context, names []job.Name) (map[job.Name]*job.Target, error) {
 	targets, err := c.index.targets(ctx, names)
-	return targets, problem.Explain(err, reason.JobsNotLoaded.String())
+	return targets, problem.Explain(err, refusal.JobsNotLoaded.String())
 }
 
 // lastRunsTimeout is how long a list of jobs waits for what it can do without.

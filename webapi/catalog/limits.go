@@ -6,7 +6,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Limits bounds the jobs of an executor group: every server keeps all jobs in memory, and the bucket
@@ -48,7 +48,7 @@ func (c *Catalog) checkLimits(was *bus.JobEntry, wish job.Job) error {
 	held := c.index.held[group]
 	c.index.mu.RUnlock()
 	if was == nil && held.jobs >= c.limits.Jobs {
-		return &job.InvalidError{Field: "job", Reason: reason.GroupHasJobs.With(group, held.jobs)}
+		return &job.InvalidError{Field: "job", Reason: refusal.GroupHasJobs.With(group, held.jobs)}
 	}
 	next := job.Version{Job: wish}
 	size, err := json.Marshal(next)
@@ -64,7 +64,7 @@ func (c *Catalog) checkLimits(was *bus.JobEntry, wish job.Job) error {
 		more -= int64(len(before))
 	}
 	if more > 0 && held.bytes+more > c.limits.Bytes {
-		return &job.InvalidError{Field: "job", Reason: reason.GroupHasDocuments.With(group, held.bytes+more, c.limits.Bytes)}
+		return &job.InvalidError{Field: "job", Reason: refusal.GroupHasDocuments.With(group, held.bytes+more, c.limits.Bytes)}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
@@ -37,10 +38,10 @@ func (c *Catalog) Unknown(ctx context.Context, names []Name) (warnings []api.Fie
 		switch {
 		case n.Job != "":
 			if !theirs.May(rights.Viewer, n.Job.Group()) || !c.index.has(n.Job) {
-				warnings = append(warnings, warning(n.Field, reason.JobUnknown.With(n.Job)))
+				warnings = append(warnings, warning(n.Field, refusal.JobUnknown.With(n.Job)))
 			}
 		case !theirs.May(rights.Viewer, n.Group) || !groups[n.Group]:
-			warnings = append(warnings, warning(n.Field, reason.GroupUnknown.With(n.Group)))
+			warnings = append(warnings, warning(n.Field, refusal.GroupUnknown.With(n.Group)))
 		}
 	}
 	return warnings
@@ -69,13 +70,13 @@ func (c *Catalog) checkFamily(ctx context.Context, wish *job.Job) (warnings []ap
 			return nil, err
 		}
 		if !known {
-			warnings = append(warnings, warning(fmt.Sprintf("children[%d].job", i), reason.ChildUnknown.With(child.Job)))
+			warnings = append(warnings, warning(fmt.Sprintf("children[%d].job", i), refusal.ChildUnknown.With(child.Job)))
 		}
 	}
 	for i := range wish.Steps {
-		field, other, why := fmt.Sprintf("steps[%d].call", i), wish.Steps[i].Call, reason.ChildUnknown
+		field, other, why := fmt.Sprintf("steps[%d].call", i), wish.Steps[i].Call, refusal.ChildUnknown
 		if w := wish.Steps[i].Wait; w != nil && w.Runs != nil && w.Runs.Job != wish.Job {
-			field, other, why = fmt.Sprintf("steps[%d].wait.runs.job", i), w.Runs.Job, reason.JobUnknown
+			field, other, why = fmt.Sprintf("steps[%d].wait.runs.job", i), w.Runs.Job, refusal.JobUnknown
 		}
 		if other == "" {
 			continue

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -48,7 +48,7 @@ func (c *Catalog) SuggestOffsets(ctx context.Context, p *api.SuggestOffsetsParam
 	for more := true; more; {
 		var entries []*bus.JobEntry
 		if entries, _, more, err = c.index.find(ctx, q); err != nil {
-			return api.OffsetSuggestions{}, problem.Explain(err, reason.JobsNotLoaded.String())
+			return api.OffsetSuggestions{}, problem.Explain(err, refusal.JobsNotLoaded.String())
 		}
 		for _, e := range entries {
 			q.after = e.Job.Job

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
@@ -19,9 +19,9 @@ func CheckUntil(paused bool, until, now time.Time) error {
 	case until.IsZero():
 		return nil
 	case !paused:
-		return &job.InvalidError{Field: "until", Reason: reason.UntilForPause.String()}
+		return &job.InvalidError{Field: "until", Reason: refusal.UntilForPause.String()}
 	case !until.After(now):
-		return &job.InvalidError{Field: "until", Reason: reason.MustLieAhead.With(until)}
+		return &job.InvalidError{Field: "until", Reason: refusal.MustLieAhead.With(until)}
 	case until.Year() > 2225:
 		return job.Invalid("until", "must lie before the year 2226")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Bounds of the search for a fire that calendars allow.
@@ -73,9 +74,9 @@ func (f *forecast) allExcluded(ctx context.Context, v *job.Version, after time.T
 	case at == after.UnixMilli():
 		return "", nil
 	case ended:
-		return reason.Text(reason.CalendarsExcludeAll.String()), nil
+		return reason.Text(refusal.CalendarsExcludeAll.String()), nil
 	case at-first >= year:
-		return reason.Text(reason.CalendarsExcludeTo.With(time.UnixMilli(at).Truncate(time.Minute))), nil
+		return reason.Text(refusal.CalendarsExcludeTo.With(time.UnixMilli(at).Truncate(time.Minute))), nil
 	}
 	return "", nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -38,7 +38,7 @@ func (c *Catalog) Fires(ctx context.Context, p *api.ListFiresParams) (api.FirePa
 	q := query{group: p.Group, text: strings.ToLower(p.Q), firing: true, after: job.Name(p.Cursor), limit: cmp.Or(p.Limit, pageSize)}
 	entries, _, more, err := c.index.find(ctx, q)
 	if err != nil {
-		return api.FirePage{}, problem.Explain(err, reason.JobsNotLoaded.String())
+		return api.FirePage{}, problem.Explain(err, refusal.JobsNotLoaded.String())
 	}
 	page := api.FirePage{From: from, To: to, Items: []api.JobFires{}}
 	f := c.forecast(from)
@@ -95,7 +95,7 @@ func (c *Catalog) CountFires(ctx context.Context, p *api.CountFiresParams) (api.
 		return count.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, count.err); err != nil {
-		return api.FireCounts{}, problem.Explain(err, reason.JobsNotLoaded.String())
+		return api.FireCounts{}, problem.Explain(err, refusal.JobsNotLoaded.String())
 	}
 	return count.FireCounts, nil
 }
@@ -108,7 +108,7 @@ func rangeAhead(from, to time.Time) (time.Time, time.Time, error) {
 	from, to = from.UTC().Truncate(time.Millisecond), to.UTC().Truncate(time.Millisecond)
 	switch {
 	case !to.After(from):
-		return from, to, &job.InvalidError{Field: "to", Reason: reason.MustLieAfter.With("from")}
+		return from, to, &job.InvalidError{Field: "to", Reason: refusal.MustLieAfter.With("from")}
 	case to.Sub(from) > maxRange:
 		return from, to, job.Invalid("to", "must lie at most 31 days after from")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // previewFires is how many fires a preview has by default; the contract states it.
@@ -136,9 +137,9 @@ func (c *Catalog) preview(ctx context.Context, v *job.Version, from time.Time, n
 	}
 	switch {
 	case p.Kind == job.KindManual:
-		p.Note = reason.Text(reason.ManualOnly.String())
+		p.Note = reason.Text(refusal.ManualOnly.String())
 	case p.Kind == job.KindFixedDelay:
-		p.Note = reason.Text(reason.FollowsEnd.String())
+		p.Note = reason.Text(refusal.FollowsEnd.String())
 	case len(fires) == 0:
 		p.Note = reason.Text(v.Schedule.WhyOver(v.Job.Job, from))
 	case len(fires) < cmp.Or(n, previewFires):

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
@@ -41,7 +41,7 @@ func callOff(v *job.Version, s job.Skip) error {
 // takeBack has a fire run after all, unless another run was made in its place.
 func takeBack(v *job.Version, s job.Skip) error {
 	if was := v.SkipOf(s.FireTime); was != nil && was.RunID != "" {
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.FireRanEarly.With(s.FireTime.Format(time.RFC3339Nano), was.RunID))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.FireRanEarly.With(s.FireTime.Format(time.RFC3339Nano), was.RunID))
 	}
 	v.TakeBack(s.FireTime)
 	return nil
@@ -53,7 +53,7 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	fireTime = fireTime.UTC().Truncate(time.Millisecond)
 	if fireTime.Before(now.Add(skipAhead)) {
-		return nil, &job.InvalidError{Field: "fire_time", Reason: reason.FireAhead.With(fireTime.Format(time.RFC3339Nano), job.Duration(skipAhead))}
+		return nil, &job.InvalidError{Field: "fire_time", Reason: refusal.FireAhead.With(fireTime.Format(time.RFC3339Nano), job.Duration(skipAhead))}
 	}
 	var refused error
 	var before, after []job.Skip
@@ -64,7 +64,7 @@ func (c *Catalog) ChangeSkips(ctx context.Context, name job.Name, fireTime time.
 			refused = change(v, job.Skip{FireTime: fireTime, By: access.Author(ctx), At: now, Reason: why})
 		}
 		if refused == nil && len(v.Skips) > job.MaxSkips {
-			refused = fmt.Errorf("%w: %s", job.ErrConflict, reason.ManySkips.With(name, job.MaxSkips))
+			refused = fmt.Errorf("%w: %s", job.ErrConflict, refusal.ManySkips.With(name, job.MaxSkips))
 		}
 		if refused != nil {
 			*v = was

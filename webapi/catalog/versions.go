@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
@@ -57,5 +57,5 @@ func versionAmong(kept []*bus.JobEntry, name job.Name, version int) (int, error)
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: %s", job.ErrNotFound, reason.VersionNotKept.With(version, name))
+	return 0, fmt.Errorf("%w: %s", job.ErrNotFound, refusal.VersionNotKept.With(version, name))
 }

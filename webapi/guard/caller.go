@@ -9,7 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/auth"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -26,7 +26,7 @@ func (g *Guard) identify(c *fiber.Ctx) (*access.Caller, error) {
 		who, err := g.users.BySecret(c.UserContext(), strings.TrimSpace(secret))
 		by.Who = who
 		if errors.Is(err, auth.ErrUnauthenticated) {
-			err = problem.Explain(err, reason.BadToken.String())
+			err = problem.Explain(err, refusal.BadToken.String())
 		}
 		return by, err
 	}

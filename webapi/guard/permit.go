@@ -7,7 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/carillon-scheduler/carillon/auth"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -29,7 +29,7 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 			return c.Next()
 		}
 		if by.Who == nil {
-			return problem.Explain(auth.ErrUnauthenticated, reason.SignInFirst.String())
+			return problem.Explain(auth.ErrUnauthenticated, refusal.SignInFirst.String())
 		}
 		by.Wait = func(ctx context.Context) (access.Slot, error) { return g.slots.takeIdle(ctx, by.Who.User) }
 		if err := p.Allows(by.Who, func() (string, error) { return g.groupOf(c, p) }); err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -111,7 +111,7 @@ func (s *slots) takeIdle(ctx context.Context, user string) (*slot, error) {
 func (s *slots) takeResting(ctx context.Context, user string) (*slot, error) {
 	u := s.enter(user)
 	if u == nil {
-		return nil, problem.Explain(errBusy, reason.TooManyCostly.With(slotsOfUser+waitingOfUser))
+		return nil, problem.Explain(errBusy, refusal.TooManyCostly.With(slotsOfUser+waitingOfUser))
 	}
 	select {
 	case u.busy <- struct{}{}:
@@ -126,7 +126,7 @@ func (s *slots) takeResting(ctx context.Context, user string) (*slot, error) {
 // it is.
 func explainBusy(err error) error {
 	if err == errBusy { //nolint:errorlint // what is wrapped has its reason
-		return problem.Explain(errBusy, reason.CostlyBusy.String())
+		return problem.Explain(errBusy, refusal.CostlyBusy.String())
 	}
 	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
@@ -42,7 +43,7 @@ func (v *View) checkJob(ctx context.Context, j *job.Job, by executors) (warnings
 		return nil, err
 	}
 	if !manned(c.instances, c.group) {
-		warnings = append(warnings, api.FieldError{Field: "job", Reason: reason.Text(reason.GroupWaits.With(c.group))})
+		warnings = append(warnings, api.FieldError{Field: "job", Reason: reason.Text(refusal.GroupWaits.With(c.group))})
 	}
 	warned := map[reason.Text]bool{} // many steps may have the same handler
 	for field, task := range j.Tasks() {
@@ -140,7 +141,7 @@ func (c *check) task(ctx context.Context, field string, task *job.Task) ([]api.F
 	if len(names) == 0 {
 		names = []string{"none"}
 	}
-	return []api.FieldError{{Field: field + ".handler", Reason: reason.Text(reason.HandlerUnknown.With(task.Handler, c.group, strings.Join(names, ", ")))}}, nil
+	return []api.FieldError{{Field: field + ".handler", Reason: reason.Text(refusal.HandlerUnknown.With(task.Handler, c.group, strings.Join(names, ", ")))}}, nil
 }
 
 // kind warns of a task of a kind that none of the group's live instances does. A
@@ -162,7 +163,7 @@ func (c *check) kind(field string, task *job.Task) []api.FieldError {
 	if !alive {
 		return nil
 	}
-	return []api.FieldError{{Field: field, Reason: reason.Text(reason.KindUndone.With(c.group, task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")))}}
+	return []api.FieldError{{Field: field, Reason: reason.Text(refusal.KindUndone.With(c.group, task.Kind(), strings.Join(slices.Sorted(maps.Keys(kinds)), ", ")))}}
 }
 
 // params checks the parameters of a job, and of those of its steps whose parameters are known before a run, against

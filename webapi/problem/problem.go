@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // Conditional marks a conflict as a failed precondition if e had one, unless a server must be upgraded.
@@ -31,7 +32,7 @@ func StoreAway(err error) error {
 	if err == nil || errors.Is(err, job.ErrInvalid) || errors.Is(err, job.ErrNotFound) {
 		return err
 	}
-	return Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), reason.StoreSilent.String())
+	return Explain(fmt.Errorf("%w: %w", job.ErrUnavailable, err), refusal.StoreSilent.String())
 }
 
 // ErrPrecondition marks a conflict that the caller's If-Match or If-None-Match asked
@@ -119,13 +120,13 @@ func of(err error, requestID string) api.Problem {
 	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed:
 		p.Detail = WithoutKind(err.Error(), r.kind)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		p.Detail = reason.SignInOrAsk.String()
+		p.Detail = refusal.SignInOrAsk.String()
 	case http.StatusTooManyRequests:
 		p.Detail = err.Error()
 	case http.StatusServiceUnavailable:
-		p.Detail = reason.PartSilent.String()
+		p.Detail = refusal.PartSilent.String()
 	default:
-		p.Detail = reason.SeeLog.String()
+		p.Detail = refusal.SeeLog.String()
 	}
 	return p
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -28,7 +28,7 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 		return api.BackfillResult{}, err
 	}
 	if b.From.IsZero() {
-		return api.BackfillResult{}, &job.InvalidError{Field: "from", Reason: reason.IsMissing.String()}
+		return api.BackfillResult{}, &job.InvalidError{Field: "from", Reason: refusal.IsMissing.String()}
 	}
 	only := b.Only
 	if only == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -46,7 +46,7 @@ func (rs *Runs) CancelNamed(ctx context.Context, text string, r *api.CancelReque
 // MayCancel returns a job.ErrConflict if a run has ended.
 func MayCancel(run *runlog.Run) error {
 	if run.RunStatus().Final() {
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunEnded.With(run.RunID, run.Status))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.RunEnded.With(run.RunID, run.Status))
 	}
 	return nil
 }

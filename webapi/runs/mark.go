@@ -8,7 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -21,9 +21,9 @@ func MayMark(run *runlog.Run) error {
 	}
 	switch status := run.RunStatus(); {
 	case !status.Final():
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotEnded.With(run.RunID, status))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.RunNotEnded.With(run.RunID, status))
 	case !status.Marks():
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotMarkable.With(run.RunID, status))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.RunNotMarkable.With(run.RunID, status))
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func MayMark(run *runlog.Run) error {
 // workflow.
 func notOfStep(run *runlog.Run) error {
 	if run.Cause == job.CauseStep {
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunIsStep.With(run.RunID, run.Parent))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.RunIsStep.With(run.RunID, run.Parent))
 	}
 	return nil
 }

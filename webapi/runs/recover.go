@@ -7,7 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -23,10 +23,10 @@ func (rs *Runs) Recover(ctx context.Context, run, key string, request bus.Recove
 	}
 	of := &attempts[0]
 	if of.RunStatus().Final() {
-		return none, problem.Explain(job.ErrConflict, reason.RunEnded.With(of.RunID, of.Status))
+		return none, problem.Explain(job.ErrConflict, refusal.RunEnded.With(of.RunID, of.Status))
 	}
 	if !request.Nothing() && !access.Who(ctx).Access.Sees(rights.Params, of.Job.Group()) {
-		return none, problem.Explain(problem.ErrForbidden, reason.NeedsParams.With(of.Job.Group()))
+		return none, problem.Explain(problem.ErrForbidden, refusal.NeedsParams.With(of.Job.Group()))
 	}
 	if err := request.GivenParams.Validate(); err != nil {
 		return none, err

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
@@ -25,7 +25,7 @@ func MayRerun(run *runlog.Run) error {
 		return err
 	}
 	if status := run.RunStatus(); !status.Final() {
-		return fmt.Errorf("%w: %s", job.ErrConflict, reason.RunNotEndedCancel.With(run.RunID, status))
+		return fmt.Errorf("%w: %s", job.ErrConflict, refusal.RunNotEndedCancel.With(run.RunID, status))
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 		return none, err
 	}
 	if changes := len(wish.Params) > 0 || len(wish.SetParams) > 0; changes && !access.Who(ctx).Access.Sees(rights.Params, of.Job.Group()) {
-		return none, problem.Explain(problem.ErrForbidden, reason.NeedsParams.With(of.Job.Group()))
+		return none, problem.Explain(problem.ErrForbidden, refusal.NeedsParams.With(of.Job.Group()))
 	}
 	entry, err := rs.versionOf(ctx, of, wish.Version == api.RerunRequestVersionSame)
 	if err != nil {

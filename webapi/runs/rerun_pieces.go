@@ -9,7 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -20,7 +20,7 @@ import (
 func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.Pieces, error) {
 	of := &attempts[0]
 	if of.Total == 0 {
-		return nil, &job.InvalidError{Field: "pieces", Reason: reason.PiecesAll.String()}
+		return nil, &job.InvalidError{Field: "pieces", Reason: refusal.PiecesAll.String()}
 	}
 	given, err := rs.overrides(ctx, of)
 	if err != nil {
@@ -48,7 +48,7 @@ func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.P
 	}
 	p := &bus.Pieces{States: string(states)}
 	if !strings.Contains(p.States, string(bus.PieceWaiting)) {
-		return nil, fmt.Errorf("%w: %s", job.ErrConflict, reason.AllPiecesSucceeded.With(of.RunID))
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, refusal.AllPiecesSucceeded.With(of.RunID))
 	}
 	entry, err := rs.versionOf(ctx, of, true)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -67,7 +68,7 @@ func (rs *Runs) planSteps(ctx context.Context, of *runlog.Run, v *job.Version, w
 	ended := p.ended()
 	if failed {
 		if p.states = graph.WhatFailed(ended); !p.repeats() {
-			return nil, problem.Explain(job.ErrConflict, reason.AllStepsSucceeded.With(of.RunID))
+			return nil, problem.Explain(job.ErrConflict, refusal.AllStepsSucceeded.With(of.RunID))
 		}
 	} else {
 		p.states = graph.From(ended, p.from)
@@ -282,7 +283,7 @@ func (rs *Runs) take(ctx context.Context, p *stepRerun) (map[string]bus.TakenSte
 		taken[name] = t
 	}
 	if size > maxTakenResults {
-		return nil, problem.Explain(job.ErrConflict, reason.StepResultsTooLarge.With(size, maxTakenResults))
+		return nil, problem.Explain(job.ErrConflict, refusal.StepResultsTooLarge.With(size, maxTakenResults))
 	}
 	return taken, nil
 }
@@ -292,7 +293,7 @@ func resultOf(ctx context.Context, history logstore.Store, id job.RunID, step st
 	attempts, err := history.Run(ctx, id)
 	switch {
 	case errors.Is(err, job.ErrNotFound):
-		return nil, problem.Explain(job.ErrConflict, reason.StepResultGone.With(step))
+		return nil, problem.Explain(job.ErrConflict, refusal.StepResultGone.With(step))
 	case err != nil:
 		return nil, problem.StoreAway(err)
 	case len(attempts[0].Result) == 0:

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -35,7 +36,7 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 		request.Cause = job.CauseAPI
 	}
 	if len(request.Params) > 0 && !access.Who(ctx).Access.Sees(rights.Params, name.Group()) {
-		return none, problem.Explain(problem.ErrForbidden, reason.NeedsParams.With(name.Group()))
+		return none, problem.Explain(problem.ErrForbidden, refusal.NeedsParams.With(name.Group()))
 	}
 	if len(request.Params) > job.MaxParams {
 		return none, &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(len(request.Params), job.MaxParams)}
@@ -96,7 +97,7 @@ func (rs *Runs) repeated(ctx context.Context, wanted, id job.RunID) (known api.R
 	}
 	now, at := time.Now(), wanted.Time()
 	if at.After(now.Add(maxIDAhead)) {
-		return known, false, &job.InvalidError{Field: "run_id", Reason: reason.RunIDAhead.With(at)}
+		return known, false, &job.InvalidError{Field: "run_id", Reason: refusal.RunIDAhead.With(at)}
 	}
 	old := at.Before(now.Add(-maxIDAge))
 	known, found, err = rs.acceptedBefore(ctx, id)
@@ -106,7 +107,7 @@ func (rs *Runs) repeated(ctx context.Context, wanted, id job.RunID) (known api.R
 	case err != nil || found || !old:
 		return known, found, err
 	}
-	return known, false, &job.InvalidError{Field: "run_id", Reason: reason.RunIDOld.With(at)}
+	return known, false, &job.InvalidError{Field: "run_id", Reason: refusal.RunIDOld.With(at)}
 }
 
 // askTimeout is how long the owner of a shard may take to answer.
@@ -118,7 +119,7 @@ func (rs *Runs) ask(ctx context.Context, name job.Name, verb string, revision ui
 	err := rs.conn.Shards().AskOwner(ctx, name, verb, revision, request, reply, askTimeout)
 	if errors.Is(err, job.ErrUnavailable) {
 		shard := name.Shard(rs.conn.Cluster().Shards)
-		return problem.Explain(err, reason.ShardSilent.With(shard, name))
+		return problem.Explain(err, refusal.ShardSilent.With(shard, name))
 	}
 	return err
 }

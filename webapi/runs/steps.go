@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -30,14 +31,14 @@ func (rs *Runs) Steps(ctx context.Context, id string) (api.RunSteps, error) {
 	}
 	of := &attempts[0]
 	if of.Cause == job.CauseStep {
-		return api.RunSteps{}, problem.Explain(job.ErrNotFound, reason.RunIsStep.With(of.RunID, of.Parent))
+		return api.RunSteps{}, problem.Explain(job.ErrNotFound, refusal.RunIsStep.With(of.RunID, of.Parent))
 	}
 	entry, err := rs.pinned(ctx, of)
 	if err != nil {
 		return api.RunSteps{}, err
 	}
 	if len(entry.Steps) == 0 {
-		return api.RunSteps{}, problem.Explain(job.ErrNotFound, reason.RunHasNoSteps.With(entry.Version.Version, of.Job))
+		return api.RunSteps{}, problem.Explain(job.ErrNotFound, refusal.RunHasNoSteps.With(entry.Version.Version, of.Job))
 	}
 	rows, err := rs.stepRuns(ctx, of)
 	if err != nil {
@@ -120,7 +121,7 @@ func (rs *Runs) pinned(ctx context.Context, of *runlog.Run) (*bus.JobEntry, erro
 			return v, nil
 		}
 	}
-	return nil, problem.Explain(job.ErrNotFound, reason.VersionNotKept.With(of.Version, of.Job))
+	return nil, problem.Explain(job.ErrNotFound, refusal.VersionNotKept.With(of.Version, of.Job))
 }
 
 // stepRuns returns what the history has of the runs of steps of a workflow's run, by step. They have its fire time.

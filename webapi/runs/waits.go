@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -97,7 +98,7 @@ func (w *Waits) alive(ctx context.Context, run string) (*runlog.Run, error) {
 		return nil, err
 	}
 	if of.RunStatus().Final() {
-		return nil, problem.Explain(job.ErrConflict, reason.RunEnded.With(of.RunID, of.Status))
+		return nil, problem.Explain(job.ErrConflict, refusal.RunEnded.With(of.RunID, of.Status))
 	}
 	return of, nil
 }
@@ -134,10 +135,10 @@ func (w *Waits) approvalOf(ctx context.Context, of *runlog.Run, step string) (*j
 		switch {
 		case s.Name != step:
 		case s.Wait == nil || s.Wait.Approval == nil:
-			return nil, problem.Explain(job.ErrConflict, reason.StepIsNoApproval.With(step))
+			return nil, problem.Explain(job.ErrConflict, refusal.StepIsNoApproval.With(step))
 		default:
 			return s.Wait.Approval, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %s", job.ErrNotFound, reason.NoSuchStep.With(step))
+	return nil, fmt.Errorf("%w: %s", job.ErrNotFound, refusal.NoSuchStep.With(step))
 }

@@ -1,0 +1,103 @@
+// Package refusal has the sentences of the table of package reason with which servers refuse requests. Executors do not
+// link it, so that it makes no program larger that only does runs.
+package refusal
+
+import "github.com/carillon-scheduler/carillon/job/reason"
+
+// Why a request is refused.
+var (
+	RunEnded            = reason.Two{reason.Refuse("run_ended", "run {run_id:word} has ended already, as {status:state}")}
+	RunNotEnded         = reason.Two{reason.Refuse("run_not_ended", "run {run_id:word} has not ended: it is {status:state}")}
+	RunNotEndedCancel   = reason.Two{reason.Refuse("run_not_ended_cancel", "run {run_id:word} has not ended: it is {status:state}; cancel it first")}
+	RunNotMarkable      = reason.Two{reason.Refuse("run_not_markable", "run {run_id:word} has the status {status:state}; only failed, timed-out, cancelled, lost or missed runs can be marked")}
+	RunNotAlive         = reason.Two{reason.Refuse("run_not_alive", "run {run_id:word} of job {job:word} is not alive")}
+	RunHasNoSteps       = reason.Two{reason.Refuse("run_has_no_steps", "version {version:number} of job {job:word} has no steps")}
+	RunIsStep           = reason.Two{reason.Refuse("run_is_step", "run {run_id:word} is a step of run {workflow_run_id:word}")}
+	AllPiecesSucceeded  = reason.One{reason.Refuse("all_pieces_succeeded", "all pieces of run {run_id:word} have succeeded")}
+	AllStepsSucceeded   = reason.One{reason.Refuse("all_steps_succeeded", "all steps of run {run_id:word} succeeded or were skipped; rerun all of them, or from one of them")}
+	RunHasNotBegun      = reason.One{reason.Refuse("run_has_not_begun", "run {run_id:word} has not begun")}
+	RunIsEnding         = reason.One{reason.Refuse("run_is_ending", "run {run_id:word} is being ended; rerun it when it has ended")}
+	NoSuchStep          = reason.One{reason.Refuse("no_such_step", "the run has no step {step:word}")}
+	StepNotRecoverable  = reason.Two{reason.Refuse("step_not_recoverable", "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved")}
+	StepPassesNone      = reason.One{reason.Refuse("step_passes_none", "step {step:word} passes no parameters to the job that it calls: give all of them, not some")}
+	StepTakesNone       = reason.One{reason.Refuse("step_takes_none", "step {step:word} waits, and takes no parameters")}
+	StepsGivenTooLarge  = reason.Two{reason.Refuse("steps_given_too_large", "parameters of steps that are retried and have not begun have {bytes:number} bytes; at most {most:number} are kept: wait until they begin")}
+	StepDoesNotWait     = reason.Two{reason.Refuse("step_does_not_wait", "step {step:word} does not wait: it is {state:state}")}
+	StepWaitsOtherwise  = reason.One{reason.Refuse("step_waits_otherwise", "step {step:word} waits for something else")}
+	StepWaitsAnew       = reason.One{reason.Refuse("step_waits_anew", "step {step:word} has begun to wait anew")}
+	StepApprovedAlready = reason.Two{reason.Refuse("step_approved_already", "{by:word} has approved already, at {at:instant}")}
+	SignalCame          = reason.Three{reason.Refuse("signal_came", "{signal:word} has come already, at {at:instant}, from {by:word}")}
+	RunTakesNoSignal    = reason.Two{reason.Refuse("run_takes_no_signal", "run {run_id:word} does not wait for signal {signal:word}")}
+	NobodyTakesSignal   = reason.Two{reason.Refuse("nobody_takes_signal", "no run of {job:word} waits for signal {signal:word}")}
+	NobodyTakesKey      = reason.Three{reason.Refuse("nobody_takes_signal_key", "no run of {job:word} waits for signal {signal:word} with key {key:phrase}")}
+	StepFollowerRuns    = reason.Two{reason.Refuse("step_follower_runs", "{follower:word}, which follows {step:word}, is running: wait for it or cancel it")}
+	StepResultGone      = reason.One{reason.Refuse("step_result_gone", "the result of step {step:word} is not kept any more; rerun from that step")}
+	StepResultsTooLarge = reason.Two{reason.Refuse("step_results_too_large", "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on")}
+	ManySkips           = reason.Two{reason.Refuse("many_skips", "job {job:word} has {skips:number} skipped upcoming fires already, the most that a job can have")}
+	FireRanEarly        = reason.Two{reason.Refuse("fire_ran_early", "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice")}
+	NoSuchRun           = reason.None{reason.Refuse("no_such_run", "there is no such run")}
+	NoSuchIncident      = reason.None{reason.Refuse("no_such_incident", "there is no such incident")}
+	NotAtRevision       = reason.Two{reason.Refuse("not_at_revision", "{what:phrase} is not at revision {revision:number}")}
+	VersionNotKept      = reason.Two{reason.Refuse("version_not_kept", "version {version:number} of job {job:word} is not kept")}
+	VersionOfNewer      = reason.Three{reason.Refuse("version_of_newer", "version {version:number} of job {job:word} has format {format:number}, which this server cannot read: upgrade this server")}
+	UpgradeFirst        = reason.Three{reason.Refuse("upgrade_first", "job {job:word} needs format {format:number} of job definitions, which server {server:word} cannot read: upgrade all servers first")}
+	GroupHasJobs        = reason.Two{reason.Refuse("group_has_jobs", "is one too many: group {group:word} has {jobs|job|jobs}, and may have no more; delete some, or raise --group-jobs of the servers")}
+	GroupHasDocuments   = reason.Three{reason.Refuse("group_has_documents", "is too large: with it, the jobs of group {group:word} have {bytes:number} bytes together, and may have {most:number}; make some smaller, or raise --group-jobs-size of the servers")}
+	GroupHasScripts     = reason.Two{reason.Refuse("group_has_scripts", "is one too many: group {group:word} has {scripts:number} scripts, and may have no more; those that no version uses go after a day")}
+	GroupHasSecrets     = reason.Two{reason.Refuse("group_has_secrets", "is one too many: group {group:word} has {secrets:number} secrets, and may have no more; delete some")}
+	GroupKeepsOverrides = reason.Three{reason.Refuse("group_keeps_overrides", "cannot be kept: group {group:word} keeps overrides of {runs:number} runs with {mebibytes:number} MiB, and may keep 500,000 with 512 MiB; each is kept for 90 days; run the job with its own parameters")}
+	GroupHasCredentials = reason.Two{reason.Refuse("group_has_credentials", "{group:word} has {credentials:number} credentials, and may have no more; revoke some")}
+	UserHasTokens       = reason.Two{reason.Refuse("user_has_tokens", "is one too many: user {user:word} has {tokens:number} API tokens, and may have no more; revoke some")}
+	BackfillTwice       = reason.One{reason.Refuse("backfill_twice", "another backfill of job {job:word} will run all of these fires")}
+	BackfillOver        = reason.Two{reason.Refuse("backfill_over", "backfill {backfill:word} of job {job:word} has started all its runs, or was cancelled")}
+	InstanceStopping    = reason.One{reason.Refuse("instance_stopping", "instance {instance:word} is stopping, and can no longer be resumed")}
+	NeedsGrant          = reason.Two{reason.Refuse("needs_grant", "this needs the grant {grant:word} in group {group:word}")}
+	NeedsRoleIn         = reason.Two{reason.Refuse("needs_role_in", "this needs the role {role:word} in group {group:word}")}
+	NeedsRoleSomewhere  = reason.One{reason.Refuse("needs_role_somewhere", "this needs the role {role:word} in some executor group")}
+	GroupWaits          = reason.One{reason.Refuse("group_waits", "is in group {group:word}, which has no executor; its runs wait until one is started")}
+	HandlerUnknown      = reason.Three{reason.Refuse("handler_unknown", `"{handler:phrase}" is not a handler of any executor of group {group:word}, and runs wait until one has it; known: {handlers:phrase}`)}
+	KindUndone          = reason.Three{reason.Refuse("kind_undone", "no live executor of group {group:word} runs {kind:word} tasks, and runs wait until one does; kinds run there: {kinds:phrase}")}
+	NeedsRole           = reason.One{reason.Refuse("needs_role", "this needs the role {role:word} everywhere")}
+	NeedsGrantToChange  = reason.Three{reason.Refuse("needs_grant_to_change", "changing {field:word} needs the grant {grant:word} in group {group:word}")}
+	NeedsParams         = reason.One{reason.Refuse("needs_params", "setting params needs the grant params in group {group:word}")}
+	NeedsSQL            = reason.None{reason.Refuse("needs_sql", "this needs the grants sql, logs and params everywhere, because a query can read the history of all groups")}
+	NeedsAwaitedRole    = reason.Two{reason.Refuse("needs_awaited_role", "waiting for runs of {job:word} needs the role viewer in group {group:word}")}
+	NeedsFollowerRole   = reason.Two{reason.Refuse("needs_follower_role", "running {job:word} as a child or for a step needs the role operator in group {group:word}")}
+	StoreSilent         = reason.None{reason.Refuse("store_silent", "the log store does not answer")}
+	PartSilent          = reason.None{reason.Refuse("part_silent", "a part of the system does not answer; try again")}
+	JobsNotLoaded       = reason.None{reason.Refuse("jobs_not_loaded", "the jobs are not loaded yet")}
+	ShardSilent         = reason.Two{reason.Refuse("shard_silent", "the scheduler node that owns shard {shard:number}, where job {job:word} is, does not answer; it is not known whether the request took effect")}
+	AuditSilent         = reason.None{reason.Refuse("audit_silent", "nothing was changed: the audit log does not answer")}
+	SeeLog              = reason.None{reason.Refuse("see_log", "the server's log has the details under the request id")}
+	SignInFirst         = reason.None{reason.Refuse("sign_in_first", "sign in first, or send an API token")}
+	SignInOrAsk         = reason.None{reason.Refuse("sign_in_or_ask", "sign in, or ask an administrator")}
+	WrongPassword       = reason.None{reason.Refuse("wrong_password", "the user name or the password is wrong")}
+	BadToken            = reason.None{reason.Refuse("bad_token", "the API token is not valid: it is mistyped, has expired or was revoked, or its user was deleted or has not signed in at the OIDC provider for too long")}
+	ProviderSilent      = reason.None{reason.Refuse("provider_silent", "the OIDC provider does not answer")}
+	NotReached          = reason.None{reason.Refuse("not_reached", "the request timed out before this was started; try again")}
+	IsMissing           = reason.None{reason.Refuse("is_missing", "is missing")}
+	MustLieAhead        = reason.One{reason.Refuse("must_lie_ahead", "{until:instant} must be in the future")}
+	CalendarUnknown     = reason.One{reason.Refuse("calendar_unknown", "names calendar {calendar:word}, which does not exist")}
+	JobUnknown          = reason.One{reason.Refuse("job_unknown", "names job {job:word}, which does not exist, or which you may not see")}
+	GroupUnknown        = reason.One{reason.Refuse("group_unknown", "names group {group:word}, which does not exist, or which you may not see")}
+	RuleUnknown         = reason.One{reason.Refuse("rule_unknown", "names alert rule {alert:word}, which does not exist")}
+	ChildUnknown        = reason.One{reason.Refuse("child_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, it is not run")}
+	CalendarInUse       = reason.Two{reason.Refuse("calendar_in_use", "jobs name calendar {calendar:word}: {jobs:phrase}")}
+	CalendarInUseToo    = reason.Three{reason.Refuse("calendar_in_use_too", "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too")}
+	CalendarsExcludeAll = reason.None{reason.Refuse("calendars_exclude_all", "excludes every fire: the job never runs")}
+	CalendarsExcludeTo  = reason.One{reason.Refuse("calendars_exclude_until", "excludes every fire until {until:instant}")}
+	MustLieAfter        = reason.One{reason.Refuse("must_lie_after", "must be after {field:word}")}
+	CursorOfPage        = reason.None{reason.Refuse("cursor_of_page", "must be the value of next from the previous page")}
+	UntilForPause       = reason.None{reason.Refuse("until_for_pause", "is only for pausing")}
+	FireAhead           = reason.Two{reason.Refuse("fire_ahead", "{fire_time:instant} must be at least {ahead:duration} in the future")}
+	RunIDOld            = reason.One{reason.Refuse("run_id_old", "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before")}
+	RunIDAhead          = reason.One{reason.Refuse("run_id_ahead", "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from")}
+	KeyTwice            = reason.One{reason.Refuse("key_twice", "contradicts {field:word} of the body: give one of the two")}
+	TooManyCostly       = reason.One{reason.Refuse("too_many_costly", "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once")}
+	CostlyBusy          = reason.None{reason.Refuse("costly_busy", "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again")}
+	PiecesAll           = reason.None{reason.Refuse("pieces_all", "must be all for a run without pieces")}
+	TokenOnlySignals    = reason.None{reason.Refuse("token_only_signals", "this token can only send signals")}
+	ApprovalNotListed   = reason.One{reason.Refuse("approval_not_listed", "only {by:phrase} can approve or reject this step")}
+	ApprovalByRequester = reason.One{reason.Refuse("approval_by_requester", "{by:word} started the run, and must not approve or reject this step")}
+	StepIsNoApproval    = reason.One{reason.Refuse("step_is_no_approval", "step {step:word} is no approval")}
+)
