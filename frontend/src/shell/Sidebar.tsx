@@ -20,12 +20,14 @@ import {
   Settings,
   Stamp,
 } from "lucide-react";
+import { useEffect, useState } from "react";
 import { firingIncidents } from "@/api/alerts";
 import { approvalsQuery } from "@/api/approvals";
 import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { IconButton } from "@/components/Button";
+import { later } from "@/components/useLater";
 import { useT } from "@/i18n";
 import { useConnection } from "@/lib/connection";
 import { useFormat } from "@/lib/format";
@@ -87,6 +89,16 @@ function Item({ to, search, icon: Icon, text, n, tone, hint }: ItemProps) {
 /** The most runs in flight that the badge counts. */
 const counted = 200;
 
+/** Whether a page has had time to load: then the shell asks for what nobody misses for a moment, such as a badge. */
+function useLoaded(): boolean {
+  const [loaded, setLoaded] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLoaded(true), later);
+    return () => clearTimeout(timer);
+  }, []);
+  return loaded;
+}
+
 export function Sidebar({ open: isOpen }: { open: boolean }) {
   const t = useT();
   const f = useFormat();
@@ -97,7 +109,8 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const running = countOf(useQuery(latestRuns({ status: living }, counted, 3000)).data);
   const groups = useQuery(groupsQuery).data?.items;
   const open = countOf(useQuery(firingIncidents).data);
-  const mine = useQuery(approvalsQuery).data?.items.filter((a) => a.may).length ?? 0;
+  const mine =
+    useQuery({ ...approvalsQuery, enabled: useLoaded() }).data?.items.filter((a) => a.may).length ?? 0;
   const empty = groups?.filter((g) => g.state === "empty").length ?? 0;
   const instances = groups?.flatMap((g) => g.instances) ?? [];
   const lost = instances.filter((i) => i.state === "lost").length;
