@@ -2055,7 +2055,16 @@ type RunStep struct {
 
 	// Message Why it failed
 	Message reason.Text `json:"message,omitempty"`
-	Percent float64     `json:"percent,omitempty"`
+
+	// Met For runs that are waited for: how many of the fires have theirs. Absent if the caller may not see the job, or if finding out takes long
+	Met *int `json:"met,omitempty"`
+
+	// Missing What the others have instead, oldest first
+	Missing []reason.Text `json:"missing,omitempty"`
+
+	// Of How many fires are known to be owed
+	Of      *int    `json:"of,omitempty"`
+	Percent float64 `json:"percent,omitempty"`
 
 	// Pieces In how many pieces the step's run is done, which listPieces has. Absent if it is not, or that is not known yet
 	Pieces int `json:"pieces,omitempty"`

@@ -339,3 +339,32 @@ func TestStepsShowWhatTheyWaitForBeforeTheyDo(t *testing.T) {
 
 // problemOf returns an error of a kind with a text, as owners of shards answer.
 func problemOf(kind error, text string) error { return fmt.Errorf("%w: %s", kind, text) }
+
+func TestAStepSaysHowManyOfTheAwaitedRunsThereAre(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	hourly, _ := want[PutJobResult](g.world, 201, "PUT", "/api/v1/jobs/etl/hour", map[string]any{"job": "etl/hour", "schedule": map[string]any{"cron": "0 * * * * ?"}, "task": map[string]any{"shell": "true"}}, ann.headers()...)
+	first := hourly.Definition.EffectiveFrom.Truncate(time.Minute).Add(time.Minute)
+	want[PutJobResult](g.world, 201, "PUT", "/api/v1/jobs/deploy/day", map[string]any{"job": "deploy/day", "steps": []any{
+		map[string]any{"step": "hours", "wait": map[string]any{"runs": map[string]any{"job": "etl/hour", "last": 3}}},
+	}}, ann.headers()...)
+	for i, status := range []job.Status{job.StatusSucceeded, job.StatusFailed, job.StatusSucceeded} {
+		run := begun("etl/hour", first.Add(time.Duration(i)*time.Minute))
+		g.history(run, finished(started(run, "w"), status, 0, run.At.Add(time.Second)))
+	}
+	g.decide(first.Add(3 * time.Minute))
+	day := begun("deploy/day", first.Add(3*time.Minute))
+	g.history(day, waiting(day, "hours", &runlog.Wait{Kind: runlog.WaitRuns, Since: day.At, Runs: &runlog.AwaitedRuns{Job: "etl/hour", Last: 3, Skipped: job.SkippedBad}}))
+
+	path := "/api/v1/runs/" + string(day.RunID) + "/steps"
+	got, _ := want[RunSteps](g.world, 200, "GET", path, nil, ann.headers()...)
+	s := got.Steps[0]
+	if s.Met == nil || s.Of == nil || *s.Met != 2 || *s.Of != 3 || len(s.Missing) == 0 || !strings.Contains(string(s.Missing[0]), "is failed") {
+		t.Errorf("the step says %v of %v, and %q", s.Met, s.Of, s.Missing)
+	}
+	viewer := ann.person("viewer", rights.Access{Role: rights.Viewer, Group: "deploy"})
+	got, _ = want[RunSteps](g.world, 200, "GET", path, nil, viewer.headers()...)
+	if s := got.Steps[0]; s.Met != nil || len(s.Missing) > 0 {
+		t.Errorf("who may not see the awaited job is told %v of %v, and %q", s.Met, s.Of, s.Missing)
+	}
+}

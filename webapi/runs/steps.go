@@ -54,6 +54,9 @@ func (rs *Runs) Steps(ctx context.Context, id string) (api.RunSteps, error) {
 	if err := countPieces(ctx, rs.store, &list); err != nil {
 		return list, err
 	}
+	if err := WaitsOf(rs).markAwaited(ctx, of, list.Steps); err != nil {
+		return list, err
+	}
 	return list, markApprovals(ctx, rs.history, of, list.Steps)
 }
 

@@ -5335,6 +5335,12 @@ export interface components {
             detail?: string;
             /** @description For a wait: what it waits for. Before it begins, as far as the definition says it, with references and without `since` */
             wait?: components["schemas"]["RunWait"];
+            /** @description For runs that are waited for: how many of the fires have theirs. Absent if the caller may not see the job, or if finding out takes long */
+            met?: number;
+            /** @description How many fires are known to be owed */
+            of?: number;
+            /** @description What the others have instead, oldest first */
+            missing?: components["schemas"]["Reason"][];
             /** @description For an approval that is waited for: whether the caller can approve and reject the step */
             may?: boolean;
             /** @description Why the caller cannot */

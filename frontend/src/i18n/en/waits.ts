@@ -5,7 +5,6 @@ export interface RunsFound {
   job: string;
   met?: number;
   of?: number;
-  missing: string[];
 }
 
 export const waits = {
@@ -21,13 +20,8 @@ export const waits = {
   role: (role: string) => `role ${role}`,
   runs: (job: string) => `runs of ${job}`,
   runsMet: (met: number, of: number) => `${met} of ${of} runs`,
-  runsFound: ({ job, met, of, missing }: RunsFound) =>
-    [
-      met === undefined || of === undefined ? `runs of ${job}` : `runs of ${job}, ${met} of ${of} are there`,
-      missing.length > 0 && `missing ${missing.join(", ")}`,
-    ]
-      .filter(Boolean)
-      .join("; "),
+  runsFound: ({ job, met, of }: RunsFound) =>
+    met === undefined || of === undefined ? `runs of ${job}` : `runs of ${job}, ${met} of ${of} are there`,
   waitsFor: (what: string) => `Waits for ${what}`,
   waits: (until: string) => `Waits ${until}`,
   since: "Since",

@@ -15,13 +15,8 @@ export const waits: PageMessages["waits"] = {
   role: (role) => `${role}角色`,
   runs: (job) => `${job} 的运行`,
   runsMet: (met, of) => `运行 ${met}/${of}`,
-  runsFound: ({ job, met, of, missing }) =>
-    [
-      met === undefined || of === undefined ? `${job} 的运行` : `${job} 的运行，已有 ${met}/${of}`,
-      missing.length > 0 && `缺少 ${missing.join("、")}`,
-    ]
-      .filter(Boolean)
-      .join("；"),
+  runsFound: ({ job, met, of }) =>
+    met === undefined || of === undefined ? `${job} 的运行` : `${job} 的运行，已有 ${met}/${of}`,
   waitsFor: (what) => `等待${spaced(what).trimEnd()}`,
   waits: (until) => `等待${until}`,
   since: "开始于",

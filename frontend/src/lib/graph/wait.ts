@@ -2,15 +2,8 @@ import type { RunStep, RunWait, StepWait } from "@/api/schema.gen";
 import { formatDuration, parseDuration } from "@/lib/duration";
 import type { PageWords } from "@/lib/format";
 
-/** How many of the awaited runs there are, of so many, and what is wrong with the others. */
-export interface Found {
-  met?: number;
-  of?: number;
-  missing?: string[];
-}
-
 /** What a step waits for: as its run has it, or as far as the document says it. */
-export interface Awaited extends RunWait, Found {
+export interface Awaited extends RunWait, Pick<RunStep, "met" | "of"> {
   /** How long, as the document writes it. */
   lasts?: string;
   /** Until when, as the document writes it: it may have references. */
@@ -48,9 +41,9 @@ export function plannedWait(found: unknown): Awaited | undefined {
 }
 
 /** What a step of a run waits for. For how long, its definition says. */
-export function awaitedBy({ wait, met, of, missing, detail }: RunStep & Found): Awaited | undefined {
+export function awaitedBy({ wait, met, of, detail }: RunStep): Awaited | undefined {
   const [, field, text] = /^(for|until) (.*)$/.exec(detail ?? "") ?? [];
-  return wait && { ...wait, ...(field === "for" ? { lasts: text } : { until: text }), met, of, missing };
+  return wait && { ...wait, ...(field === "for" ? { lasts: text } : { until: text }), met, of };
 }
 
 /** How many approvals a step needs. */
@@ -100,13 +93,8 @@ export function waitInWords(wait: Awaited, now: number, words: PageWords): strin
     case "approval":
       return w.approvalBy(approvers(wait.by, words), wait.approvals?.length ?? 0, neededBy(wait));
     case "runs": {
-      const { met, of, missing = [], runs } = wait;
-      return w.runsFound({
-        job: runs?.job ?? "",
-        met,
-        of,
-        missing: missing.map((m) => missingRun(m, words)),
-      });
+      const { met, of, runs } = wait;
+      return w.runsFound({ job: runs?.job ?? "", met, of });
     }
   }
 }
@@ -115,14 +103,6 @@ export function waitInWords(wait: Awaited, now: number, words: PageWords): strin
 export function waitAsSentence(wait: Awaited, now: number, words: PageWords): string {
   const said = waitInWords(wait, now, words);
   return wait.kind === "time" ? words.t.waits.waits(said) : words.t.waits.waitsFor(said);
-}
-
-/** A run that is missing, such as "07:00 failed", with its status in the reader's language. */
-export function missingRun(text: string, { t }: Pick<PageWords, "t">): string {
-  const [, when, status = ""] = /^(.*) (\w+)$/.exec(text) ?? [];
-  const words: Partial<Record<string, string>> = t.status;
-  const word = words[status]?.toLowerCase();
-  return when && word ? `${when} ${word}` : text;
 }
 
 function lengthOf(lasts: string): string {

@@ -3,7 +3,6 @@ import { act } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunDetail, RunStep, RunWait } from "@/api/schema.gen";
 import { meKey } from "@/api/session";
-import type { Found } from "@/lib/graph/wait";
 import { at } from "@/test/factories";
 import { find, fire, type Rendered, render, type as typeIn } from "@/test/render";
 import { WaitPart } from "./WaitPart";
@@ -40,7 +39,7 @@ const detail = {
   changes: [],
 } as RunDetail;
 
-function show(step: Partial<RunStep & Found>, operates = true) {
+function show(step: Partial<RunStep>, operates = true) {
   const client = new QueryClient();
   client.setQueryData(meKey, { can: { see: ["*"], operate: operates ? ["deploy"] : [] } });
   const whole = { step: "ok", task: "wait", state: "queued", ...step } as RunStep;
@@ -125,9 +124,10 @@ it("who does not operate the group sends no signals", () => {
 
 it("lists the runs that are missing", () => {
   const runs = { job: "etl/hour", from: at(-86_400), to: at(0), need: "80%" };
-  const missing = ["07:00 failed", "13:00 running"];
+  const texts = ["the run of 07:00 is failed", "job etl/hour was deleted"];
+  const missing = texts.map((text) => ({ code: "", text, params: {} }));
   const { host } = show({ wait: { kind: "runs", since: at(0), runs }, met: 22, of: 24, missing });
   expect(host.querySelector(".note")?.textContent).toBe("Waits for runs of etl/hour, 22 of 24 are there");
-  expect([...host.querySelectorAll("li")].map((li) => li.textContent)).toEqual(missing);
+  expect([...host.querySelectorAll("li")].map((li) => li.textContent)).toEqual(texts);
   expect(host.textContent).toContain("80% of them");
 });

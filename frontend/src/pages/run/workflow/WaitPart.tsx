@@ -1,23 +1,16 @@
 import { RadioTower } from "lucide-react";
 import { useState } from "react";
-import type { RunDetail, RunStep, RunWait } from "@/api/schema.gen";
+import type { Reason, RunDetail, RunStep, RunWait } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { JobLink } from "@/components/JobName";
 import { Ago, Clock } from "@/components/Time";
 import { usePageWords } from "@/lib/format";
 import { stateOf } from "@/lib/graph/document";
 import { isAwaiting, isStepFinal } from "@/lib/graph/steps";
-import {
-  approvers,
-  awaitedBy,
-  missingRun,
-  momentOf,
-  neededBy,
-  waitAsSentence,
-  waitInWords,
-} from "@/lib/graph/wait";
+import { approvers, awaitedBy, momentOf, neededBy, waitAsSentence, waitInWords } from "@/lib/graph/wait";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 import { isLiving } from "@/lib/status";
 import { Decide } from "@/shell/Decide";
 import { useMay } from "@/shell/may";
@@ -40,9 +33,9 @@ export function WaitPart({ detail, step }: WaitPartProps) {
     <section className="steppart">
       <h2>{w.heading}</h2>
       {awaiting ? (
-        <p className="note info">{waitAsSentence({ ...wait, missing: [] }, now, words)}</p>
+        <p className="note info">{waitAsSentence(wait, now, words)}</p>
       ) : (
-        <p>{waitInWords({ ...wait, missing: [] }, now, words)}</p>
+        <p>{waitInWords(wait, now, words)}</p>
       )}
       <dl className="dl">
         {wait.since && (
@@ -62,7 +55,7 @@ export function WaitPart({ detail, step }: WaitPartProps) {
           </>
         )}
         {wait.kind === "approval" && <Approvers wait={wait} />}
-        {wait.runs && <Awaited runs={wait.runs} missing={wait.missing ?? []} />}
+        {wait.runs && <Awaited runs={wait.runs} missing={step.missing ?? []} />}
       </dl>
       {wait.kind === "approval" && awaiting && <Decide of={{ ...step, wait, run_id: detail.run_id }} />}
       {wait.signal && isLiving(detail.status) && !isStepFinal(step.state) && (
@@ -118,10 +111,11 @@ function Approvers({ wait }: { wait: RunWait }) {
   );
 }
 
-function Awaited({ runs, missing }: { runs: NonNullable<RunWait["runs"]>; missing: string[] }) {
+function Awaited({ runs, missing }: { runs: NonNullable<RunWait["runs"]>; missing: Reason[] }) {
   const words = usePageWords();
   const w = words.t.waits;
   const now = useNow();
+  const { say } = useSayer();
   const { job, from, to, last, need } = runs;
   return (
     <>
@@ -138,7 +132,7 @@ function Awaited({ runs, missing }: { runs: NonNullable<RunWait["runs"]>; missin
           <dd>
             <ul>
               {missing.map((m) => (
-                <li key={m}>{missingRun(m, words)}</li>
+                <li key={m.text}>{say(m)}</li>
               ))}
             </ul>
           </dd>
