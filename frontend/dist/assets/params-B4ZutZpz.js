@@ -1,1 +1,0 @@
-import{rr as e}from"./frame-7L2UZ7Bi.js";function t(t){if(t.trim()===``)return{json:void 0};try{return{json:e(t)}}catch{return}}export{t};
