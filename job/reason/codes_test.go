@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,9 +17,10 @@ var update = flag.Bool("update", false, "write the lists of codes anew")
 
 func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
 	for file, want := range map[string]string{
-		"../../frontend/src/i18n/en/reasons.gen.ts":  console("reasons", "Reason", "reasons", false),
-		"../../frontend/src/i18n/en/refusals.gen.ts": console("refusals", "Refusal", "refusals and of imports", true),
-		"../../docs/reference/reasons.md":            page(),
+		"../../frontend/src/i18n/en/reasons.gen.ts":        console("reasons", "Reason", "reasons", false),
+		"../../frontend/src/i18n/en/refusals.gen.ts":       console("refusals", "Refusal", "refusals and of imports", true),
+		"../../frontend/src/i18n/en/local-refusals.gen.ts": localRefusals(),
+		"../../docs/reference/reasons.md":                  page(),
 	} {
 		if *update {
 			if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
@@ -43,6 +45,25 @@ func console(name, kind, of string, refusals bool) string {
 		}
 	}
 	fmt.Fprintf(&b, "};\n\nexport type %sCode = keyof typeof %s;\n", kind, name)
+	return b.String()
+}
+
+// localised matches what the console writes in another way than the server, in English, too: numbers, instants,
+// durations, states, and the ids of runs.
+var localised = regexp.MustCompile(`:(?:number|instant|duration|state|status)\}|\||run_id:`)
+
+// localRefusals returns those refusals whose English text the console does not take from the server.
+func localRefusals() string {
+	var b strings.Builder
+	b.WriteString("// The table of package job/reason, as it writes it. Do not edit.\n\n")
+	b.WriteString("/** Those of the refusals whose values the console writes itself; of the others it shows the server's text. */\n")
+	b.WriteString("export const localRefusals = {\n")
+	for _, s := range reason.Sentences() {
+		if s.Refusal && localised.MatchString(s.Template) {
+			fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(s.Template))
+		}
+	}
+	b.WriteString("};\n")
 	return b.String()
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Reason, Run } from "@/api/schema.gen";
 import { loadPages } from "@/i18n";
 import { en } from "@/i18n/en";
-import { pages as enPages } from "@/i18n/en/pages";
+import { refusals } from "@/i18n/en/refusals.gen";
 import { zh } from "@/i18n/zh";
 import { pages as zhPages } from "@/i18n/zh/pages";
 import { makeFormat } from "./format";
@@ -32,7 +32,7 @@ const samples: Record<string, string> = {
 };
 
 describe("each reason", () => {
-  for (const [code, template] of Object.entries({ ...en.reasons, ...enPages.refusals })) {
+  for (const [code, template] of Object.entries({ ...en.reasons, ...refusals })) {
     const params = Object.fromEntries(
       slots(template)
         .map((s) => s.split(":"))

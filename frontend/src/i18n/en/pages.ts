@@ -13,11 +13,11 @@ import { importing } from "./importing";
 import { job } from "./job";
 import { joblist } from "./joblist";
 import { ledger } from "./ledger";
+import { localRefusals } from "./local-refusals.gen";
 import { logs } from "./logs";
 import { palette, shortcuts } from "./palette";
 import { plan } from "./plan";
 import { policies } from "./policies";
-import { refusals } from "./refusals.gen";
 import { reports } from "./reports";
 import { retention } from "./retention";
 import { run } from "./run";
@@ -51,7 +51,7 @@ export const pages = {
   plan,
   policies,
   remedy,
-  refusals,
+  refusals: localRefusals,
   reports,
   retention,
   run,
