@@ -20,7 +20,7 @@ func (j *graphJudge) waited(s *job.Step, e outcome.Step) outcome.Step {
 	switch w := r.Wait; {
 	case e.Status == job.StatusTimedOut:
 		why = expired(s.Wait, r)
-	case e.Status == job.StatusFailed && s.Wait.Approval == nil && r.By != "":
+	case s.Wait.Approval == nil && reason.Read(string(r.Reason)).Code == reason.StepRejected.Code:
 		why = reason.StepWaitRejected.With(r.By) // it was no approval
 	case e.Status != job.StatusSucceeded:
 	case w == nil:

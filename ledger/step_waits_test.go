@@ -47,6 +47,7 @@ func TestTheEndOfAWaitHasToFitWhatIsWaitedFor(t *testing.T) {
 		end    job.Status
 		minute int // when it ended
 		by     string
+		why    string // by a record
 		result string
 		want   string // but for its reason, if it ran
 	}{
@@ -70,7 +71,8 @@ func TestTheEndOfAWaitHasToFitWhatIsWaitedFor(t *testing.T) {
 			want: over(reason.StepWaitByRequester, "carl"),
 		},
 		"approval: rejected":           {of: ofApproval, began: approval(2), end: job.StatusFailed, minute: 2, by: "ann", want: "ran"},
-		"signal: rejected":             {of: job.Wait{Signal: "paid"}, began: &runlog.Wait{Kind: runlog.WaitSignal, Signal: "paid"}, end: job.StatusFailed, minute: 2, by: "ann", want: over(reason.StepWaitRejected, "ann")},
+		"signal: rejected":             {of: job.Wait{Signal: "paid"}, began: &runlog.Wait{Kind: runlog.WaitSignal, Signal: "paid"}, end: job.StatusFailed, minute: 2, by: "ann", why: reason.StepRejected.With("ann"), want: over(reason.StepWaitRejected, "ann")},
+		"signal: retried, and failed":  {of: job.Wait{Signal: "paid"}, end: job.StatusFailed, minute: 2, by: "ann", why: reason.StepParams.With("gone"), want: "ran " + reason.StepParams.With("gone")},
 		"approval: it expired":         {of: ofApproval, began: &runlog.Wait{Kind: runlog.WaitApproval, Min: 2, Expires: at(61)}, end: job.StatusTimedOut, minute: 61, want: "ran"},
 		"approval: it expired early":   {of: ofApproval, began: &runlog.Wait{Kind: runlog.WaitApproval, Min: 2, Expires: at(61)}, end: job.StatusTimedOut, minute: 60, want: over(reason.StepWaitEarly, at(61))},
 		"approval: its end was early":  {of: ofApproval, began: &runlog.Wait{Kind: runlog.WaitApproval, Min: 2, Expires: at(31)}, end: job.StatusTimedOut, minute: 31, want: over(reason.StepWaitEarly, at(61))},
@@ -103,7 +105,7 @@ func TestTheEndOfAWaitHasToFitWhatIsWaitedFor(t *testing.T) {
 				began.Since = since
 				w.stepped("a", job.StatusQueued, func(u *logstore.Update) { u.At, u.Wait = since, &began })
 			}
-			ended := func(u *logstore.Update) { u.At, u.By = at(c.minute), c.by }
+			ended := func(u *logstore.Update) { u.At, u.By, u.Reason = at(c.minute), c.by, c.why }
 			w.stepped("a", c.end, ended)
 			if c.result != "" {
 				w.stepped("a", c.end, ended, returned(c.result), func(u *logstore.Update) { u.FinishedAt, u.Result = at(c.minute), json.RawMessage(c.result) })
