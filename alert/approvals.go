@@ -26,7 +26,7 @@ type approval struct {
 	at     time.Time
 }
 
-// approvalsIn returns what a notice tells of approvals.
+// approvalsIn returns the approvals that a notice is about.
 func approvalsIn(r *journal.Record, stream string, seq uint64) (list []approval, err error) {
 	line := uint64(0)
 	err = r.Each(func(d journal.Decided) {

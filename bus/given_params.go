@@ -8,7 +8,7 @@ import (
 )
 
 // GivenParams are parameters that a step gets in one of its rounds in the place of its own: Params are all of
-// them, any JSON value, SetParams some fields of an object, of which null removes one. They are taken as they are:
+// them, any JSON value, SetParams some fields of an object; null removes a field. They are taken as they are:
 // no reference in them is replaced.
 type GivenParams struct {
 	Params    json.RawMessage            `json:"params,omitempty"`

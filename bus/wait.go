@@ -24,7 +24,7 @@ const (
 	WaitMet WaitAct = "met"
 )
 
-// WaitRequest tells the owner of a job's shard what a step of a workflow's run waits for.
+// WaitRequest brings the owner of a job's shard what a step waits for: a signal, a decision, or evidence of runs.
 type WaitRequest struct {
 	// ID is chosen by the asker, so that asking again has no second effect.
 	ID job.RunID `json:"id"`
@@ -43,7 +43,7 @@ type WaitRequest struct {
 	Note   string          `json:"note,omitempty"`
 	// At is when it was asked for.
 	At time.Time `json:"at,omitzero"`
-	// Since is that of the wait whose awaited runs are there: a later round of the step waits anew.
+	// Since identifies the wait of act met, so that evidence for one round of a step does not end the next.
 	Since time.Time `json:"since,omitzero"`
 }
 

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -32,22 +31,36 @@ func secretCommand(line string) func(ctx context.Context, name string) (string, 
 		cmd.Cancel = func() error { processgroup.Kill(cmd.Process); return nil }
 		cmd.WaitDelay = time.Second
 		cmd.Env = append(os.Environ(), secretName+"="+name)
-		var stdout, stderr bytes.Buffer
+		var stdout, stderr bounded
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
 		err := cmd.Run()
-		value := strings.TrimSuffix(stdout.String(), "\n")
+		value := strings.TrimSuffix(string(stdout.kept), "\n")
 		switch {
 		case ctx.Err() != nil:
 			return "", fmt.Errorf("the command for secret %q took longer than %s", name, secretPatience)
 		case err != nil:
-			return "", fmt.Errorf("the command for secret %q failed: %w: %s", name, err, lastLine(stderr.String()))
+			return "", fmt.Errorf("the command for secret %q failed: %w: %s", name, err, lastLine(string(stderr.kept)))
 		case value == "":
 			return "", fmt.Errorf("the command for secret %q printed nothing", name)
-		case len(value) > maxSecret:
-			return "", fmt.Errorf("the command for secret %q printed %d bytes; at most %d are allowed", name, len(value), maxSecret)
+		case stdout.cut:
+			return "", fmt.Errorf("the command for secret %q printed more than %d bytes", name, maxSecret)
 		}
 		return value, nil
 	}
+}
+
+// bounded keeps the first maxSecret bytes that are written to it.
+type bounded struct {
+	kept []byte
+	cut  bool // there were more
+}
+
+// Write implements [io.Writer].
+func (b *bounded) Write(p []byte) (int, error) {
+	n := min(len(p), maxSecret-len(b.kept))
+	b.kept = append(b.kept, p[:n]...)
+	b.cut = b.cut || n < len(p)
+	return len(p), nil
 }
 
 // lastLine returns the last line of a text that is not empty, cut to what a message has room for.
