@@ -2,18 +2,14 @@ package powerjob
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/carillon-scheduler/carillon/internal/condition"
+	"github.com/carillon-scheduler/carillon/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files with what is imported now")
 
 // outline tells what became of an entry.
 func outline(t *testing.T, e *Entry) string {
@@ -63,19 +59,7 @@ func TestAnExportOfPowerJobIsImported(t *testing.T) {
 	for i := range entries {
 		b.WriteString(outline(t, &entries[i]))
 	}
-	const golden = "testdata/export.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Error(d)
-	}
+	golden.Text(t, "testdata/export.golden", b.String())
 }
 
 func TestScriptsThatCompareValuesBecomeConditions(t *testing.T) {

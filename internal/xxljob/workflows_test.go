@@ -2,16 +2,15 @@ package xxljob
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files with what is imported now")
+	"github.com/carillon-scheduler/carillon/internal/golden"
+)
 
 // outline tells of an entry what workflows change in it.
 func outline(e *Entry) string {
@@ -50,19 +49,7 @@ func TestChainsOfChildrenBecomeWorkflows(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	const golden = "testdata/chains.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), b.String()); d != "" {
-		t.Error(d)
-	}
+	golden.Text(t, "testdata/chains.golden", b.String())
 }
 
 // chain is a dump of as many jobs, of which each follows the one before; the first has a schedule.

@@ -2,9 +2,6 @@ package database
 
 import (
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,10 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-scheduler/carillon/internal/golden"
 	"github.com/carillon-scheduler/carillon/job"
 )
-
-var update = flag.Bool("update", false, "write what the tests get into the golden files")
 
 // The statements for clusters cannot run in these tests, so people read them. Those of the
 // other layouts differ from these by what the test takes away.
@@ -28,21 +24,9 @@ func TestSchemaIsTheGoldenFile(t *testing.T) {
 		}
 		return strings.Join(all, ";\n\n") + ";\n"
 	}
-	got := render(Layout{Database: "carillon", Cluster: "main", Sharded: true, TextIndex: true})
-	path := filepath.Join("testdata", "schema.sql")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sharded, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(sharded), got); diff != "" {
-		t.Errorf("the schema differs; run the test with -update if it should (-want +got):\n%s", diff)
-	}
-	replicated := strings.ReplaceAll(string(sharded), "_local", "")
+	sharded := render(Layout{Database: "carillon", Cluster: "main", Sharded: true, TextIndex: true})
+	golden.Text(t, "testdata/schema.sql", sharded)
+	replicated := strings.ReplaceAll(sharded, "_local", "")
 	replicated = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS \w+ ON CLUSTER main AS \w+\nENGINE = Distributed\(.*\);\n\n`).ReplaceAllString(replicated, "")
 	if diff := cmp.Diff(replicated, render(Layout{Database: "carillon", Cluster: "main", TextIndex: true})); diff != "" {
 		t.Errorf("the schema of replicas differs (-want +got):\n%s", diff)

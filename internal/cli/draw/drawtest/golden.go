@@ -1,22 +1,17 @@
 package drawtest
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/internal/golden"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
-
-var update = flag.Bool("update", false, "write testdata/*.golden anew")
 
 // Golden compares what fill makes with testdata/name.golden.
 func Golden(t *testing.T, name string, fill func(*draw.Table)) {
@@ -43,19 +38,7 @@ func table(t *testing.T, name string, tab draw.Table, fill func(*draw.Table)) {
 // Text compares a text with testdata/name.golden.
 func Text(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	golden.Text(t, filepath.Join("testdata", name+".golden"), got)
 }
 
 // At returns an instant of the day on which all examples are, as in "03:00:00.012".
