@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/internal/condition"
-	"github.com/carillon-scheduler/carillon/internal/golden"
+	"github.com/carillon-scheduler/carillon/internal/goldentest"
 )
 
 // outline tells what became of an entry.
@@ -59,7 +59,7 @@ func TestAnExportOfPowerJobIsImported(t *testing.T) {
 	for i := range entries {
 		b.WriteString(outline(t, &entries[i]))
 	}
-	golden.Text(t, "testdata/export.golden", b.String())
+	goldentest.Text(t, "testdata/export.golden", b.String())
 }
 
 func TestScriptsThatCompareValuesBecomeConditions(t *testing.T) {

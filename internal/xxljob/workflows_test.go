@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-scheduler/carillon/internal/golden"
+	"github.com/carillon-scheduler/carillon/internal/goldentest"
 )
 
 // outline tells of an entry what workflows change in it.
@@ -49,7 +49,7 @@ func TestChainsOfChildrenBecomeWorkflows(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	golden.Text(t, "testdata/chains.golden", b.String())
+	goldentest.Text(t, "testdata/chains.golden", b.String())
 }
 
 // chain is a dump of as many jobs, of which each follows the one before; the first has a schedule.

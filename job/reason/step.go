@@ -51,6 +51,7 @@ var (
 	StepRejected       = One{define("step_rejected", "rejected by {by:word}")}
 	StepRunsMet        = None{define("step_runs_met", "the runs for which it waited are there")}
 	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
+	WorkflowUnknown    = None{define("workflow_unknown", "nothing is known any more of how far its steps had come")}
 	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}
 	WorkflowResult     = One{define("workflow_result", "its result cannot be computed: {why:free}")}
 	StepsFailed        = Three{define("steps_failed", "{bad:number} of {total|step|steps} ended badly: {steps:phrase}")}

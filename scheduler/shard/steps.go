@@ -286,6 +286,10 @@ func (st *steps) stopAfter(b *builder, a *watchedRun, i int) bool {
 func (st *steps) wake(b *builder, a *watchedRun, deleted bool, room int, rs *runs) bool {
 	p, now := a.steps, b.now.UnixMilli()
 	switch {
+	case p.item == nil && !p.changed: // somebody has deleted it from the stream
+		b.record.addRun(a.job, a.attempt, job.StatusLost, reason.WorkflowUnknown.String())
+		st.end(b, a, job.StatusLost, nil, now)
+		return true
 	case deleted && !p.ending.Force:
 		p.ending.Force = true // finally steps, too, need a job
 		st.callOffWaiting(b, a, reason.WorkflowDeleted.String())

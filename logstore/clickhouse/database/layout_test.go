@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/carillon-scheduler/carillon/internal/golden"
+	"github.com/carillon-scheduler/carillon/internal/goldentest"
 	"github.com/carillon-scheduler/carillon/job"
 )
 
@@ -25,7 +25,7 @@ func TestSchemaIsTheGoldenFile(t *testing.T) {
 		return strings.Join(all, ";\n\n") + ";\n"
 	}
 	sharded := render(Layout{Database: "carillon", Cluster: "main", Sharded: true, TextIndex: true})
-	golden.Text(t, "testdata/schema.sql", sharded)
+	goldentest.Text(t, "testdata/schema.sql", sharded)
 	replicated := strings.ReplaceAll(sharded, "_local", "")
 	replicated = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS \w+ ON CLUSTER main AS \w+\nENGINE = Distributed\(.*\);\n\n`).ReplaceAllString(replicated, "")
 	if diff := cmp.Diff(replicated, render(Layout{Database: "carillon", Cluster: "main", TextIndex: true})); diff != "" {

@@ -247,6 +247,7 @@ export const reasons = {
   step_rejected: "rejected by {by:word}",
   step_runs_met: "the runs for which it waited are there",
   workflow_deleted: "the job was deleted before the step began",
+  workflow_unknown: "nothing is known any more of how far its steps had come",
   workflow_timed_out: "the run took longer than {limit:duration}",
   workflow_result: "its result cannot be computed: {why:free}",
   steps_failed: "{bad:number} of {total|step|steps} ended badly: {steps:phrase}",

@@ -248,6 +248,7 @@ export const reasons: Record<ReasonCode, string> = {
   step_rejected: "由 {by:word} 驳回",
   step_runs_met: "所等待的运行均已具备",
   workflow_deleted: "步骤开始前任务已被删除",
+  workflow_unknown: "其步骤的进展情况已无从得知",
   workflow_timed_out: "运行时间超过 {limit:duration}",
   workflow_result: "无法计算返回结果：{why:free}",
   steps_failed: "{total:number} 个步骤中 {bad:number} 个未正常结束：{steps:phrase}",

@@ -8,7 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
-	"github.com/carillon-scheduler/carillon/internal/golden"
+	"github.com/carillon-scheduler/carillon/internal/goldentest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
@@ -38,7 +38,7 @@ func table(t *testing.T, name string, tab draw.Table, fill func(*draw.Table)) {
 // Text compares a text with testdata/name.golden.
 func Text(t *testing.T, name, got string) {
 	t.Helper()
-	golden.Text(t, filepath.Join("testdata", name+".golden"), got)
+	goldentest.Text(t, filepath.Join("testdata", name+".golden"), got)
 }
 
 // At returns an instant of the day on which all examples are, as in "03:00:00.012".

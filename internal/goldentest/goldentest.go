@@ -1,5 +1,5 @@
-// Package golden compares what tests make with files. With the flag -update, a test rewrites its files.
-package golden
+// Package goldentest compares what tests make with files. With the flag -update, a test rewrites its files.
+package goldentest
 
 import (
 	"flag"
