@@ -23,6 +23,7 @@ type audit struct {
 	*load
 	owed    map[job.Name][]time.Time
 	wishes  *wishes
+	desk    *desk
 	runs    []client.Run
 	journal map[job.RunID][]int // the deliveries that ran, by run
 }

@@ -32,7 +32,7 @@ const saving = 8 * time.Second
 // made up for afterwards, and hours of faults must not leave more than that takes.
 func jobsFor(d time.Duration) int {
 	if d > manyMinutes {
-		return 60 // all kinds, once at least
+		return 70 // all kinds, once at least
 	}
 	return 200
 }
@@ -67,7 +67,8 @@ func surviveChaos(t *testing.T, replicas, partitions int, history *chserver.Serv
 		t.Fatal(err)
 	}
 	l.save(t, c.api)
-	x.edit, x.wish, x.twin = func(ctx context.Context, r *rand.Rand) error { return l.edit(ctx, c.api, r) }, w.ask, twice.step
+	desk := newDesk(l, c.api)
+	x.edit, x.wish, x.twin, x.answer = func(ctx context.Context, r *rand.Rand) error { return l.edit(ctx, c.api, r) }, w.ask, twice.step, desk.answer
 	ctx, heal := context.WithTimeout(t.Context(), d)
 	defer heal()
 	x.run(ctx)
@@ -83,13 +84,14 @@ func surviveChaos(t *testing.T, replicas, partitions int, history *chserver.Serv
 			return err
 		})
 	}
-	a := &audit{load: l, owed: l.fires(), wishes: w}
+	a := &audit{load: l, owed: l.fires(), wishes: w, desk: desk}
 	a.runs = a.drained(t, c)
 	t.Logf("all ended %s after the last fault", time.Since(healed).Round(100*time.Millisecond))
 	a.journal = readJournal(t, c.journal)
 	a.checkLedger(t, c, begun)
 	a.check(t)
 	a.checkSteps(t, c.api)
+	desk.check(t, a.runs)
 	a.checkLogs(t, c.api, 50)
 	if history != nil {
 		a.checkRows(t, history)
@@ -120,7 +122,7 @@ func complete(ctx context.Context, api *client.API) error {
 	return nil
 }
 
-// drained waits until all runs are final, there are as many as fires, children and
+// drained answers what runs wait for, and waits until all are final, there are as many as fires, children and
 // promises are owed, and the history itself has them all, or nothing more happens, and
 // returns them. While the log store is away, or behind, another answers for it.
 func (a *audit) drained(t *testing.T, c *system) []client.Run {
@@ -139,6 +141,9 @@ func (a *audit) drained(t *testing.T, c *system) []client.Run {
 	}
 	var runs []client.Run
 	look := func() error {
+		if err := a.desk.rest(t.Context()); err != nil {
+			return err
+		}
 		if err := complete(t.Context(), c.api); err != nil {
 			return err
 		}

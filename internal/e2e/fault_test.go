@@ -30,9 +30,9 @@ type chaos struct {
 	storeAway time.Duration
 	// history is the ClickHouse that has the history; nil when it is a file.
 	history *chserver.Server
-	// edit changes a job, wish asks for a run, and twin has a trigger handed out twice,
-	// while everything may be down.
-	edit, wish, twin func(context.Context, *rand.Rand) error
+	// edit changes a job, wish asks for a run, twin has a trigger handed out twice, and answer
+	// answers what steps wait for, while everything may be down.
+	edit, wish, twin, answer func(context.Context, *rand.Rand) error
 	// routes is held by whoever needs all NATS servers to reach each other, or keeps them
 	// from it.
 	routes sync.Mutex
@@ -58,6 +58,7 @@ func (x *chaos) run(ctx context.Context) {
 	lanes.Go(func() { x.edits = often(ctx, x.random(4), 500*time.Millisecond, 2*time.Second, x.edit) })
 	lanes.Go(func() { often(ctx, x.random(5), 200*time.Millisecond, time.Second, x.wish) })
 	lanes.Go(func() { often(ctx, x.random(6), 100*time.Millisecond, time.Second, x.twin) })
+	lanes.Go(func() { often(ctx, x.random(10), 100*time.Millisecond, time.Second, x.answer) })
 	lanes.Wait()
 }
 

@@ -23,6 +23,9 @@ type kind struct {
 	once             bool // none of its runs may happen twice
 	// steps are how the steps of its runs end, if it is a workflow.
 	steps map[string]client.Status
+	// writes are how often steps write at the least; 0 is never. A step that is not there writes once, or never if
+	// it is skipped.
+	writes map[string]int
 	// after returns the jobs whose runs follow its runs, and theirs.
 	after func(job.Name) []job.Job
 }
@@ -30,7 +33,7 @@ type kind struct {
 const write = `echo "$CARILLON_RUN_ID $CARILLON_DELIVERY" >> "$JOURNAL"`
 
 // plain are half of the jobs, by the last digit of their numbers; the others are of the
-// kinds of mixed and workflows, in turn.
+// kinds of mixed, workflows and waiting, in turn.
 var plain = map[int]kind{
 	0:      {name: "plain"},
 	1:      {name: "printing", make: func(j *job.Job) { j.Task.Shell += `; echo "I am $CARILLON_RUN_ID"` }},
@@ -103,7 +106,7 @@ var mixed = []kind{
 func kindOf(i int) kind {
 	k, ok := plain[i%10]
 	if !ok {
-		all := slices.Concat(mixed, workflows)
+		all := slices.Concat(mixed, workflows, waiting)
 		k = all[(i/10*4+i%10-6)%len(all)]
 	}
 	return k
@@ -112,6 +115,17 @@ func kindOf(i int) kind {
 // mayEnd reports whether a run of the kind may have a status in the end.
 func (k *kind) mayEnd(s client.Status) bool {
 	return slices.Contains(k.ends, s) || len(k.ends) == 0 && s == job.StatusSucceeded
+}
+
+// leastOf returns how often a step writes at the least, 0 if it never does.
+func (k *kind) leastOf(step string) int {
+	if n, ok := k.writes[step]; ok {
+		return n
+	}
+	if k.steps[step] == job.StatusSkipped {
+		return 0
+	}
+	return 1
 }
 
 // follower returns the document of a job that runs after others of a family.

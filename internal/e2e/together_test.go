@@ -98,7 +98,7 @@ func TestTogetherExecutorsInAllLanguagesDoEachRun(t *testing.T) {
 		t.Logf("the last of it %s after the last fire", -left)
 	}
 
-	a := &audit{load: l, owed: l.fires(), wishes: newWishes(l, c.api)}
+	a := &audit{load: l, owed: l.fires(), wishes: newWishes(l, c.api), desk: newDesk(l, c.api)}
 	a.runs = a.drained(t, c)
 	a.journal = readJournal(t, c.journal)
 	a.checkLedger(t, c, begun)
