@@ -43,6 +43,12 @@ const shards = 2
 
 func onPatrol(t *testing.T, f func(b *beat)) {
 	t.Helper()
+	onPatrolOf(t, shards, f)
+}
+
+// onPatrolOf is onPatrol in a cluster of so many shards.
+func onPatrolOf(t *testing.T, shards int, f func(b *beat)) {
+	t.Helper()
 	bustest.Run(t, noon, func(t *testing.T) {
 		b := &beat{T: t, broker: bustest.NewBroker(t), metrics: prometheus.NewRegistry()}
 		b.conn = clustertest.Setup(t, b.broker, "test", shards)

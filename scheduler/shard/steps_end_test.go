@@ -2,13 +2,11 @@ package shard
 
 import (
 	"encoding/json"
-	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestFailurePolicies(t *testing.T) {
@@ -186,17 +184,5 @@ func TestAWorkflowWithNothingToDoIsSkipped(t *testing.T) {
 	f.fire(func(v *job.Version) { v.Params = json.RawMessage(`{"x":2}`) })
 	f.wantSaid(`a skipped: its condition is false: params.x == 1`, `b skipped: it runs on success of step a, which ended as skipped`,
 		`run skipped: none of 2 steps had anything to do`)
-	f.wantOver()
-}
-
-func TestAWorkflowWhoseStepsItemIsGoneIsLost(t *testing.T) {
-	f := newFlow(t, after("a"), after("b", "a"))
-	f.fire()
-	maps.DeleteFunc(f.trig.deferred, func(_ uint64, d *journal.Deferred) bool { return d.Kind == journal.DeferredSteps })
-	f.succeed()
-	f.wantSaid(`run lost: nothing is known any more of how far its steps had come`)
-	f.ends("a", job.StatusSucceeded, ``)
-	f.wantOut()
-	f.wantSaid()
 	f.wantOver()
 }
