@@ -111,9 +111,9 @@ type Store interface {
 	// Waiting returns the runs that are pending, by executor group. Groups without one are
 	// absent. It costs a look at each of them, however many others there are.
 	Waiting(ctx context.Context) (map[string]Waiting, error)
-	// OpenWaits returns the steps that wait for something of the kind, the oldest fire first, at most limit of them.
-	// They are queued, and have a Wait. It costs a look at those that wait, however many others there are.
-	OpenWaits(ctx context.Context, kind runlog.WaitKind, limit int) ([]runlog.Run, error)
+	// OpenWaits returns the steps that wait as the filter says, the oldest fire first. They are queued, and have a Wait.
+	// It costs a look at all that wait, however many other runs there are.
+	OpenWaits(ctx context.Context, filter WaitFilter) ([]runlog.Run, error)
 	// Usage returns how busy the executors of a group were, in equal parts of a range. What
 	// waits or runs still does so at its end. It looks at runs that fired in the range or in
 	// the day before, at older ones that are alive, and at those of backfills that were

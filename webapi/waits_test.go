@@ -322,6 +322,25 @@ func TestApprovalsListWhatWaits(t *testing.T) {
 	}
 }
 
+func TestApprovalsOfAnotherGroupHideNone(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	bob := ann.person("bob", rights.Access{Role: rights.Operator, Group: "deploy"})
+	wait := runlog.Wait{Kind: runlog.WaitApproval, Since: noon, By: []string{"role:operator"}, Min: 1}
+	var updates []logstore.Update
+	for n := range 1001 {
+		updates = append(updates, waiting(begun("payroll/pay", noon.Add(time.Duration(n)*time.Second)), "ok", &wait))
+	}
+	mine := begun("deploy/release", noon.Add(24*time.Hour))
+	g.history(append(updates, mine, waiting(mine, "ok", &wait))...)
+	for _, b := range []*browser{bob, ann} {
+		list, _ := want[ApprovalList](g.world, 200, "GET", "/api/v1/approvals", nil, b.headers()...)
+		if n := len(list.Items); n == 0 || n > 1000 || list.Items[n-1].RunID != mine.RunID {
+			t.Errorf("%d approvals are listed, without that of %s", n, mine.RunID)
+		}
+	}
+}
+
 func TestStepsShowWhatTheyWaitForBeforeTheyDo(t *testing.T) {
 	w := newWorld(t)
 	want[PutJobResult](w, 201, "PUT", "/api/v1/jobs/deploy/release", release(map[string]any{"min": 2}))

@@ -56,6 +56,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"a step ends as the scheduler says", failedStep},
 		{"what a step waits for is kept, with the approvals", waitingStep},
 		{"steps that wait are found by the kind of what they wait for", openWaits},
+		{"groups share a limit on steps that wait", openWaitsOfGroups},
 		{"reports are by what is asked, and in order", reportOrders},
 		{"reports have the days of any zone", reportDays},
 		{"failures are grouped by what their messages have in common", failures},

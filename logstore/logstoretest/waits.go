@@ -67,7 +67,7 @@ func openWaits(t *testing.T, s logstore.Store) {
 	wantWaits(t, s, runlog.WaitSignal, 10, at(4).id())
 	wantWaits(t, s, runlog.WaitTime, 10, at(1).id())
 	wantWaits(t, s, runlog.WaitApproval, 10)
-	found, err := s.OpenWaits(t.Context(), runlog.WaitRuns, 1)
+	found, err := s.OpenWaits(t.Context(), logstore.WaitFilter{Kind: runlog.WaitRuns, Limit: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +78,49 @@ func openWaits(t *testing.T, s logstore.Store) {
 	}
 }
 
+// openWaitsOfGroups shows that a group in which many steps wait hides none of another one, and that groups share a limit.
+func openWaitsOfGroups(t *testing.T, s logstore.Store) {
+	of := func(group string, n int) run { return newRun().of(job.Name(group + "/report")).at(epoch.Add(ms(n))) }
+	var updates []logstore.Update
+	for n := range 9 {
+		updates = append(updates, waits(of("many", n), runlog.WaitApproval, ms(20), runlog.Wait{}))
+	}
+	updates = append(updates, waits(of("few", 10), runlog.WaitApproval, ms(20), runlog.Wait{}), waits(of("few", 11), runlog.WaitApproval, ms(20), runlog.Wait{}),
+		waits(of("one", 12), runlog.WaitApproval, ms(20), runlog.Wait{}), waits(of("other", 1), runlog.WaitSignal, ms(20), runlog.Wait{Signal: "paid"}))
+	write(t, s, updates...)
+	for _, c := range []struct {
+		limit  int
+		groups []string
+		want   []run
+	}{
+		{5, nil, []run{of("many", 0), of("many", 1), of("few", 10), of("few", 11), of("one", 12)}},
+		{3, nil, []run{of("many", 0), of("few", 10), of("one", 12)}},
+		{2, nil, []run{of("many", 0), of("few", 10)}},
+		{6, nil, []run{of("many", 0), of("many", 1), of("many", 2), of("few", 10), of("few", 11), of("one", 12)}},
+		{2, []string{"few", "one"}, []run{of("few", 10), of("one", 12)}},
+		{9, []string{"few", "none"}, []run{of("few", 10), of("few", 11)}},
+		{9, []string{}, nil},
+	} {
+		var want []job.RunID
+		for _, r := range c.want {
+			want = append(want, r.id())
+		}
+		wantWaitsOf(t, s, logstore.WaitFilter{Kind: runlog.WaitApproval, Groups: c.groups, Limit: c.limit}, want...)
+	}
+	over := of("few", 10).record(job.StatusTimedOut, time.Second, "nobody came")
+	over.Cause, over.Parent, over.Step = job.CauseStep, newRun().id(), "ok"
+	write(t, s, over)
+	wantWaitsOf(t, s, logstore.WaitFilter{Kind: runlog.WaitApproval, Groups: []string{"few"}, Limit: 1}, of("few", 11).id())
+}
+
 func wantWaits(t *testing.T, s logstore.Store, kind runlog.WaitKind, limit int, want ...job.RunID) {
 	t.Helper()
-	found, err := s.OpenWaits(t.Context(), kind, limit)
+	wantWaitsOf(t, s, logstore.WaitFilter{Kind: kind, Limit: limit}, want...)
+}
+
+func wantWaitsOf(t *testing.T, s logstore.Store, f logstore.WaitFilter, want ...job.RunID) {
+	t.Helper()
+	found, err := s.OpenWaits(t.Context(), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +129,6 @@ func wantWaits(t *testing.T, s logstore.Store, kind runlog.WaitKind, limit int, 
 		got = append(got, r.RunID)
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("open waits for %s (-want +got):\n%s", kind, diff)
+		t.Errorf("open waits of %+v (-want +got):\n%s", f, diff)
 	}
 }

@@ -73,7 +73,7 @@ CREATE INDEX runs_backfilled ON runs (committed_at) WHERE cause = 3;
 CREATE INDEX runs_tests ON runs (run_id) WHERE cause = 8;
 
 -- Steps that wait are few, and are looked at every second.
-CREATE INDEX runs_waits ON runs (run_id, attempt) WHERE wait <> '' AND status = 1;
+CREATE INDEX runs_waits ON runs (wait ->> 'kind') WHERE wait <> '' AND status = 1;
 
 -- The pieces of attempts, in a table of their own: lists of runs need not pass over
 -- them. The columns are those of runs.

@@ -130,8 +130,8 @@ func (s *Store) Waiting(ctx context.Context) (map[string]logstore.Waiting, error
 }
 
 // OpenWaits implements [logstore.Store].
-func (s *Store) OpenWaits(ctx context.Context, kind runlog.WaitKind, limit int) ([]runlog.Run, error) {
-	return ask(ctx, s, func(from logstore.Store) ([]runlog.Run, error) { return from.OpenWaits(ctx, kind, limit) })
+func (s *Store) OpenWaits(ctx context.Context, f logstore.WaitFilter) ([]runlog.Run, error) {
+	return ask(ctx, s, func(from logstore.Store) ([]runlog.Run, error) { return from.OpenWaits(ctx, f) })
 }
 
 // Usage implements [logstore.Store].

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -28,8 +29,8 @@ const (
 	failedEvery = 10 * time.Second
 	// roundLasts is after how long a round ends.
 	roundLasts = time.Minute
-	// maxOpen is how many steps are looked at, those of the oldest fires.
-	maxOpen = 1000
+	// maxOpen is how many steps are looked at. Groups share it, see [logstore.WaitFilter].
+	maxOpen = 4000
 	// spendable is after how long a look ends, if it is not done. What is left over comes first in the next one.
 	spendable = 250 * time.Millisecond
 	// A step of which a missing run is under way is judged again after lookEvery, but never for more than one part in
@@ -49,6 +50,7 @@ type Finder struct {
 	reader *Reader
 	log    *slog.Logger
 	looks  map[waiting]*look
+	judged map[string]time.Time // when a step of a group was judged last
 }
 
 // waiting is a step that waits: its run, and since when.
@@ -66,7 +68,7 @@ type look struct {
 
 // NewFinder returns a finder. conn must be open, and store must have the history of the whole cluster.
 func NewFinder(conn *cluster.Conn, store logstore.Store, l *ledger.Ledger, log *slog.Logger) *Finder {
-	return &Finder{conn: conn, store: store, reader: NewReader(l, store), log: log, looks: map[waiting]*look{}}
+	return &Finder{conn: conn, store: store, reader: NewReader(l, store), log: log, looks: map[waiting]*look{}, judged: map[string]time.Time{}}
 }
 
 // Round looks again and again for a minute.
@@ -94,7 +96,7 @@ func (f *Finder) Round(ctx context.Context) error {
 // Look judges the steps that wait for runs, as far as it is time, and tells the owners of those whose runs are there.
 // It returns how many wait. The error is about the history, or about the first that could not be judged.
 func (f *Finder) Look(ctx context.Context) (open int, err error) {
-	steps, err := f.store.OpenWaits(ctx, runlog.WaitRuns, maxOpen)
+	steps, err := f.store.OpenWaits(ctx, logstore.WaitFilter{Kind: runlog.WaitRuns, Limit: maxOpen})
 	if err != nil {
 		return 0, fmt.Errorf("read which steps wait for runs: %w", err)
 	}
@@ -107,6 +109,7 @@ func (f *Finder) Look(ctx context.Context) (open int, err error) {
 			break
 		}
 		begun := time.Now()
+		f.judged[s.run.Job.Group()] = begun
 		v, failed := f.judge(ctx, s.run, read, known)
 		if failed != nil { // others may do
 			err = cmp.Or(err, failed)
@@ -127,9 +130,12 @@ func (f *Finder) Look(ctx context.Context) (open int, err error) {
 type dueStep struct {
 	run  *runlog.Run
 	look *look
+	turn int       // among those of its group
+	last time.Time // when one of its group was judged
 }
 
-// due returns the steps that are to be judged now, those that were longest not first. It forgets all that do not
+// due returns the steps that are to be judged now. Groups take turns, so that one in which much waits does not hold up
+// others: the group that was longest not judged begins, with the step that was longest not. It forgets all that do not
 // wait any more.
 func (f *Finder) due(steps []runlog.Run, now time.Time) (due []dueStep) {
 	looks := make(map[waiting]*look, len(steps))
@@ -144,11 +150,19 @@ func (f *Finder) due(steps []runlog.Run, now time.Time) (due []dueStep) {
 			l = &look{}
 		}
 		if looks[key] = l; !l.next.After(now) {
-			due = append(due, dueStep{r, l})
+			due = append(due, dueStep{run: r, look: l})
 		}
 	}
 	f.looks = looks
 	slices.SortStableFunc(due, func(a, b dueStep) int { return a.look.next.Compare(b.look.next) })
+	groups := map[string]int{} // how many steps of each come before
+	for i := range due {
+		group := due[i].run.Job.Group()
+		due[i].turn, due[i].last = groups[group], f.judged[group]
+		groups[group]++
+	}
+	maps.DeleteFunc(f.judged, func(group string, _ time.Time) bool { return groups[group] == 0 })
+	slices.SortStableFunc(due, func(a, b dueStep) int { return cmp.Or(cmp.Compare(a.turn, b.turn), a.last.Compare(b.last)) })
 	return due
 }
 

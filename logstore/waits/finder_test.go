@@ -52,11 +52,11 @@ type mortal struct {
 
 var errAway = errors.New("the history is away")
 
-func (m *mortal) OpenWaits(ctx context.Context, kind runlog.WaitKind, limit int) ([]runlog.Run, error) {
+func (m *mortal) OpenWaits(ctx context.Context, f logstore.WaitFilter) ([]runlog.Run, error) {
 	if m.away {
 		return nil, errAway
 	}
-	return m.Store.OpenWaits(ctx, kind, limit)
+	return m.Store.OpenWaits(ctx, f)
 }
 
 func run(t *testing.T, from time.Time, f func(w *world)) {
@@ -138,16 +138,22 @@ func (w *world) decided(to time.Time) {
 // waits has the run of the daily fire at an instant wait for hourly runs.
 func (w *world) waits(fire time.Time, of runlog.AwaitedRuns) job.RunID {
 	w.Helper()
-	id := job.FireRunID(daily, fire.UnixMilli(), job.CauseSchedule)
+	u := waiting(daily, fire, of)
+	w.write(u)
+	return u.Parent
+}
+
+// waiting is what the history says of the run of a job's fire once it waits for runs, hourly ones if of names no job.
+func waiting(name job.Name, fire time.Time, of runlog.AwaitedRuns) logstore.Update {
+	id := job.FireRunID(name, fire.UnixMilli(), job.CauseSchedule)
 	if of.Job == "" {
 		of.Job = hourly
 	}
-	wait := &runlog.Wait{Kind: runlog.WaitRuns, Since: time.Now().UTC().Truncate(time.Millisecond), Runs: &of}
-	w.write(logstore.Update{
-		Kind: runlog.KindRecorded, RunID: job.StepRunID(id, "hours"), Job: daily, Version: 1, Attempt: 1, Cause: job.CauseStep, At: time.Now(),
-		Status: job.StatusQueued, Parent: id, Step: "hours", Wait: wait,
-	})
-	return id
+	return logstore.Update{
+		Kind: runlog.KindRecorded, RunID: job.StepRunID(id, "hours"), Job: name, Version: 1, Attempt: 1, Cause: job.CauseStep, At: time.Now(),
+		Status: job.StatusQueued, Parent: id, Step: "hours",
+		Wait: &runlog.Wait{Kind: runlog.WaitRuns, Since: time.Now().UTC().Truncate(time.Millisecond), Runs: &of},
+	}
 }
 
 // look looks once, and returns how often the owner was told then.
@@ -455,6 +461,51 @@ func TestAStepThatIsFarFromMetIsSeldomJudged(t *testing.T) {
 		}
 		if waited < 2 || waited > 15 {
 			w.Errorf("it was judged after %d s", waited)
+		}
+	})
+}
+
+// However many steps of one group wait in vain, those of another are judged.
+func TestAGroupThatWaitsInVainStarvesNoOther(t *testing.T) {
+	run(t, midnight, func(w *world) {
+		w.save(nil)
+		time.Sleep(3 * time.Hour)
+		w.decided(time.Now())
+		w.ran(hour(1), job.StatusSucceeded)
+		var never []logstore.Update
+		for n := range 5000 {
+			never = append(never, waiting("hostile/day", midnight.Add(time.Duration(n)*time.Millisecond), runlog.AwaitedRuns{From: midnight, To: hour(1)}))
+		}
+		w.write(never...)
+		id := w.waits(hour(2), runlog.AwaitedRuns{From: hour(1), To: hour(2)})
+		if n := w.look(); n != 1 || w.told[0].RunID != id {
+			w.Errorf("told %d times: %+v", n, w.told)
+		}
+	})
+}
+
+// A look may end before all steps are judged.
+func TestGroupsTakeTurnsAtBeingJudged(t *testing.T) {
+	run(t, midnight, func(w *world) {
+		w.save(nil)
+		time.Sleep(3 * time.Hour)
+		w.decided(time.Now())
+		w.ran(hour(1), job.StatusSucceeded)
+		of := runlog.AwaitedRuns{From: hour(1), To: hour(2)}
+		for n := range 3 {
+			w.write(waiting("many/day", midnight.Add(time.Duration(n)*time.Minute), of))
+		}
+		w.write(waiting("few/day", hour(1), of))
+		w.look()
+		w.write(waiting("third/day", hour(2), of))
+		time.Sleep(5 * time.Second)
+		w.look()
+		var order []string
+		for _, r := range w.told {
+			order = append(order, r.Job.Group())
+		}
+		if d := cmp.Diff([]string{"many", "few", "many", "many", "third", "many", "few", "many", "many"}, order); d != "" {
+			w.Error(d)
 		}
 	})
 }

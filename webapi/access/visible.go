@@ -86,10 +86,9 @@ func (s VisibleStore) Waiting(ctx context.Context) (map[string]logstore.Waiting,
 }
 
 // OpenWaits implements [logstore.Store].
-func (s VisibleStore) OpenWaits(ctx context.Context, kind runlog.WaitKind, limit int) ([]runlog.Run, error) {
-	open, err := s.Store.OpenWaits(ctx, kind, limit)
-	access := Who(ctx).Access
-	return slices.DeleteFunc(open, func(r runlog.Run) bool { return !access.May(rights.Viewer, r.Job.Group()) }), err
+func (s VisibleStore) OpenWaits(ctx context.Context, f logstore.WaitFilter) ([]runlog.Run, error) {
+	f.Groups = groupsWithin(ctx, f.Groups)
+	return s.Store.OpenWaits(ctx, f)
 }
 
 // Usage implements [logstore.Store]. A group that the caller does not see is not found.

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxApprovals bounds the listed approvals; the contract states it.
+	// maxApprovals bounds the listed approvals, of all groups that the caller sees; the contract states it.
 	maxApprovals = 1000
 	// maxLineage bounds over how many runs it is followed who asked for the first.
 	maxLineage = 20
@@ -25,7 +25,7 @@ const (
 // those that the caller may approve.
 func (w *Waits) Approvals(ctx context.Context, mine bool) (api.ApprovalList, error) {
 	list := api.ApprovalList{Items: []api.Approval{}}
-	rows, err := w.runs.store.OpenWaits(ctx, runlog.WaitApproval, maxApprovals)
+	rows, err := w.runs.store.OpenWaits(ctx, logstore.WaitFilter{Kind: runlog.WaitApproval, Limit: maxApprovals})
 	if err != nil {
 		return list, problem.StoreAway(err)
 	}

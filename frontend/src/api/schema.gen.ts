@@ -1684,8 +1684,9 @@ export interface paths {
         };
         /**
          * List steps that wait for approval
-         * @description Lists approvals that runs of visible groups wait for, oldest first. A new one is listed within
-         *     about a second.
+         * @description Lists approvals that runs of visible groups wait for, oldest first, at most 1000. Groups share
+         *     this bound: many approvals of one group hide none of a group with few. A new one is listed
+         *     within about a second.
          */
         get: operations["listApprovals"];
         put?: never;
