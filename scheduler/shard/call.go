@@ -65,7 +65,6 @@ func (st *steps) call(b *builder, a *watchedRun, i int) {
 		RunID: s.runID, FireTime: instant(a.fireTime), Params: params, Depth: a.depth + 1,
 		Caller: journal.Caller{Job: a.job, RunID: a.runID, Step: s.step, Nested: nested},
 	}})
-	st.arm(a.jobID)
 }
 
 // callParams returns the parameters that step i passes to the job that it calls; none if it has none.

@@ -157,6 +157,9 @@ func (st *steps) sendAll(b *builder, follows func(id uint32) int) {
 	for most := stepsAtOnce; len(st.sending) > 0; {
 		a := st.sending[0]
 		n, full := st.send(b, a, most, follows(a.jobID))
+		if n > 0 && !a.over {
+			st.arm(a.jobID) // once: it looks at all steps that are out
+		}
 		if most -= n; full {
 			return
 		}
@@ -231,7 +234,6 @@ func (st *steps) sendStep(b *builder, a *watchedRun, i int) {
 		s.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredAlive}, s)
 		b.send(b.encode(a.job, s.attempt), body)
 	}
-	st.arm(a.jobID)
 	b.record.addRun(a.job, s.attempt, f.status, f.reason)
 }
 

@@ -53,6 +53,7 @@ type flow struct {
 	// records and events are all that were stored.
 	records []*journal.Record
 	events  []*bus.Event
+	written int // bytes that said how far the run had come
 }
 
 func newFlow(t *testing.T, steps ...job.Step) *flow {
@@ -105,6 +106,9 @@ func (f *flow) goOn() {
 		for _, d := range s.deferred {
 			if d.Parent != nil {
 				f.told = append(f.told, d.Parent)
+			}
+			if m, err := d.Msg(simShard); d.Kind == journal.DeferredSteps && err == nil {
+				f.written += len(m.Data)
 			}
 		}
 		if s.record != nil {
@@ -350,6 +354,23 @@ func TestAWideWorkflowLeavesRoomForOthers(t *testing.T) {
 			t.Fatalf("after %d steps: %+v", n, s)
 		}
 		n += len(s.triggers)
+	}
+}
+
+func TestALongChainWritesLittleOfHowFarItHasCome(t *testing.T) {
+	const most = 2 << 20
+	steps := []job.Step{after("s0")}
+	for i := range workflow.MaxSteps - 1 {
+		steps = append(steps, after(fmt.Sprintf("s%d", i+1), fmt.Sprintf("s%d", i)))
+	}
+	f := newFlow(t, steps...)
+	f.fire()
+	for i := range steps {
+		f.ends(steps[i].Name, job.StatusSucceeded, "")
+	}
+	f.wantOver()
+	if f.written > most {
+		t.Errorf("a chain of %d steps writes %d bytes, want at most %d", len(steps), f.written, most)
 	}
 }
 

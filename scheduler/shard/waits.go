@@ -49,7 +49,6 @@ func (st *steps) wait(b *builder, a *watchedRun, i int) {
 	p.states[i] = workflow.Pending
 	st.enterWait(a, i, w)
 	st.changed(b, a)
-	st.arm(a.jobID)
 	b.record.addWait(a.job, r, w)
 }
 
