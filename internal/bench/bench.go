@@ -5,12 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/job"
 )
@@ -40,9 +43,15 @@ type benchOptions struct {
 	// outage: how many have ended.
 	runs, streams int
 
-	steps  int            // of bench workflow: of each workflow
-	shape  string         // of bench workflow: how they follow each other
-	change func(*job.Job) // of bench workflow: what the jobs do
+	// Of the benches of workflows: how many steps each has, how they follow each other, what they are measured
+	// beside and how often, what the jobs are, which handler does their runs, and how large a definition is.
+	steps        int
+	shape, rival string
+	turns        int
+	change       func(*job.Job)
+	handler      executor.HandlerFunc // nil does nothing
+	kilobytes    int
+	bare         bool // measureRuns is not to measure the bus alone
 
 	store string // of bench ingest and outage: a ClickHouse in which they make databases
 
@@ -109,6 +118,12 @@ type benchResult struct {
 	RawRunsStoreMicros float64 `json:"runs_raw_store_cpu_us,omitempty"`
 	RunsCPURatio       float64 `json:"runs_cpu_ratio,omitempty"`
 
+	// Of benches that measure something else in turns: its seconds and heap, and how many times as much of
+	// a figure this takes.
+	RawSeconds float64            `json:"raw_seconds,omitempty"`
+	RawHeapMB  float64            `json:"raw_heap_mb,omitempty"`
+	Times      map[string]float64 `json:"times,omitempty"`
+
 	HistoryRuns int            `json:"history_runs,omitempty"` // of bench api
 	Requests    []requestTimes `json:"requests,omitempty"`     // by kind
 	Streams     int            `json:"streams,omitempty"`      // that were open
@@ -135,7 +150,10 @@ var more = []bench{
 	{"takeover", "measure how long the jobs of a killed node do not fire", false, benchOptions{jobs: 1_000_000}, benchTakeover},
 	{"bridge", "measure complete runs per second on XXL-JOB executors that answer at once: trigger, call, callback, log, stored", true, benchOptions{jobs: 20_000, instances: 4, runFor: 20 * time.Second}, benchBridge},
 	{"overlap", "measure runs per second of jobs that queue under constant load, and check their order", true, benchOptions{jobs: 10_000, runFor: 20 * time.Second}, benchOverlap},
-	{"workflow", "measure steps of workflows per second, beside as many runs of jobs without a graph", false, benchOptions{jobs: 1000, steps: 10}, benchWorkflow},
+	{"workflow", "measure steps of workflows per second, beside as many runs of jobs without a graph", false, benchOptions{jobs: 1000, steps: 10, turns: 2}, benchWorkflow},
+	{"running", "measure the memory of running workflows and their takeover, beside as many runs without a graph", false, benchOptions{jobs: 10_000, steps: 10, turns: 1}, benchRunning},
+	{"fanout", "measure how long a workflow takes to begin all its steps, and how late other jobs are", true, benchOptions{jobs: 20_000, rate: 1000, steps: 1000, turns: 1, runFor: 20 * time.Second}, benchFanout},
+	{"definition", "measure the CPU of the fires of workflows with large definitions, beside small ones", false, benchOptions{jobs: 20, turns: 2, runFor: 20 * time.Second, kilobytes: 250}, benchDefinition},
 	{"isolation", "measure how late the runs of a group start, before and after the executors of another group hang", false, benchOptions{jobs: 400, runFor: 20 * time.Second, instances: 2}, benchIsolation},
 	{"backlog", "measure the cost of triggers that wait for a group whose executors all hang", false, benchOptions{jobs: 20_000, runFor: 20 * time.Second, instances: 2}, benchBacklog},
 	{"api", "measure the API: lists and gets over many jobs and runs, and the memory of open streams", true, benchOptions{jobs: 100_000, rate: 500, runFor: 20 * time.Second, runs: 1_000_000, streams: 1000}, benchAPI},
@@ -197,10 +215,20 @@ func newBenchCommand(use, example string, of []bench, others ...*cobra.Command) 
 			sub.Flags().StringVar(&opts.nats, "nats-config", "", "start NATS with this configuration `file` instead of the built-in one; it must not join other servers")
 			sub.Flags().StringVar(&opts.executor, "executor", "", "also measure the executor that this `command` starts; it needs a handler noop")
 		}
+		if opts.turns > 0 {
+			sub.Flags().IntVar(&opts.turns, "turns", opts.turns, "how often each side is measured")
+		}
+		if opts.steps > 0 {
+			sub.Flags().IntVar(&opts.steps, "steps", opts.steps, "number of steps of each workflow")
+		}
+		if opts.kilobytes > 0 {
+			sub.Flags().IntVar(&opts.kilobytes, "size", opts.kilobytes, "size of a definition, in KiB")
+		}
 		if b.name == "workflow" {
-			sub.Flags().IntVar(&opts.steps, "steps", opts.steps, "number of steps of each job")
-			sub.Flags().StringVar(&opts.shape, "shape", shapeChain, "how steps follow each other: chain, fan or layers (of ten)")
+			sub.Flags().StringVar(&opts.shape, "shape", shapeChain, "how steps follow each other: chain, fan, layers (of ten) or wide")
 			cli.Complete(sub, "shape", shapes...)
+			sub.Flags().StringVar(&opts.rival, "beside", besideWatched, "what is measured in turns: watched runs, or children with --shape chain")
+			cli.Complete(sub, "beside", rivals...)
 		}
 		if b.name == "outage" || b.name == "ingest" {
 			sub.Flags().StringVar(&opts.store, "store", "", "the ClickHouse server on which to create and drop a database: `clickhouse://USER:PASSWORD@HOST`")
@@ -239,13 +267,16 @@ func (r *benchResult) print(cmd *cobra.Command, format string) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "built_in_rate", "built_in_cpu_us", "ratio", "raw_before_p50_ms", "raw_before_p99_ms", "raw_p50_ms", "raw_p99_ms", "raw_max_ms", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "cpu_us_each", "executor_cpu_us_each", "idle_cpu_percent", "cpu_percent", "events_rate", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
+	for _, key := range []string{"name", "jobs", "shards", "count", "rate", "raw_rate", "raw_cpu_us", "built_in_rate", "built_in_cpu_us", "ratio", "raw_before_p50_ms", "raw_before_p99_ms", "raw_p50_ms", "raw_p99_ms", "raw_max_ms", "before_p50_ms", "before_p99_ms", "p50_ms", "p99_ms", "max_ms", "seconds", "raw_seconds", "lost", "doubled", "disorder", "rss_mb", "heap_mb", "raw_heap_mb", "cpu_us_each", "executor_cpu_us_each", "idle_cpu_percent", "cpu_percent", "events_rate", "store_cpu_us_each", "raw_store_cpu_us", "runs_rate", "runs_raw_rate", "runs_ratio", "runs_cpu_us_each", "runs_store_cpu_us_each", "runs_raw_store_cpu_us", "history_runs", "streams", "streams_mb"} {
 		if v, ok := fields[key]; ok {
 			if f, isFloat := v.(float64); isFloat {
 				v = fmt.Sprintf("%.6g", f)
 			}
 			cmd.Printf("%-21s %v\n", key, v)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Times)) {
+		cmd.Printf("%-21s %.3g\n", "times "+name, r.Times[name])
 	}
 	for _, q := range r.Requests {
 		cmd.Printf("%-21s p50 %.1f, p99 %.1f, max %.1f ms; once sent p50 %.1f, p99 %.1f, max %.1f ms\n", q.Request, q.P50, q.P99, q.Max, q.ServedP50, q.ServedP99, q.ServedMax)

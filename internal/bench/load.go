@@ -43,7 +43,7 @@ func (o benchOptions) load() (load, error) {
 // starts collects, for each run since an instant, the time from its fire until its handler began; first
 // has those of the first second.
 func starts(ctx context.Context, store logstore.Store, from time.Time) (first, all lateness, err error) {
-	filter := logstore.RunFilter{From: from, Limit: logstore.MaxRuns}
+	filter := logstore.RunFilter{From: from, Causes: job.CountedCauses, Limit: logstore.MaxRuns}
 	for {
 		page, err := store.Runs(ctx, filter)
 		if err != nil {

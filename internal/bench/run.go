@@ -80,10 +80,16 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	var others *foreign
 	var ended [2]<-chan error
 	if o.executor == "" {
-		if r.RawRate, r.RawMicros, err = w.rawRuns(ctx, min(o.jobs*o.pieces(), 100_000)); err != nil {
-			return nil, err
+		if !o.bare {
+			if r.RawRate, r.RawMicros, err = w.rawRuns(ctx, min(o.jobs*o.pieces(), 100_000)); err != nil {
+				return nil, err
+			}
 		}
-		ended[0], err = w.startExecutors(parts, "bench", o.instances, o.slots, func(context.Context, *executor.Run) (any, error) { return nil, nil })
+		handler := o.handler
+		if handler == nil {
+			handler = func(context.Context, *executor.Run) (any, error) { return nil, nil }
+		}
+		ended[0], err = w.startExecutors(parts, "bench", o.instances, o.slots, handler)
 	} else if others, err = w.startForeign(ctx, o.executor, o.instances, o.slots); err == nil {
 		defer func() { _ = others.stop(ctx) }() // again, after an error
 	}
@@ -93,7 +99,7 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	if ended[1], err = w.startIngest(parts, store); err != nil {
 		return nil, err
 	}
-	if o.rate > 0 {
+	if o.rate > 0 && !o.bare {
 		late, err := w.rawStarts(ctx, o.rate, 10)
 		if err != nil {
 			return nil, err
