@@ -19,6 +19,14 @@ const (
 // Onlys lists all choices.
 var Onlys = []Only{OnlyMissed, OnlySkipped, OnlyFailed, All}
 
+// Others are fires that are not to run again, and what became of them.
+type Others struct {
+	Outcome Outcome `json:"outcome"`
+	// Reason is that of the first of them; the others' are the same but for what they name.
+	Reason reason.Text `json:"reason,omitempty"`
+	Fires  int         `json:"fires"`
+}
+
 // Selects reports whether an entry is among those that are meant. A fire that was moved to another
 // day is not: it has an entry there. Nor is a run that no schedule asked for.
 func (o Only) Selects(e *Entry) bool {

@@ -50,6 +50,14 @@ var (
 	UserHasTokens       = reason.Two{Sentence: reason.Refuse("user_has_tokens", "is one too many: user {user:word} has {tokens:number} API tokens, and may have no more; revoke some")}
 	BackfillTwice       = reason.One{Sentence: reason.Refuse("backfill_twice", "another backfill of job {job:word} will run all of these fires")}
 	BackfillOver        = reason.Two{Sentence: reason.Refuse("backfill_over", "backfill {backfill:word} of job {job:word} has started all its runs, or was cancelled")}
+	BackfillNothing     = reason.None{Sentence: reason.Refuse("backfill_nothing", "no fire of this range is selected")}
+	BackfillNotTaken    = reason.None{Sentence: reason.Refuse("backfill_not_taken", "could not be started within a day")}
+	BackfillJobGone     = reason.None{Sentence: reason.Refuse("backfill_job_gone", "the job is gone")}
+	BulkBackfillOver    = reason.One{Sentence: reason.Refuse("bulk_backfill_over", "backfill {backfill:word} has ended, or was cancelled")}
+	BulkNoneFailed      = reason.One{Sentence: reason.Refuse("bulk_none_failed", "no run of backfill {backfill:word} has failed")}
+	BulkNothing         = reason.None{Sentence: reason.Refuse("bulk_nothing", "none of the jobs has a fire to run")}
+	BulkBackfillChanges = reason.Two{Sentence: reason.Refuse("bulk_backfill_changes", "backfill {backfill:word} was changed {changes|time|times} already, and can only be cancelled")}
+	BulkBackfillsMany   = reason.One{Sentence: reason.Refuse("bulk_backfills_many", "{backfills|backfill|backfills} of many jobs have not ended, and there may be no more; wait, or cancel some")}
 	InstanceStopping    = reason.One{Sentence: reason.Refuse("instance_stopping", "instance {instance:word} is stopping, and can no longer be resumed")}
 	NeedsGrant          = reason.Two{Sentence: reason.Refuse("needs_grant", "this needs the grant {grant:word} in group {group:word}")}
 	NeedsRoleIn         = reason.Two{Sentence: reason.Refuse("needs_role_in", "this needs the role {role:word} in group {group:word}")}

@@ -45,6 +45,8 @@ export const localRefusals = {
   group_keeps_overrides: "cannot be kept: group {group:word} keeps overrides of {runs:number} runs with {mebibytes:number} MiB, and may keep 500,000 with 512 MiB; each is kept for 90 days; run the job with its own parameters",
   group_has_credentials: "{group:word} has {credentials:number} credentials, and may have no more; revoke some",
   user_has_tokens: "is one too many: user {user:word} has {tokens:number} API tokens, and may have no more; revoke some",
+  bulk_backfill_changes: "backfill {backfill:word} was changed {changes|time|times} already, and can only be cancelled",
+  bulk_backfills_many: "{backfills|backfill|backfills} of many jobs have not ended, and there may be no more; wait, or cancel some",
   shard_silent: "the scheduler node that owns shard {shard:number}, where job {job:word} is, does not answer; it is not known whether the request took effect",
   must_lie_ahead: "{until:instant} must be in the future",
   calendar_in_use_too: "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too",
