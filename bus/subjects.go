@@ -29,7 +29,7 @@ const (
 	BucketInst      = "INST"      // <group>.<instance> -> Heartbeat
 	BucketClaim     = "CLAIM"     // <group>.<attempt> -> Claim, <group>.<attempt>.deaths -> Deaths
 	BucketOverrides = "OVERRIDES" // <group>.<run> -> Overrides
-	BucketLedger    = "LEDGER"    // audited -> Audited, finding.<group>.<name>.<run> -> Finding
+	BucketLedger    = "LEDGER"    // audited -> Audited, finding.<group>.<name>.<run> -> Finding, backfill.<id> -> backfill.Bulk
 	BucketLease     = "LEASE"     // shard.<n>, node.<id>, role.ingest -> LeaseRecord
 	BucketAccess    = "ACCESS"    // what package auth keeps of users, tokens and invitations
 	BucketSession   = "SESSION"   // what package auth keeps of sessions, and of sign-ins that failed

@@ -193,7 +193,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
 		// key that was written again since, when the age of its first version is over.
 		{Bucket: bus.BucketSession, Description: "sessions, and sign-ins that failed", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
-		{Bucket: bus.BucketLedger, Description: "discrepancies of the ledger, and how far it is audited", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+		{Bucket: bus.BucketLedger, Description: "discrepancies of the ledger, how far it is audited, and backfills of many jobs", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		{Bucket: bus.BucketAlert, Description: "rules, channels and silences of alerts, and incidents", Replicas: a.Replicas},
 		{Bucket: bus.BucketLease, Description: "leases of shards, nodes and roles", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 	}

@@ -42,7 +42,7 @@ func (r *Request) Validate() error {
 			return err
 		}
 	}
-	return checkRange(r.From, r.To)
+	return CheckRange(r.From, r.To)
 }
 
 // Audit judges a page of jobs. A page ends where a job does, or within one that has

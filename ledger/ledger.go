@@ -48,7 +48,8 @@ type JobRequest struct {
 	left int // steps for which there is room on the page
 }
 
-func checkRange(from, to time.Time) error {
+// CheckRange returns an *InvalidError unless a ledger can show the fires in [from, to).
+func CheckRange(from, to time.Time) error {
 	switch {
 	case !to.After(from):
 		return &job.InvalidError{Field: "to", Reason: "must be after from"}
@@ -68,7 +69,7 @@ func (r *JobRequest) Validate() error {
 	if r.Limit < 0 || r.Limit > MaxLimit {
 		return &job.InvalidError{Field: "limit", Reason: fmt.Sprintf("must be from 1 to %d", MaxLimit)}
 	}
-	return checkRange(r.From, r.To)
+	return CheckRange(r.From, r.To)
 }
 
 // Job returns a page of the ledger of a job, newest fires first. Errors: job.ErrInvalid, job.ErrNotFound,

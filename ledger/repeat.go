@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,6 +27,28 @@ type Repeat struct {
 	Fires []outcome.Entry `json:"fires"` // oldest first
 	// LeftOut is how many fires an earlier backfill has run, or has yet to.
 	LeftOut int `json:"left_out"`
+	// Others are the fires of the range that are not among those that were asked for, most first.
+	Others []outcome.Others `json:"others"`
+}
+
+// addOther counts a fire that is not to run again.
+func (p *Repeat) addOther(e *outcome.Entry) {
+	if e.Cause != "" {
+		return // it is no fire
+	}
+	why := e.Reason
+	if e.Outcome == outcome.Ran || e.Outcome == outcome.CaughtUp {
+		why = "" // it is about how the run ended
+	}
+	code := reason.Read(string(why)).Code
+	i := slices.IndexFunc(p.Others, func(o outcome.Others) bool {
+		return o.Outcome == e.Outcome && reason.Read(string(o.Reason)).Code == code
+	})
+	if i < 0 {
+		i = len(p.Others)
+		p.Others = append(p.Others, outcome.Others{Outcome: e.Outcome, Reason: why})
+	}
+	p.Others[i].Fires++
 }
 
 // Repeat returns what a backfill of a job is to run: at most [journal.MaxBackfill] fires.
@@ -35,7 +58,7 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 	if !slices.Contains(outcome.Onlys, r.Only) {
 		return nil, &job.InvalidError{Field: "only", Reason: fmt.Sprintf("%q must be one of %v", r.Only, outcome.Onlys)}
 	}
-	if err := checkRange(r.From, r.To); err != nil {
+	if err := CheckRange(r.From, r.To); err != nil {
 		return nil, err
 	}
 	p, err := l.readPosition(ctx, name.Shard(l.conn.Cluster().Shards), ingestWait)
@@ -50,11 +73,12 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 	if err != nil {
 		return nil, err
 	}
-	plan := &Repeat{Fires: []outcome.Entry{}}
+	plan := &Repeat{Fires: []outcome.Entry{}, Others: []outcome.Others{}}
 	tooMany := false
 	add := func(e *outcome.Entry) bool {
 		switch at := e.FireTime.UnixMilli(); {
 		case !r.Only.Selects(e):
+			plan.addOther(e)
 		case taken[at] || done[at]:
 			plan.LeftOut++
 		case len(plan.Fires) == journal.MaxBackfill:
@@ -72,6 +96,7 @@ func (l *Ledger) Repeat(ctx context.Context, name job.Name, r RepeatRequest, tak
 	if tooMany {
 		return nil, &job.InvalidError{Field: "to", Reason: fmt.Sprintf("is too far from from: there are more than %d such fires, which is the most of one backfill", journal.MaxBackfill)}
 	}
+	slices.SortStableFunc(plan.Others, func(a, b outcome.Others) int { return cmp.Compare(b.Fires, a.Fires) })
 	return plan, nil
 }
 

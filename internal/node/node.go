@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/build"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/ledger"
+	"github.com/carillon-scheduler/carillon/ledger/backfills"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/ingest"
 	"github.com/carillon-scheduler/carillon/logstore/targets"
@@ -142,12 +143,15 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 			return err
 		}
 		judge := targets.New(bulk, n.store)
-		awaited := waits.NewFinder(bulk, n.store, ledger.New(bulk, n.store, logstore.DefaultRetention()), log.With("component", "waits"))
+		book := ledger.New(bulk, n.store, logstore.DefaultRetention())
+		awaited := waits.NewFinder(bulk, n.store, book, log.With("component", "waits"))
+		filler := backfills.New(bulk, book, log.With("component", "backfills"))
 		n.layers = append(n.layers,
 			layer{"ingest", in.Run, 3 * time.Second},
 			c.chore(bulk, roleOrphans, orphansEvery, finder.Round, log),
 			c.chore(bulk, roleTargets, targetsEvery, judge.Round, log),
 			c.chore(bulk, roleWaits, waitsEvery, awaited.Round, log),
+			c.chore(bulk, roleBackfills, backfillsEvery, filler.Round, log),
 			layer{"retention", func(ctx context.Context) error { return c.retain(ctx, bulk, n.store, log) }, 3 * time.Second},
 			c.chore(bulk, rolePatrol, patrolEvery, patrol.Round, log))
 	}

@@ -114,6 +114,7 @@ const (
 	roleOrphans   = "role.orphans"   // ends runs of the history that nobody has
 	roleTargets   = "role.targets"   // finds jobs that miss their targets
 	roleWaits     = "role.waits"     // finds the runs for which steps wait
+	roleBackfills = "role.backfills" // carries out backfills of many jobs
 )
 
 // lockRole waits for a lease and keeps it until unlock is called.
@@ -184,10 +185,11 @@ func keep(ctx context.Context, chore string, every time.Duration, now <-chan str
 
 // How often a server with the log store does the chores of a cluster.
 const (
-	orphansEvery = 20 * time.Second
-	patrolEvery  = 2 * time.Minute
-	targetsEvery = 5 * time.Minute
-	waitsEvery   = time.Second // between rounds, each of which looks for a minute
+	orphansEvery   = 20 * time.Second
+	patrolEvery    = 2 * time.Minute
+	targetsEvery   = 5 * time.Minute
+	waitsEvery     = time.Second // between rounds, each of which looks for a minute
+	backfillsEvery = time.Second // the same
 )
 
 // chore returns the layer that does rounds of a chore, at once and then every so often, one node of
