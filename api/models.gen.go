@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/backfill"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -357,6 +358,110 @@ type BackfillResult struct {
 
 	// LeftOut Number of fires that an earlier backfill has run, or will still run
 	LeftOut int `json:"left_out"`
+}
+
+// BulkBackfill A backfill of many jobs, and how far it has come.
+type BulkBackfill = backfill.Bulk
+
+// BulkBackfillEvent defines model for BulkBackfillEvent.
+type BulkBackfillEvent = backfill.Event
+
+// BulkBackfillItem A backfill of many jobs in a list: its jobs are counted.
+type BulkBackfillItem struct {
+	// Begun Number of fires that have a run, of rounds that have ended
+	Begun     int       `json:"begun"`
+	By        string    `json:"by,omitempty"`
+	Cancelled bool      `json:"cancelled,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	EndedAt   time.Time `json:"ended_at,omitzero"`
+	Failed    int       `json:"failed"`
+
+	// Fires Number of fires of all jobs
+	Fires int          `json:"fires"`
+	From  time.Time    `json:"from"`
+	ID    string       `json:"id"`
+	Jobs  int          `json:"jobs"`
+	Name  string       `json:"name"`
+	Only  outcome.Only `json:"only"`
+
+	// Over Number of jobs that are done, cancelled or refused
+	Over   int  `json:"over"`
+	Paused bool `json:"paused,omitempty"`
+
+	// Refused Number of jobs of which no fire could be run
+	Refused   int       `json:"refused"`
+	Succeeded int       `json:"succeeded"`
+	To        time.Time `json:"to"`
+}
+
+// BulkBackfillJob defines model for BulkBackfillJob.
+type BulkBackfillJob = backfill.Part
+
+// BulkBackfillList defines model for BulkBackfillList.
+type BulkBackfillList struct {
+	Items []BulkBackfillItem `json:"items"`
+}
+
+// BulkBackfillNote defines model for BulkBackfillNote.
+type BulkBackfillNote struct {
+	Note string `json:"note,omitempty"`
+}
+
+// BulkBackfillPlan What a backfill runs of a job, and what it does not.
+type BulkBackfillPlan struct {
+	// Fires Number of fires to run
+	Fires int      `json:"fires"`
+	Job   job.Name `json:"job"`
+
+	// LeftOut Number of fires that an earlier backfill has run, or will still run
+	LeftOut int `json:"left_out"`
+
+	// Others Fires that `only` does not select, most first
+	Others []OtherFires `json:"others"`
+
+	// Problem Why none of its fires runs
+	Problem *Problem `json:"problem,omitempty"`
+}
+
+// BulkBackfillRequest Either jobs or filter.
+type BulkBackfillRequest struct {
+	// Again Include fires that an earlier backfill has run successfully
+	Again bool `json:"again,omitempty"`
+
+	// AtOnce Maximum number of live runs of all jobs together; default 1
+	AtOnce int `json:"at_once,omitempty"`
+
+	// Filter All matching jobs, at most 500
+	Filter *JobFilter `json:"filter,omitempty"`
+
+	// From Fire time, inclusive
+	From time.Time `json:"from"`
+
+	// ID The id of the backfill. A request that repeats it returns the first backfill. Defaults to a new one
+	ID string `json:"id,omitempty"`
+
+	// Jobs group/name; a job that is named twice counts once
+	Jobs []job.Name `json:"jobs,omitempty"`
+	Name string     `json:"name"`
+	Note string     `json:"note,omitempty"`
+
+	// Only The fires to run; default missed. all includes fires from before a job existed
+	Only outcome.Only `json:"only,omitempty"`
+
+	// To Fire time, exclusive; at most 92 days after `from`
+	To time.Time `json:"to"`
+}
+
+// BulkBackfillResult defines model for BulkBackfillResult.
+type BulkBackfillResult struct {
+	Backfill *backfill.Bulk `json:"backfill,omitempty"`
+	DryRun   bool           `json:"dry_run"`
+
+	// Fires Number of fires to run
+	Fires int `json:"fires"`
+
+	// Items In order of name
+	Items []BulkBackfillPlan `json:"items"`
 }
 
 // BulkOutcome The result for an object; with dry_run, the expected result. unchanged: it was already so. refused: see the problem; with status 503, it is unknown whether the change was made
@@ -1522,6 +1627,9 @@ type OffsetSuggestions struct {
 	To    time.Time          `json:"to"`
 }
 
+// OtherFires defines model for OtherFires.
+type OtherFires = outcome.Others
+
 // Outcome The outcome of a fire. ran: its run has ended. caught_up: it was noticed late, and its
 // run has ended. pending: its run has not ended. skipped, missed: it has no run, and a
 // recorded reason. undecided: its shard has not reached it yet. unjudged: there is not
@@ -2509,6 +2617,9 @@ type XXLJobRequest struct {
 	Zone string `json:"zone,omitempty"`
 }
 
+// BulkBackfillID defines model for BulkBackfillID.
+type BulkBackfillID = string
+
 // ChannelName defines model for ChannelName.
 type ChannelName = string
 
@@ -2719,6 +2830,39 @@ type ListAuditLogParams struct {
 
 	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreateBulkBackfillParams defines parameters for CreateBulkBackfill.
+type CreateBulkBackfillParams struct {
+	// DryRun Only return what would run
+	DryRun bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// CancelBulkBackfillParams defines parameters for CancelBulkBackfill.
+type CancelBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// PauseBulkBackfillParams defines parameters for PauseBulkBackfill.
+type PauseBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// ResumeBulkBackfillParams defines parameters for ResumeBulkBackfill.
+type ResumeBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// RetryBulkBackfillParams defines parameters for RetryBulkBackfill.
+type RetryBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteCalendarParams defines parameters for DeleteCalendar.
@@ -3583,6 +3727,21 @@ type AddSilenceJSONRequestBody = SilenceRequest
 
 // TryAlertJSONRequestBody defines body for TryAlert for application/json ContentType.
 type TryAlertJSONRequestBody = Alert
+
+// CreateBulkBackfillJSONRequestBody defines body for CreateBulkBackfill for application/json ContentType.
+type CreateBulkBackfillJSONRequestBody = BulkBackfillRequest
+
+// CancelBulkBackfillJSONRequestBody defines body for CancelBulkBackfill for application/json ContentType.
+type CancelBulkBackfillJSONRequestBody = BulkBackfillNote
+
+// PauseBulkBackfillJSONRequestBody defines body for PauseBulkBackfill for application/json ContentType.
+type PauseBulkBackfillJSONRequestBody = BulkBackfillNote
+
+// ResumeBulkBackfillJSONRequestBody defines body for ResumeBulkBackfill for application/json ContentType.
+type ResumeBulkBackfillJSONRequestBody = BulkBackfillNote
+
+// RetryBulkBackfillJSONRequestBody defines body for RetryBulkBackfill for application/json ContentType.
+type RetryBulkBackfillJSONRequestBody = BulkBackfillNote
 
 // PutCalendarJSONRequestBody defines body for PutCalendar for application/json ContentType.
 type PutCalendarJSONRequestBody = Calendar

@@ -142,6 +142,15 @@ type Backfill = api.Backfill
 type BackfillList = api.BackfillList
 type BackfillRequest = api.BackfillRequest
 type BackfillResult = api.BackfillResult
+type BulkBackfill = api.BulkBackfill
+type BulkBackfillEvent = api.BulkBackfillEvent
+type BulkBackfillItem = api.BulkBackfillItem
+type BulkBackfillJob = api.BulkBackfillJob
+type BulkBackfillList = api.BulkBackfillList
+type BulkBackfillNote = api.BulkBackfillNote
+type BulkBackfillPlan = api.BulkBackfillPlan
+type BulkBackfillRequest = api.BulkBackfillRequest
+type BulkBackfillResult = api.BulkBackfillResult
 type BulkOutcome = api.BulkOutcome
 type BusState = api.BusState
 type Calendar = api.Calendar
@@ -277,6 +286,7 @@ type NodeList = api.NodeList
 type Note = api.Note
 type OffsetSuggestion = api.OffsetSuggestion
 type OffsetSuggestions = api.OffsetSuggestions
+type OtherFires = api.OtherFires
 type Outcome = api.Outcome
 type Overlap = api.Overlap
 type Overview = api.Overview
@@ -383,6 +393,7 @@ type XXLJobEntries = api.XXLJobEntries
 type XXLJobEntry = api.XXLJobEntry
 type XXLJobEntryOutcome = api.XXLJobEntryOutcome
 type XXLJobRequest = api.XXLJobRequest
+type BulkBackfillID = api.BulkBackfillID
 type ChannelName = api.ChannelName
 type CredentialID = api.CredentialID
 type Cursor = api.Cursor
@@ -418,6 +429,11 @@ type AddSilenceParams = api.AddSilenceParams
 type EndSilenceParams = api.EndSilenceParams
 type ListApprovalsParams = api.ListApprovalsParams
 type ListAuditLogParams = api.ListAuditLogParams
+type CreateBulkBackfillParams = api.CreateBulkBackfillParams
+type CancelBulkBackfillParams = api.CancelBulkBackfillParams
+type PauseBulkBackfillParams = api.PauseBulkBackfillParams
+type ResumeBulkBackfillParams = api.ResumeBulkBackfillParams
+type RetryBulkBackfillParams = api.RetryBulkBackfillParams
 type DeleteCalendarParams = api.DeleteCalendarParams
 type PutCalendarParams = api.PutCalendarParams
 type ListDeadLettersParams = api.ListDeadLettersParams
@@ -492,6 +508,11 @@ type SnoozeIncidentJSONRequestBody = api.SnoozeIncidentJSONRequestBody
 type PutAlertJSONRequestBody = api.PutAlertJSONRequestBody
 type AddSilenceJSONRequestBody = api.AddSilenceJSONRequestBody
 type TryAlertJSONRequestBody = api.TryAlertJSONRequestBody
+type CreateBulkBackfillJSONRequestBody = api.CreateBulkBackfillJSONRequestBody
+type CancelBulkBackfillJSONRequestBody = api.CancelBulkBackfillJSONRequestBody
+type PauseBulkBackfillJSONRequestBody = api.PauseBulkBackfillJSONRequestBody
+type ResumeBulkBackfillJSONRequestBody = api.ResumeBulkBackfillJSONRequestBody
+type RetryBulkBackfillJSONRequestBody = api.RetryBulkBackfillJSONRequestBody
 type PutCalendarJSONRequestBody = api.PutCalendarJSONRequestBody
 type PreviewCalendarJSONRequestBody = api.PreviewCalendarJSONRequestBody
 type PutGroupJSONRequestBody = api.PutGroupJSONRequestBody
@@ -642,6 +663,42 @@ type ListApprovalsRequestObject struct {
 
 type ListAuditLogRequestObject struct {
 	Params ListAuditLogParams
+}
+
+type ListBulkBackfillsRequestObject struct {
+}
+
+type CreateBulkBackfillRequestObject struct {
+	Params CreateBulkBackfillParams
+	Body   *CreateBulkBackfillJSONRequestBody
+}
+
+type GetBulkBackfillRequestObject struct {
+	Backfill BulkBackfillID `json:"backfill"`
+}
+
+type CancelBulkBackfillRequestObject struct {
+	Backfill BulkBackfillID `json:"backfill"`
+	Params   CancelBulkBackfillParams
+	Body     *CancelBulkBackfillJSONRequestBody
+}
+
+type PauseBulkBackfillRequestObject struct {
+	Backfill BulkBackfillID `json:"backfill"`
+	Params   PauseBulkBackfillParams
+	Body     *PauseBulkBackfillJSONRequestBody
+}
+
+type ResumeBulkBackfillRequestObject struct {
+	Backfill BulkBackfillID `json:"backfill"`
+	Params   ResumeBulkBackfillParams
+	Body     *ResumeBulkBackfillJSONRequestBody
+}
+
+type RetryBulkBackfillRequestObject struct {
+	Backfill BulkBackfillID `json:"backfill"`
+	Params   RetryBulkBackfillParams
+	Body     *RetryBulkBackfillJSONRequestBody
 }
 
 type GetBusRequestObject struct {

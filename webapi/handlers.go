@@ -27,6 +27,7 @@ type handlers struct {
 	*userHandlers
 	*signInHandlers
 	*ledgerHandlers
+	*backfillHandlers
 	*settingHandlers
 	*systemHandlers
 	*diagnosticHandlers

@@ -51,7 +51,7 @@ func (h *runHandlers) BackfillJob(ctx context.Context, r BackfillJobRequestObjec
 	if err != nil {
 		return nil, err
 	}
-	result, err := h.runs.Backfill(ctx, name, r.Body)
+	result, err := runs.BackfillsOf(h.runs).Start(ctx, name, r.Body)
 	return &result, err
 }
 
@@ -61,7 +61,7 @@ func (h *runHandlers) ListBackfills(ctx context.Context, r ListBackfillsRequestO
 	if err != nil {
 		return nil, err
 	}
-	list, err := h.runs.Backfills(ctx, name)
+	list, err := runs.BackfillsOf(h.runs).List(ctx, name)
 	return &list, err
 }
 
@@ -75,7 +75,7 @@ func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillReques
 	if r.Body != nil {
 		note = r.Body.Note
 	}
-	state, err := h.runs.CancelBackfill(ctx, name, r.Backfill, note)
+	state, err := runs.BackfillsOf(h.runs).Cancel(ctx, name, r.Backfill, note)
 	return &state, err
 }
 

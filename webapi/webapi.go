@@ -103,6 +103,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		secretHandlers:   &secretHandlers{conn, s.catalog, s.users, master, cfg.Executors},
 		userHandlers:     &userHandlers{s.users, s.catalog, s.link},
 		ledgerHandlers:   &ledgerHandlers{fires, conn, visible, cfg.Logger},
+		backfillHandlers: &backfillHandlers{bulk.BackfillsOf(many)},
 		settingHandlers:  &settingHandlers{conn, visible, s.catalog, logstore.DefaultRetention()},
 		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},
 	}

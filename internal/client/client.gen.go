@@ -157,6 +157,15 @@ type Backfill = api.Backfill
 type BackfillList = api.BackfillList
 type BackfillRequest = api.BackfillRequest
 type BackfillResult = api.BackfillResult
+type BulkBackfill = api.BulkBackfill
+type BulkBackfillEvent = api.BulkBackfillEvent
+type BulkBackfillItem = api.BulkBackfillItem
+type BulkBackfillJob = api.BulkBackfillJob
+type BulkBackfillList = api.BulkBackfillList
+type BulkBackfillNote = api.BulkBackfillNote
+type BulkBackfillPlan = api.BulkBackfillPlan
+type BulkBackfillRequest = api.BulkBackfillRequest
+type BulkBackfillResult = api.BulkBackfillResult
 type BulkOutcome = api.BulkOutcome
 type BusState = api.BusState
 type Calendar = api.Calendar
@@ -292,6 +301,7 @@ type NodeList = api.NodeList
 type Note = api.Note
 type OffsetSuggestion = api.OffsetSuggestion
 type OffsetSuggestions = api.OffsetSuggestions
+type OtherFires = api.OtherFires
 type Outcome = api.Outcome
 type Overlap = api.Overlap
 type Overview = api.Overview
@@ -398,6 +408,7 @@ type XXLJobEntries = api.XXLJobEntries
 type XXLJobEntry = api.XXLJobEntry
 type XXLJobEntryOutcome = api.XXLJobEntryOutcome
 type XXLJobRequest = api.XXLJobRequest
+type BulkBackfillID = api.BulkBackfillID
 type ChannelName = api.ChannelName
 type CredentialID = api.CredentialID
 type Cursor = api.Cursor
@@ -571,6 +582,39 @@ type ListAuditLogParams struct {
 
 	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreateBulkBackfillParams defines parameters for CreateBulkBackfill.
+type CreateBulkBackfillParams struct {
+	// DryRun Only return what would run
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// CancelBulkBackfillParams defines parameters for CancelBulkBackfill.
+type CancelBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// PauseBulkBackfillParams defines parameters for PauseBulkBackfill.
+type PauseBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// ResumeBulkBackfillParams defines parameters for ResumeBulkBackfill.
+type ResumeBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// RetryBulkBackfillParams defines parameters for RetryBulkBackfill.
+type RetryBulkBackfillParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // DeleteCalendarParams defines parameters for DeleteCalendar.
@@ -1417,6 +1461,11 @@ type SnoozeIncidentJSONRequestBody = api.SnoozeIncidentJSONRequestBody
 type PutAlertJSONRequestBody = api.PutAlertJSONRequestBody
 type AddSilenceJSONRequestBody = api.AddSilenceJSONRequestBody
 type TryAlertJSONRequestBody = api.TryAlertJSONRequestBody
+type CreateBulkBackfillJSONRequestBody = api.CreateBulkBackfillJSONRequestBody
+type CancelBulkBackfillJSONRequestBody = api.CancelBulkBackfillJSONRequestBody
+type PauseBulkBackfillJSONRequestBody = api.PauseBulkBackfillJSONRequestBody
+type ResumeBulkBackfillJSONRequestBody = api.ResumeBulkBackfillJSONRequestBody
+type RetryBulkBackfillJSONRequestBody = api.RetryBulkBackfillJSONRequestBody
 type PutCalendarJSONRequestBody = api.PutCalendarJSONRequestBody
 type PreviewCalendarJSONRequestBody = api.PreviewCalendarJSONRequestBody
 type PutGroupJSONRequestBody = api.PutGroupJSONRequestBody
@@ -1751,6 +1800,109 @@ func (a *API) ListAuditLog(ctx context.Context, params *ListAuditLogParams, edit
 		r.parameter("limit", params.Limit, "integer", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
+}
+
+// ListBulkBackfills sends GET /api/v1/backfills.
+func (a *API) ListBulkBackfills(ctx context.Context, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/backfills")
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// CreateBulkBackfill is [API.CreateBulkBackfillWithBody] with a body that is written as JSON.
+func (a *API) CreateBulkBackfill(ctx context.Context, params *CreateBulkBackfillParams, body CreateBulkBackfillJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.CreateBulkBackfillWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// CreateBulkBackfillWithBody sends POST /api/v1/backfills.
+func (a *API) CreateBulkBackfillWithBody(ctx context.Context, params *CreateBulkBackfillParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/backfills")
+	if params != nil {
+		r.parameter("dry_run", params.DryRun, "boolean", "")
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// GetBulkBackfill sends GET /api/v1/backfills/{backfill}.
+func (a *API) GetBulkBackfill(ctx context.Context, backfill BulkBackfillID, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/backfills/%s", backfill)
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// CancelBulkBackfill is [API.CancelBulkBackfillWithBody] with a body that is written as JSON.
+func (a *API) CancelBulkBackfill(ctx context.Context, backfill BulkBackfillID, params *CancelBulkBackfillParams, body CancelBulkBackfillJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.CancelBulkBackfillWithBody(ctx, backfill, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// CancelBulkBackfillWithBody sends POST /api/v1/backfills/{backfill}/cancel.
+func (a *API) CancelBulkBackfillWithBody(ctx context.Context, backfill BulkBackfillID, params *CancelBulkBackfillParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/backfills/%s/cancel", backfill)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// PauseBulkBackfill is [API.PauseBulkBackfillWithBody] with a body that is written as JSON.
+func (a *API) PauseBulkBackfill(ctx context.Context, backfill BulkBackfillID, params *PauseBulkBackfillParams, body PauseBulkBackfillJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.PauseBulkBackfillWithBody(ctx, backfill, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// PauseBulkBackfillWithBody sends POST /api/v1/backfills/{backfill}/pause.
+func (a *API) PauseBulkBackfillWithBody(ctx context.Context, backfill BulkBackfillID, params *PauseBulkBackfillParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/backfills/%s/pause", backfill)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ResumeBulkBackfill is [API.ResumeBulkBackfillWithBody] with a body that is written as JSON.
+func (a *API) ResumeBulkBackfill(ctx context.Context, backfill BulkBackfillID, params *ResumeBulkBackfillParams, body ResumeBulkBackfillJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.ResumeBulkBackfillWithBody(ctx, backfill, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// ResumeBulkBackfillWithBody sends POST /api/v1/backfills/{backfill}/resume.
+func (a *API) ResumeBulkBackfillWithBody(ctx context.Context, backfill BulkBackfillID, params *ResumeBulkBackfillParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/backfills/%s/resume", backfill)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// RetryBulkBackfill is [API.RetryBulkBackfillWithBody] with a body that is written as JSON.
+func (a *API) RetryBulkBackfill(ctx context.Context, backfill BulkBackfillID, params *RetryBulkBackfillParams, body RetryBulkBackfillJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.RetryBulkBackfillWithBody(ctx, backfill, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// RetryBulkBackfillWithBody sends POST /api/v1/backfills/{backfill}/retry.
+func (a *API) RetryBulkBackfillWithBody(ctx context.Context, backfill BulkBackfillID, params *RetryBulkBackfillParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/backfills/%s/retry", backfill)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
 }
 
 // GetBus sends GET /api/v1/bus.

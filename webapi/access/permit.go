@@ -101,6 +101,15 @@ var Permits = map[string]Permit{
 	"listBackfills":  {Role: rights.Viewer, Where: OfPath},
 	"cancelBackfill": {Role: rights.Operator, Where: OfPath, Change: "backfill {backfill} of job {group}/{name}"},
 
+	// A backfill of many jobs: its handlers ask, for each group, for what backfillJob needs (package bulk).
+	"listBulkBackfills":  {Role: rights.Viewer, Where: Somewhere},
+	"createBulkBackfill": {Role: rights.Operator, Where: Somewhere, Change: "backfill", Costly: true},
+	"getBulkBackfill":    {Role: rights.Viewer, Where: Somewhere},
+	"pauseBulkBackfill":  {Role: rights.Operator, Where: Somewhere, Change: "backfill {backfill}"},
+	"resumeBulkBackfill": {Role: rights.Operator, Where: Somewhere, Change: "backfill {backfill}"},
+	"cancelBulkBackfill": {Role: rights.Operator, Where: Somewhere, Change: "backfill {backfill}"},
+	"retryBulkBackfill":  {Role: rights.Operator, Where: Somewhere, Change: "backfill {backfill}"},
+
 	"getJobLedger": {Role: rights.Viewer, Where: OfPath, Costly: true},
 	"verifyLedger": {Role: rights.Viewer, Where: Somewhere, Costly: true},
 

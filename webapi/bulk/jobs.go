@@ -35,7 +35,7 @@ func (m *Bulk) Jobs(ctx context.Context, b *api.JobBulk) (api.JobBulkResult, err
 	names := once(b.Jobs)
 	result.Total = len(names)
 	if b.Filter != nil {
-		page, err := m.catalog.Search().Find(ctx, catalog.Filter{Group: b.Filter.Group, Text: b.Filter.Q, Paused: b.Filter.Paused, Last: b.Filter.Last, Where: b.Filter.Where}, "", b.Cursor, limit)
+		page, err := m.catalog.Search().Find(ctx, searchOf(b.Filter), "", b.Cursor, limit)
 		if err != nil {
 			return api.JobBulkResult{}, err
 		}
@@ -53,6 +53,11 @@ func (m *Bulk) Jobs(ctx context.Context, b *api.JobBulk) (api.JobBulkResult, err
 		result.Items[i].Result, result.Items[i].Problem = outcome, why
 	})
 	return result, nil
+}
+
+// searchOf returns what a filter searches for.
+func searchOf(f *api.JobFilter) catalog.Filter {
+	return catalog.Filter{Group: f.Group, Text: f.Q, Paused: f.Paused, Last: f.Last, Where: f.Where}
 }
 
 // jobStep returns what a request does to the job of an item.

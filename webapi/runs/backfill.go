@@ -17,28 +17,15 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/access"
 )
 
-// Backfill runs fires of a job's past, or with DryRun tells which these are.
-func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequest) (api.BackfillResult, error) {
-	entry, err := rs.conn.Jobs().Get(ctx, name)
-	if err != nil {
-		return api.BackfillResult{}, err
-	}
-	_, to, err := PastRange(time.Time{}, b.To)
-	if err != nil {
-		return api.BackfillResult{}, err
-	}
-	if b.From.IsZero() {
-		return api.BackfillResult{}, &job.InvalidError{Field: "from", Reason: refusal.IsMissing.String()}
-	}
-	only := b.Only
-	if only == "" {
-		only = outcome.OnlyMissed
-	}
-	taken, err := rs.fillsLeft(ctx, name, entry.Revision)
-	if err != nil {
-		return api.BackfillResult{}, err
-	}
-	plan, err := rs.ledger.Repeat(ctx, name, ledger.RepeatRequest{From: b.From.UTC(), To: to, Only: only, Again: b.Again}, taken)
+// Backfills run fires of the past of one job. It is safe for concurrent use.
+type Backfills struct{ *Runs }
+
+// BackfillsOf returns the backfills of jobs whose runs are rs.
+func BackfillsOf(rs *Runs) Backfills { return Backfills{rs} }
+
+// Start runs fires of a job's past, or with DryRun tells which these are.
+func (bf Backfills) Start(ctx context.Context, name job.Name, b *api.BackfillRequest) (api.BackfillResult, error) {
+	plan, entry, err := bf.Plan(ctx, name, b)
 	if err != nil {
 		return api.BackfillResult{}, err
 	}
@@ -48,7 +35,7 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 	}
 	request := journal.BackfillRequest{ID: b.ID, Job: name, AtOnce: cmp.Or(b.AtOnce, 1), By: access.Author(ctx), Note: b.Note}
 	if request.ID == "" {
-		request.ID = strings.ToLower(rand.Text()[:10])
+		request.ID = NewBackfillID()
 	}
 	for i := range plan.Fires {
 		request.Fires = append(request.Fires, plan.Fires[i].FireTime.UnixMilli())
@@ -57,17 +44,42 @@ func (rs *Runs) Backfill(ctx context.Context, name job.Name, b *api.BackfillRequ
 		return api.BackfillResult{}, err
 	}
 	var begun job.Backfill
-	if err := rs.ask(ctx, name, bus.VerbBackfill, entry.Revision, request, &begun); err != nil {
+	if err := bf.ask(ctx, name, bus.VerbBackfill, entry.Revision, request, &begun); err != nil {
 		return api.BackfillResult{}, err
 	}
 	result.Backfill = &begun
 	return result, nil
 }
 
+// NewBackfillID returns an id for a backfill.
+func NewBackfillID() string { return strings.ToLower(rand.Text()[:10]) }
+
+// Plan returns which fires a backfill would run of a job, and the job.
+func (bf Backfills) Plan(ctx context.Context, name job.Name, b *api.BackfillRequest) (*ledger.Repeat, *bus.JobEntry, error) {
+	entry, err := bf.conn.Jobs().Get(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, to, err := PastRange(time.Time{}, b.To)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.From.IsZero() {
+		return nil, nil, &job.InvalidError{Field: "from", Reason: refusal.IsMissing.String()}
+	}
+	taken, err := bf.fillsLeft(ctx, name, entry.Revision)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := ledger.RepeatRequest{From: b.From.UTC(), To: to, Only: cmp.Or(b.Only, outcome.OnlyMissed), Again: b.Again}
+	plan, err := bf.ledger.Repeat(ctx, name, r, taken)
+	return plan, entry, err
+}
+
 // fillsLeft returns the fires that backfills of a job have yet to run.
-func (rs *Runs) fillsLeft(ctx context.Context, name job.Name, revision uint64) (map[int64]bool, error) {
+func (bf Backfills) fillsLeft(ctx context.Context, name job.Name, revision uint64) (map[int64]bool, error) {
 	var list journal.BackfillList
-	if err := rs.ask(ctx, name, bus.VerbBackfills, revision, journal.BackfillsRequest{Job: name, Fires: true}, &list); err != nil {
+	if err := bf.ask(ctx, name, bus.VerbBackfills, revision, journal.BackfillsRequest{Job: name, Fires: true}, &list); err != nil {
 		return nil, err
 	}
 	left := map[int64]bool{}
@@ -81,30 +93,30 @@ func (rs *Runs) fillsLeft(ctx context.Context, name job.Name, revision uint64) (
 	return left, nil
 }
 
-// Backfills returns the backfills of a job.
-func (rs *Runs) Backfills(ctx context.Context, name job.Name) (api.BackfillList, error) {
-	entry, err := rs.conn.Jobs().Get(ctx, name)
+// List returns the backfills of a job.
+func (bf Backfills) List(ctx context.Context, name job.Name) (api.BackfillList, error) {
+	entry, err := bf.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return api.BackfillList{}, err
 	}
 	var list journal.BackfillList
-	if err := rs.ask(ctx, name, bus.VerbBackfills, entry.Revision, journal.BackfillsRequest{Job: name}, &list); err != nil {
+	if err := bf.ask(ctx, name, bus.VerbBackfills, entry.Revision, journal.BackfillsRequest{Job: name}, &list); err != nil {
 		return api.BackfillList{}, err
 	}
 	return api.BackfillList{Items: append([]api.Backfill{}, list.Backfills...)}, nil
 }
 
-// CancelBackfill ends a backfill of a job: none of its fires begins any more.
-func (rs *Runs) CancelBackfill(ctx context.Context, name job.Name, id, why string) (state job.Backfill, err error) {
+// Cancel ends a backfill of a job: none of its fires begins any more.
+func (bf Backfills) Cancel(ctx context.Context, name job.Name, id, why string) (state job.Backfill, err error) {
 	if err := job.CheckSlug("backfill", id); err != nil {
 		return state, err
 	}
-	entry, err := rs.conn.Jobs().Get(ctx, name)
+	entry, err := bf.conn.Jobs().Get(ctx, name)
 	if err != nil {
 		return state, err
 	}
 	request := journal.BackfillCancel{ID: id, Job: name, By: access.Author(ctx), Reason: why}
-	err = rs.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
+	err = bf.ask(ctx, name, bus.VerbCancelBackfill, entry.Revision, request, &state)
 	return state, err
 }
 
@@ -126,4 +138,12 @@ func PastRange(from, to time.Time) (time.Time, time.Time, error) {
 		from = to.Add(-ledgerRange)
 	}
 	return from.UTC(), to.UTC(), nil
+}
+
+// CheckBackfillRange returns an *InvalidError unless a backfill may be of a range.
+func CheckBackfillRange(from, to time.Time) error {
+	if _, _, err := PastRange(from, to); err != nil {
+		return err
+	}
+	return ledger.CheckRange(from, to)
 }

@@ -809,6 +809,165 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List backfills of many jobs
+         * @description Only jobs of groups that the caller may see are counted, and backfills without any are left out. A backfill is kept for 90 days after its last change.
+         */
+        get: operations["listBulkBackfills"];
+        put?: never;
+        /**
+         * Start a backfill of many jobs: run their past fires
+         * @description Selects jobs by name or by a filter, and runs fires of a range as a backfill of each job
+         *     alone would (see backfillJob). At most `at_once` runs of all jobs are live at a time.
+         *     Jobs take part if they have fires to run and the caller is an operator of their group. All
+         *     others are listed with the reason: they do not exist, are paused, or have no such
+         *     fire. With `dry_run`, the response lists the same, and nothing runs. 409: no job has a
+         *     fire to run.
+         */
+        post: operations["createBulkBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a backfill of many jobs, with its progress
+         * @description With the jobs of groups that the caller may see. Jobs at work are shown as their owners have them now; if one does not answer, as they were when their round began.
+         */
+        get: operations["getBulkBackfill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a backfill of many jobs: no more of its runs start
+         * @description Runs that have started continue. 409: it has ended. Requires the role operator in the groups of all its jobs.
+         */
+        post: operations["pauseBulkBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a backfill of many jobs
+         * @description 409: it has ended. Requires the role operator in the groups of all its jobs.
+         */
+        post: operations["resumeBulkBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a backfill of many jobs: no more of its runs start
+         * @description Runs that have started continue. 409: it has ended. Requires the role operator in the groups of all its jobs.
+         */
+        post: operations["cancelBulkBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backfills/{backfill}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the failed runs of a backfill of many jobs again
+         * @description Also tries jobs again that were refused. 409: none has failed, or the backfill was cancelled. Requires the role operator in the groups of all its jobs.
+         */
+        post: operations["retryBulkBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ledger": {
         parameters: {
             query?: never;
@@ -4767,6 +4926,133 @@ export interface components {
             left_out: number;
             backfill?: components["schemas"]["Backfill"];
         };
+        /** @description Either jobs or filter. */
+        BulkBackfillRequest: {
+            name: string;
+            /** @description The id of the backfill. A request that repeats it returns the first backfill. Defaults to a new one */
+            id?: string;
+            /** @description group/name; a job that is named twice counts once */
+            jobs?: string[];
+            /** @description All matching jobs, at most 500 */
+            filter?: components["schemas"]["JobFilter"];
+            /**
+             * Format: date-time
+             * @description Fire time, inclusive
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Fire time, exclusive; at most 92 days after `from`
+             */
+            to: string;
+            /**
+             * @description The fires to run; default missed. all includes fires from before a job existed
+             * @enum {string}
+             */
+            only?: "missed" | "skipped" | "failed" | "all";
+            /** @description Include fires that an earlier backfill has run successfully */
+            again?: boolean;
+            /** @description Maximum number of live runs of all jobs together; default 1 */
+            at_once?: number;
+            note?: string;
+        };
+        BulkBackfillResult: {
+            dry_run: boolean;
+            /** @description Number of fires to run */
+            fires: number;
+            /** @description In order of name */
+            items: components["schemas"]["BulkBackfillPlan"][];
+            backfill?: components["schemas"]["BulkBackfill"];
+        };
+        /** @description What a backfill runs of a job, and what it does not. */
+        BulkBackfillPlan: {
+            job: string;
+            /** @description Number of fires to run */
+            fires: number;
+            /** @description Number of fires that an earlier backfill has run, or will still run */
+            left_out: number;
+            /** @description Fires that `only` does not select, most first */
+            others: components["schemas"]["OtherFires"][];
+            /** @description Why none of its fires runs */
+            problem?: components["schemas"]["Problem"];
+        };
+        OtherFires: {
+            outcome: components["schemas"]["Outcome"];
+            /** @description That of the first of them */
+            reason?: components["schemas"]["Reason"];
+            fires: number;
+        };
+        BulkBackfillList: {
+            items: components["schemas"]["BulkBackfill"][];
+        };
+        BulkBackfillNote: {
+            note?: string;
+        };
+        /** @description A backfill of many jobs, and how far it has come. */
+        BulkBackfill: {
+            id: string;
+            name: string;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @enum {string} */
+            only: "missed" | "skipped" | "failed" | "all";
+            again?: boolean;
+            at_once: number;
+            /** Format: date-time */
+            created_at: string;
+            by?: string;
+            paused?: boolean;
+            cancelled?: boolean;
+            /**
+             * Format: date-time
+             * @description When the last of its runs had ended
+             */
+            ended_at?: string;
+            /** @description Who did what to it, oldest first */
+            events: components["schemas"]["BulkBackfillEvent"][];
+            jobs: components["schemas"]["BulkBackfillJob"][];
+        };
+        BulkBackfillEvent: {
+            /** Format: date-time */
+            at: string;
+            by?: string;
+            /** @enum {string} */
+            act: "created" | "paused" | "resumed" | "cancelled" | "retried" | "ended";
+            note?: string;
+        };
+        BulkBackfillJob: {
+            job: string;
+            /**
+             * @description waiting: for its turn. stopping: no more runs start, and live ones end. cancelled: some fires have not run. refused: none could be run
+             * @enum {string}
+             */
+            state: "waiting" | "working" | "stopping" | "done" | "cancelled" | "refused";
+            /** @description Number of its fires, as counted when the backfill was created; of a job that is done, those that have run */
+            fires: number;
+            /** @description Number of its fires that have a run */
+            begun: number;
+            /** @description Number of fires whose last run succeeded, of rounds that have ended */
+            succeeded?: number;
+            /** @description Number of fires whose last run did not succeed, of rounds that have ended */
+            failed?: number;
+            /** @description Number of runs that have not ended */
+            alive?: number;
+            /** @description Counts how often it was begun, from 1: a pause and a retry begin another round */
+            round: number;
+            /** @description This round repeats runs that failed */
+            retry?: boolean;
+            /** @description Maximum number of its live runs */
+            at_once?: number;
+            /**
+             * Format: date-time
+             * @description When its round began
+             */
+            asked_at?: string;
+            /** @description Why it was refused or cancelled */
+            why?: components["schemas"]["Reason"];
+        };
         BackfillList: {
             items: components["schemas"]["Backfill"][];
         };
@@ -6262,6 +6548,11 @@ export interface components {
          * @example cx4hq2m7zk3wd5t
          */
         CredentialID: string;
+        /**
+         * @description The id of the backfill
+         * @example hq3k7wz2ab
+         */
+        BulkBackfillID: string;
         /** @description The channel's name */
         ChannelName: string;
         /** @description The incident's id */
@@ -6446,6 +6737,15 @@ export type Tally = components['schemas']['Tally'];
 export type LedgerPage = components['schemas']['LedgerPage'];
 export type BackfillRequest = components['schemas']['BackfillRequest'];
 export type BackfillResult = components['schemas']['BackfillResult'];
+export type BulkBackfillRequest = components['schemas']['BulkBackfillRequest'];
+export type BulkBackfillResult = components['schemas']['BulkBackfillResult'];
+export type BulkBackfillPlan = components['schemas']['BulkBackfillPlan'];
+export type OtherFires = components['schemas']['OtherFires'];
+export type BulkBackfillList = components['schemas']['BulkBackfillList'];
+export type BulkBackfillNote = components['schemas']['BulkBackfillNote'];
+export type BulkBackfill = components['schemas']['BulkBackfill'];
+export type BulkBackfillEvent = components['schemas']['BulkBackfillEvent'];
+export type BulkBackfillJob = components['schemas']['BulkBackfillJob'];
 export type BackfillList = components['schemas']['BackfillList'];
 export type Backfill = components['schemas']['Backfill'];
 export type LedgerDay = components['schemas']['LedgerDay'];
@@ -6554,6 +6854,7 @@ export type ParameterGroupName = components['parameters']['GroupName'];
 export type ParameterInstanceName = components['parameters']['InstanceName'];
 export type ParameterJobName = components['parameters']['JobName'];
 export type ParameterCredentialId = components['parameters']['CredentialID'];
+export type ParameterBulkBackfillId = components['parameters']['BulkBackfillID'];
 export type ParameterChannelName = components['parameters']['ChannelName'];
 export type ParameterIncidentId = components['parameters']['IncidentID'];
 export type ParameterRunId = components['parameters']['RunID'];
@@ -7897,6 +8198,221 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Backfill"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listBulkBackfills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backfills, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkBackfillList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createBulkBackfill: {
+        parameters: {
+            query?: {
+                /** @description Only return what would run */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkBackfillRequest"];
+            };
+        };
+        responses: {
+            /** @description The jobs, and the backfill; without one with dry_run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkBackfillResult"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBulkBackfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The backfill */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkBackfill"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    pauseBulkBackfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkBackfillNote"];
+            };
+        };
+        responses: {
+            /** @description The backfill */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkBackfill"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeBulkBackfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkBackfillNote"];
+            };
+        };
+        responses: {
+            /** @description The backfill */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkBackfill"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelBulkBackfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkBackfillNote"];
+            };
+        };
+        responses: {
+            /** @description The backfill */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkBackfill"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    retryBulkBackfill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /**
+                 * @description The id of the backfill
+                 * @example hq3k7wz2ab
+                 */
+                backfill: components["parameters"]["BulkBackfillID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkBackfillNote"];
+            };
+        };
+        responses: {
+            /** @description The backfill */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkBackfill"];
                 };
             };
             default: components["responses"]["Problem"];

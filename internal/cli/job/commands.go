@@ -9,5 +9,5 @@ func Commands() []*cobra.Command {
 
 // GetCommands returns what "get" shows of jobs.
 func GetCommands() []*cobra.Command {
-	return []*cobra.Command{newGetJobsCommand(), newGetVersionsCommand(), newGetCalendarsCommand()}
+	return []*cobra.Command{newGetJobsCommand(), newGetVersionsCommand(), newGetCalendarsCommand(), newGetBackfillsCommand()}
 }

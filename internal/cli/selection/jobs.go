@@ -32,6 +32,14 @@ func (c *Jobs) Flags(cmd *cobra.Command) {
 // Given reports whether there is a filter.
 func (c *Jobs) Given() bool { return c.group != "" || c.query != "" || len(c.last)+len(c.where) > 0 }
 
+// Filter returns what a server finds the jobs by.
+func (c *Jobs) Filter() *client.JobFilter {
+	return &client.JobFilter{Group: c.group, Q: c.query, Last: cli.Words[job.Status](c.last), Where: c.where}
+}
+
+// Tag selects jobs with a tag.
+func (c *Jobs) Tag(tag string) { c.where = append(c.where, "tag:"+tag) }
+
 // Args returns an error unless a command has the names of jobs, or a filter.
 func (c *Jobs) Args(_ *cobra.Command, args []string) error {
 	if cli.ExactlyOne(len(args) > 0, c.Given()) {
@@ -65,7 +73,7 @@ func ChangeJobs(r *cli.Remote, cmd *cobra.Command, args []string, c *Jobs, b cli
 		what: "job", verb: string(b.Action),
 		ask: func(names []job.Name, cursor string, dryRun bool) ([]client.JobBulkItem, string, error) {
 			if b.Jobs, b.Cursor, b.DryRun, b.Filter = names, cursor, dryRun, nil; len(names) == 0 {
-				b.Filter = &client.JobFilter{Group: c.group, Q: c.query, Last: cli.Words[job.Status](c.last), Where: c.where}
+				b.Filter = c.Filter()
 			}
 			answer, err := client.Read[client.JobBulkResult](api.ChangeJobs(cmd.Context(), nil, b))
 			return answer.Items, answer.Next, err
