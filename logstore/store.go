@@ -114,6 +114,9 @@ type Store interface {
 	// OpenWaits returns the steps that wait as the filter says, the oldest fire first. They are queued, and have a Wait.
 	// It costs a look at all that wait, however many other runs there are.
 	OpenWaits(ctx context.Context, filter WaitFilter) ([]runlog.Run, error)
+	// StepRuns returns what became of the steps of runs of workflows. It costs a look at their attempts, Limit of them at
+	// most, however many other runs there are.
+	StepRuns(ctx context.Context, filter StepFilter) (StepPage, error)
 	// Usage returns how busy the executors of a group were, in equal parts of a range. What
 	// waits or runs still does so at its end. It looks at runs that fired in the range or in
 	// the day before, at older ones that are alive, and at those of backfills that were

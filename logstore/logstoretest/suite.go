@@ -54,6 +54,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"tests of drafts are in lists and not in reports", leavesTestsOut},
 		{"steps are found by the run of their workflow", stepsOfWorkflow},
 		{"a step ends as the scheduler says", failedStep},
+		{"the steps of many workflows are told by the newest attempt of each", stepsOfMany},
 		{"what a step waits for is kept, with the approvals", waitingStep},
 		{"steps that wait are found by the kind of what they wait for", openWaits},
 		{"groups share a limit on steps that wait", openWaitsOfGroups},

@@ -30,8 +30,14 @@ func asRuns(entries []entry) []runlog.Run {
 // scan reads rows of listColumns, attemptColumns or pieceColumns, with the result after them if so,
 // and closes them.
 func (d *database) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
-	defer func() { _ = rows.Close() }()
 	var entries []entry
+	err := d.each(rows, withResult, func(e *entry) { entries = append(entries, *e) })
+	return entries, err
+}
+
+// each is scan for who keeps less of a row.
+func (d *database) each(rows *sql.Rows, withResult bool, take func(*entry)) error {
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var (
 			e                            entry
@@ -52,7 +58,7 @@ func (d *database) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 			into = append(into, &result)
 		}
 		if err := rows.Scan(into...); err != nil {
-			return nil, err
+			return err
 		}
 		e.Job, e.Status, e.Cause, e.FireTime = d.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
 		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = file.Instant(committedAt), file.Instant(deliveredAt), file.Instant(startedAt), file.Instant(untilTime)
@@ -72,7 +78,7 @@ func (d *database) scan(rows *sql.Rows, withResult bool) ([]entry, error) {
 		if result != "" {
 			e.Result = json.RawMessage(result)
 		}
-		entries = append(entries, e)
+		take(&e)
 	}
-	return entries, rows.Err()
+	return rows.Err()
 }

@@ -134,6 +134,11 @@ func (s *Store) OpenWaits(ctx context.Context, f logstore.WaitFilter) ([]runlog.
 	return ask(ctx, s, func(from logstore.Store) ([]runlog.Run, error) { return from.OpenWaits(ctx, f) })
 }
 
+// StepRuns implements [logstore.Store].
+func (s *Store) StepRuns(ctx context.Context, f logstore.StepFilter) (logstore.StepPage, error) {
+	return ask(ctx, s, func(from logstore.Store) (logstore.StepPage, error) { return from.StepRuns(ctx, f) })
+}
+
 // Usage implements [logstore.Store].
 func (s *Store) Usage(ctx context.Context, f logstore.UsageFilter) ([]runlog.UsagePart, error) {
 	return ask(ctx, s, func(from logstore.Store) ([]runlog.UsagePart, error) { return from.Usage(ctx, f) })

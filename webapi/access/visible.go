@@ -91,6 +91,14 @@ func (s VisibleStore) OpenWaits(ctx context.Context, f logstore.WaitFilter) ([]r
 	return s.Store.OpenWaits(ctx, f)
 }
 
+// StepRuns implements [logstore.Store].
+func (s VisibleStore) StepRuns(ctx context.Context, f logstore.StepFilter) (logstore.StepPage, error) {
+	page, err := s.Store.StepRuns(ctx, f)
+	access := Who(ctx).Access
+	page.Runs = slices.DeleteFunc(page.Runs, func(r logstore.StepRun) bool { return !access.May(rights.Viewer, r.Job.Group()) })
+	return page, err
+}
+
 // Usage implements [logstore.Store]. A group that the caller does not see is not found.
 func (s VisibleStore) Usage(ctx context.Context, f logstore.UsageFilter) ([]runlog.UsagePart, error) {
 	if !Who(ctx).Access.May(rights.Viewer, f.Group) {
