@@ -1,10 +1,10 @@
 package alert
 
 import (
-	"math"
 	"slices"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/internal/percentile"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -24,7 +24,7 @@ func judgeSpeed(when *alerting.Condition, o *outcome, t *tally) (v verdict, summ
 	}
 	v = good
 	if len(t.Took) >= minTook {
-		usual := percentile(t.Took, 95)
+		usual := time.Duration(percentile.Of(slices.Sorted(slices.Values(t.Took)), 95)) * time.Millisecond
 		if o.Took >= minSlow && float64(o.Took) > when.Slower*float64(usual) {
 			v = wrong
 			summary = alerting.Say("run_slow", "job", string(o.Job), "took", o.Took.Round(time.Millisecond).String(), "usual", usual.String())
@@ -34,11 +34,4 @@ func judgeSpeed(when *alerting.Condition, o *outcome, t *tally) (v verdict, summ
 		t.Took = slices.Delete(t.Took, 0, 1)
 	}
 	return v, summary
-}
-
-// percentile returns the value below or at which p of 100 lie.
-func percentile(ms []int64, p int) time.Duration {
-	sorted := slices.Sorted(slices.Values(ms))
-	i := int(math.Ceil(float64(p)/100*float64(len(sorted)))) - 1
-	return time.Duration(sorted[max(i, 0)]) * time.Millisecond
 }

@@ -2453,6 +2453,60 @@ type StepAccepted struct {
 	Step   string     `json:"step"`
 }
 
+// StepFailure The newest failure of a step.
+type StepFailure struct {
+	// At When the step ended
+	At time.Time `json:"at"`
+
+	// RunID The run of the workflow
+	RunID  job.RunID  `json:"run_id"`
+	Status job.Status `json:"status"`
+}
+
+// StepFigures defines model for StepFigures.
+type StepFigures struct {
+	// Failures How many of these did not succeed
+	Failures int `json:"failures"`
+
+	// Gone The newest version of the job does not have it
+	Gone        bool         `json:"gone,omitempty"`
+	LastFailure *StepFailure `json:"last_failure,omitempty"`
+
+	// P50Ms The median of how long these runs took, from the beginning of the first attempt to the end. Absent if none has begun
+	P50Ms *int64 `json:"p50_ms,omitempty"`
+
+	// P95Ms 95 % of these runs took no longer
+	P95Ms *int64 `json:"p95_ms,omitempty"`
+
+	// Runs How often it ran and ended in the range, each round of it: it succeeded, failed, timed out, was lost or was missed
+	Runs int `json:"runs"`
+
+	// Step The name of the step
+	Step string `json:"step"`
+}
+
+// StepHistory defines model for StepHistory.
+type StepHistory struct {
+	// Counted How many runs of the job the figures are of
+	Counted int `json:"counted"`
+
+	// Cut The range has older runs that are not counted
+	Cut bool     `json:"cut,omitempty"`
+	Job job.Name `json:"job"`
+
+	// Runs Newest first
+	Runs []StepsOfRun `json:"runs"`
+
+	// Since The fire time of the oldest of these runs
+	Since time.Time `json:"since,omitzero"`
+
+	// Steps Those of the newest version in the order of the document, then those that only older versions have, by name. At most 1,000
+	Steps []StepFigures `json:"steps"`
+
+	// Version The newest version of the job
+	Version int `json:"version"`
+}
+
 // StepOutcome The outcome of a step. ran: it has ended. skipped: its edges or its condition said no.
 // cancelled: it was called off. pending: it has not ended. unjudged: there is not enough
 // data to tell. discrepancy: it contradicts the graph.
@@ -2460,6 +2514,21 @@ type StepOutcome = outcome.StepOutcome
 
 // StepWait What the step waits for in the place of a task: exactly one of for, until, signal, approval and runs. Of the other fields of the step, those that say when it runs go with it, title, may_fail and rerun
 type StepWait = job.Wait
+
+// StepsOfRun A run of a workflow, and the state of each step of the StepHistory in it.
+type StepsOfRun struct {
+	// DurationsMs How long each took from the beginning of its first attempt to the end. 0: it has not ended, or did not begin
+	DurationsMs []int64   `json:"durations_ms"`
+	FinishedAt  time.Time `json:"finished_at,omitzero"`
+	FireTime    time.Time `json:"fire_time"`
+	RunID       job.RunID `json:"run_id"`
+	StartedAt   time.Time `json:"started_at,omitzero"`
+
+	// States Of each step in the order of `steps`: the status of its run in the newest round. waiting: it may yet have one. Empty: it has none
+	States  []string   `json:"states"`
+	Status  job.Status `json:"status"`
+	Version int        `json:"version"`
+}
 
 // StreamState defines model for StreamState.
 type StreamState = fleet.StreamState
@@ -3227,6 +3296,21 @@ type SignalJobParams struct {
 type SkipFireParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// GetStepHistoryParams defines parameters for GetStepHistory.
+type GetStepHistoryParams struct {
+	// Runs How many of the newest runs before `to` to list, however old they are
+	Runs int `form:"runs,omitempty" json:"runs,omitempty"`
+
+	// From Of the figures: fire time of the runs, inclusive. Defaults to 30 days before `to`
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time of the runs, exclusive. Defaults to now
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// IfNoneMatch The ETag of an earlier response
+	IfNoneMatch string `json:"If-None-Match,omitempty"`
 }
 
 // UnskipFireParams defines parameters for UnskipFire.

@@ -371,8 +371,12 @@ type Status = api.Status
 type StatusCounts = api.StatusCounts
 type Step = api.Step
 type StepAccepted = api.StepAccepted
+type StepFailure = api.StepFailure
+type StepFigures = api.StepFigures
+type StepHistory = api.StepHistory
 type StepOutcome = api.StepOutcome
 type StepWait = api.StepWait
+type StepsOfRun = api.StepsOfRun
 type StreamState = api.StreamState
 type Tally = api.Tally
 type Target = api.Target
@@ -466,6 +470,7 @@ type RunJobParams = api.RunJobParams
 type RunFireEarlyParams = api.RunFireEarlyParams
 type SignalJobParams = api.SignalJobParams
 type SkipFireParams = api.SkipFireParams
+type GetStepHistoryParams = api.GetStepHistoryParams
 type UnskipFireParams = api.UnskipFireParams
 type VerifyLedgerParams = api.VerifyLedgerParams
 type ListDiscrepanciesParams = api.ListDiscrepanciesParams
@@ -986,6 +991,12 @@ type SkipFireRequestObject struct {
 	Name   JobName   `json:"name"`
 	Params SkipFireParams
 	Body   *SkipFireJSONRequestBody
+}
+
+type GetStepHistoryRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params GetStepHistoryParams
 }
 
 type UnskipFireRequestObject struct {

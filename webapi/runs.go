@@ -157,6 +157,19 @@ func (h *runHandlers) ListSteps(ctx context.Context, r ListStepsRequestObject) (
 	return unlessSame(list, r.Params.IfNoneMatch)
 }
 
+// GetStepHistory answers GET /jobs/{group}/{name}/steps.
+func (h *runHandlers) GetStepHistory(ctx context.Context, r GetStepHistoryRequestObject) (*answer[StepHistory], error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	history, err := runs.StepHistory(ctx, h.runs, name, &r.Params)
+	if err != nil {
+		return nil, err
+	}
+	return unlessSame(history, r.Params.IfNoneMatch)
+}
+
 // RerunRun answers POST /runs/{run_id}/rerun.
 func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (*RunAccepted, error) {
 	attempts, err := h.runs.Attempts(ctx, r.RunID)

@@ -26,7 +26,7 @@ var commandOf = map[string]string{
 	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAuditLog": "audit-log", "exportRuns": "get runs", "facetRuns": "report breakdown",
 	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getGroupUsage": "report usage", "getHistory": "get history", "getPause": "get jobs",
 	"getIncident": "get incidents", "getJob": "get jobs", "getJobLedger": "ledger show", "getLogs": "logs", "getMe": "whoami", "getOverview": "report overview",
-	"getRetention": "get retention", "getRun": "get runs", "getUser": "user set-role", "getVersion": "version", "inviteUser": "user passwd",
+	"getRetention": "get retention", "getRun": "get runs", "getStepHistory": "graph", "getUser": "user set-role", "getVersion": "version", "inviteUser": "user passwd",
 	"listAlerts": "get alert-rules", "listAuditLog": "audit-log", "listBackfills": "backfill", "listCalendars": "get calendars", "listChannels": "get channels",
 	"listCredentials": "get credentials", "listDeliveries": "get deliveries", "listDiscrepancies": "ledger verify", "listFires": "get fires", "listGroups": "get groups",
 	"listHandlers": "get handlers", "listIncidents": "get incidents", "listJobVersions": "get versions", "listJobs": "get jobs",

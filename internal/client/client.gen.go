@@ -386,8 +386,12 @@ type Status = api.Status
 type StatusCounts = api.StatusCounts
 type Step = api.Step
 type StepAccepted = api.StepAccepted
+type StepFailure = api.StepFailure
+type StepFigures = api.StepFigures
+type StepHistory = api.StepHistory
 type StepOutcome = api.StepOutcome
 type StepWait = api.StepWait
+type StepsOfRun = api.StepsOfRun
 type StreamState = api.StreamState
 type Tally = api.Tally
 type Target = api.Target
@@ -978,6 +982,21 @@ type SignalJobParams struct {
 type SkipFireParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// GetStepHistoryParams defines parameters for GetStepHistory.
+type GetStepHistoryParams struct {
+	// Runs How many of the newest runs before `to` to list, however old they are
+	Runs *int `form:"runs,omitempty" json:"runs,omitempty"`
+
+	// From Of the figures: fire time of the runs, inclusive. Defaults to 30 days before `to`
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Fire time of the runs, exclusive. Defaults to now
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// IfNoneMatch The ETag of an earlier response
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // UnskipFireParams defines parameters for UnskipFire.
@@ -2625,6 +2644,18 @@ func (a *API) SkipFireWithBody(ctx context.Context, group GroupName, name JobNam
 		r.header("Carillon-User", params.CarillonUser)
 	}
 	return a.send(ctx, r, contentType, body, edit)
+}
+
+// GetStepHistory sends GET /api/v1/jobs/{group}/{name}/steps.
+func (a *API) GetStepHistory(ctx context.Context, group GroupName, name JobName, params *GetStepHistoryParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/steps", group, name)
+	if params != nil {
+		r.parameter("runs", params.Runs, "integer", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.header("If-None-Match", params.IfNoneMatch)
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
 // UnskipFire is [API.UnskipFireWithBody] with a body that is written as JSON.

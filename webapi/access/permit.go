@@ -110,8 +110,9 @@ var Permits = map[string]Permit{
 	"cancelBulkBackfill": {Role: rights.Operator, Where: Somewhere, Change: "backfill {backfill}"},
 	"retryBulkBackfill":  {Role: rights.Operator, Where: Somewhere, Change: "backfill {backfill}"},
 
-	"getJobLedger": {Role: rights.Viewer, Where: OfPath, Costly: true},
-	"verifyLedger": {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"getJobLedger":   {Role: rights.Viewer, Where: OfPath, Costly: true},
+	"getStepHistory": {Role: rights.Viewer, Where: OfPath, Costly: true},
+	"verifyLedger":   {Role: rights.Viewer, Where: Somewhere, Costly: true},
 
 	"listDiscrepancies": {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees
 

@@ -153,12 +153,21 @@ func (rs *Runs) stepRuns(ctx context.Context, of *runlog.Run) (map[string]*runlo
 	rows := make(map[string]*runlog.Run, len(byID))
 	for _, r := range byID {
 		if rows[r.Step] == nil {
-			for round := 1; rows[r.Step] == nil || byID[job.RoundRunID(of.RunID, r.Step, round)] != nil; round++ { // each has left a row
-				rows[r.Step] = cmp.Or(byID[job.RoundRunID(of.RunID, r.Step, round)], r)
-			}
+			rows[r.Step] = cmp.Or(byID[newestRound(of.RunID, r.Step, func(id job.RunID) bool { return byID[id] != nil })], r)
 		}
 	}
 	return rows, nil
+}
+
+// newestRound returns the run of a step in its newest round; "" if not even the first is known. Each has left a row.
+func newestRound(of job.RunID, step string, isKnown func(job.RunID) bool) (newest job.RunID) {
+	for round := 1; ; round++ {
+		id := job.RoundRunID(of, step, round)
+		if !isKnown(id) {
+			return newest
+		}
+		newest = id
+	}
 }
 
 // roundOf returns of which round of its step a row is; 0 is the first.

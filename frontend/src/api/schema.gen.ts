@@ -524,6 +524,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show how the steps of a workflow did in its latest runs
+         * @description Returns figures for each step over a range, and the state of each step in each of the newest
+         *     runs. The figures are of at most 1,000 runs and 50,000 attempts of steps; `since` and `cut`
+         *     say when there are more. The response has an ETag; with it as `If-None-Match`, the response
+         *     is 304 until something changes.
+         */
+        get: operations["getStepHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}/diff": {
         parameters: {
             query?: never;
@@ -4983,7 +5011,36 @@ export interface components {
             fires: number;
         };
         BulkBackfillList: {
-            items: components["schemas"]["BulkBackfill"][];
+            items: components["schemas"]["BulkBackfillItem"][];
+        };
+        /** @description A backfill of many jobs in a list: its jobs are counted. */
+        BulkBackfillItem: {
+            id: string;
+            name: string;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @enum {string} */
+            only: "missed" | "skipped" | "failed" | "all";
+            /** Format: date-time */
+            created_at: string;
+            by?: string;
+            paused?: boolean;
+            cancelled?: boolean;
+            /** Format: date-time */
+            ended_at?: string;
+            jobs: number;
+            /** @description Number of jobs that are done, cancelled or refused */
+            over: number;
+            /** @description Number of fires of all jobs */
+            fires: number;
+            /** @description Number of fires that have a run, of rounds that have ended */
+            begun: number;
+            succeeded: number;
+            failed: number;
+            /** @description Number of jobs of which no fire could be run */
+            refused: number;
         };
         BulkBackfillNote: {
             note?: string;
@@ -5688,6 +5745,72 @@ export interface components {
             percent?: number;
             /** @description The progress that the step reports */
             text?: string;
+        };
+        StepHistory: {
+            job: string;
+            /** @description The newest version of the job */
+            version: number;
+            /** @description How many runs of the job the figures are of */
+            counted: number;
+            /**
+             * Format: date-time
+             * @description The fire time of the oldest of these runs
+             */
+            since?: string;
+            /** @description The range has older runs that are not counted */
+            cut?: boolean;
+            /** @description Those of the newest version in the order of the document, then those that only older versions have, by name. At most 1,000 */
+            steps: components["schemas"]["StepFigures"][];
+            /** @description Newest first */
+            runs: components["schemas"]["StepsOfRun"][];
+        };
+        StepFigures: {
+            /** @description The name of the step */
+            step: string;
+            /** @description The newest version of the job does not have it */
+            gone?: boolean;
+            /** @description How often it ran and ended in the range, each round of it: it succeeded, failed, timed out, was lost or was missed */
+            runs: number;
+            /** @description How many of these did not succeed */
+            failures: number;
+            /**
+             * Format: int64
+             * @description The median of how long these runs took, from the beginning of the first attempt to the end. Absent if none has begun
+             */
+            p50_ms?: number;
+            /**
+             * Format: int64
+             * @description 95 % of these runs took no longer
+             */
+            p95_ms?: number;
+            last_failure?: components["schemas"]["StepFailure"];
+        };
+        /** @description The newest failure of a step. */
+        StepFailure: {
+            /** @description The run of the workflow */
+            run_id: string;
+            status: components["schemas"]["Status"];
+            /**
+             * Format: date-time
+             * @description When the step ended
+             */
+            at: string;
+        };
+        /** @description A run of a workflow, and the state of each step of the StepHistory in it. */
+        StepsOfRun: {
+            run_id: string;
+            version: number;
+            status: components["schemas"]["Status"];
+            /** Format: date-time */
+            fire_time: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            /** @description Of each step in the order of `steps`: the status of its run in the newest round. waiting: it may yet have one. Empty: it has none */
+            states: ("" | "waiting" | "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed")[];
+            /** @description How long each took from the beginning of its first attempt to the end. 0: it has not ended, or did not begin */
+            durations_ms: number[];
         };
         /** @description What a step waits for. */
         RunWait: {
@@ -6742,6 +6865,7 @@ export type BulkBackfillResult = components['schemas']['BulkBackfillResult'];
 export type BulkBackfillPlan = components['schemas']['BulkBackfillPlan'];
 export type OtherFires = components['schemas']['OtherFires'];
 export type BulkBackfillList = components['schemas']['BulkBackfillList'];
+export type BulkBackfillItem = components['schemas']['BulkBackfillItem'];
 export type BulkBackfillNote = components['schemas']['BulkBackfillNote'];
 export type BulkBackfill = components['schemas']['BulkBackfill'];
 export type BulkBackfillEvent = components['schemas']['BulkBackfillEvent'];
@@ -6785,6 +6909,10 @@ export type RunPage = components['schemas']['RunPage'];
 export type PieceList = components['schemas']['PieceList'];
 export type RunSteps = components['schemas']['RunSteps'];
 export type RunStep = components['schemas']['RunStep'];
+export type StepHistory = components['schemas']['StepHistory'];
+export type StepFigures = components['schemas']['StepFigures'];
+export type StepFailure = components['schemas']['StepFailure'];
+export type StepsOfRun = components['schemas']['StepsOfRun'];
 export type RunWait = components['schemas']['RunWait'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type RunMark = components['schemas']['RunMark'];
@@ -7796,6 +7924,53 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getStepHistory: {
+        parameters: {
+            query?: {
+                /** @description How many of the newest runs before `to` to list, however old they are */
+                runs?: number;
+                /** @description Of the figures: fire time of the runs, inclusive. Defaults to 30 days before `to` */
+                from?: string;
+                /** @description Fire time of the runs, exclusive. Defaults to now */
+                to?: string;
+            };
+            header?: {
+                /**
+                 * @description The ETag of an earlier response
+                 * @example "5f2b9c0d41e8a7b6"
+                 */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The steps and the runs */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepHistory"];
+                };
+            };
+            /** @description Nothing has changed */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     diffJob: {
         parameters: {
             query?: {
@@ -8212,7 +8387,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The backfills, newest first */
+            /** @description The 200 newest backfills, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -17,22 +17,24 @@ import (
 )
 
 func newGraphCommand() *cobra.Command {
-	var mermaid, dot bool
+	var mermaid, dot, heat bool
 	var diff string
 	cmd := &cobra.Command{
 		Use:   "graph JOB",
 		Short: "Draw the steps of a workflow",
 		Long: "Draw the steps of a workflow as its newest version has them: each below those that it follows,\n" +
 			"and further to the right. --mermaid and --dot print the graph for Mermaid and Graphviz.\n" +
-			"--diff prints the steps and edges in which two versions differ.",
-		Example: "  carillon graph billing/close\n  carillon graph billing/close --mermaid\n  carillon graph billing/close --dot | dot -Tsvg > close.svg\n  carillon graph billing/close --diff 3..4",
+			"--diff prints the steps and edges in which two versions differ. --heat prints how each step did in\n" +
+			"the runs of the last 30 days.",
+		Example: "  carillon graph billing/close\n  carillon graph billing/close --mermaid\n  carillon graph billing/close --dot | dot -Tsvg > close.svg\n  carillon graph billing/close --diff 3..4\n  carillon graph billing/close --heat",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&mermaid, "mermaid", false, "print a flowchart for Mermaid")
 	cmd.Flags().BoolVar(&dot, "dot", false, "print a graph for Graphviz")
 	cmd.Flags().StringVar(&diff, "diff", "", "compare two `versions`, such as 3..4")
-	cmd.MarkFlagsMutuallyExclusive("mermaid", "dot", "diff")
+	cmd.Flags().BoolVar(&heat, "heat", false, "print runs, failures and durations of each step")
+	cmd.MarkFlagsMutuallyExclusive("mermaid", "dot", "diff", "heat")
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := cli.JobName(args[0])
@@ -58,16 +60,25 @@ func newGraphCommand() *cobra.Command {
 			return printMermaid(cmd.OutOrStdout(), steps)
 		case dot:
 			return printDot(cmd.OutOrStdout(), name, steps)
+		case heat:
+			return showGraphHeat(cmd, r, name, steps)
 		}
 		return r.Show(cmd.OutOrStdout(), steps, func(t *draw.Table) { drawGraph(t, steps) })
 	}
 	return cmd
 }
 
-// drawGraph draws steps, one a row, each indented by how many come before it.
+// drawGraph draws steps, one a row.
 func drawGraph(t *draw.Table, steps []job.Step) {
-	depths := map[string]int{}
 	t.Row("STEP", "AFTER", "IF", "TASK")
+	eachInOrder(steps, func(s *job.Step, name string) {
+		t.Row(name, draw.OrDash(t.Cell(cli.StepAfter(s.After, s.Join.String(), s.Finally), 60)), draw.OrDash(t.Cell(s.If, 60)), taskOfStep(t, s))
+	})
+}
+
+// eachInOrder calls row for each step, with its name indented by how many come before it.
+func eachInOrder(steps []job.Step, row func(s *job.Step, name string)) {
+	depths := map[string]int{}
 	for _, i := range inOrder(steps) {
 		s := &steps[i]
 		depth := 0
@@ -75,7 +86,7 @@ func drawGraph(t *draw.Table, steps []job.Step) {
 			depth = max(depth, depths[e.Step]+1)
 		}
 		depths[s.Name] = depth
-		t.Row(strings.Repeat("  ", depth)+s.Name, draw.OrDash(t.Cell(cli.StepAfter(s.After, s.Join.String(), s.Finally), 60)), draw.OrDash(t.Cell(s.If, 60)), taskOfStep(t, s))
+		row(s, strings.Repeat("  ", depth)+s.Name)
 	}
 }
 
