@@ -13,7 +13,9 @@
 //
 // A fire of which the history knows nothing, though its shard's position has passed it; a
 // run for a fire that no version had; two outcomes for one fire; a fixed-delay job that has
-// stopped to fire. Whether a run went well is no matter of the ledger. Runs that no schedule asked
+// stopped to fire. Whether a run went well is no matter of the ledger, but for one in pieces: it has to end as the
+// share of them says that has to succeed. Of a step's pieces the ledger counts the ends; of a run's it reads the
+// tally in its reason, as one look at the pieces of each would cost too much. Runs that no schedule asked
 // for are owed to nobody; but if they are runs of a workflow, their steps are judged.
 //
 // The steps of a workflow's run are judged too: each by its edges, its condition, and how the steps

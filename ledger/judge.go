@@ -141,6 +141,8 @@ func (j *judge) compare(f expected, r *runlog.Run) *outcome.Entry {
 	tell(e, r)
 	if j.covered(f.At) && j.cover.RunID != r.RunID {
 		contradict(e, reason.TwoOutcomes.With(j.cover.Count, j.cover.Status, j.cover.RunID))
+	} else if why := j.tallied(r, e.Status); why != "" {
+		contradict(e, why)
 	}
 	return e
 }

@@ -42,6 +42,7 @@ func (v Evidence) judgeSteps(ctx context.Context, e *outcome.Entry) error {
 	}
 	j := &graphJudge{of: of, run: run}
 	j.settled = v.Ingested && j.run.RunStatus().Final() && j.run.FinishedAt.Add(StepTolerance).Before(v.Cursor.DoneFor(v.Job))
+	j.good = func(r *runlog.Run) (int, error) { return v.goodPieces(ctx, r.RunID) }
 	j.result = func(r *runlog.Run) (json.RawMessage, error) { return v.result(ctx, r) }
 	if v.Ingested {
 		j.until = v.Cursor.DoneFor(v.Job)
@@ -141,6 +142,15 @@ func (v Evidence) result(ctx context.Context, r *runlog.Run) (json.RawMessage, e
 		return nil, errors.New(reason.StepNothingKnown.String())
 	}
 	return of.Result, nil
+}
+
+// goodPieces returns how many pieces of a run have succeeded.
+func (v Evidence) goodPieces(ctx context.Context, id job.RunID) (int, error) {
+	page, err := v.Store.Pieces(ctx, logstore.PieceFilter{RunID: id, Limit: 1})
+	if err != nil {
+		return 0, fmt.Errorf("%w: read pieces of run %s: %w", job.ErrUnavailable, id, err)
+	}
+	return page.Counts[job.StatusSucceeded], nil
 }
 
 // attempt returns the newest attempt of a run, nil if the history has none.

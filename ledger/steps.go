@@ -28,6 +28,8 @@ type graphJudge struct {
 	holds func(s *job.Step) (holds bool, unknown, err error)
 	// origin returns the run that did what a step took over, nil if nothing is known of it any more.
 	origin func(id job.RunID) (*runlog.Run, error)
+	// good returns how many pieces of the run of a step have succeeded.
+	good func(r *runlog.Run) (int, error)
 	// result returns what the run of a step has returned.
 	result func(r *runlog.Run) (json.RawMessage, error)
 }
@@ -165,8 +167,12 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	case skips == "" && s.If != "":
 		e = j.condition(s, e)
 	}
-	if s.Wait != nil && e.Outcome == outcome.StepRan {
+	switch {
+	case e.Outcome != outcome.StepRan:
+	case s.Wait != nil:
 		return j.waited(s, e)
+	default:
+		return j.inPieces(s, e)
 	}
 	return e
 }

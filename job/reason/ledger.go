@@ -17,6 +17,12 @@ var (
 	RecordedNow        = One{define("recorded_now", "its fire is recorded as {outcome:state} now")}
 )
 
+// What the ledger says of a run, or a step, that is done in pieces.
+var (
+	PiecesTooFew = Three{define("pieces_too_few", "it succeeded, though {succeeded:number} of {total|piece|pieces} did, of which {share:word} have to")}
+	PiecesEnough = Three{define("pieces_enough", "it did not succeed, though {succeeded:number} of {total|piece|pieces} did, of which {share:word} have to")}
+)
+
 // What the ledger says of a step of a workflow.
 var (
 	StepNothingKnown     = None{define("step_nothing_known", "the run has ended, and nothing is known of the end of this step")}

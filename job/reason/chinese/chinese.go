@@ -90,6 +90,8 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"two_outcomes":           "有两个结果：此外它还是记为{status:status}的 {fires:number} 次触发之一，其中第一次为 {run_id:word}",
 	"step_nothing_known":     "运行已结束，但此步骤的结果无从得知",
 	"step_not_owed":          "它运行了，但本应跳过：{why:free}",
+	"pieces_too_few":         "它成功了，但 {total:number} 个分片中只有 {succeeded:number} 个成功，而要求成功的比例为 {share:word}",
+	"pieces_enough":          "它没有成功，但 {total:number} 个分片中有 {succeeded:number} 个成功，而要求成功的比例为 {share:word}",
 	"step_owed":              "它被跳过了，但本应运行：{why:free}",
 	"step_had_to_fail":       "它本应失败：{why:free}",
 	"awaited_run":            "{fire_time:instant} 的运行状态为{status:state}",

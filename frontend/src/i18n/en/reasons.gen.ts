@@ -98,6 +98,8 @@ export const reasons = {
   nothing_known: "nothing is known of it, though its shard has come up to {until:instant}",
   before_first_version: "it was before the first version of the job that is kept",
   recorded_now: "its fire is recorded as {outcome:state} now",
+  pieces_too_few: "it succeeded, though {succeeded:number} of {total|piece|pieces} did, of which {share:word} have to",
+  pieces_enough: "it did not succeed, though {succeeded:number} of {total|piece|pieces} did, of which {share:word} have to",
   step_nothing_known: "the run has ended, and nothing is known of the end of this step",
   step_not_owed: "it ran, and had to be skipped: {why:free}",
   step_had_to_fail: "it had to fail: {why:free}",

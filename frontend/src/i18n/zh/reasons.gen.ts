@@ -99,6 +99,8 @@ export const reasons: Record<ReasonCode, string> = {
   nothing_known: "调度分区已处理到 {until:instant}，但没有这次触发的任何记录",
   before_first_version: "早于现存的任务首个版本",
   recorded_now: "其触发现已记为{outcome:state}",
+  pieces_too_few: "它成功了，但 {total:number} 个分片中只有 {succeeded:number} 个成功，而要求成功的比例为 {share:word}",
+  pieces_enough: "它没有成功，但 {total:number} 个分片中有 {succeeded:number} 个成功，而要求成功的比例为 {share:word}",
   step_nothing_known: "运行已结束，但此步骤的结果无从得知",
   step_not_owed: "它运行了，但本应跳过：{why:free}",
   step_had_to_fail: "它本应失败：{why:free}",
