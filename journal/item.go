@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -160,9 +161,14 @@ func (m *LetterMark) UnmarshalText(text []byte) error {
 
 // Msg returns d as a message for TRIG.
 func (d *Deferred) Msg(shard int) (*nats.Msg, error) {
-	data, err := json.Marshal(d)
+	of := *d
+	of.Trigger = nil
+	data, err := json.Marshal(&of)
 	if err != nil {
 		return nil, fmt.Errorf("encode deferred item of job %s: %w", d.Job, err)
+	}
+	if len(d.Trigger) > 0 { // which is encoded already, and may be long
+		data = slices.Concat(data[:len(data)-1], []byte(`,"trigger":`), d.Trigger, []byte{'}'})
 	}
 	return bus.NewMessage(bus.SubjectDeferred(shard), bus.MessageDeferred, data), nil
 }
