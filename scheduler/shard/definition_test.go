@@ -2,9 +2,11 @@ package shard
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -63,5 +65,40 @@ func TestARunOfAnUnreadableWorkflowIsLeftToOthers(t *testing.T) {
 				t.Errorf("a run in a %s item is taken over: %v, want %s", kind, err, why)
 			}
 		}
+	}
+}
+
+func TestADefinitionIsReadOnceForRunsThatFollowEachOther(t *testing.T) {
+	f := newFlow(t, after("a"))
+	f.fire(func(v *job.Version) {
+		v.Schedule.Once = nil
+		every(time.Second, job.FireAll)(v)
+	})
+	of := func() *definition { return f.m.runs.byID[f.out["a"].ParentRun].steps.def }
+	first := of()
+	f.ends("a", job.StatusSucceeded, "")
+	f.now += time.Second
+	f.goOn()
+	if of() != first {
+		t.Error("it was read again")
+	}
+	f.ends("a", job.StatusSucceeded, "")
+	f.wantOver()
+}
+
+func TestDefinitionsThatNoRunUsesAreKeptUpToABound(t *testing.T) {
+	st := &steps{definitions: map[unique.Handle[body]]*definition{}}
+	all := make([]unique.Handle[body], 4)
+	for i := range all {
+		all[i] = unique.Make(body{text: strings.Repeat(strconv.Itoa(i), maxIdle/2)})
+		st.definitions[all[i]] = &definition{}
+		st.rest(all[i])
+		if _, err := st.definition(all[0]); err != nil { // which is used again
+			t.Fatal(err)
+		}
+		st.rest(all[0])
+	}
+	if st.definitions[all[0]] == nil || st.definitions[all[3]] == nil || len(st.definitions) != 2 || len(st.idle) != 2 {
+		t.Errorf("%d definitions are kept, %d of them idle", len(st.definitions), len(st.idle))
 	}
 }

@@ -29,18 +29,25 @@ type steps struct {
 	pieces      *pieces
 	byID        map[job.RunID]*watchedRun // of all runs
 	definitions map[unique.Handle[body]]*definition
-	sending     []*watchedRun // runs with steps that may begin, or whose end is to be seen
-	unwritten   []*watchedRun // runs that have come further than the stream knows
-	callingOff  []callingOff  // steps whose calls or pieces are to end
+	idle        []unique.Handle[body] // of definitions that no run uses, the one that was used last at the end
+	sending     []*watchedRun         // runs with steps that may begin, or whose end is to be seen
+	unwritten   []*watchedRun         // runs that have come further than the stream knows
+	callingOff  []callingOff          // steps whose calls or pieces are to end
 
 	post func(b *builder, d *journal.Deferred)                                           // leaves a letter for the owner of a job
 	arm  func(id uint32)                                                                 // sets when a job needs attention again
 	end  func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // sets the final status of a run
 }
 
+// maxIdle bounds the text of the definitions that are kept although no run uses them, in bytes.
+const maxIdle = 512 << 10
+
 // definition returns the workflow of a body.
 func (st *steps) definition(of unique.Handle[body]) (*definition, error) {
 	if d := st.definitions[of]; d != nil {
+		if d.uses == 0 {
+			st.idle = slices.DeleteFunc(st.idle, func(other unique.Handle[body]) bool { return other == of })
+		}
 		return d, nil
 	}
 	d, err := define(of.Value())
@@ -431,7 +438,22 @@ func (st *steps) drop(a *watchedRun) {
 		}
 	}
 	if p.def.uses--; p.def.uses == 0 {
-		delete(st.definitions, a.body)
+		st.rest(a.body)
+	}
+}
+
+// rest keeps a definition that no run uses, for the next run of its job, and forgets others if that is too much.
+func (st *steps) rest(of unique.Handle[body]) {
+	st.idle = append(st.idle, of)
+	size := 0
+	for i, kept := range slices.Backward(st.idle) {
+		if size += len(kept.Value().text); size > maxIdle {
+			for _, old := range st.idle[:i+1] {
+				delete(st.definitions, old)
+			}
+			st.idle = slices.Delete(st.idle, 0, i+1)
+			return
+		}
 	}
 }
 

@@ -235,8 +235,10 @@ func (f *flow) wantOver() {
 			f.t.Errorf("an item is left: %+v", d)
 		}
 	}
-	if n := len(f.m.steps.definitions); n != 0 {
-		f.t.Errorf("%d definitions are kept", n)
+	for _, d := range f.m.steps.definitions {
+		if d.uses != 0 {
+			f.t.Errorf("a definition has %d uses", d.uses)
+		}
 	}
 }
 
