@@ -70,14 +70,15 @@ it("a group shows how busy it was, as charts and as a table", async () => {
   const waiting = page.getByRole("region", { name: "Longest wait" }).getByRole("img");
   await expect
     .poll(async () => waiting.getAttribute("aria-label"))
-    .toMatch(/^Longest wait: at most [1-9].* in the last 1h$/);
+    .toMatch(/^Longest wait \(24h\): at most [1-9]/);
   await waiting.focus();
   await page.keyboard.press("ArrowLeft");
   await page.locator(".usage .tt b").waitFor();
   expect(await axe(page)).toEqual([]);
-  await page.getByRole("button", { name: "7d" }).click();
+  await page.getByRole("button", { name: "Range: 24h" }).click();
+  await page.getByRole("dialog", { name: "Range" }).getByRole("button", { name: "7d" }).click();
   await page.waitForURL("**/executors/alone?range=7d");
-  await page.getByRole("img", { name: /^Longest wait: at most [1-9].* in the last 7d$/ }).waitFor();
+  await page.getByRole("img", { name: /^Longest wait \(7d\): at most [1-9]/ }).waitFor();
   await page.getByRole("button", { name: "As a table" }).click();
   const row = page.getByRole("region", { name: "Usage" }).locator("tbody tr").first();
   await row.waitFor();
@@ -85,7 +86,7 @@ it("a group shows how busy it was, as charts and as a table", async () => {
   expect(await row.locator("td").nth(2).textContent()).not.toBe("0");
   expect(await axe(page)).toEqual([]);
   await page.goto(`${program.url}/executors/default`);
-  await page.getByRole("img", { name: /^Slots in use, on average: .*; \d+ slots now$/ }).waitFor();
+  await page.getByRole("img", { name: /^Slots in use, on average \(24h\): .*; \d+ slots now$/ }).waitFor();
   expect(faults).toEqual([]);
   await close();
 });

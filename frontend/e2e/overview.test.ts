@@ -117,11 +117,12 @@ it("an executor that is killed is lost: at its group, in the navigation, and amo
 it("another range has other figures, and the address keeps it", async () => {
   const { page, faults, close } = await open("/");
   await kpi(page, "Runs").getByText(/\d/).waitFor();
-  await page.getByRole("group", { name: "Range" }).getByRole("button", { name: "7d" }).click();
+  await page.getByRole("button", { name: "Range: 24h" }).click();
+  await page.getByRole("dialog", { name: "Range" }).getByRole("button", { name: "7d" }).click();
   await page.waitForURL("**/?range=7d");
   await page.getByRole("img", { name: /planned$/ }).waitFor();
   await page.reload();
-  await page.getByRole("button", { name: "7d", pressed: true }).waitFor();
+  await page.getByRole("button", { name: "Range: 7d" }).waitFor();
   await page.locator(".kpi", { hasText: "Failed" }).click();
   await page.waitForURL("**/runs?range=7d&status=failed&status=timed_out&status=lost");
   expect(faults).toEqual([]);

@@ -11,11 +11,12 @@ import { askAhead } from "./api/overview";
 import { meKey } from "./api/session";
 import { isValue, type JobField, jobFields } from "./lib/jobfilter";
 import { refOf } from "./lib/jobref";
-import { zoomOf } from "./lib/ranges";
 import { many, manyOf, one, oneOf, parseSearch, type RawSearch, stringifySearch, whole } from "./lib/search";
 import { statuses } from "./lib/status";
+import { type RangeSearch, rangeSearch } from "./lib/timerange";
 import { Crashed, Missing } from "./shell/Lost";
 import { Shell } from "./shell/Shell";
+import { rangeAhead } from "./shell/useRange";
 
 interface Context {
   client: QueryClient;
@@ -32,10 +33,6 @@ const root = createRootRouteWithContext<Context>()({
   errorComponent: Crashed,
 });
 
-export const ranges = ["1h", "6h", "24h", "7d", "30d"] as const;
-/** The ranges of the charts of a group. */
-export const usageRanges = ["1h", "24h", "7d"] as const;
-export type Range = (typeof ranges)[number];
 /** What the runs' page can have a row for, other than each run. */
 export const breakdowns = ["job", "instance", "error"] as const;
 export const causes = [
@@ -87,9 +84,7 @@ export function runsSearch(s: RawSearch) {
     version: whole(s.version, 1, 1e9),
     again: oneOf(s.again, ["true"] as const),
     error: one(s.error),
-    range: oneOf(s.range, ranges),
-    from: one(s.from),
-    to: one(s.to),
+    ...rangeSearch(s),
     by: oneOf(s.by, breakdowns),
     sort: one(s.sort),
     cols: one(s.cols),
@@ -100,7 +95,7 @@ export function runsSearch(s: RawSearch) {
 export function errorsSearch(s: RawSearch) {
   return optional({
     q: one(s.q),
-    range: oneOf(s.range, ranges),
+    ...rangeSearch(s),
     group: one(s.group),
     job: many(s.job)?.filter((j) => refOf(j).group !== ""),
     error: one(s.error),
@@ -116,9 +111,7 @@ export function logsSearch(s: RawSearch) {
     job: many(s.job)?.filter((j) => refOf(j).group !== ""),
     group: one(s.group),
     run: one(s.run),
-    range: oneOf(s.range, ranges),
-    from: one(s.from),
-    to: one(s.to),
+    ...rangeSearch(s),
     tail: oneOf(s.tail, ["true"] as const),
   });
 }
@@ -126,11 +119,12 @@ export function logsSearch(s: RawSearch) {
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  validateSearch: (s) => optional({ range: oneOf(s.range, ranges), from: one(s.from), to: one(s.to) }),
+  validateSearch: (s): RangeSearch => rangeSearch(s),
   // What the page asks for is asked for while it is loaded, unless nobody is known to be signed in.
   loaderDeps: ({ search }) => search,
-  loader: ({ context: { client }, deps: { range = "24h", ...part } }) => {
-    if (client.getQueryData(meKey)) askAhead(client, range, zoomOf(part));
+  loader: ({ context: { client }, deps }) => {
+    const { range, reader } = rangeAhead(deps);
+    if (client.getQueryData(meKey)) askAhead(client, range, reader);
   },
   component: lazyRouteComponent(() => import("./pages/overview/OverviewPage")),
 });
@@ -181,6 +175,7 @@ const jobTab = createRoute({
       cause: manyOf(s.cause, causes),
       v: whole(s.v, 1, 1e9),
       month: one(s.month),
+      ...rangeSearch(s),
     }),
   component: lazyRouteComponent(() => import("./pages/job/JobPage")),
 });
@@ -270,7 +265,7 @@ const executors = createRoute({
 const executorGroup = createRoute({
   getParentRoute: () => root,
   path: "/executors/$group",
-  validateSearch: (s) => optional({ range: oneOf(s.range, usageRanges) }),
+  validateSearch: (s) => optional(rangeSearch(s)),
   component: lazyRouteComponent(() => import("./pages/executors/GroupPage")),
 });
 
@@ -344,7 +339,7 @@ const approvals = createRoute({
 const ledger = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
-  validateSearch: (s) => optional({ range: oneOf(s.range, ranges), group: one(s.group) }),
+  validateSearch: (s) => optional({ ...rangeSearch(s), group: one(s.group) }),
   component: lazyRouteComponent(() => import("./pages/ledger/LedgerPage")),
 });
 
@@ -357,7 +352,7 @@ const audit = createRoute({
       user: one(s.user),
       operation: one(s.operation),
       group: one(s.group),
-      range: oneOf(s.range, ranges),
+      ...rangeSearch(s),
     }),
   component: lazyRouteComponent(() => import("./pages/audit/AuditPage")),
 });

@@ -3,8 +3,11 @@ import type { JobRef } from "@/lib/jobref";
 import { api, dataOf } from "./client";
 import type { Outcome } from "./schema.gen";
 
+/** The ledger is checked for a range of so many milliseconds at most. */
+export const longestLedger = 92 * 24 * 3600e3;
+
 /** What became of the fires of all jobs, by job and day. */
-export function ledgerAudit(range: { from: string; to?: string; group?: string }) {
+export function ledgerAudit(range: { from?: string; to?: string; group?: string }) {
   return infiniteQueryOptions({
     queryKey: ["ledger", "all", range],
     queryFn: ({ pageParam, signal }) =>
@@ -17,7 +20,7 @@ export function ledgerAudit(range: { from: string; to?: string; group?: string }
 }
 
 /** The newest of what the continuous audit found, healed or not. */
-export function discrepanciesFound(range: { from: string; group?: string }) {
+export function discrepanciesFound(range: { from?: string; to?: string; group?: string }) {
   return queryOptions({
     queryKey: ["ledger", "found", range],
     queryFn: ({ signal }) =>
@@ -30,7 +33,11 @@ export function discrepanciesFound(range: { from: string; group?: string }) {
 }
 
 /** Every fire that a job owed, newest first; for a workflow with the steps, and with the runs that no schedule asked for. */
-export function jobLedger(ref: JobRef, range: { from: string; to?: string }, outcome: Outcome[] | undefined) {
+export function jobLedger(
+  ref: JobRef,
+  range: { from?: string; to?: string },
+  outcome: Outcome[] | undefined,
+) {
   return infiniteQueryOptions({
     queryKey: ["ledger", "job", ref.group, ref.name, range, outcome],
     queryFn: ({ pageParam, signal }) =>

@@ -1,9 +1,8 @@
 import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { serverNow } from "@/lib/clock";
 import { always } from "@/lib/every";
-import { readerZone } from "@/lib/format";
-import { alignedEnd, spans, type Zoom } from "@/lib/ranges";
+import { alignedEnd } from "@/lib/ranges";
 import { failures } from "@/lib/status";
+import { chartOf, comparedTime, isLength, type RangeReader, type TimeRange } from "@/lib/timerange";
 import { api, dataOf } from "./client";
 import { failedLast } from "./jobs";
 import { overviewQuery } from "./reports";
@@ -26,47 +25,65 @@ const minute = 60_000;
 /** How far back the server knows days of time zones but UTC. */
 const zonesKnown = 98 * 24 * 60 * minute;
 
-/** The time that the overview's figures are of, and that of one of the chart's bars. */
-export function overviewTime(range: keyof typeof spans, now: number, zoom?: Zoom) {
-  const span = zoom ? Date.parse(zoom.to) - Date.parse(zoom.from) : spans[range];
-  const part = span / chartParts;
-  return { span, part, to: zoom ? Date.parse(zoom.to) : alignedEnd(now, part) };
-}
+/** The server plans so far ahead in one answer. */
+const mostPlanned = 31 * 24 * 60 * minute;
 
-/** Whether two counts cover the same length of time. */
-export function areAlike(a: RunCounts, b: RunCounts): boolean {
-  return Date.parse(a.to) - Date.parse(a.from) === Date.parse(b.to) - Date.parse(b.from);
+const between = (from: number, until: number) => ({
+  from: new Date(from).toISOString(),
+  to: new Date(until).toISOString(),
+});
+
+/** When the chart of a range goes over into the plan, and until when: to its end, or an eighth beyond now. */
+export function planTime(range: TimeRange, now: number): { from: number; to: number; parts: number } {
+  const { from, to, part } = chartOf(range, chartParts);
+  if (isLength(range.name)) return { from: to, to: to + (chartParts / 8) * part, parts: chartParts / 8 };
+  const past = Math.min(chartParts, Math.max(0, Math.ceil((now - from) / part)));
+  return { from: from + past * part, to, parts: chartParts - past };
 }
 
 /** What the overview of a range asks for at an instant, each by itself. */
-export function overviewQueries(range: keyof typeof spans, now: number, zoom?: Zoom) {
-  const { span, to } = overviewTime(range, now, zoom);
-  const reported = zoom ? to : alignedEnd(now, reportStep);
-  const recent = alignedEnd(now, 5 * minute);
-  const between = (from: number, until: number) => ({
-    from: new Date(from).toISOString(),
-    to: new Date(until).toISOString(),
-  });
+export function overviewQueries(range: TimeRange, reader: Pick<RangeReader, "now" | "firstDay">) {
+  const { now } = reader;
+  const { from, to } = chartOf(range, chartParts);
+  const step = alignedEnd(now, reportStep);
+  const reported = isLength(range.name)
+    ? { from: step - (to - from), to: step }
+    : { from, to: Math.max(from + 1, Math.min(to, step)) };
+  const before = comparedTime({ ...range, from, to }, { ...reader, now: Math.min(step, to) });
+  const plan = planTime(range, now);
   return {
-    past: runCounts(between(to - span, to), chartParts, range === "1h" ? 3000 : 10_000),
-    /** The time before, of the same length, to compare with. News of runs does not refresh it: it hardly changes. */
+    compared: before,
+    past: runCounts(between(from, to), chartParts, to - from > 60 * minute ? 10_000 : 3000),
+    /** The time before, to compare with. News of runs does not refresh it: it hardly changes. */
     before: {
-      ...runCounts(between(to - 2 * span, to - span), 1, minute),
-      queryKey: ["reports", "before", to - span, span],
+      ...runCounts(between(before.from, before.to), 1, minute),
+      queryKey: ["reports", "before", before.from, before.to],
     },
-    missed: runCounts({ ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
     plan: {
-      ...fireCounts(between(to, to + span / 8), chartParts / 8, `${range} ${to}`),
-      enabled: zoom === undefined,
+      ...fireCounts(between(plan.from, plan.to), Math.max(1, plan.parts), `${plan.from} ${plan.to}`),
+      enabled: range.isOpen && plan.parts > 0 && plan.to - plan.from <= mostPlanned,
     },
+    reports: overviewQuery(
+      between(reported.from, reported.to),
+      reported.from > now - zonesKnown ? range.zone : undefined,
+    ),
+  };
+}
+
+/** What the overview asks for of the present, whatever its range. */
+export function presentQueries(now: number) {
+  const recent = alignedEnd(now, 5 * minute);
+  return {
+    missed: runCounts({ ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
     soon: fireCounts(between(now, now + 10 * minute), 1, "soon"),
     next: firesQuery(between(now, now + 60 * minute), 3, "hour"),
-    reports: overviewQuery(
-      between(reported - span, reported),
-      reported - span > now - zonesKnown ? readerZone() : undefined,
-    ),
     failing: failedLast(failures),
   };
+}
+
+/** Whether counts are those of a time, and not others that stand in for them. */
+export function areOf(counts: RunCounts, { from, to }: { from: number; to: number }): boolean {
+  return Date.parse(counts.to) - Date.parse(counts.from) === to - from;
 }
 
 /** What the ledger says of the fires of a time, of as many jobs as it checks at once; until now without an end. */
@@ -91,11 +108,12 @@ export const firesProof = (from: number, to: number | undefined) =>
  * Asks for what the page of a range shows, before the page itself is there. In the order
  * in which it is looked at: a browser asks a server for six things at a time.
  */
-export function askAhead(client: QueryClient, range: keyof typeof spans, zoom?: Zoom): void {
-  const q = overviewQueries(range, serverNow(), zoom);
-  void client.prefetchQuery(q.past);
-  void client.prefetchQuery(q.reports);
-  void client.prefetchQuery(q.failing);
-  if (!zoom) void client.prefetchQuery(q.plan);
-  void client.prefetchQuery(q.soon);
+export function askAhead(client: QueryClient, range: TimeRange, reader: RangeReader): void {
+  const asked = overviewQueries(range, reader);
+  const present = presentQueries(reader.now);
+  void client.prefetchQuery(asked.past);
+  void client.prefetchQuery(asked.reports);
+  void client.prefetchQuery(present.failing);
+  if (asked.plan.enabled) void client.prefetchQuery(asked.plan);
+  void client.prefetchQuery(present.soon);
 }

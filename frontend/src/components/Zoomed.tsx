@@ -3,13 +3,11 @@ import { Button } from "./Button";
 
 /** Says which part of time a chart was narrowed to, with the way back to all of it. */
 export function Zoomed({
-  from,
-  to,
+  range: { from, to },
   now,
   onLeave,
 }: {
-  from: string;
-  to: string;
+  range: { from: number; to: number };
   now: number;
   onLeave(): void;
 }) {

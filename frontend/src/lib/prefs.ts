@@ -1,6 +1,7 @@
 import type { Lang } from "@/i18n";
 import type { Landing } from "./landing";
 import { createStoredStore } from "./store";
+import type { RangeName } from "./timerange";
 
 export type Theme = "light" | "dark" | "system";
 
@@ -21,6 +22,8 @@ export interface Prefs {
   landing: Landing;
   /** The columns of each table whose usual ones were not wanted, in order: "next,success,p95". */
   columns: Record<string, string | undefined>;
+  /** The range that was chosen last: of pages whose address has none. */
+  range: RangeName;
 }
 
 const defaults: Prefs = {
@@ -33,6 +36,7 @@ const defaults: Prefs = {
   hours: 24,
   landing: "overview",
   columns: {},
+  range: "24h",
 };
 
 const prefs = createStoredStore<Prefs>("carillon.prefs", (stored) => ({

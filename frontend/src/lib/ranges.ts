@@ -3,31 +3,9 @@ import { failures, living } from "./status";
 
 const hour = 3600e3;
 
-/** How long the ranges of time are that one can choose, in ms. */
-export const spans = {
-  "1h": hour,
-  "6h": 6 * hour,
-  "24h": 24 * hour,
-  "7d": 7 * 24 * hour,
-  "30d": 30 * 24 * hour,
-};
-
 /** The end of a range that ends now: on a whole part, so that parts do not move with each request. */
 export function alignedEnd(now: number, part: number): number {
   return Math.ceil(now / part) * part;
-}
-
-/** A part of time that a range was narrowed to. */
-export interface Zoom {
-  from: string;
-  to: string;
-}
-
-/** The part of time that an address names, if that is one. */
-export function zoomOf({ from, to }: Partial<Zoom>): Zoom | undefined {
-  return from !== undefined && to !== undefined && Date.parse(to) > Date.parse(from)
-    ? { from, to }
-    : undefined;
 }
 
 /** The last days of UTC, as reports know them; today is one of them. */

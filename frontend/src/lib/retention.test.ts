@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isLength, retentionOf, rulesOf } from "./retention";
+import { isLength, longestKept, retentionOf, rulesOf } from "./retention";
 
 const retention = {
   default: { runs: "720h", logs: "36h" },
@@ -48,4 +48,16 @@ it.each([
   ["1826d", false],
 ])("%s is a length that may be chosen: %s", (text, may) => {
   expect(isLength(text, true)).toBe(may);
+});
+
+it("knows how long anything is kept", () => {
+  const day = 24 * 3600e3;
+  const rules = {
+    default: { runs: "720h", logs: "168h" },
+    groups: { billing: { runs: "2160h" } },
+    jobs: { "ops/a": { logs: "240h" } },
+  };
+  expect(longestKept(rules, "runs")).toBe(90 * day);
+  expect(longestKept(rules, "logs")).toBe(10 * day);
+  expect(longestKept({ default: {} }, "runs")).toBe(1825 * day);
 });

@@ -54,11 +54,21 @@ export function retentionOf(rules: Rule[], { facts }: Retention): Retention | un
   return retention;
 }
 
+/** How long the history of some job is kept, in ms: as long as the longest rule has it; five years where none says. */
+export function longestKept({ default: usual, groups, jobs }: Retention, what: "runs" | "logs"): number {
+  const keeps = [usual, ...Object.values(groups ?? {}), ...Object.values(jobs ?? {})];
+  const known = keeps.flatMap((keep) => parseDuration(keep[what] ?? "") ?? []);
+  return known.length > 0 ? Math.max(...known) : mostKept;
+}
+
+/** History can be kept for so long, in ms. */
+export const mostKept = 1825 * day;
+
 /** Whether a text is a length for which history may be kept: from an hour to five years. */
 export function isLength(text: string, required: boolean): boolean {
   if (text === "") return !required;
   const ms = parseDuration(text);
-  return ms !== undefined && ms >= hour && ms <= 1825 * day;
+  return ms !== undefined && ms >= hour && ms <= mostKept;
 }
 
 /** The server writes hours ("720h"), of which people think as days. */

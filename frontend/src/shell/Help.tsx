@@ -16,6 +16,7 @@ export default function Help({ onClose }: { onClose(): void }) {
         ["n", s.newJob],
         [".", s.refresh],
         ["L", s.live],
+        ["D", s.range],
         ["z", s.zone],
         ["t", s.theme],
         ["?", s.help],

@@ -1,7 +1,6 @@
 /** The record of changes. */
 export const audit = {
   filter: "Object, such as job billing/",
-  allTime: "All",
   none: "No changes",
   noneHint: "Widen the range, or clear a filter.",
   end: "No more entries",

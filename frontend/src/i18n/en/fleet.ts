@@ -119,7 +119,7 @@ export const fleet = {
     },
     slotsNow: (n: number) => `${count(n, "slot", "slots")} now`,
     label: (measure: string, most: string, range: string, level?: string) =>
-      `${measure}: at most ${most} in the last ${range}${level ? `; ${level}` : ""}`,
+      `${measure} (${range}): at most ${most}${level ? `; ${level}` : ""}`,
   },
   cordon: "Cordon",
   cordoned: (name: string) => `${name} takes no more runs`,

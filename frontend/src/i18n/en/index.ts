@@ -3,6 +3,7 @@ import { executors } from "./executors";
 import { jobs } from "./jobs";
 import { overview } from "./overview";
 import { pause } from "./pause";
+import { rangeNames } from "./range";
 import { reasons } from "./reasons.gen";
 import { runs } from "./runs";
 import { act, banner, done, error, health, nav, signIn, top } from "./shell";
@@ -31,6 +32,7 @@ export const en = {
   overview,
   jobs,
   runs,
+  rangeNames,
   reasons,
   reasonJoint: "; ",
   executors,

@@ -26,6 +26,7 @@ export const shortcuts = {
   newJob: "New job",
   refresh: "Refresh",
   live: "Live updates on or off",
+  range: "Choose the range",
   zone: "Next time zone",
   theme: "Light or dark",
   help: "This list",

@@ -4,7 +4,6 @@ export const audit: typeof english = {
   since: (at) => `日志存储没有响应：${at} 之前的更改可能缺失。`,
   asOf: (at) => `NATS 没有响应：${at} 之后的更改可能缺失。`,
   filter: "对象，如 job billing/",
-  allTime: "全部",
   none: "没有匹配的记录",
   noneHint: "请扩大范围或清除筛选。",
   end: "已全部列出",

@@ -113,7 +113,7 @@ export const fleet: typeof english = {
     },
     slotsNow: (n) => `当前 ${n} 个槽位`,
     label: (measure, most, range, level) =>
-      `${measure}：最近 ${range} 内最多 ${most}${level ? `；${level}` : ""}`,
+      `${measure}（${range}）：最多 ${most}${level ? `；${level}` : ""}`,
   },
   cordon: "隔离",
   cordoned: (name) => `${name} 不再接收运行`,

@@ -18,6 +18,7 @@ import { logs } from "./logs";
 import { palette, shortcuts } from "./palette";
 import { plan } from "./plan";
 import { policies } from "./policies";
+import { range } from "./range";
 import { refusals } from "./refusals";
 import { reports } from "./reports";
 import { retention } from "./retention";
@@ -50,6 +51,7 @@ export const pages: PageMessages = {
   palette,
   plan,
   policies,
+  range,
   remedy,
   refusals,
   reports,

@@ -28,6 +28,7 @@ export const shortcuts: PageMessages["shortcuts"] = {
   newJob: "新建任务",
   refresh: "刷新",
   live: "开关实时更新",
+  range: "选择时间范围",
   zone: "切换时区",
   theme: "浅色或深色",
   help: "显示本列表",

@@ -1,26 +1,27 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Download, SearchX } from "lucide-react";
-import { useMemo } from "react";
 import { type AuditFilter, auditExport, auditList } from "@/api/access";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
-import { Segments } from "@/components/Segments";
 import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
-import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
-import { spans } from "@/lib/ranges";
-import { ranges } from "@/router";
+import { usualRanges } from "@/lib/timerange";
 import { NotAllowed } from "@/shell/Allowed";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 import { AuditTable } from "./AuditTable";
+
+const allRanges = [...usualRanges, "all"] as const;
 
 /** Who changed what, everywhere: for administrators. */
 export default function AuditPage() {
@@ -38,21 +39,15 @@ function Entries() {
   const f = useFormat();
   const navigate = useNavigate({ from: "/audit" });
   const search = useSearch({ from: "/audit" });
-  const { q, user, operation, group, range } = search;
-  // The range begins where it began when it was chosen, so that pages fit together.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
-  const from = useMemo(
-    () =>
-      range ? new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString() : undefined,
-    [range, q, user, operation, group],
-  );
-  const filter: AuditFilter = { object: q, user, operation, group, from };
+  const { q, user, operation, group } = search;
+  const ranged = useRange(search, { usual: "all", offers: allRanges, within: [q, user, operation, group] });
+  const filter: AuditFilter = { object: q, user, operation, group, ...ranged.window };
   const list = useInfiniteQuery(auditList(filter));
   const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
   const { since, as_of } = list.data?.pages.at(-1) ?? {};
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
-  const filtered = Boolean(q || user || operation || group || range);
+  const filtered = Boolean(q || user || operation || group || ranged.range.name !== "all");
   const users = [...new Set([...(user ? [user] : []), ...entries.map((e) => e.user)])].sort();
   return (
     <Page
@@ -67,6 +62,7 @@ function Entries() {
             <Download size={14} aria-hidden />
             NDJSON
           </a>
+          <RangePicker of={ranged} onChange={set} />
         </>
       }
       head={
@@ -94,20 +90,10 @@ function Entries() {
               {t.act.clearFilters}
             </Button>
           )}
-          <span className="right">
-            <Segments
-              label={t.runs.range}
-              value={range ?? "all"}
-              options={[
-                { value: "all", label: t.audit.allTime },
-                ...(["24h", "7d", "30d"] as const).map((r) => ({ value: r, label: r })),
-              ]}
-              onChange={(next) => set({ range: ranges.find((r) => r === next) })}
-            />
-          </span>
         </div>
       }
     >
+      <RangeNote of={ranged} />
       {since && <p className="hint c-warn">{t.audit.since(f.full(since))}</p>}
       {as_of && <p className="hint c-warn">{t.audit.asOf(f.full(as_of))}</p>}
       <Sideways stale={list.isPlaceholderData}>

@@ -12,7 +12,7 @@ import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { instantToWall, useFormat, wallToInstant } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
-import { spans } from "@/lib/ranges";
+import { spans, type TimeRange } from "@/lib/timerange";
 import { zoneOf } from "@/lib/words";
 import { FireList } from "./FireList";
 
@@ -23,7 +23,8 @@ type Range = (typeof ranges)[number];
 export interface BackfillDialogProps {
   job: string;
   /** What is asked for unless somebody says otherwise. */
-  range?: Range;
+  /** The time that was looked at; a day if none was. */
+  of?: TimeRange;
   only?: (typeof kinds)[number];
   onClose(): void;
 }
@@ -32,12 +33,7 @@ export interface BackfillDialogProps {
  * Runs fires of the past: first it is said which, then they are shown, then they are run.
  * Exactly those that were shown are in the range, whose end is fixed by then.
  */
-export default function BackfillDialog({
-  job,
-  range = "24h",
-  only: wanted = "missed",
-  onClose,
-}: BackfillDialogProps) {
+export default function BackfillDialog({ job, of, only: wanted = "missed", onClose }: BackfillDialogProps) {
   const t = usePageT();
   const b = t.backfill;
   const f = useFormat();
@@ -46,8 +42,11 @@ export default function BackfillDialog({
   const ref = refOf(job);
   const known = useQuery(jobQuery(ref)).data?.item.definition;
   const zone = known ? zoneOf(known.schedule) : f.zone;
-  const [preset, setPreset] = useState<Range | undefined>(range);
-  const [own, setOwn] = useState({ from: "", to: "" });
+  const looked = of && !presetOf(of) ? of : undefined;
+  const [preset, setPreset] = useState<Range | undefined>(
+    looked ? undefined : ((of && presetOf(of)) ?? "24h"),
+  );
+  const [own, setOwn] = useState(() => (looked ? walls(looked, zone) : { from: "", to: "" }));
   const [only, setOnly] = useState(wanted);
   const [atOnce, setAtOnce] = useState<number | undefined>(1);
   const [again, setAgain] = useState(false);
@@ -87,7 +86,8 @@ export default function BackfillDialog({
     });
   };
   const choose = (next: Range | "own") => {
-    if (next === "own" && preset) setOwn(wall(preset, zone));
+    const to = serverNow();
+    if (next === "own" && preset) setOwn(walls({ from: to - spans[preset], to }, zone));
     setPreset(next === "own" ? undefined : next);
   };
   if (request && look.data) {
@@ -156,8 +156,10 @@ export default function BackfillDialog({
   );
 }
 
-/** The range as clocks of the zone show it, until now. */
-function wall(range: Range, zone: string): { from: string; to: string } {
-  const to = serverNow();
-  return { from: instantToWall(to - spans[range], zone), to: instantToWall(to, zone) };
-}
+const presetOf = ({ name }: TimeRange) => ranges.find((r) => r === name);
+
+/** A range as clocks of the zone show it. */
+const walls = ({ from, to }: { from: number; to: number }, zone: string) => ({
+  from: instantToWall(from, zone),
+  to: instantToWall(to, zone),
+});

@@ -9,7 +9,6 @@ import { FilterField } from "@/components/FilterField";
 import { JobTitle } from "@/components/JobTitle";
 import { Owner } from "@/components/Owner";
 import { Empty } from "@/components/Panel";
-import { Segments } from "@/components/Segments";
 import { Table } from "@/components/Table";
 import { Ago } from "@/components/Time";
 import { useRowKeys } from "@/components/useRowKeys";
@@ -17,14 +16,16 @@ import { Waiting } from "@/components/Waiting";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import { alignedEnd, spans } from "@/lib/ranges";
 import { useSayer } from "@/lib/reason";
+import { chartWindow, rangeSearch } from "@/lib/timerange";
 import { IncidentDrawer, IncidentMark } from "@/pages/alerts/Incident";
-import { ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 import { useOwners } from "@/shell/useTitle";
 import { CountBars } from "./CountBars";
 import "./errors.css";
@@ -39,14 +40,11 @@ export default function ErrorsPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/errors" });
   const search = useSearch({ from: "/errors" });
-  const { range = "24h", group, job, error, q, incident } = search;
+  const { group, job, error, q, incident } = search;
+  const ranged = useRange(search);
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
-  const part = spans[range] / parts;
-  const to = alignedEnd(now, part);
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const from = iso(to - part * parts);
-  const list = useQuery(failuresQuery({ group, job, error }, { from, to: iso(to) }, parts));
+  const list = useQuery(failuresQuery({ group, job, error }, chartWindow(ranged.range, parts), parts));
   const incidents = useQuery(unresolvedIncidents);
   const words = q?.toLowerCase();
   const all = list.data?.items ?? [];
@@ -55,7 +53,7 @@ export default function ErrorsPage() {
   );
   const owners = useOwners(shown.flatMap((x) => x.jobs.slice(0, 1)));
   const filtered = Boolean(group || job || error || q);
-  const runsOf = (x: Failure) => ({ error: x.fingerprint, range, group, job });
+  const runsOf = (x: Failure) => ({ error: x.fingerprint, ...ranged.search, group, job });
   const rows = useRowKeys(shown.length, {
     enter: (i) => {
       const x = shown[i];
@@ -66,17 +64,7 @@ export default function ErrorsPage() {
   return (
     <Page
       crumbs={[{ text: t.nav.errors }]}
-      actions={
-        <Segments
-          label={t.runs.range}
-          value={range}
-          options={ranges.map((r) => ({ value: r, label: r }))}
-          onChange={(next) => {
-            const r = ranges.find((one) => one === next);
-            set({ range: r === "24h" ? undefined : r });
-          }}
-        />
-      }
+      actions={<RangePicker of={ranged} onChange={set} />}
       head={
         <div className="filters">
           <FilterField
@@ -90,7 +78,7 @@ export default function ErrorsPage() {
           )}
           {error && <Narrowed name={t.run.error} to={error} onClear={() => set({ error: undefined })} />}
           {filtered && (
-            <Button look="ghost" small onClick={() => void navigate({ search: { range: search.range } })}>
+            <Button look="ghost" small onClick={() => void navigate({ search: rangeSearch({ ...search }) })}>
               {t.act.clearFilters}
             </Button>
           )}
@@ -100,6 +88,7 @@ export default function ErrorsPage() {
         </div>
       }
     >
+      <RangeNote of={ranged} />
       {!list.data ? (
         <Waiting on={list} rows={12} />
       ) : shown.length === 0 ? (

@@ -8,7 +8,8 @@ import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { alignedEnd, spans } from "@/lib/ranges";
+import { alignedEnd } from "@/lib/ranges";
+import { spans } from "@/lib/timerange";
 
 const hour = 3600e3;
 const iso = (ms: number) => new Date(ms).toISOString();

@@ -9,8 +9,9 @@ import { StackChart } from "@/components/StackChart";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { useNow } from "@/lib/now";
-import { addTotals, alignedEnd, barsOf, spans, totalsOf } from "@/lib/ranges";
+import { addTotals, alignedEnd, barsOf, totalsOf } from "@/lib/ranges";
 import { countStep, ticks } from "@/lib/scale";
+import { spans } from "@/lib/timerange";
 
 const hour = 3600e3;
 const parts = 96;

@@ -6,20 +6,24 @@ import type { Group, UsagePart } from "@/api/schema.gen";
 import { ChartTable, TableButton } from "@/components/ChartTable";
 import { LineChart } from "@/components/LineChart";
 import { Card } from "@/components/Panel";
-import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { alignedEnd, spans } from "@/lib/ranges";
 import { durationStep, ticks, valueStep } from "@/lib/scale";
-import { usageRanges } from "@/router";
+import { chartOf } from "@/lib/timerange";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker, rangeText } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 
 const minute = 60e3;
 
-/** How long the parts of each range are. */
-const partOf = { "1h": minute, "24h": 15 * minute, "7d": 2 * 60 * minute };
+/** In how many parts a range is shown. */
+const parts = 96;
+
+/** The server reports so much at most. */
+const longest = 31 * 24 * 60 * minute;
 
 const measures = ["waiting", "longest", "started", "ended", "slots"] as const;
 type Measure = (typeof measures)[number];
@@ -33,12 +37,10 @@ export function UsageCard({ group: g }: { group: Group }) {
   const f = useFormat();
   const now = useNow();
   const navigate = useNavigate({ from: "/executors/$group" });
-  const { range = "1h" } = useSearch({ from: "/executors/$group" });
+  const ranged = useRange(useSearch({ from: "/executors/$group" }), { longest });
   const [table, setTable] = useState(false);
-  const part = partOf[range];
-  const to = alignedEnd(now, part);
-  const from = to - spans[range];
-  const usage = useQuery(usageQuery(g.executor_group, { from, to, parts: spans[range] / part }));
+  const { from, to, part } = chartOf(ranged.range, parts);
+  const usage = useQuery(usageQuery(g.executor_group, { from, to, parts }));
   const items = usage.data?.items ?? [];
   const slots = g.instances.reduce((n, i) => (i.state === "lost" ? n : n + i.slots), 0);
   const u = t.fleet.usage;
@@ -51,18 +53,12 @@ export function UsageCard({ group: g }: { group: Group }) {
       note={<span className="hide-s">{u.hint}</span>}
       aside={
         <>
-          <Segments
-            label={t.runs.range}
-            value={range}
-            options={usageRanges.map((r) => ({ value: r, label: r }))}
-            onChange={(next) =>
-              void navigate({ search: { range: next === "1h" ? undefined : next }, replace: true })
-            }
-          />
+          <RangePicker of={ranged} onChange={(search) => void navigate({ search, replace: true })} />
           <TableButton shown={table} onChange={setTable} />
         </>
       }
     >
+      <RangeNote of={ranged} />
       {!usage.data ? (
         <Waiting on={usage} rows={6} />
       ) : table ? (
@@ -98,7 +94,12 @@ export function UsageCard({ group: g }: { group: Group }) {
                   tone={m === "waiting" || m === "longest" ? "warn" : "accent"}
                   write={write(m)}
                   height={150}
-                  label={u.label(u.measures[m], write(m)(most), range, level?.text)}
+                  label={u.label(
+                    u.measures[m],
+                    write(m)(most),
+                    rangeText(ranged.range, t, f, now),
+                    level?.text,
+                  )}
                 />
               </section>
             );

@@ -33,7 +33,7 @@ import { definitionOf, toYaml } from "@/lib/jobdoc";
 import { useNow } from "@/lib/now";
 import { pauseOf } from "@/lib/pause";
 import { problemOf } from "@/lib/problem";
-import { kindOf } from "@/lib/words";
+import { kindOf, zoneOf } from "@/lib/words";
 import type { jobTabs } from "@/router";
 import { Allowed } from "@/shell/Allowed";
 import { usePause, useRunNow } from "@/shell/actions";
@@ -147,10 +147,10 @@ export default function JobPage() {
       <Suspense fallback={<Skeleton rows={10} />}>
         {tab === "overview" && <JobOverview item={item} />}
         {tab === "graph" && <GraphTab item={item} />}
-        {tab === "runs" && <RunsTab job={item.definition.job} />}
+        {tab === "runs" && <RunsTab job={item.definition.job} zone={zoneOf(item.definition.schedule)} />}
         {tab === "schedule" && <ScheduleTab item={item} />}
         {tab === "definition" && <DefinitionTab item={item} />}
-        {tab === "ledger" && <LedgerTab job={item.definition.job} />}
+        {tab === "ledger" && <LedgerTab job={item.definition.job} zone={zoneOf(item.definition.schedule)} />}
         {tab === "audit" && (
           <Allowed deed="admin" group="*">
             <AuditTab job={item.definition.job} />

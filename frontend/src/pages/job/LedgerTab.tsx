@@ -1,22 +1,23 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { BookCheck, History } from "lucide-react";
-import { lazy, Suspense, useMemo, useState } from "react";
-import { jobLedger } from "@/api/ledger";
+import { lazy, Suspense, useState } from "react";
+import { jobLedger, longestLedger } from "@/api/ledger";
 import type { Outcome as OutcomeOf } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { More } from "@/components/More";
 import { Card, Empty } from "@/components/Panel";
-import { Segments } from "@/components/Segments";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
-import { serverNow } from "@/lib/clock";
 import { refOf } from "@/lib/jobref";
-import { spans } from "@/lib/ranges";
 import Backfills from "@/pages/backfill/Backfills";
 import { outcomes } from "@/pages/ledger/Outcome";
 import { useMay } from "@/shell/may";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 import { LedgerRow } from "./LedgerRow";
 
 const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
@@ -25,17 +26,17 @@ const BackfillDialog = lazy(() => import("@/pages/backfill/BackfillDialog"));
 const usual = (outcome: OutcomeOf[]) =>
   outcome.length === 1 && outcome[0] === "skipped" ? "skipped" : "missed";
 
-const choices = ["24h", "7d", "30d"] as const;
-
 /** Every fire that the job owed, and what became of it. */
-export default function LedgerTab({ job }: { job: string }) {
+export default function LedgerTab({ job, zone }: { job: string; zone: string }) {
   const t = usePageT();
-  const [range, setRange] = useState<(typeof choices)[number]>("24h");
+  const navigate = useNavigate();
+  const ranged = useRange(useSearch({ strict: false }), { longest: longestLedger });
   const operates = useMay()("operate", refOf(job).group);
   const [filling, setFilling] = useState(false);
   const [outcome, setOutcome] = useState<OutcomeOf[]>([]);
-  const from = useMemo(() => new Date(serverNow() - spans[range]).toISOString(), [range]);
-  const list = useInfiniteQuery(jobLedger(refOf(job), { from }, outcome.length === 0 ? undefined : outcome));
+  const list = useInfiniteQuery(
+    jobLedger(refOf(job), ranged.window, outcome.length === 0 ? undefined : outcome),
+  );
   const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
   const opens = entries.some((e) => e.steps?.length);
   const opener = (
@@ -45,6 +46,7 @@ export default function LedgerTab({ job }: { job: string }) {
   );
   return (
     <div className="pad grid">
+      <RangeNote of={ranged} />
       <Backfills job={job} />
       <Card
         title={t.job.tabs.ledger}
@@ -58,11 +60,17 @@ export default function LedgerTab({ job }: { job: string }) {
               chosen={outcome}
               onChange={setOutcome}
             />
-            <Segments
-              label={t.runs.range}
-              value={range}
-              options={choices.map((r) => ({ value: r, label: r }))}
-              onChange={setRange}
+            <RangePicker
+              of={ranged}
+              jobZone={zone}
+              onChange={(search) =>
+                void navigate({
+                  to: "/jobs/$group/$name/$tab",
+                  params: { ...refOf(job), tab: "ledger" },
+                  search,
+                  replace: true,
+                })
+              }
             />
             <Button small icon={History} may={operates} onClick={() => setFilling(true)}>
               {t.act.backfill}
@@ -96,7 +104,12 @@ export default function LedgerTab({ job }: { job: string }) {
       <More of={list} />
       {filling && (
         <Suspense>
-          <BackfillDialog job={job} range={range} only={usual(outcome)} onClose={() => setFilling(false)} />
+          <BackfillDialog
+            job={job}
+            of={ranged.range}
+            only={usual(outcome)}
+            onClose={() => setFilling(false)}
+          />
         </Suspense>
       )}
     </div>

@@ -14,34 +14,41 @@ import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { every } from "@/lib/every";
 import { refOf } from "@/lib/jobref";
-import { useNow } from "@/lib/now";
-import { alignedEnd, spans } from "@/lib/ranges";
+import { alignedEnd } from "@/lib/ranges";
 import { statuses } from "@/lib/status";
+import { type RangeSearch, rangeSearch, spans, type TimeRange, usualRanges } from "@/lib/timerange";
 import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { causes } from "@/router";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 
 const columns = usualRunColumns("job");
+const allRanges = [...usualRanges, "all"] as const;
 
 /** All runs of a job, the newest fire first. */
-export default function RunsTab({ job }: { job: string }) {
+export default function RunsTab({ job, zone }: { job: string; zone: string }) {
   const t = usePageT();
   const navigate = useNavigate();
-  const { status, cause } = useSearch({ strict: false });
+  const search = useSearch({ strict: false });
+  const { status, cause } = search;
+  const ranged = useRange(search, { usual: "all", offers: allRanges, within: [job, status, cause] });
   const list = useInfiniteQuery({
-    ...runList({ job: [job], status, cause }),
+    ...runList({ job: [job], status, cause, ...ranged.window }),
     refetchInterval: (q) => ((q.state.data?.pages.length ?? 0) > 2 ? false : every(3000)()),
   });
   const runs = list.data?.pages.flatMap((p) => p.items) ?? [];
-  const set = (change: { status?: Status[]; cause?: Cause[] }) =>
+  const set = (change: { status?: Status[]; cause?: Cause[] } & RangeSearch) =>
     void navigate({
       to: "/jobs/$group/$name/$tab",
       params: { ...refOf(job), tab: "runs" },
-      search: { status, cause, ...change },
+      search: { status, cause, ...rangeSearch({ ...search }), ...change },
       replace: true,
     });
   return (
     <>
-      <JobFailures job={job} />
+      <RangeNote of={ranged} />
+      <JobFailures job={job} range={ranged.range} />
       <div className="filters">
         <FilterChip
           name={t.runlist.status}
@@ -57,11 +64,17 @@ export default function RunsTab({ job }: { job: string }) {
           chosen={cause ?? []}
           onChange={(next) => set({ cause: next.length ? next : undefined })}
         />
+        <span className="right">
+          <RangePicker of={ranged} jobZone={zone} onChange={set} />
+        </span>
       </div>
       {!list.data ? (
         <Waiting on={list} rows={14} />
       ) : runs.length === 0 ? (
-        <Empty icon={SearchX} title={status || cause ? t.runlist.none : t.job.noRuns} />
+        <Empty
+          icon={SearchX}
+          title={status || cause || ranged.range.name !== "all" ? t.runlist.none : t.job.noRuns}
+        />
       ) : (
         <>
           <Sideways>
@@ -74,11 +87,15 @@ export default function RunsTab({ job }: { job: string }) {
   );
 }
 
-/** In which ways the job failed within a month; nothing if it did not. */
-function JobFailures({ job }: { job: string }) {
-  const to = alignedEnd(useNow(), 3600e3);
-  const range = { from: new Date(to - spans["30d"]).toISOString(), to: new Date(to).toISOString() };
-  const failures = useQuery(failuresQuery({ job: [job] }, range)).data?.items ?? [];
+/** In which ways the job failed within a range, or within a month of all of time; nothing if it did not. */
+function JobFailures({ job, range }: { job: string; range: TimeRange }) {
+  const hour = 3600e3;
+  const from = range.name === "all" ? range.to - spans["30d"] : range.from;
+  const time = {
+    from: new Date(Math.floor(from / hour) * hour).toISOString(),
+    to: new Date(alignedEnd(range.to, hour)).toISOString(),
+  };
+  const failures = useQuery(failuresQuery({ job: [job] }, time)).data?.items ?? [];
   if (failures.length === 0) return null;
   return (
     <div className="pad ways">

@@ -11,12 +11,18 @@ import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
 
 /** What the continuous audit found in the range, and which of it has healed since. */
-export function Found({ from, group }: { from: string; group: string | undefined }) {
+export function Found({
+  range,
+  group,
+}: {
+  range: { from?: string; to?: string };
+  group: string | undefined;
+}) {
   const t = usePageT();
   const { say } = useSayer();
   const f = useFormat();
   const now = useNow();
-  const page = useQuery(discrepanciesFound({ from, group })).data;
+  const page = useQuery(discrepanciesFound({ ...range, group })).data;
   const found = page?.items ?? [];
   if (found.length === 0) return null;
   return (

@@ -1,29 +1,28 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { BookCheck, CircleCheck, History, TriangleAlert } from "lucide-react";
-import { lazy, Suspense, useMemo, useState } from "react";
-import { ledgerAudit } from "@/api/ledger";
+import { lazy, Suspense, useState } from "react";
+import { ledgerAudit, longestLedger } from "@/api/ledger";
 import type { Tally } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
 import { JobTitle } from "@/components/JobTitle";
 import { Kpi } from "@/components/Kpi";
 import { More } from "@/components/More";
 import { Card, Empty } from "@/components/Panel";
-import { Segments } from "@/components/Segments";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
-import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import { spans } from "@/lib/ranges";
 import { useSayer } from "@/lib/reason";
 import { addTallies, byJob, type JobTally } from "@/lib/tally";
-import { ranges } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 import { Found } from "./Found";
 import { Outcome } from "./Outcome";
 
@@ -36,14 +35,11 @@ export default function LedgerPage() {
   const f = useFormat();
   const now = useNow();
   const navigate = useNavigate({ from: "/ledger" });
-  const { range = "24h", group } = useSearch({ from: "/ledger" });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
-  const from = useMemo(
-    () => new Date(Math.floor((serverNow() - spans[range]) / 1000) * 1000).toISOString(),
-    [range, group],
-  );
+  const search = useSearch({ from: "/ledger" });
+  const { group } = search;
+  const ranged = useRange(search, { longest: longestLedger, within: group });
   const [filling, setFilling] = useState<string>();
-  const list = useInfiniteQuery(ledgerAudit({ from, group }));
+  const list = useInfiniteQuery(ledgerAudit({ ...ranged.window, group }));
   const pages = list.data?.pages ?? [];
   const jobs = byJob(pages.flatMap((p) => p.items));
   const findings = pages.flatMap((p) => p.discrepancies);
@@ -61,20 +57,14 @@ export default function LedgerPage() {
             group={group}
             onChange={(next) => void navigate({ search: (was) => ({ ...was, group: next }), replace: true })}
           />
-          <Segments
-            label={t.runs.range}
-            value={range}
-            options={ranges.map((r) => ({ value: r, label: r }))}
-            onChange={(next) =>
-              void navigate({
-                search: (was) => ({ ...was, range: ranges.find((r) => r === next) }),
-                replace: true,
-              })
-            }
+          <RangePicker
+            of={ranged}
+            onChange={(next) => void navigate({ search: (was) => ({ ...was, ...next }), replace: true })}
           />
         </>
       }
     >
+      <RangeNote of={ranged} />
       {!list.data ? (
         <Waiting on={list} rows={12} />
       ) : (
@@ -126,7 +116,7 @@ export default function LedgerPage() {
                   </ul>
                 </Card>
               ))}
-            <Found from={from} group={group} />
+            <Found range={ranged.window} group={group} />
             {jobs.length === 0 ? (
               <Empty icon={BookCheck} title={t.ledger.none} hint={t.ledger.noneHint} />
             ) : (
@@ -139,7 +129,7 @@ export default function LedgerPage() {
             <Suspense>
               <BackfillDialog
                 job={filling}
-                range={range === "7d" || range === "30d" ? range : "24h"}
+                of={ranged.range}
                 only={gravest(jobs.find((j) => j.job === filling)?.total)}
                 onClose={() => setFilling(undefined)}
               />

@@ -9,21 +9,21 @@ import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { More } from "@/components/More";
 import { Empty } from "@/components/Panel";
-import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { Zoomed } from "@/components/Zoomed";
 import { usePageT } from "@/i18n";
-import { serverNow } from "@/lib/clock";
 import { useFormat } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
-import { spans } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
 import { termsOf } from "@/lib/searchwords";
-import { levels, logsSearch, ranges } from "@/router";
+import { levels, logsSearch } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
 import { SavedViews } from "@/shell/SavedViews";
+import { useRange } from "@/shell/useRange";
 import { ExportMenu } from "./ExportMenu";
 import { Hit } from "./Hit";
 import { LevelChart } from "./LevelChart";
@@ -46,20 +46,16 @@ export default function LogsPage() {
   const navigate = useNavigate({ from: "/logs" });
   const search = useSearch({ from: "/logs" });
   const now = useNow();
-  const { q, level, job, group, run, range = "24h", from, to, tail } = search;
-  const fixed = from !== undefined && to !== undefined && Date.parse(to) > Date.parse(from);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
-  const begin = useMemo(
-    () => iso(Math.floor((serverNow() - spans[range]) / 1000) * 1000),
-    [range, q, level, job, group, run, tail],
-  );
+  const { q, level, job, group, run, tail } = search;
+  const ranged = useRange(search, { shows: "logs", within: [q, level, job, group, run, tail] });
+  const fixed = ranged.range.name === undefined;
   const filter: LogFilter = {
     text: q,
     level,
     job,
     group,
     run_id: run,
-    ...(fixed ? { from, to } : { from: begin }),
+    ...ranged.window,
   };
   const found = useInfiniteQuery({ ...logSearch(filter), enabled: !tail });
   const last = useQuery({ ...logTail(filter), enabled: tail !== undefined });
@@ -101,15 +97,7 @@ export default function LogsPage() {
           >
             {t.logs.tail}
           </Button>
-          <Segments
-            label={t.runs.range}
-            value={fixed ? "" : range}
-            options={ranges.map((r) => ({ value: r, label: r }))}
-            onChange={(next) => {
-              const chosen = ranges.find((r) => r === next);
-              set({ range: chosen === "24h" ? undefined : chosen, from: undefined, to: undefined });
-            }}
-          />
+          <RangePicker of={ranged} onChange={set} />
         </>
       }
       head={
@@ -165,6 +153,7 @@ export default function LogsPage() {
         </div>
       }
     >
+      <RangeNote of={ranged} />
       {(list.data || counts.data) && (
         <div className="histogram">
           {counts.data ? (
@@ -188,7 +177,7 @@ export default function LogsPage() {
             {tail && watch.state === "waiting" && <b className="c-warn">{t.run.reconnecting}</b>}
           </p>
           {fixed && (
-            <Zoomed from={from} to={to} now={now} onLeave={() => set({ from: undefined, to: undefined })} />
+            <Zoomed range={ranged.range} now={now} onLeave={() => set({ from: undefined, to: undefined })} />
           )}
         </div>
       )}

@@ -18,7 +18,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { channelsQuery, failingChannels } from "@/api/alerts";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
 import { failingJobs, gaveUp, gaveUpJobs, jobCount } from "@/api/jobs";
-import { overviewQueries } from "@/api/overview";
+import { presentQueries } from "@/api/overview";
 import { historyQuery } from "@/api/retention";
 import { latestRuns } from "@/api/runs";
 import { Card, Empty, Skeleton } from "@/components/Panel";
@@ -33,7 +33,6 @@ import { useNow } from "@/lib/now";
 import { resultOf, type Sayer, useSayer } from "@/lib/reason";
 import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
 import { failures, type Tone, tones } from "@/lib/status";
-import type { Range } from "@/router";
 import { useMay } from "@/shell/may";
 import { type Concern, concernsOf } from "./concerns";
 
@@ -45,12 +44,12 @@ const most = 6;
 const noneGaveUp = { jobs: 0, job: undefined };
 
 /** What needs somebody, by its cause: the gravest first, and nothing that one has snoozed. */
-export function Attention({ range }: { range: Range }) {
+export function Attention() {
   const t = useT();
   const may = useMay();
   const [whole, setWhole] = useState(false);
   const now = useNow();
-  const asked = overviewQueries(range, now);
+  const asked = presentQueries(now);
   const errors = useQuery(asked.failing);
   const alike = errors.data?.shared ?? [];
   const list = useQuery({

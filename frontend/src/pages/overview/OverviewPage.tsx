@@ -4,23 +4,25 @@ import { ArrowDownRight, ArrowUpRight, CirclePause, CirclePlay, Plus } from "luc
 import { lazy, Suspense, useState } from "react";
 import { groupsQuery, holdQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
-import { areAlike, overviewQueries, scheduledCauses } from "@/api/overview";
+import { areOf, chartParts, overviewQueries, presentQueries, scheduledCauses } from "@/api/overview";
 import { latestRuns } from "@/api/runs";
 import type { Cause, Status } from "@/api/schema.gen";
 import { IconButton } from "@/components/Button";
 import { Skeleton } from "@/components/Panel";
-import { Segments } from "@/components/Segments";
 import { Spark } from "@/components/Spark";
 import { formatDuration } from "@/lib/duration";
 import { type Format, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { addTotals, type Totals, totalsOf, type Zoom, zoomOf } from "@/lib/ranges";
+import { addTotals, type Totals, totalsOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
+import { chartOf, isLength, type RangeSearch } from "@/lib/timerange";
 import Reports from "@/pages/reports/Reports";
-import { type Range, ranges } from "@/router";
 import { useShell } from "@/shell/context";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { type Ranged, useRange } from "@/shell/useRange";
 import { Attention } from "./Attention";
 import { useInFlight } from "./inflight";
 import { Proof } from "./Proof";
@@ -37,8 +39,7 @@ const fewJobs = 3;
 export default function OverviewPage() {
   const { t } = useWords();
   const navigate = useNavigate({ from: "/" });
-  const { range = "24h", ...part } = useSearch({ from: "/" });
-  const zoom = zoomOf(part);
+  const ranged = useRange(useSearch({ from: "/" }));
   const jobs = useQuery(jobCount({})).data;
   const isSmall = jobs !== undefined && jobs <= fewJobs;
   const ran = useQuery({ ...latestRuns({}, 1), enabled: isSmall && jobs > 0 }).data?.items.length;
@@ -54,14 +55,7 @@ export default function OverviewPage() {
       crumbs={[{ text: t.overview.title }]}
       actions={
         <>
-          <Segments
-            label={t.runs.range}
-            value={zoom ? "" : range}
-            options={ranges.map((r) => ({ value: r, label: r }))}
-            onChange={(next) =>
-              void navigate({ search: { range: ranges.find((r) => r === next && r !== "24h") } })
-            }
-          />
+          <RangePicker of={ranged} onChange={(search) => void navigate({ search })} />
           {hold && may("operate", "*") && (
             <IconButton
               icon={hold.paused ? CirclePlay : CirclePause}
@@ -78,45 +72,41 @@ export default function OverviewPage() {
         </>
       }
     >
+      <RangeNote of={ranged} />
       <div className="pad">
         {guided && jobs !== undefined ? (
           <Suspense fallback={<Skeleton rows={6} />}>
             <Guide jobs={jobs} onDone={() => setGuided(false)} />
           </Suspense>
         ) : (
-          <Figures range={range} zoom={zoom} />
+          <Figures of={ranged} />
         )}
       </div>
     </Page>
   );
 }
 
-interface FiguresProps {
-  range: Range;
-  /** The part of time that is looked at in its place. */
-  zoom: Zoom | undefined;
-}
-
-function Figures({ range, zoom }: FiguresProps) {
+function Figures({ of }: { of: Ranged }) {
   return (
     <>
-      <Top range={range} zoom={zoom} />
+      <Top of={of} />
       <div className="grid over-2 steady">
-        <RunningNow range={range} zoom={zoom} />
-        <UpNext range={range} />
+        <RunningNow of={of} />
+        <UpNext />
       </div>
-      <Reports range={range} zoom={zoom} />
+      <Reports of={of} />
     </>
   );
 }
 
-function Top({ range, zoom }: FiguresProps) {
+function Top({ of }: { of: Ranged }) {
+  const { range, firstDay, search } = of;
   const { t, f } = useWords();
   const now = useNow();
-  const asked = overviewQueries(range, now, zoom);
+  const asked = overviewQueries(range, { now, firstDay });
   const past = useQuery(asked.past);
   const groups = useQuery(groupsQuery).data?.items ?? [];
-  const failingNow = useQuery(asked.failing).data?.total;
+  const failingNow = useQuery(presentQueries(now).failing).data?.total;
 
   const reports = useQuery(asked.reports).data;
   const fired = reports?.total.committed_after;
@@ -128,7 +118,10 @@ function Top({ range, zoom }: FiguresProps) {
     ...asked.before,
     enabled: past.data !== undefined && !past.isPlaceholderData,
   }).data;
-  const compared = past.data && before && areAlike(past.data, before) ? before : undefined;
+  const compared =
+    past.data && before && areOf(past.data, chartOf(range, chartParts)) && areOf(before, asked.compared)
+      ? before
+      : undefined;
   const was = compared && addTotals(compared.items.map(totalsOf));
   const ended = sum.ok + sum.bad;
   // Where no schedule asks for runs, success is that of all.
@@ -143,8 +136,6 @@ function Top({ range, zoom }: FiguresProps) {
   const { running, waiting, queued } = useInFlight(reports?.alive);
   const coarse = coarser(totals);
   const judged = past.data && ofSchedules !== undefined ? coarser(past.data.scheduled.map(totalsOf)) : coarse;
-  const ranged = range === "24h" ? {} : { range };
-  const search = zoom ?? ranged;
   const wasRuns = was ? was.ok + was.bad + was.living : 0;
 
   return (
@@ -158,7 +149,7 @@ function Top({ range, zoom }: FiguresProps) {
               <Delta
                 text={changeOf((ended + sum.living) / wasRuns, f)}
                 up={ended + sum.living >= wasRuns}
-                note={zoom ? t.overview.versusBefore : t.overview.versus(range)}
+                note={isLength(range.name) ? t.overview.versus(range.name) : t.overview.versusBefore}
               />
             )
           }
@@ -210,7 +201,7 @@ function Top({ range, zoom }: FiguresProps) {
           value={f.number(running)}
           unit={slots > 0 ? ` ${t.overview.slots(slots)}` : ""}
           foot={t.overview.waiting(waiting, queued)}
-          to={{ ...ranged, status: living }}
+          to={{ ...(range.isOpen && search), status: living }}
         />
         <Kpi
           label={t.overview.firedLate}
@@ -225,10 +216,10 @@ function Top({ range, zoom }: FiguresProps) {
           to={{ ...search, status: ["skipped", "missed"] }}
         />
       </div>
-      <Proof range={range} zoom={zoom} />
+      <Proof of={of} />
       <div className="grid over-2">
-        <RunsChart range={range} zoom={zoom} />
-        <Attention range={range} />
+        <RunsChart of={of} />
+        <Attention />
       </div>
     </>
   );
@@ -258,7 +249,7 @@ interface KpiProps {
   unit?: string;
   foot?: React.ReactNode;
   spark?: React.ReactNode;
-  to: { range?: Range; from?: string; to?: string; status?: Status[]; cause?: Cause[] };
+  to: RangeSearch & { status?: Status[]; cause?: Cause[] };
 }
 
 function Kpi({ label, value, unit, foot, spark, to }: KpiProps) {

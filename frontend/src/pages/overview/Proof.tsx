@@ -1,21 +1,23 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, LoaderCircle, TriangleAlert } from "lucide-react";
-import { firesProof, overviewTime } from "@/api/overview";
+import { longestLedger } from "@/api/ledger";
+import { chartParts, firesProof } from "@/api/overview";
 import { useWords } from "@/lib/format";
-import { useNow } from "@/lib/now";
-import type { Zoom } from "@/lib/ranges";
 import { proofOf } from "@/lib/tally";
-import type { Range } from "@/router";
+import { chartOf } from "@/lib/timerange";
+import type { Ranged } from "@/shell/useRange";
 
-/** Whether all fires that were due in the range are accounted for, by the ledger. */
-export function Proof({ range, zoom }: { range: Range; zoom: Zoom | undefined }) {
+/** Whether all fires that were due in the range are accounted for, by the ledger; nothing for more than it checks. */
+export function Proof({ of: { range, search } }: { of: Ranged }) {
   const { t, f } = useWords();
-  const { span, to } = overviewTime(range, useNow(), zoom);
-  const asked = useQuery(firesProof(to - span, zoom ? to : undefined));
+  const { from, to } = chartOf(range, chartParts);
+  const isShort = to - from <= longestLedger;
+  const asked = useQuery({ ...firesProof(from, range.isOpen ? undefined : to), enabled: isShort });
   const page = asked.isPlaceholderData ? undefined : asked.data;
   const proof = page && proofOf(page);
   const w = t.overview.proof;
+  if (!isShort) return null;
   const Icon = proof?.holds ? CircleCheck : proof || asked.isError ? TriangleAlert : LoaderCircle;
   return (
     <p className={`note spaced ${proof?.holds ? "good" : proof || asked.isError ? "warn" : ""}`}>
@@ -40,7 +42,7 @@ export function Proof({ range, zoom }: { range: Range; zoom: Zoom | undefined })
             ? w.failed
             : w.checking}
       </span>
-      <Link to="/ledger" search={{ range: range === "24h" ? undefined : range }} className="link">
+      <Link to="/ledger" search={search} className="link">
         {t.nav.ledger}
       </Link>
     </p>

@@ -12,21 +12,20 @@ import { formatDuration } from "@/lib/duration";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import type { Zoom } from "@/lib/ranges";
 import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { durationOf, living } from "@/lib/status";
-import type { Range } from "@/router";
+import type { Ranged } from "@/shell/useRange";
 import { useInFlight } from "./inflight";
 
 const shown = 5;
 
 /** The runs in flight, each against how long its job usually takes. */
-export function RunningNow({ range, zoom }: { range: Range; zoom: Zoom | undefined }) {
+export function RunningNow({ of: { range, firstDay } }: { of: Ranged }) {
   const t = useT();
   const { say } = useSayer();
   const now = useNow();
-  const alive = useQuery(overviewQueries(range, now, zoom).reports).data?.alive;
+  const alive = useQuery(overviewQueries(range, { now, firstDay }).reports).data?.alive;
   const { runs, running, waiting, queued } = useInFlight(alive);
   const first = [...runs]
     .sort(

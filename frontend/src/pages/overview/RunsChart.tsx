@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { overviewQueries, overviewTime } from "@/api/overview";
+import { chartParts, overviewQueries, planTime } from "@/api/overview";
 import { ChartTable, TableButton } from "@/components/ChartTable";
 import { Legend } from "@/components/Legend";
 import { Card, Failed } from "@/components/Panel";
@@ -10,33 +10,36 @@ import { useHeight } from "@/components/useSize";
 import { Zoomed } from "@/components/Zoomed";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
-import { addTotals, type Bar, barsOf, totalsOf, type Zoom } from "@/lib/ranges";
-import type { Range } from "@/router";
+import { addTotals, type Bar, barsOf, totalsOf } from "@/lib/ranges";
+import { chartOf } from "@/lib/timerange";
 import { useHeld } from "@/shell/useHeld";
+import type { Ranged } from "@/shell/useRange";
 
 /** The chart is at least so high, and as high as the card beside it. */
 const least = 216;
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** What became of the fires of a range, or of a part of time, and what is planned after it. */
-export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefined }) {
+/** What became of the fires of a range, and what is planned in it or after it. */
+export function RunsChart({ of: { range, firstDay } }: { of: Ranged }) {
   const { t, f } = useWords();
   const navigate = useNavigate({ from: "/" });
   const now = useNow();
   const [table, setTable] = useState(false);
   const [box, room] = useHeight<HTMLDivElement>();
-  const { span, part, to } = overviewTime(range, now, zoom);
-  const asked = overviewQueries(range, now, zoom);
+  const { from, part } = chartOf(range, chartParts);
+  const asked = overviewQueries(range, { now, firstDay });
+  const ahead = planTime(range, now);
   const past = useQuery(asked.past);
   const plan = useQuery(asked.plan).data;
   const held = useHeld();
-  const counts = zoom ? [] : (plan?.counts ?? []);
+  const counts = asked.plan.enabled ? (plan?.counts ?? []) : [];
   const totals = past.data?.items.map(totalsOf) ?? [];
-  const bars = barsOf(totals, to - span, part);
+  // Of a day that is not over, the plan takes the place of what has not been.
+  const bars = barsOf(totals, from, part).filter((bar) => bar.from < ahead.from || counts.length === 0);
   counts.forEach((n, i) => {
-    const from = to + i * part;
-    bars.push({ from, to: from + part, ok: 0, bad: 0, other: 0, planned: n, off: held(from) });
+    const at = ahead.from + i * part;
+    bars.push({ from: at, to: at + part, ok: 0, bad: 0, other: 0, planned: n, off: held(at) });
   });
   const sum = addTotals(totals);
   const planned = counts.reduce((a, b) => a + b, 0);
@@ -55,9 +58,9 @@ export function RunsChart({ range, zoom }: { range: Range; zoom: Zoom | undefine
         </>
       }
     >
-      {zoom && (
+      {range.name === undefined && (
         <Zoomed
-          {...zoom}
+          range={range}
           now={now}
           onLeave={() => void navigate({ search: (was) => ({ ...was, from: undefined, to: undefined }) })}
         />

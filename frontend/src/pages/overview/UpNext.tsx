@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { overviewQueries } from "@/api/overview";
+import { presentQueries } from "@/api/overview";
 import { firesQuery } from "@/api/schedule";
 import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
@@ -9,18 +9,17 @@ import { Clock, Countdown } from "@/components/Time";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import type { Range } from "@/router";
 import { useHeld } from "@/shell/useHeld";
 
 const shown = 5;
 const day = 24 * 3_600_000;
 
 /** The jobs that fire next, each once. */
-export function UpNext({ range }: { range: Range }) {
+export function UpNext() {
   const { t } = useWords();
   const now = useNow();
   const held = useHeld();
-  const asked = overviewQueries(range, now);
+  const asked = presentQueries(now);
   const counted = useQuery(asked.soon);
   const soon = counted.data;
   const hasSoon = soon === undefined || soon.jobs >= shown;

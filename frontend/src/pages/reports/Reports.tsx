@@ -5,16 +5,15 @@ import type { Overview } from "@/api/schema.gen";
 import { Failed, Skeleton } from "@/components/Panel";
 import { useNear } from "@/components/useNear";
 import { useNow } from "@/lib/now";
-import type { Zoom } from "@/lib/ranges";
-import type { Range } from "@/router";
+import type { Ranged } from "@/shell/useRange";
 import { Fingerprints } from "./Fingerprints";
 import { Trend } from "./Trend";
 
 const Rest = lazy(() => import("./Rest"));
 
 /** What became of runs in a range: how it goes, what fails and how, what is slow, when it is busy. */
-export default function Reports({ range, zoom }: { range: Range; zoom?: Zoom | undefined }) {
-  const query = useQuery(overviewQueries(range, useNow(), zoom).reports);
+export default function Reports({ of: { range, firstDay } }: { of: Ranged }) {
+  const query = useQuery(overviewQueries(range, { now: useNow(), firstDay }).reports);
   const { data } = query;
   if (query.isError && !data) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   if (!data) return <Skeleton rows={6} />;

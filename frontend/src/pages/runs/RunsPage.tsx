@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Download } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense } from "react";
 import { type RunFilter, runCounts, runFacets, runsExport } from "@/api/runs";
 import { Button } from "@/components/Button";
 import { FilterField } from "@/components/FilterField";
@@ -10,17 +10,20 @@ import { Segments } from "@/components/Segments";
 import { StackChart } from "@/components/StackChart";
 import { Zoomed } from "@/components/Zoomed";
 import { usePageT } from "@/i18n";
-import { serverNow } from "@/lib/clock";
 import { readSort, runColumns, runSorts, usualRunColumns, writeSort } from "@/lib/columns";
 import { useNow } from "@/lib/now";
-import { addTotals, alignedEnd, barsOf, isNarrowable, spans, totalsOf } from "@/lib/ranges";
+import { addTotals, barsOf, isNarrowable, totalsOf } from "@/lib/ranges";
 import { parseSearch, queryOf } from "@/lib/search";
-import { breakdowns, ranges, runsSearch } from "@/router";
+import { chartOf, chartWindow } from "@/lib/timerange";
+import { breakdowns, runsSearch } from "@/router";
 import { ColumnsButton } from "@/shell/ColumnsButton";
 import { Page } from "@/shell/Page";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
 import "@/styles/phone.css";
 import { SavedViews } from "@/shell/SavedViews";
 import { useColumns } from "@/shell/useColumns";
+import { useRange } from "@/shell/useRange";
 import { FacetChips, FacetRail } from "./Facets";
 import { RunList } from "./RunList";
 import "./runs.css";
@@ -38,36 +41,14 @@ export default function RunsPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/runs" });
   const search = useSearch({ from: "/runs" });
-  const {
-    range = "24h",
-    from,
-    to,
-    job,
-    group,
-    status,
-    cause,
-    instance,
-    version,
-    again,
-    error,
-    by,
-    cols,
-  } = search;
-  const [stamp, setStamp] = useState(serverNow);
-
-  // A relative range begins where it began when the list was read, so that pages fit together.
-  const span = spans[range];
-  const fixed = from !== undefined && to !== undefined && Date.parse(to) > Date.parse(from);
+  const { job, group, status, cause, instance, version, again, error, by, cols } = search;
   const others = { job, group, status, cause, instance, version, error };
   const own: RunFilter = { ...others, min_attempt: again && 2 };
-  const window = fixed ? { from, to } : { from: iso(Math.floor((stamp - span) / 1000) * 1000) };
-  const key = JSON.stringify({ own, range, from, to });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter is read as of now
-  useEffect(() => setStamp(serverNow()), [key]);
-
-  const part = fixed ? (Date.parse(to) - Date.parse(from)) / parts : span / parts;
-  const end = fixed ? Date.parse(to) : alignedEnd(now, part);
-  const charted = { from: iso(end - part * parts), to: iso(end) };
+  const ranged = useRange(search, { within: own });
+  const { range, window } = ranged;
+  const key = JSON.stringify({ own, range: ranged.search });
+  const chart = chartOf(range, parts);
+  const charted = chartWindow(range, parts);
   const counts = useQuery(runCounts({ ...own, ...charted }, parts));
   // What there is to choose from does not hold up the rows.
   const enabled = counts.data !== undefined;
@@ -78,7 +59,7 @@ export default function RunsPage() {
   }).data;
 
   const totals = counts.data?.items.map(totalsOf) ?? [];
-  const bars = barsOf(totals, end - part * parts, part);
+  const bars = barsOf(totals, chart.from, chart.part);
   const sum = addTotals(totals);
   const all = sum.ok + sum.bad + sum.other + sum.living;
   const triedAgain = tried && addTotals(tried.items.map(totalsOf));
@@ -86,7 +67,9 @@ export default function RunsPage() {
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   const columns = useColumns({ name: "runs", all: runColumns, usual }, cols, (next) => set({ cols: next }));
-  const filtered = Boolean(job || group || status || cause || instance || version || again || error || fixed);
+  const filtered = Boolean(
+    job || group || status || cause || instance || version || again || error || range.name === undefined,
+  );
   const facets = {
     search,
     found,
@@ -109,12 +92,7 @@ export default function RunsPage() {
               {format.toUpperCase()}
             </a>
           ))}
-          <Segments
-            label={t.runs.range}
-            value={fixed ? "" : range}
-            options={ranges.map((r) => ({ value: r, label: r }))}
-            onChange={(next) => set({ range: oneRange(next), from: undefined, to: undefined })}
-          />
+          <RangePicker of={ranged} onChange={set} />
         </>
       }
       head={
@@ -145,6 +123,7 @@ export default function RunsPage() {
         </div>
       }
     >
+      <RangeNote of={ranged} />
       <div className="explorer">
         <FacetRail {...facets} />
         <div>
@@ -157,8 +136,8 @@ export default function RunsPage() {
               onOpen={isNarrowable(bars) ? (bar) => set({ from: iso(bar.from), to: iso(bar.to) }) : undefined}
               onNarrow={(a, b) => set({ from: iso(a), to: iso(b) })}
             />
-            {fixed && (
-              <Zoomed from={from} to={to} now={now} onLeave={() => set({ from: undefined, to: undefined })} />
+            {range.name === undefined && (
+              <Zoomed range={range} now={now} onLeave={() => set({ from: undefined, to: undefined })} />
             )}
           </div>
           <div className="filters">
@@ -181,21 +160,16 @@ export default function RunsPage() {
               key={key}
               filter={{ ...own, ...window }}
               narrowed={filtered}
-              followed={!fixed}
+              followed={range.isOpen}
               matching={all}
               columns={columns.shown}
               sort={readSort(search.sort, runSorts)}
               onSort={(next) => set({ sort: writeSort(next) })}
-              onNew={() => setStamp(serverNow())}
+              onNew={ranged.renew}
             />
           )}
         </div>
       </div>
     </Page>
   );
-}
-
-function oneRange(text: string) {
-  const range = ranges.find((r) => r === text);
-  return range === "24h" ? undefined : range;
 }

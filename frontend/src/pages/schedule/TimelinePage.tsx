@@ -16,7 +16,6 @@ import { parseDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
-import { spans } from "@/lib/ranges";
 import {
   closeSections,
   groupings,
@@ -29,6 +28,7 @@ import {
   paceOf,
   sectionLanes,
 } from "@/lib/timeline";
+import { spans } from "@/lib/timerange";
 import { paces } from "@/router";
 import { FireDialog } from "@/shell/FireDialog";
 import { GroupFilter } from "@/shell/GroupFilter";
