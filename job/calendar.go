@@ -3,6 +3,7 @@ package job
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -216,4 +217,26 @@ func (s *DateSet) Contains(at int64) bool {
 		}
 	}
 	return false
+}
+
+// Rule returns which of the dates and windows of c contains an instant, as "12-25" or "mon-fri 09:00-17:00"; "" if none
+// does, or c is not valid.
+func (c Calendar) Rule(at time.Time) string {
+	set, err := c.Compile()
+	if err != nil {
+		return ""
+	}
+	local := at.In(set.loc)
+	for _, layout := range []string{time.DateOnly, "01-02"} {
+		if date := local.Format(layout); slices.Contains(c.Dates, date) {
+			return date
+		}
+	}
+	for i, w := range c.Windows {
+		one := DateSet{loc: set.loc, windows: set.windows[i : i+1]}
+		if one.Contains(at.UnixMilli()) {
+			return strings.TrimSpace(w.Days + " " + w.From + "-" + w.To)
+		}
+	}
+	return ""
 }

@@ -142,3 +142,22 @@ func TestDecodeCalendarNamesTheFieldThatIsWrong(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+func TestTheRuleThatContainsAnInstantIsNamed(t *testing.T) {
+	c := job.Calendar{
+		Calendar: "holidays", Zone: "Europe/Berlin", Dates: []string{"2026-04-03", "12-25"},
+		Windows: []job.Window{{Days: "sat,sun", From: "00:00", To: "24:00"}, {From: "22:00", To: "02:00"}},
+	}
+	for at, want := range map[string]string{
+		"2026-04-02T22:30:00Z": "2026-04-03", // the third there
+		"2027-12-25T09:00:00Z": "12-25",
+		"2026-03-07T09:00:00Z": "sat,sun 00:00-24:00",
+		"2026-03-03T00:30:00Z": "22:00-02:00",
+		"2026-03-03T09:00:00Z": "",
+	} {
+		instant, err := time.Parse(time.RFC3339, at)
+		if got := c.Rule(instant); err != nil || got != want {
+			t.Errorf("%s: %q, %v; want %q", at, got, err, want)
+		}
+	}
+}

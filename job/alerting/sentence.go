@@ -175,7 +175,7 @@ func (r Reader) value(kind reason.Kind, value string) string {
 		}
 	case reason.Instant:
 		return r.instant(value)
-	case reason.Number, reason.Duration, reason.Word, reason.Phrase, reason.Free:
+	case reason.Number, reason.Duration, reason.Word, reason.Phrase, reason.Weekday, reason.Month, reason.Free:
 	}
 	return value
 }

@@ -31,6 +31,8 @@ type Pattern interface {
 	Moved(at int64, z *Zone, p Policy) (m Move, wall int64)
 	// HasDay reports whether a day, counted from 1970-01-01, is one that matches, not one around it.
 	HasDay(day int64) bool
+	// Excludes returns the part that has nothing in a minute on the wall; see [Expr.Excludes].
+	Excludes(wall int64) Part
 	// TimesOfDay returns the number of fires on a day on which no clock is moved.
 	TimesOfDay() int
 

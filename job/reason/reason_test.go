@@ -13,6 +13,7 @@ import (
 var samples = map[reason.Kind][]string{
 	reason.Number: {"1", "2", "0"}, reason.Duration: {"1h30m", "1.5s", "250ms"}, reason.Instant: {"2026-03-01T02:00:00Z", "2026-03-01T02:00:00.125Z"},
 	reason.Word: {"billing/nightly", "ann@example.org"}, reason.Status: {"failed", "timed_out", "lost"}, reason.State: {"failed", "caught_up"}, reason.Phrase: {"gpu=1,zone=a", "a b"},
+	reason.Weekday: {"Saturday", "Wednesday"}, reason.Month: {"March", "May"},
 	reason.Free: {"disk full; and more", "two\nlines"},
 }
 

@@ -47,13 +47,16 @@ const (
 	Status   Kind = "status"   // of a run; the value is its code, the template has words
 	State    Kind = "state"    // a status or outcome, by its code
 	Phrase   Kind = "phrase"   // text on one line, without a semicolon
+	Weekday  Kind = "weekday"  // in English, such as Saturday
+	Month    Kind = "month"    // in English, such as March
 	Free     Kind = "free"     // any text, to the end
 )
 
 // forms are what values of each kind match.
 var forms = map[Kind]string{
 	Number: `-?\d+`, Duration: `-?\d[0-9a-zµ.]*`, Instant: `\d{4,}-\d\d-\d\dT[0-9:.]+Z`, Word: `\S+?`, Phrase: `[^\n;]+?`, Free: `(?s:.+)`,
-	State:  `[a-z_]+`,
+	State: `[a-z_]+`, Weekday: `(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day`,
+	Month:  `January|February|March|April|May|June|July|August|September|October|November|December`,
 	Status: `succeeded|failed|timed out|cancelled|was lost|skipped|missed|pending|queued|running`,
 }
 

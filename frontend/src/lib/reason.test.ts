@@ -28,6 +28,8 @@ const samples: Record<string, string> = {
   status: "timed_out",
   state: "failed",
   phrase: "x2",
+  weekday: "Saturday",
+  month: "March",
   free: "x3",
 };
 

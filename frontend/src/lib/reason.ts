@@ -1,5 +1,5 @@
 import type { Reason, Run } from "@/api/schema.gen";
-import { refusalsOf, useT } from "@/i18n";
+import { refusalsOf, tags, useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
 import { formatDuration, parseDuration } from "./duration";
 import { type Format, useFormat } from "./format";
@@ -40,6 +40,10 @@ function show(value: string, kind: string, t: Messages, f: Format): string {
     }
     case "instant":
       return f.full(value);
+    case "weekday":
+      return dateName(value, weekdays, (i) => Date.UTC(2026, 0, 4 + i), { weekday: "long" }, f);
+    case "month":
+      return dateName(value, months, (i) => Date.UTC(2026, i, 1), { month: "long" }, f);
     case "status":
     case "state": {
       const statuses: Partial<Record<string, string>> = t.status;
@@ -48,6 +52,36 @@ function show(value: string, kind: string, t: Messages, f: Format): string {
     default:
       return value;
   }
+}
+
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const months = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+];
+
+/** The name of a weekday or month in the reader's language, by its English one. */
+function dateName(
+  english: string,
+  names: readonly string[],
+  dayOf: (index: number) => number,
+  part: Intl.DateTimeFormatOptions,
+  f: Format,
+): string {
+  const i = names.indexOf(english);
+  return i < 0
+    ? english
+    : new Intl.DateTimeFormat(tags[f.lang], { ...part, timeZone: "UTC" }).format(dayOf(i));
 }
 
 /** Says why a request was refused: what is wrong with each field, else the server's sentence. */
