@@ -270,6 +270,9 @@ type AlertTrialItem struct {
 	SummaryParams SentenceParams `json:"summary_params,omitempty"`
 }
 
+// Answer Why a job ran, or did not run, in one minute
+type Answer = outcome.Answer
+
 // Approval A step that waits for approval.
 type Approval struct {
 	// FireTime The fire time of the run
@@ -3317,6 +3320,12 @@ type GetStepHistoryParams struct {
 type UnskipFireParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// WhyJobParams defines parameters for WhyJob.
+type WhyJobParams struct {
+	// At The minute: a time in the zone of the job, such as 2026-03-01T09:00, or RFC 3339. Of a time that comes twice, the first
+	At string `form:"at" json:"at"`
 }
 
 // VerifyLedgerParams defines parameters for VerifyLedger.

@@ -134,6 +134,7 @@ type AlertItem = api.AlertItem
 type AlertList = api.AlertList
 type AlertTrial = api.AlertTrial
 type AlertTrialItem = api.AlertTrialItem
+type Answer = api.Answer
 type Approval = api.Approval
 type ApprovalList = api.ApprovalList
 type AuditEntry = api.AuditEntry
@@ -472,6 +473,7 @@ type SignalJobParams = api.SignalJobParams
 type SkipFireParams = api.SkipFireParams
 type GetStepHistoryParams = api.GetStepHistoryParams
 type UnskipFireParams = api.UnskipFireParams
+type WhyJobParams = api.WhyJobParams
 type VerifyLedgerParams = api.VerifyLedgerParams
 type ListDiscrepanciesParams = api.ListDiscrepanciesParams
 type SearchLogsParams = api.SearchLogsParams
@@ -1009,6 +1011,12 @@ type UnskipFireRequestObject struct {
 type ListJobVersionsRequestObject struct {
 	Group GroupName `json:"group"`
 	Name  JobName   `json:"name"`
+}
+
+type WhyJobRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params WhyJobParams
 }
 
 type VerifyLedgerRequestObject struct {

@@ -23,10 +23,11 @@ import (
 
 // ledgerHandlers answer requests about whether each fire is accounted for.
 type ledgerHandlers struct {
-	ledger *ledger.Ledger
-	conn   *cluster.Conn
-	store  logstore.Store // as access.VisibleStore has it
-	log    *slog.Logger
+	ledger  *ledger.Ledger
+	answers *runs.Answers
+	conn    *cluster.Conn
+	store   logstore.Store // as access.VisibleStore has it
+	log     *slog.Logger
 }
 
 // GetJobLedger answers GET /jobs/{group}/{name}/ledger.
@@ -47,6 +48,19 @@ func (h *ledgerHandlers) GetJobLedger(ctx context.Context, r GetJobLedgerRequest
 		return nil, h.ledgerError(ctx, err)
 	}
 	return page, nil
+}
+
+// WhyJob answers GET /jobs/{group}/{name}/why.
+func (h *ledgerHandlers) WhyJob(ctx context.Context, r WhyJobRequestObject) (*Answer, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.answers.Why(ctx, name, r.Params.At)
+	if err != nil {
+		return nil, h.ledgerError(ctx, err)
+	}
+	return &found, nil
 }
 
 // VerifyLedger answers GET /ledger.

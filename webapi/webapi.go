@@ -102,7 +102,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		groupHandlers:    &groupHandlers{conn, view, s.catalog, visible, s.users, cfg.Logger},
 		secretHandlers:   &secretHandlers{conn, s.catalog, s.users, master, cfg.Executors},
 		userHandlers:     &userHandlers{s.users, s.catalog, s.link},
-		ledgerHandlers:   &ledgerHandlers{fires, conn, visible, cfg.Logger},
+		ledgerHandlers:   &ledgerHandlers{fires, runs.AnswersOf(history), conn, visible, cfg.Logger},
 		backfillHandlers: &backfillHandlers{bulk.BackfillsOf(many)},
 		settingHandlers:  &settingHandlers{conn, visible, s.catalog, logstore.DefaultRetention()},
 		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},

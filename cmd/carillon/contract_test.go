@@ -41,7 +41,7 @@ var commandOf = map[string]string{
 	"signalRun": "signal", "signalJob": "signal", "listApprovals": "get approvals", "revokeCredential": "credential revoke",
 	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setPause": "pause", "skipFire": "skip", "unskipFire": "skip",
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
-	"uncordonInstance": "uncordon", "watchLogs": "search",
+	"uncordonInstance": "uncordon", "watchLogs": "search", "whyJob": "why",
 
 	"cancelRun":            "- carillon cancel asks by ChangeRuns",
 	"markRun":              "- carillon mark asks by ChangeRuns",

@@ -149,6 +149,7 @@ type AlertItem = api.AlertItem
 type AlertList = api.AlertList
 type AlertTrial = api.AlertTrial
 type AlertTrialItem = api.AlertTrialItem
+type Answer = api.Answer
 type Approval = api.Approval
 type ApprovalList = api.ApprovalList
 type AuditEntry = api.AuditEntry
@@ -1003,6 +1004,12 @@ type GetStepHistoryParams struct {
 type UnskipFireParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// WhyJobParams defines parameters for WhyJob.
+type WhyJobParams struct {
+	// At The minute: a time in the zone of the job, such as 2026-03-01T09:00, or RFC 3339. Of a time that comes twice, the first
+	At string `form:"at" json:"at"`
 }
 
 // VerifyLedgerParams defines parameters for VerifyLedger.
@@ -2679,6 +2686,15 @@ func (a *API) UnskipFireWithBody(ctx context.Context, group GroupName, name JobN
 // ListJobVersions sends GET /api/v1/jobs/{group}/{name}/versions.
 func (a *API) ListJobVersions(ctx context.Context, group GroupName, name JobName, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/versions", group, name)
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// WhyJob sends GET /api/v1/jobs/{group}/{name}/why.
+func (a *API) WhyJob(ctx context.Context, group GroupName, name JobName, params *WhyJobParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/why", group, name)
+	if params != nil {
+		r.parameter("at", params.At, "string", "")
+	}
 	return a.send(ctx, r, "", nil, edit)
 }
 

@@ -781,6 +781,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Explain why a job ran, or did not run, in one minute
+         * @description One sentence: the outcome of the fire and its reason, or the part of the schedule that has
+         *     no fire then, or what will happen. A deleted job is explained, too.
+         */
+        get: operations["whyJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}/backfills": {
         parameters: {
             query?: never;
@@ -4921,6 +4947,47 @@ export interface components {
             versions_since: string;
             next?: string;
         };
+        /** @description Why a job ran, or did not run, in one minute */
+        Answer: {
+            job: string;
+            /**
+             * Format: date-time
+             * @description When the minute begins. If clocks skipped the requested time, the minute after the change
+             */
+            at: string;
+            /** @description Time zone of the job */
+            zone: string;
+            /**
+             * @description disagrees: the fire is a discrepancy. unknown: not decided yet, or not judged. no_job: the job did not exist
+             * @enum {string}
+             */
+            verdict: "ran" | "runs" | "waits" | "skipped" | "missed" | "unknown" | "disagrees" | "will_run" | "will_skip" | "no_fire" | "no_job";
+            /** @description The sentence */
+            reason: components["schemas"]["Reason"];
+            /** @description The fire in the ledger. Absent if there is none, or it is still to come */
+            fire?: components["schemas"]["LedgerEntry"];
+            /**
+             * Format: date-time
+             * @description Absent if there is no fire
+             */
+            fire_time?: string;
+            /** @description The run of the fire */
+            run_id?: string;
+            /** @description The calendar that the sentence names */
+            calendar?: string;
+            /**
+             * Format: date-time
+             * @description The nearest fire of the schedule before the minute
+             */
+            before?: string;
+            /**
+             * Format: date-time
+             * @description The nearest fire of the schedule after the minute
+             */
+            after?: string;
+            /** @description What helps, and the caller may do: the most useful first */
+            remedies: ("resume_job" | "resume_group" | "resume_all" | "unskip" | "backfill" | "run" | "edit" | "edit_calendar" | "start_executor" | "earlier_runs" | "open_run" | "open_servers" | "open_ledger")[];
+        };
         BackfillRequest: {
             /**
              * Format: date-time
@@ -6858,6 +6925,7 @@ export type LedgerStep = components['schemas']['LedgerStep'];
 export type StepOutcome = components['schemas']['StepOutcome'];
 export type Tally = components['schemas']['Tally'];
 export type LedgerPage = components['schemas']['LedgerPage'];
+export type Answer = components['schemas']['Answer'];
 export type BackfillRequest = components['schemas']['BackfillRequest'];
 export type BackfillResult = components['schemas']['BackfillResult'];
 export type BulkBackfillRequest = components['schemas']['BulkBackfillRequest'];
@@ -8280,6 +8348,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    whyJob: {
+        parameters: {
+            query: {
+                /** @description The minute: a time in the zone of the job, such as 2026-03-01T09:00, or RFC 3339. Of a time that comes twice, the first */
+                at: string;
+            };
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
                 };
             };
             default: components["responses"]["Problem"];
