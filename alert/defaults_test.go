@@ -32,7 +32,7 @@ func (w *world) defaultIncidents(rule string) []alerting.Incident {
 
 func (w *world) bury(subject, reason string, seq uint64) {
 	w.t.Helper()
-	err := w.conn.DeadLetters().Bury(w.t.Context(), bus.StreamEvt, seq, &nats.Msg{Subject: subject, Header: nats.Header{}, Data: []byte("{}")}, errors.New(reason))
+	err := w.conn.DeadLetters().Bury(w.t.Context(), bus.StreamEvt, seq, 0, &nats.Msg{Subject: subject, Header: nats.Header{}, Data: []byte("{}")}, errors.New(reason))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const (
 	fromDead    alerting.Source = "dead"
 )
 
-// maxLines is more than a record has lines: what it says has numbers of its own, so that
+// maxLines is more than a record, or a pack of ends, has lines: what it says has numbers of its own, so that
 // each line counts once.
 const maxLines = 1 << 20
 
@@ -98,7 +98,7 @@ func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
 			return nil
 		}
 	}
-	o := &outcome{source: sourceOf(fromEvents, stream), seq: seq * maxLines, RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, At: e.At}
+	o := &outcome{source: sourceOf(fromEvents, stream), seq: seq, RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, At: e.At}
 	switch {
 	case e.Kind == bus.EventStarted:
 		o.Status = job.StatusRunning

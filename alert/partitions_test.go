@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
@@ -25,6 +27,41 @@ func (w *world) of(partition, n int) job.Name {
 			return name
 		}
 	}
+}
+
+// Each end in a pack counts, once, though a new alerter reads the pack again.
+func TestAnIncidentIsAboutAllRunsOfAPack(t *testing.T) {
+	runPartitioned(t, 1, func(w *world) {
+		a := w.start("a")
+		w.rule(alerting.Condition{}, func(r *alerting.Rule) { r.GroupBy = alerting.ByGroup })
+		var ends []*nats.Msg
+		for n := range 4 {
+			e := bus.EventOf(w.trigger(w.of(0, n)), bus.EventFinished, time.Now())
+			e.Status, e.StartedAt, e.FinishedAt = job.StatusFailed, e.At, e.At
+			if n == 3 {
+				e.Status = job.StatusSucceeded
+			}
+			m, err := bustest.Event(w.conn.Tokens(), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, m)
+		}
+		if _, err := w.conn.JS.PublishMsg(w.t.Context(), bustest.Pack(bus.SubjectEnds(0, "billing"), ends...)); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"", "b"} {
+			if name != "" {
+				a.crash()
+				time.Sleep(time.Minute)
+				w.start(name)
+			}
+			time.Sleep(time.Minute)
+			if inc := w.incidents(); len(inc) != 1 || inc[0].Count != 3 {
+				t.Fatalf("with alerter %q: %d incidents, the first of %+v; want one of 3 runs", name, len(inc), inc)
+			}
+		}
+	})
 }
 
 // All streams count from 1, so a lower number on another stream is news.

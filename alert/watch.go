@@ -168,16 +168,21 @@ func (s *session) watchLoop(ctx context.Context, events <-chan event, findings <
 	}
 }
 
-// handleEvent judges an event.
+// handleEvent judges the events of a message.
 func (s *session) handleEvent(ctx context.Context, m event, jobs *jobsView) error {
 	old := m.Seq <= s.position.Of(m.stream)
 	rules := s.mirror.ofRuns()
 	if len(rules) > 0 {
-		e, err := s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
-		if err == nil { // else it is forged or damaged, and ingest tells of it
+		next := m.Seq * maxLines
+		for e, err := range s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At) {
+			seq := next
+			next++
+			if err != nil {
+				continue // it is forged or damaged, and ingest tells of it
+			}
 			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
 			s.noteBegun(e)
-			o := fromEvent(e, m.stream, m.Seq)
+			o := fromEvent(e, m.stream, seq)
 			switch {
 			case o == nil:
 			case old: // an earlier session has judged it

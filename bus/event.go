@@ -100,14 +100,19 @@ const (
 // and cuts the message, which says so.
 func (e *Event) MsgWithin(token string, maxPayload int64) (*nats.Msg, error) {
 	m, err := e.Msg(token)
-	most := int(maxPayload) - headroom
-	if err != nil || maxPayload <= 0 || len(m.Data) <= most {
+	if err != nil || fits(len(m.Data), maxPayload) {
 		return m, err
 	}
 	short := *e
 	short.Result = nil
-	short.Message = clip.Text(reason.Join(reason.EndTooLarge.With(len(m.Data), most), e.Message), shortMessage-len("…"))
+	short.Message = clip.Text(reason.Join(reason.EndTooLarge.With(len(m.Data), int(maxPayload)-headroom), e.Message), shortMessage-len("…"))
 	return short.Msg(token)
+}
+
+// fits reports whether a message with so many bytes of data is not too large for a NATS with that
+// max_payload; 0 is unknown.
+func fits(size int, maxPayload int64) bool {
+	return maxPayload <= 0 || size <= int(maxPayload)-headroom
 }
 
 // Msg returns e as a message for EVT, with the token of the attempt's trigger; servers
@@ -115,10 +120,15 @@ func (e *Event) MsgWithin(token string, maxPayload int64) (*nats.Msg, error) {
 // readers must stand later repeats. It has the token in it: all groups share the window,
 // and whoever could guess the id would have the event dropped by taking it first. docs/reference/protocol.md has the ids.
 func (e *Event) Msg(token string) (*nats.Msg, error) {
-	data, err := e.encode()
-	if err != nil {
+	o := make(object, 0, 512)
+	if err := e.append(&o); err != nil {
 		return nil, fmt.Errorf("encode event of run %s: %w", e.RunID, err)
 	}
+	return e.msg(o.end(), token), nil
+}
+
+// msg is Msg of e with what it is encoded as.
+func (e *Event) msg(data []byte, token string) *nats.Msg {
 	m := NewMessage(SubjectEvent(e.Shard, e.Job.Group()), MessageEvent, data)
 	id := string(e.RunID) + ":" + strconv.Itoa(e.Attempt)
 	if e.Total > 0 {
@@ -137,13 +147,12 @@ func (e *Event) Msg(token string) (*nats.Msg, error) {
 		m.Header[HeaderToken] = []string{token}
 	}
 	m.Header.Set(nats.MsgIdHdr, id)
-	return m, nil
+	return m
 }
 
-// encode returns what json.Marshal makes of e, at a fifth of the cost: an executor
+// append appends the fields of what json.Marshal makes of e, at a fifth of the cost: an executor
 // encodes an event a run.
-func (e *Event) encode() ([]byte, error) {
-	o := make(object, 0, 512)
+func (e *Event) append(o *object) error {
 	o.text("kind", string(e.Kind))
 	o.text("run_id", string(e.RunID))
 	o.text("job", string(e.Job))
@@ -177,18 +186,18 @@ func (e *Event) encode() ([]byte, error) {
 	}
 	if len(e.Result) > 0 {
 		if err := o.raw("result", e.Result); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	o.numberNonzero("log_lines", e.LogLines)
 	o.textNonempty("route_reason", e.RouteReason)
 	if e.Percent != 0 {
 		if err := o.value("percent", e.Percent); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	o.textNonempty("text", e.Text)
-	return o.end(), nil
+	return nil
 }
 
 // DecodeEvent reads an event that arrived on subject, and that its stream took at stored,
@@ -208,35 +217,66 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	if err := needsKind(header, MessageEvent); err != nil {
 		return nil, err
 	}
-	e, damage := &Event{}, error(nil)
-	if !readEvent(data, e) {
-		*e = Event{}
-		if err := Decode(header, MessageEvent, data, e); err != nil {
-			if e, damage = salvage(data); e == nil {
-				return nil, err
-			}
-		}
-	}
-	if err := e.attribute(subject, shards); err != nil {
-		return nil, err
-	}
-	of := attempt{job: e.Job, run: e.RunID, attempt: e.Attempt, Piece: e.Piece}
-	by, err := t.speaker(header, MessageEvent, data, &of)
+	e, damage, err := parseEvent(data, MessageEvent, nil)
 	if err != nil {
 		return nil, err
 	}
+	shard, group, ok := ParseSubjectEvent(subject)
+	if !ok {
+		return nil, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must be evt.<shard>.<group>", subject)}
+	}
+	if err := e.attribute(source{subject, group, func(of int) bool { return of == shard }}, shards); err != nil {
+		return nil, err
+	}
+	if err := t.verify(e, damage, header.Get(HeaderToken), MessageEvent, data, stored); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// parseEvent reads an event from data of a kind, and its token from there too, unless token is nil. damage
+// is what is wrong with an end that can be attributed all the same.
+func parseEvent(data []byte, kind string, token *string) (e *Event, damage, err error) {
+	e = &Event{}
+	if readEvent(data, e, token) {
+		return e, nil, nil
+	}
+	*e = Event{}
+	if err := Decode(nil, kind, data, e); err != nil {
+		if e, damage = salvage(data); e == nil {
+			return nil, nil, err
+		}
+	}
+	if token != nil {
+		var has struct {
+			Token string `json:"token"`
+		}
+		_ = json.Unmarshal(withoutNaN(data), &has) // a token that cannot be read is none
+		*token = has.Token
+	}
+	return e, damage, nil
+}
+
+// verify checks that who sent data of a kind, with a token, may say e, and mends e. damage is what is known to be
+// wrong with it.
+func (t *Tokens) verify(e *Event, damage error, token, kind string, data []byte, stored time.Time) error {
+	of := attempt{job: e.Job, run: e.RunID, attempt: e.Attempt, Piece: e.Piece}
+	by, err := t.speaker(token, kind, data, &of)
+	if err != nil {
+		return err
+	}
 	if by != server && e.Kind == EventHeld {
-		return nil, &job.InvalidError{Field: "kind", Reason: "held is for servers to say"}
+		return &job.InvalidError{Field: "kind", Reason: "held is for servers to say"}
 	}
 	if !slices.Contains([]EventKind{EventStarted, EventProgress, EventHeld, EventFinished}, e.Kind) {
-		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress, held or finished", e.Kind)}
+		return &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress, held or finished", e.Kind)}
 	}
 	if damage == nil {
 		damage = e.wrong()
 	}
 	switch {
 	case damage != nil && e.Kind != EventFinished:
-		return nil, damage
+		return damage
 	case damage != nil:
 		e.fail(damage)
 	}
@@ -245,5 +285,5 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	if by == executor {
 		e.limit(of.terms)
 	}
-	return e, nil
+	return nil
 }

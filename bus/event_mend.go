@@ -110,32 +110,34 @@ func withoutNaN(data []byte) []byte {
 
 var notNumbers = []string{"NaN", "-Infinity", "Infinity"}
 
-// attribute checks that an event which arrived on subject may be about the attempt that it
-// says. What the subject and the run's id tell need not be said again: it is theirs.
-func (e *Event) attribute(subject string, shards int) error {
-	shard, group, ok := ParseSubjectEvent(subject)
-	if !ok {
-		return &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must be evt.<shard>.<group>", subject)}
-	}
+// source is the subject on which an event arrived: whose it is, and of which shards.
+type source struct {
+	subject string
+	group   string
+	has     func(shard int) bool
+}
+
+// attribute checks that an event from there may be about the attempt that it says. What the subject and
+// the run's id tell need not be said again: it is theirs.
+func (e *Event) attribute(from source, shards int) error {
 	if _, err := job.ParseRunID(string(e.RunID)); err != nil {
 		return err
 	}
 	if _, err := job.ParseName(string(e.Job)); err != nil {
 		return err
 	}
-	e.FireTime = e.RunID.Time()
+	e.FireTime, e.Shard = e.RunID.Time(), e.Job.Shard(shards)
 	fires := e.Cause.Scheduled()
 	switch {
-	case e.Job.Group() != group:
-		return &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the event came", e.Job, group)}
-	case e.Job.Shard(shards) != shard:
-		return &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d, on whose subject the event came, is not that of job %q", shard, e.Job)}
+	case e.Job.Group() != from.group:
+		return &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the event came", e.Job, from.group)}
+	case !from.has(e.Shard):
+		return &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d, that of job %q, has no events on %s", e.Shard, e.Job, from.subject)}
 	case e.Attempt < 1 || e.Attempt > math.MaxInt32:
 		return &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
 	case fires && job.FireRunID(e.Job, e.FireTime.UnixMilli(), job.CauseSchedule) != e.RunID:
 		return &job.InvalidError{Field: "run_id", Reason: fmt.Sprintf("%s is not of a fire of job %q at %s", e.RunID, e.Job, e.FireTime.Format(time.RFC3339Nano))}
 	}
-	e.Shard = shard
 	return e.check()
 }
 

@@ -7,10 +7,11 @@ import (
 )
 
 // readEvent reads what [Event.Msg] writes for most runs, in a third of the time of
-// package json: schedulers and the history read every event. It returns false for
+// package json: schedulers and the history read every event. With a token, it reads an end in a pack, which
+// has one. It returns false for
 // anything unusual (escapes, white space, results, unknown fields, mistakes); package
 // json reads that. What both can read, both read alike.
-func readEvent(data []byte, e *Event) bool {
+func readEvent(data []byte, e *Event, token *string) bool {
 	s := scanner{text: string(data)} // one copy; all texts of the event are parts of it
 	if !s.skip('{') {
 		return false
@@ -21,6 +22,11 @@ func readEvent(data []byte, e *Event) bool {
 			return false
 		}
 		switch key {
+		case "token":
+			if token == nil {
+				return false
+			}
+			*token = s.str()
 		case "kind":
 			e.Kind = EventKind(s.str())
 		case "run_id":

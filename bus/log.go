@@ -160,7 +160,7 @@ func (t *Tokens) DecodeLog(subject string, header nats.Header, data []byte) (*Lo
 	if _, err := job.ParseName(string(l.Job)); err != nil {
 		return nil, err
 	}
-	if _, err := t.speaker(header, MessageLog, data, &attempt{job: l.Job, run: l.RunID, attempt: l.Attempt, Piece: l.Piece}); err != nil {
+	if _, err := t.speaker(header.Get(HeaderToken), MessageLog, data, &attempt{job: l.Job, run: l.RunID, attempt: l.Attempt, Piece: l.Piece}); err != nil {
 		return nil, err
 	}
 	group, _, _ := strings.Cut(strings.TrimPrefix(subject, "log."), ".")

@@ -19,6 +19,7 @@ const HeaderMessage = "Carillon-Message"
 const (
 	MessageTrigger  = "trigger.v1"
 	MessageEvent    = "event.v1"
+	MessageEnds     = "events.v1"
 	MessageLog      = "log.v1"
 	MessageCursor   = "cursor.v1"
 	MessageDeferred = "deferred.v1"

@@ -152,6 +152,10 @@ func TestMessagesAreWhatTheGoldenFilesSay(t *testing.T) {
 	}
 	golden(t, "trigger-split.json", bus.AppendTrigger(nil, split, splitText), split, decodeTrigger)
 
+	packed := trigger()
+	packed.Report = "evt.p0.billing"
+	golden(t, "trigger-packed.json", bus.AppendTrigger(nil, packed, text), packed, decodeTrigger)
+
 	for _, kind := range []bus.EventKind{bus.EventStarted, bus.EventProgress, bus.EventHeld, bus.EventFinished} {
 		e := event(kind)
 		e.Shard = e.Job.Shard(64)

@@ -96,10 +96,32 @@ func SubjectEvent(shard int, group string) string {
 	return "evt." + strconv.Itoa(shard) + "." + group
 }
 
+// SubjectEnds returns where executors of a group publish packs of ends, see [Ends], of runs of a partition.
+func SubjectEnds(partition int, group string) string {
+	return "evt.p" + strconv.Itoa(partition) + "." + group
+}
+
+// ParseSubjectEnds is the inverse of [SubjectEnds].
+func ParseSubjectEnds(subject string) (partition int, group string, ok bool) {
+	rest, ok := strings.CutPrefix(subject, "evt.p")
+	number, group, found := strings.Cut(rest, ".")
+	partition, err := strconv.Atoi(number)
+	return partition, group, ok && found && err == nil && partition >= 0 && partition < MaxPartitions
+}
+
+// GroupOfEvents returns the group whose executors publish on a subject of events, one by one or in
+// packs.
+func GroupOfEvents(subject string) (group string, ok bool) {
+	if _, group, ok = ParseSubjectEnds(subject); !ok {
+		_, group, ok = ParseSubjectEvent(subject)
+	}
+	return group, ok
+}
+
 // SubjectEventsOf matches the subjects of the events of a shard.
 func SubjectEventsOf(shard int) string { return "evt." + strconv.Itoa(shard) + ".>" }
 
-// SubjectEvents matches [SubjectEvent] of all shards.
+// SubjectEvents matches [SubjectEvent] of all shards, and [SubjectEnds] of all partitions.
 func SubjectEvents(group string) string { return "evt.*." + group }
 
 // ParseSubjectEvent is the inverse of [SubjectEvent].

@@ -224,11 +224,10 @@ const (
 	server
 )
 
-// speaker returns who has sent a message of some kind about an attempt. The error is an
+// speaker returns who has sent data of some kind about an attempt, with that token. The error is an
 // *InvalidError for [HeaderToken] if the sender may not: then nothing else in the
-// message can be trusted. It notes the terms of the attempt in a.
-func (t *Tokens) speaker(header nats.Header, kind string, data []byte, a *attempt) (speaker, error) {
-	token := header.Get(HeaderToken)
+// data can be trusted. It notes the terms of the attempt in a.
+func (t *Tokens) speaker(token, kind string, data []byte, a *attempt) (speaker, error) {
 	refuse := func(format string, args ...any) (speaker, error) {
 		return nobody, &job.InvalidError{Field: HeaderToken, Reason: fmt.Sprintf(format, args...)}
 	}

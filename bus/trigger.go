@@ -45,6 +45,9 @@ type Trigger struct {
 	Split bool `json:"split,omitempty"`
 	// Item is what the job's splitting attempt listed for a piece; it may be any JSON value.
 	Item json.RawMessage `json:"item,omitempty"`
+	// Report is where the end of the attempt may go in a pack with others, see [Ends]. Empty: its end is an
+	// event of its own, on [SubjectEvent].
+	Report string `json:"report,omitempty"`
 	TriggerBody
 }
 
@@ -174,6 +177,11 @@ func AppendTrigger(dst []byte, t *Trigger, body string) []byte {
 		dst = append(dst, `,"item":`...)
 		dst = append(dst, t.Item...)
 	}
+	if t.Report != "" {
+		dst = append(dst, `,"report":"`...)
+		dst = append(dst, t.Report...) // a subject
+		dst = append(dst, '"')
+	}
 	dst = append(dst, ',')
 	return append(dst, body[1:]...)
 }
@@ -235,6 +243,9 @@ func DecodeTriggerFor(group string, header nats.Header, data []byte) (*Trigger, 
 		return nil, &job.InvalidError{Field: "attempt", Reason: fmt.Sprintf("%d must be 1 or more", t.Attempt)}
 	case t.Shard < 0 || t.Shard >= MaxShards:
 		return nil, &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d must be between 0 and %d", t.Shard, MaxShards-1)}
+	}
+	if _, of, ok := ParseSubjectEnds(t.Report); t.Report != "" && (!ok || of != group) {
+		return nil, &job.InvalidError{Field: "report", Reason: fmt.Sprintf("%q must be evt.p<partition>.%s", t.Report, group)}
 	}
 	return t, nil
 }

@@ -69,7 +69,7 @@ func (a Assets) subjects(partition int) (trig, evt []string) {
 		trig = append(trig, bus.SubjectTriggers(shard, "*"), bus.SubjectCursor(shard), bus.SubjectDeferred(shard), bus.SubjectRecord(shard), bus.SubjectNotice(shard))
 		evt = append(evt, bus.SubjectEvent(shard, "*"), bus.SubjectMark(shard, "*"), bus.SubjectBarrier(shard))
 	}
-	return trig, evt
+	return trig, append(evt, bus.SubjectEnds(partition, "*"))
 }
 
 func (a Assets) streams() (all []jetstream.StreamConfig) {

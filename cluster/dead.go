@@ -59,8 +59,9 @@ type DeadLetters struct{ conn *Conn }
 func (c *Conn) DeadLetters() DeadLetters { return DeadLetters{c} }
 
 // Bury puts a message of a stream, which nobody can use, on [bus.StreamDead], without
-// its token. Doing so again within half a minute changes nothing.
-func (ls DeadLetters) Bury(ctx context.Context, stream string, seq uint64, m *nats.Msg, reason error) error {
+// its token. If a part of what is stored at the sequence is refused, m is that, and part its number.
+// Doing so again within half a minute changes nothing.
+func (ls DeadLetters) Bury(ctx context.Context, stream string, seq uint64, part int, m *nats.Msg, reason error) error {
 	header := nats.Header{}
 	maps.Copy(header, m.Header)
 	for key := range header {
@@ -72,7 +73,7 @@ func (ls DeadLetters) Bury(ctx context.Context, stream string, seq uint64, m *na
 	header.Set(HeaderDeadSubject, m.Subject)
 	header.Set(HeaderDeadSize, strconv.Itoa(len(m.Data)))
 	letter := &nats.Msg{Subject: prefixDead + stream, Header: header, Data: m.Data[:min(len(m.Data), maxDeadData)]}
-	if _, err := ls.conn.JS.PublishMsg(ctx, letter, jetstream.WithMsgID(fmt.Sprintf("%s:%d", stream, seq))); err != nil {
+	if _, err := ls.conn.JS.PublishMsg(ctx, letter, jetstream.WithMsgID(fmt.Sprintf("%s:%d.%d", stream, seq, part))); err != nil {
 		return fmt.Errorf("bury message %d of %s: %w", seq, stream, jet.Unavailable(err))
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -64,9 +65,9 @@ func (es Events) Mark(ctx context.Context, m *bus.Mark) error {
 	return nil
 }
 
-// Decode is [bus.Tokens.DecodeEvent] with the cluster's number of shards.
-func (es Events) Decode(subject string, header nats.Header, data []byte, stored time.Time) (*bus.Event, error) {
-	return es.conn.tokens.DecodeEvent(subject, header, data, stored, es.conn.cluster.Shards)
+// Decode is [bus.Tokens.DecodeEvents] with the cluster's partitions and shards.
+func (es Events) Decode(subject string, header nats.Header, data []byte, stored time.Time) iter.Seq2[*bus.Event, error] {
+	return es.conn.tokens.DecodeEvents(subject, header, data, stored, es.conn.cluster.Partitions, es.conn.cluster.Shards)
 }
 
 // DecodeLog is [bus.Tokens.DecodeLog].

@@ -44,13 +44,13 @@ func TestTheKeysOfTokensAreThoseOfTheCluster(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if _, err := other.Events().Decode(m.Subject, m.Header, m.Data, noon); err != nil {
+		if _, err := other.Tokens().DecodeEvent(m.Subject, m.Header, m.Data, noon, shards); err != nil {
 			w.t.Errorf("another server: %v", err)
 		}
 		if err := w.conn.Setup(w.t.Context(), cluster.Assets{Shards: shards}); err != nil { // as at the next start
 			w.t.Fatal(err)
 		}
-		if _, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, noon); err != nil {
+		if _, err := w.conn.Tokens().DecodeEvent(m.Subject, m.Header, m.Data, noon, shards); err != nil {
 			w.t.Errorf("the same server, started again: %v", err)
 		}
 	})
@@ -96,7 +96,7 @@ func TestAKeyThatIsAddedChecksAtOnceAndSignsOnceAllServersHaveIt(t *testing.T) {
 			e := nightlyEnd()
 			m, err := e.Msg(token)
 			if err == nil {
-				_, err = w.conn.Events().Decode(m.Subject, m.Header, m.Data, noon)
+				_, err = w.conn.Tokens().DecodeEvent(m.Subject, m.Header, m.Data, noon, shards)
 			}
 			if err != nil {
 				w.t.Errorf("with %s: %v", token, err)
@@ -123,7 +123,7 @@ func TestADeadLetterHasNoTokenAndIsReplayedAsTheWordOfAServer(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		token := m.Header.Get(bus.HeaderToken)
-		if err := w.conn.DeadLetters().Bury(w.t.Context(), bus.StreamEvt, 1, m, errors.New("for a test")); err != nil {
+		if err := w.conn.DeadLetters().Bury(w.t.Context(), bus.StreamEvt, 1, 0, m, errors.New("for a test")); err != nil {
 			w.t.Fatal(err)
 		}
 		letters := 0
@@ -148,7 +148,7 @@ func TestADeadLetterHasNoTokenAndIsReplayedAsTheWordOfAServer(t *testing.T) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if _, err := w.conn.Events().Decode(again.Subject, again.Header, again.Data, noon); err != nil || again.Header.Get(bus.HeaderToken) == token {
+		if _, err := w.conn.Tokens().DecodeEvent(again.Subject, again.Header, again.Data, noon, shards); err != nil || again.Header.Get(bus.HeaderToken) == token {
 			w.t.Errorf("replayed with headers %v: %v", again.Header, err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -125,7 +126,7 @@ func (w Whereabouts) ask(ctx context.Context, instance bus.Address, attempts []b
 	return reply.Attempts, nil
 }
 
-// Ends is what is stored of the attempts of a group in a shard.
+// Ends is what is stored of the attempts of a group.
 type Ends struct {
 	Ended map[bus.AttemptRef]bool
 	// Begun has the last start of each attempt.
@@ -140,26 +141,42 @@ type Begin struct {
 	Delivery int
 }
 
-// Ends returns the ends and starts of attempts that were stored since an instant, up to now. A barrier
-// says how far who answers must have come: a NATS server that was cut off may lack an end, and take
-// itself for the leader. The error is job.ErrUnavailable.
-func (w Whereabouts) Ends(ctx context.Context, shard int, group string, since time.Time) (Ends, error) {
-	known, err := w.conn.Events().PutBarrier(ctx, shard)
+// Ends returns the ends and starts of attempts that were stored since an instant, up to now, on the subjects
+// of shards, which are of one partition, and in packs. A barrier says how far who answers must have come: a
+// NATS server that was cut off may lack an end, and take itself for the leader. The error is
+// job.ErrUnavailable.
+func (w Whereabouts) Ends(ctx context.Context, shards []int, group string, since time.Time) (Ends, error) {
+	known, err := w.conn.Events().PutBarrier(ctx, shards[0])
 	if err != nil {
 		return Ends{}, err
 	}
 	ends := Ends{Ended: map[bus.AttemptRef]bool{}, Begun: map[bus.AttemptRef]Begin{}, Known: known}
-	err = w.conn.Read(ctx, jet.Reading{Stream: w.conn.EvtOf(shard), Filter: bus.SubjectEvent(shard, group), Since: since, Known: known}, func(m *jet.Stored) bool {
-		// An event that is refused here is refused by every reader: it ends nothing.
-		e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
+	filters := []string{bus.SubjectEnds(w.conn.Cluster().Partitions.Of(shards[0]), group)}
+	for _, shard := range shards {
+		filters = append(filters, bus.SubjectEvent(shard, group))
+	}
+	for _, filter := range filters {
+		err = w.conn.Read(ctx, jet.Reading{Stream: w.conn.EvtOf(shards[0]), Filter: filter, Since: since, Known: known}, func(m *jet.Stored) bool {
+			ends.add(w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At))
+			return true
+		})
+		if err != nil {
+			return ends, err
+		}
+	}
+	return ends, nil
+}
+
+// add enters the events of a message. One that is refused here is refused by every reader: it ends
+// nothing.
+func (es *Ends) add(all iter.Seq2[*bus.Event, error]) {
+	for e, err := range all {
 		switch {
 		case err != nil:
 		case e.Kind == bus.EventFinished:
-			ends.Ended[e.Ref()] = true
+			es.Ended[e.Ref()] = true
 		case e.Kind == bus.EventStarted:
-			ends.Begun[e.Ref()] = Begin{e.Instance, e.Delivery}
+			es.Begun[e.Ref()] = Begin{e.Instance, e.Delivery}
 		}
-		return true
-	})
-	return ends, err
+	}
 }

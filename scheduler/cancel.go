@@ -232,7 +232,7 @@ func withoutEnds(ctx context.Context, conn *cluster.Conn, shard int, found []clu
 	if len(found) == 0 {
 		return nil, 0, nil
 	}
-	ends, err := conn.Bulk().Whereabouts().Ends(ctx, shard, found[0].Job.Group(), time.Now().Add(-unacknowledgedFor))
+	ends, err := conn.Bulk().Whereabouts().Ends(ctx, []int{shard}, found[0].Job.Group(), time.Now().Add(-unacknowledgedFor))
 	return slices.DeleteFunc(found, func(t cluster.StoredTrigger) bool { return ends.Ended[t.Ref()] }), ends.Known, err
 }
 

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +13,7 @@ import (
 
 // A consumer that was made before a shard needed events has not brought what came before.
 func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
-	v := newEvents(nil, bus.StreamEvt)
+	v := newEvents(nil, 0, bus.StreamEvt)
 	var told []string
 	join := func(number int, next uint64) {
 		v.subscribers[number] = &subscriber{
@@ -23,7 +24,7 @@ func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
 	pass := func(subject string, seq uint64) { v.deliver(&jet.Stored{Subject: subject, Seq: seq}) }
 	begin := func(want uint64) {
 		t.Helper()
-		if filters, from := v.filters(); from != want || len(filters) != len(v.subscribers)+1 {
+		if filters, from := v.filters(); from != want || len(filters) != len(v.subscribers)+2 {
 			t.Errorf("it follows %q from %d on, want %d", filters, from, want)
 		}
 	}
@@ -43,6 +44,10 @@ func TestAShardIsToldOfItsEventsByAConsumerThatBeginsEarlyEnough(t *testing.T) {
 	pass("evt.3.g", 13)
 	v.consumedTo(13)
 	begin(14)
+	filters, _ := v.filters()
+	if !slices.Contains(filters, "evt.p0.*") {
+		t.Errorf("it follows %q, and no packs", filters)
+	}
 	want := []string{"1: evt.1.g 7", "2: evt.2.g 3", "2: evt.2.g 5", "1: evt.1.g 6", "2: evt.2.g 7", "1: evt.1.g 8", "2: evt.2.g 9", "1: evt.1.g 10", "2: evt.2.g 11", "1: barrier.1 12"}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)

@@ -100,12 +100,12 @@ func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
 					}
 					e := bus.EventOf(given, bus.EventFinished, time.Now())
 					e.Status, e.StartedAt, e.FinishedAt, e.Retry = reported, e.At, e.At, reported == job.StatusFailed
-					(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token)
+					(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token, "")
 					time.Sleep(time.Second)
 					w.killNode("a")
 					w.startNode("b")
 					time.Sleep(10 * time.Second)
-					(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token)
+					(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token, "")
 					time.Sleep(3 * time.Minute)
 					w.wantLines("g/well")
 					w.wantLines("g/a", "1 pending")

@@ -253,9 +253,14 @@ func (o *ownership) applyEvent(ctx context.Context, m *jet.Stored) {
 		})
 		return
 	}
-	e, err := o.s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
-	if err != nil {
-		return // ingest counts and logs it, once for the cluster
+	for e, err := range o.s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At) {
+		if err == nil { // else ingest counts and logs it, once for the cluster
+			o.post(ctx, func(sh *laneShard) { sh.machine.Event(e, m.Seq, m.At.UnixMilli()) })
+		}
 	}
-	o.post(ctx, func(sh *laneShard) { sh.machine.Event(e, m.Seq, m.At.UnixMilli()) })
+}
+
+// applyEnds passes those ends in a pack that are of the shard to the machine.
+func (o *ownership) applyEnds(ctx context.Context, all []*bus.Event, m *jet.Stored) {
+	o.post(ctx, func(sh *laneShard) { sh.machine.Ends(all, m.Seq, m.At.UnixMilli()) })
 }

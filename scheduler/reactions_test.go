@@ -256,7 +256,7 @@ func TestAChildMayHaveItsParentsResult(t *testing.T) {
 		for _, tr := range w.pending() {
 			e := bus.EventOf(tr, bus.EventFinished, time.Now())
 			e.Status, e.Result = job.StatusSucceeded, json.RawMessage(`{"rows":7}`)
-			(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, w.conn.Tokens().Trigger(tr, tr.Retry.Limit > 0, time.Now()))
+			(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, w.conn.Tokens().Trigger(tr, tr.Retry.Limit > 0, time.Now()), "")
 		}
 		time.Sleep(5 * time.Second)
 		found := false

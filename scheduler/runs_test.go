@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
@@ -113,7 +114,7 @@ func (x *executor) run(ctx context.Context, c jetstream.Consumer, kills <-chan *
 		}
 		e := bus.EventOf(tr, bus.EventFinished, time.Now())
 		e.Status, e.StartedAt, e.FinishedAt = status, e.At.Add(-takes), e.At
-		x.say(ctx, e, m.Headers().Get(bus.HeaderToken))
+		x.say(ctx, e, m.Headers().Get(bus.HeaderToken), tr.Report)
 		time.Sleep(x.answers)
 		if err := m.DoubleAck(ctx); err != nil && ctx.Err() == nil {
 			x.w.t.Error(err)
@@ -121,10 +122,14 @@ func (x *executor) run(ctx context.Context, c jetstream.Consumer, kills <-chan *
 	}
 }
 
-// say publishes an event about an attempt, with the token of its trigger. As executors do, it sends
-// again what nobody has answered, such as a stream that was deleted just then.
-func (x *executor) say(ctx context.Context, e *bus.Event, token string) {
+// say publishes an event about an attempt, with the token of its trigger, or a pack if the trigger says
+// where to. As executors do, it sends again what nobody has answered, such as a stream that was deleted
+// just then.
+func (x *executor) say(ctx context.Context, e *bus.Event, token, report string) {
 	msg, err := e.Msg(token)
+	if err == nil && report != "" {
+		msg = bustest.Pack(report, msg)
+	}
 	for err == nil {
 		if _, err = x.conn.JS.PublishMsg(ctx, msg); err == nil {
 			return
@@ -160,8 +165,10 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.>", func(m *jet.Stored) bool {
-		if e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At); err == nil {
-			all = append(all, e)
+		for e, err := range w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At) {
+			if err == nil {
+				all = append(all, e)
+			}
 		}
 		return true
 	})

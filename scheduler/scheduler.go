@@ -144,8 +144,8 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	s.cluster = newClusterState(s)
 	s.feed.Store(newFeed(s))
 	partitions := conn.Cluster().Partitions.Count()
-	for _, stream := range conn.Evts() {
-		s.events = append(s.events, newEvents(s, stream))
+	for p, stream := range conn.Evts() {
+		s.events = append(s.events, newEvents(s, p, stream))
 	}
 	// A lane stores the batches of its shards as one, which cannot be on two streams. Shards take
 	// turns to belong to lanes, as to partitions, so that a multiple of these keeps them apart.

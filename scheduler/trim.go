@@ -98,6 +98,10 @@ func (t *trimmer) plan(first uint64, crowded bool) (purges []purge) {
 	if upTo >= first {
 		return []purge{{upTo: upTo}}
 	}
+	if crowded && t.ingest > must {
+		// A shard that is stuck waits for hardly any end in a pack, and finds that such a run is over.
+		purges = append(purges, purge{bus.SubjectEnds(t.partition, "*"), t.ingest})
+	}
 	for shard, seq := range t.shards {
 		if upTo := min(seq, t.ingest); crowded && upTo > must && t.of.Of(shard) == t.partition {
 			purges = append(purges, purge{fmt.Sprintf("evt.%d.*", shard), upTo})

@@ -32,7 +32,7 @@ func TestWhatEveryReaderHasReadIsTrimmed(t *testing.T) {
 		{"crowded, neither counts", with(func(t *trimmer) { t.alerted = 10 }), 1, true, []purge{{"", 700}}},
 		{"crowded, the log store counts", with(func(t *trimmer) { t.ingest = 5 }), 1, true, []purge{{"", 5}}},
 		{"the log store has nothing", with(func(t *trimmer) { t.ingest = 0 }), 1, true, nil},
-		{"crowded, a shard that stands still has its own events only", with(func(*trimmer) {}), 701, true, []purge{{"evt.1.*", 900}, {"evt.2.*", 900}}},
+		{"crowded, a shard that stands still has its own events only", with(func(*trimmer) {}), 701, true, []purge{{"evt.p0.*", 900}, {"evt.1.*", 900}, {"evt.2.*", 900}}},
 		{"there is room, so it has all", with(func(*trimmer) {}), 701, false, nil},
 		{"EVT was made anew", with(func(t *trimmer) {
 			t.addEnd(now.Add(time.Second), now.Add(2*trimKeep), 3)

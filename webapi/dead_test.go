@@ -18,7 +18,7 @@ import (
 func (w *world) bury(stream, subject string, seq uint64, data string) {
 	w.Helper()
 	m := &nats.Msg{Subject: subject, Header: nats.Header{bus.HeaderMessage: {"event.v9"}, "Nats-Msg-Id": {"x"}}, Data: []byte(data)}
-	w.check(w.conn.DeadLetters().Bury(w.Context(), stream, seq, m, errors.New("it is of a newer version")))
+	w.check(w.conn.DeadLetters().Bury(w.Context(), stream, seq, 0, m, errors.New("it is of a newer version")))
 }
 
 func TestDeadLettersAreListedWithTheirReasonTheNewestFirst(t *testing.T) {

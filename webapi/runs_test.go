@@ -283,7 +283,7 @@ func TestARunOfTheHistoryThatNobodyHasCanBeCancelled(t *testing.T) {
 	w.problem(404, "not_found", "POST", cancel(x.RunID), `{"job":"billing/z"}`)
 	m, err := w.conn.Last(w.Context(), bus.StreamEvt, bus.SubjectEvent(job.Name("billing/x").Shard(w.conn.Cluster().Shards), "billing"))
 	w.check(err)
-	e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
+	e, err := w.conn.Tokens().DecodeEvent(m.Subject, m.Header, m.Data, time.Now(), w.conn.Cluster().Shards)
 	w.check(err)
 	if e.RunID != x.RunID || e.Status != job.StatusCancelled || e.Message != "cancelled by ann: wrong day" {
 		t.Errorf("stored: %+v", e)

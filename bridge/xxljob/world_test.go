@@ -108,11 +108,16 @@ func (w *world) heardEvent(m *jet.Stored) {
 	if bus.IsBarrier(m.Subject) {
 		return
 	}
-	e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At)
-	if err != nil {
-		w.Errorf("event %s: %v", m.Data, err)
-		return
+	for e, err := range w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At) {
+		if err != nil {
+			w.Errorf("event %s: %v", m.Data, err)
+			return
+		}
+		w.noteEvent(e)
 	}
+}
+
+func (w *world) noteEvent(e *bus.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch e.Kind {

@@ -1,6 +1,7 @@
 package bustest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -15,6 +16,16 @@ func Event(tokens *bus.Tokens, e *bus.Event) (*nats.Msg, error) {
 		return e.Msg(tokens.Trigger(&bus.Trigger{RunID: e.RunID, Job: e.Job, Attempt: e.Attempt, Piece: e.Piece}, e.Retry, time.Now()))
 	}
 	return tokens.ServerEvent(e, time.Now())
+}
+
+// Pack returns the pack on a subject that has what messages of [Event] say of ends: even one alone, which
+// executors send as it is.
+func Pack(subject string, ends ...*nats.Msg) *nats.Msg {
+	data := fmt.Appendf(nil, `{"instance":"packer","ends":%d}`, len(ends))
+	for _, m := range ends {
+		data = fmt.Appendf(data, "\n"+`{"token":%q,%s`, m.Header.Get(bus.HeaderToken), m.Data[1:])
+	}
+	return bus.NewMessage(subject, bus.MessageEnds, data)
 }
 
 // Log returns the message of l, as the executor that got the attempt publishes it.

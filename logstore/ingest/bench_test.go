@@ -39,7 +39,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 	evt := &message{subject: m.Subject, header: m.Header, data: m.Data}
 
-	said := decoder{tokens, shards}
+	said := decoder{tokens, 1, shards}
 	for b.Loop() {
 		batch := &batch{}
 		decodeRecord(batch, trig)

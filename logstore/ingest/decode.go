@@ -13,14 +13,26 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
+// source is where something is said: in a message, and in a pack of ends at one of its lines.
+type source struct {
+	*message
+	end int
+}
+
+// refused is what nobody can use.
+type refused struct {
+	source
+	reason error
+}
+
 // batch is what messages say, and why some say nothing.
 type batch struct {
 	updates  []logstore.Update
-	sources  []*message // of each of updates
-	message  *message   // the one that is being decoded
+	sources  []source // of each of updates
+	source   source   // what is being decoded
 	lines    []runlog.Line
 	facts    []logstore.Fact
-	refused  []error
+	refused  []refused
 	begun    map[attempt]int // where updates say that a run has begun since a piece has
 	pressing bool            // some of it is more than announcements of runs
 }
@@ -46,7 +58,7 @@ func (b *batch) write(ctx context.Context, s logstore.Store, token string, repea
 // update adds u, if a store can hold it: one that cannot must not keep the rest out.
 func (b *batch) update(u logstore.Update) {
 	if err := u.Validate(); err != nil {
-		b.refused = append(b.refused, err)
+		b.refuse(err)
 		return
 	}
 	b.add(u)
@@ -54,13 +66,16 @@ func (b *batch) update(u logstore.Update) {
 }
 
 func (b *batch) add(u logstore.Update) {
-	b.updates, b.sources = append(b.updates, u), append(b.sources, b.message)
+	b.updates, b.sources = append(b.updates, u), append(b.sources, b.source)
 }
+
+// refuse refuses what is being decoded.
+func (b *batch) refuse(reason error) { b.refused = append(b.refused, refused{b.source, reason}) }
 
 func decodeRecord(b *batch, m *message) {
 	r, err := journal.DecodeRecord(m.header, m.data)
 	if err != nil {
-		b.refused = append(b.refused, err)
+		b.refuse(err)
 		return
 	}
 	lines := 0
@@ -87,14 +102,14 @@ func decodeRecord(b *batch, m *message) {
 		b.update(u)
 	})
 	if err != nil {
-		b.refused = append(b.refused, err)
+		b.refuse(err)
 	}
 }
 
 func decodeMark(b *batch, m *message) {
 	k, err := bus.DecodeMark(m.header, m.data)
 	if err != nil {
-		b.refused = append(b.refused, err)
+		b.refuse(err)
 		return
 	}
 	b.update(logstore.Update{
@@ -105,11 +120,14 @@ func decodeMark(b *batch, m *message) {
 
 // decoder reads what executors say, and checks that they may.
 type decoder struct {
-	tokens *bus.Tokens
-	shards int
+	tokens     *bus.Tokens
+	partitions bus.Partitions
+	shards     int
 }
 
-func newDecoder(conn *cluster.Conn) decoder { return decoder{conn.Tokens(), conn.Cluster().Shards} }
+func newDecoder(conn *cluster.Conn) decoder {
+	return decoder{conn.Tokens(), conn.Cluster().Partitions, conn.Cluster().Shards}
+}
 
 func (d decoder) event(b *batch, m *message) {
 	switch {
@@ -119,11 +137,18 @@ func (d decoder) event(b *batch, m *message) {
 		decodeMark(b, m)
 		return
 	}
-	e, err := d.tokens.DecodeEvent(m.subject, m.header, m.data, m.at, d.shards)
-	if err != nil {
-		b.refused = append(b.refused, err)
-		return
+	for e, err := range d.tokens.DecodeEvents(m.subject, m.header, m.data, m.at, d.partitions, d.shards) {
+		if err != nil {
+			b.refuse(err)
+		} else {
+			b.event(e)
+		}
+		b.source.end++
 	}
+}
+
+// event adds what an event says.
+func (b *batch) event(e *bus.Event) {
 	u := logstore.Update{
 		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Cause: e.Cause, At: e.At, CommittedAt: e.CommittedAt,
 		Instance: e.Instance, Delivery: e.Delivery, DeliveredAt: e.DeliveredAt, StartedAt: e.StartedAt,
@@ -180,10 +205,12 @@ func (b *batch) begin(piece *logstore.Update) {
 func (d decoder) log(b *batch, m *message) {
 	l, err := d.tokens.DecodeLog(m.subject, m.header, m.data)
 	if err != nil {
-		b.refused = append(b.refused, err)
+		b.refuse(err)
 		return
 	}
-	b.refused = append(b.refused, l.Refused...)
+	for _, reason := range l.Refused {
+		b.refuse(reason)
+	}
 	for i := range l.Lines {
 		in := &l.Lines[i]
 		line := runlog.Line{
@@ -194,7 +221,7 @@ func (d decoder) log(b *batch, m *message) {
 			line.Piece = runlog.PieceAt(l.Index)
 		}
 		if err := line.Validate(); err != nil {
-			b.refused = append(b.refused, err)
+			b.refuse(err)
 			continue
 		}
 		b.lines = append(b.lines, line)

@@ -79,7 +79,7 @@ func (f *feed) news(messages []*message, pressing bool) *batch {
 	}
 	one := &batch{}
 	for _, m := range messages {
-		one.updates, one.sources, one.refused, one.message = one.updates[:0], one.sources[:0], nil, m
+		one.updates, one.sources, one.refused, one.source = one.updates[:0], one.sources[:0], nil, source{message: m}
 		f.decode(one, m) // what is refused was told when it came
 		f.seen.news(one, b)
 	}

@@ -23,7 +23,7 @@ var factDecoders = map[string]func(*batch, *message){
 func (b *batch) fact(m *message, f *logstore.Fact) {
 	f.Revision = max(m.at.UnixMicro(), 1)
 	if err := f.Validate(); err != nil {
-		b.refused = append(b.refused, err)
+		b.refuse(err)
 		return
 	}
 	b.facts = append(b.facts, *f)
@@ -37,7 +37,7 @@ func (b *batch) says(m *message, into any) bool {
 		return false
 	}
 	if err := json.Unmarshal(m.data, into); err != nil {
-		b.refused = append(b.refused, &job.InvalidError{Reason: "is damaged: " + err.Error()})
+		b.refuse(&job.InvalidError{Reason: "is damaged: " + err.Error()})
 		return false
 	}
 	return true
@@ -100,7 +100,7 @@ func decodeIncident(b *batch, m *message) {
 	for _, raw := range inc.Deliveries {
 		var d delivery
 		if err := json.Unmarshal(raw, &d); err != nil {
-			b.refused = append(b.refused, &job.InvalidError{Field: "deliveries", Reason: err.Error()})
+			b.refuse(&job.InvalidError{Field: "deliveries", Reason: err.Error()})
 			continue
 		}
 		about := map[string]any{"incident": inc.ID, "alert": inc.Rule, "summary": inc.Summary, "delivery": raw}
@@ -112,7 +112,7 @@ func decodeIncident(b *batch, m *message) {
 		}
 		doc, err := json.Marshal(about)
 		if err != nil {
-			b.refused = append(b.refused, err)
+			b.refuse(err)
 			continue
 		}
 		number, _ := strconv.Atoi(d.ID)

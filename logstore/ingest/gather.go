@@ -7,6 +7,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -166,18 +167,18 @@ func (f *feed) decodeAll(ctx context.Context, messages []*message) *batch {
 func (f *feed) decodePart(ctx context.Context, messages []*message, buried *int) *batch {
 	b := &batch{}
 	if f.seen != nil {
-		b.updates, b.sources = make([]logstore.Update, 0, len(messages)), make([]*message, 0, len(messages)) // an event is one
+		b.updates, b.sources = make([]logstore.Update, 0, len(messages)), make([]source, 0, len(messages)) // an event is one
 	}
 	for _, m := range messages {
-		before := len(b.refused)
-		b.message = m
-		if f.decode(b, m); len(b.refused) > before && *buried < maxBuried {
-			f.bury(ctx, m, b.refused[before])
+		b.source = source{message: m}
+		f.decode(b, m)
+	}
+	for i, r := range b.refused {
+		f.refused.add(f.stream, r.reason)
+		if first := i == 0 || b.refused[i-1].source != r.source; first && *buried < maxBuried {
+			f.bury(ctx, r.source, r.reason)
 			*buried++
 		}
-	}
-	for _, reason := range b.refused {
-		f.refused.add(f.stream, reason)
 	}
 	f.metrics.messages.WithLabelValues(f.stream).Add(float64(len(messages)))
 	return b
@@ -189,8 +190,8 @@ func (f *feed) foreign(ctx context.Context, b *batch, left *logstore.ForeignErro
 	buried := 0
 	for i, reason := range left.Updates {
 		f.refused.add(f.stream, reason)
-		if m := b.sources[i]; m != nil && buried < maxBuried {
-			f.bury(ctx, m, reason)
+		if of := b.sources[i]; of.message != nil && buried < maxBuried {
+			f.bury(ctx, of, reason)
 			buried++
 		}
 	}
@@ -199,14 +200,15 @@ func (f *feed) foreign(ctx context.Context, b *batch, left *logstore.ForeignErro
 // maxBuried bounds the dead letters of a batch: beyond, rubbish is counted only.
 const maxBuried = 100
 
-// bury keeps a message that was refused for people to look at, and tells its sender. That it cannot must
+// bury keeps what was refused for people to look at, and tells its sender. That it cannot must
 // not stop the rest.
-func (f *feed) bury(ctx context.Context, m *message, reason error) {
+func (f *feed) bury(ctx context.Context, of source, reason error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*time.Second, errors.New("the stream of dead letters does not answer"))
 	defer cancel()
-	err := f.conn.DeadLetters().Bury(ctx, f.stream, m.seq, &nats.Msg{Subject: m.subject, Header: m.header, Data: m.data}, reason)
+	letter := bus.Letter(&nats.Msg{Subject: of.subject, Header: of.header, Data: of.data}, of.end, f.conn.Cluster().Shards)
+	err := f.conn.DeadLetters().Bury(ctx, f.stream, of.seq, of.end, letter, reason)
 	if err != nil && ctx.Err() == nil {
-		f.inSteps.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", m.seq, "error", err)
+		f.inSteps.WarnContext(ctx, "refused message not kept", "stream", f.stream, "sequence", of.seq, "error", err)
 	}
-	f.teller.add(f.stream, m, reason)
+	f.teller.add(f.stream, of.seq, letter, reason)
 }

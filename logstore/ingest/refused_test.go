@@ -251,3 +251,56 @@ func TestOfRubbishOnlyTheFirstOfABatchIsKept(t *testing.T) {
 		}
 	})
 }
+
+// Each end in a pack stands for itself: one that is forged is kept as a letter of its own, which can be
+// replayed, and the others are stored.
+func TestAPackIsTakenApart(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		var ends []*nats.Msg
+		for i := range 5 {
+			f := fire{report, i}
+			w.record(f)
+			w.print(f.log("one"))
+			m, err := bustest.Event(w.conn.Tokens(), f.finished(job.StatusSucceeded))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends = append(ends, m)
+		}
+		secret := ends[1].Header.Get(bus.HeaderToken)
+		ends[1].Header.Set(bus.HeaderToken, ends[2].Header.Get(bus.HeaderToken)) // of another run
+		ends[3].Data = ends[3].Data[:len(ends[3].Data)-9]
+		subject := bus.SubjectEnds(0, "billing")
+		w.publish(bustest.Pack(subject, ends...), nil)
+		w.publish(bus.NewMessage(subject, bus.MessageEnds, []byte(`{"instance":"x","ends":9}`)), nil)
+		time.Sleep(3 * time.Second)
+		w.wantEnded(3)
+
+		letters, err := w.conn.DeadLetters().Page(w.t.Context(), 0, 10)
+		if err != nil || len(letters) != 3 {
+			t.Fatalf("%d letters, %v", len(letters), err)
+		}
+		forged := letters[2]
+		if own := bus.SubjectEvent(report.Shard(shards), "billing"); forged.Subject != own || forged.Message != bus.MessageEvent || strings.Contains(string(forged.Data), secret) {
+			t.Errorf("the forged end is a letter of %s on %s: %s", forged.Message, forged.Subject, forged.Data)
+		}
+		if whole := letters[0]; whole.Subject != subject || whole.Message != bus.MessageEnds {
+			t.Errorf("a pack that is none is a letter of %s on %s", whole.Message, whole.Subject)
+		}
+		if err := w.conn.DeadLetters().Replay(w.t.Context(), &forged); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		w.wantEnded(4)
+	})
+}
+
+// wantEnded checks how many runs the store has as succeeded.
+func (w *world) wantEnded(want int) {
+	w.t.Helper()
+	counts, err := w.store.Counts(w.t.Context(), logstore.RunFilter{})
+	if err != nil || counts[job.StatusSucceeded] != want {
+		w.t.Errorf("%d runs have succeeded, %v; want %d", counts[job.StatusSucceeded], err, want)
+	}
+}

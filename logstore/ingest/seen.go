@@ -82,7 +82,7 @@ func (t *seenRuns) news(lines, b *batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if b.updates == nil { // in a rush, to make room step by step would take three times as much
-		b.updates, b.sources = make([]logstore.Update, 0, len(t.waiting)), make([]*message, 0, len(t.waiting))
+		b.updates, b.sources = make([]logstore.Update, 0, len(t.waiting)), make([]source, 0, len(t.waiting))
 	}
 	for i := range lines.updates {
 		u := &lines.updates[i]

@@ -64,7 +64,7 @@ func TestRecordsThatAreHeldTakeLittleMemory(t *testing.T) {
 		}
 	}
 	f.seen.note(all.updates)
-	if b := f.news(messages, false); len(b.updates) != 1 || b.updates[0].RunID != last || b.sources[0] != messages[records-1] {
+	if b := f.news(messages, false); len(b.updates) != 1 || b.updates[0].RunID != last || b.sources[0].message != messages[records-1] {
 		t.Errorf("%d lines are new to the store, want only that of the run without an event", len(b.updates))
 	}
 }

@@ -1,11 +1,14 @@
 package ingest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
@@ -41,15 +44,16 @@ func newTeller(conn *cluster.Conn) *teller {
 
 // add queues a notice for the instance that m names, if its group may publish on m's
 // subject. It does not wait.
-func (t *teller) add(stream string, m *message, reason error) {
-	group := senderOf(m.subject)
+func (t *teller) add(stream string, seq uint64, m *nats.Msg, reason error) {
+	group := senderOf(m.Subject)
 	var says struct {
 		Instance string `json:"instance"`
 	}
-	if json.Unmarshal(m.data, &says) != nil || job.CheckSlug("group", group) != nil || job.CheckSlug("instance", says.Instance) != nil {
+	// Of a pack it is the first line that says so.
+	if json.NewDecoder(bytes.NewReader(m.Data)).Decode(&says) != nil || job.CheckSlug("group", group) != nil || job.CheckSlug("instance", says.Instance) != nil {
 		return // the dead letter says it to people
 	}
-	r := fleet.Refusal{Stream: stream, Sequence: m.seq, Subject: m.subject, Reason: reason.Error(), At: time.Now().UTC().Truncate(time.Millisecond)}
+	r := fleet.Refusal{Stream: stream, Sequence: seq, Subject: m.Subject, Reason: reason.Error(), At: time.Now().UTC().Truncate(time.Millisecond)}
 	select {
 	case t.queue <- notice{group, says.Instance, r.Clipped()}:
 	default:
@@ -58,7 +62,7 @@ func (t *teller) add(stream string, m *message, reason error) {
 
 // senderOf returns the group whose executors publish on a subject of EVT or LOG, "" for others.
 func senderOf(subject string) string {
-	if _, group, ok := bus.ParseSubjectEvent(subject); ok {
+	if group, ok := bus.GroupOfEvents(subject); ok {
 		return group
 	}
 	rest, _ := strings.CutPrefix(subject, "log.")

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -18,24 +19,29 @@ const (
 // before the attempt was committed.
 const clockSlack = time.Minute
 
-// endsOf returns which attempts' ends are stored, and notes who began each last. Attempts of a shard
-// share one read.
+// endsOf returns which attempts' ends are stored, and notes who began each last. Attempts of a partition
+// share what is read.
 func (g *group) endsOf(ctx context.Context, all []*redelivery) []end {
-	byShard := map[int][]int{}
+	byPartition := map[int][]int{}
 	for i, s := range all {
-		byShard[s.t.Shard] = append(byShard[s.t.Shard], i)
+		p := g.d.conn.Cluster().Partitions.Of(s.t.Shard)
+		byPartition[p] = append(byPartition[p], i)
 	}
 	ends := make([]end, len(all))
-	for shard, mine := range byShard {
+	for partition, mine := range byPartition {
 		since := all[mine[0]].t.CommittedAt
+		var shards []int
 		for _, i := range mine {
 			if at := all[i].t.CommittedAt; at.Before(since) {
 				since = at
 			}
+			if shard := all[i].t.Shard; !slices.Contains(shards, shard) {
+				shards = append(shards, shard)
+			}
 		}
-		found, err := g.d.conn.Whereabouts().Ends(ctx, shard, g.name, since.Add(-clockSlack))
+		found, err := g.d.conn.Whereabouts().Ends(ctx, shards, g.name, since.Add(-clockSlack))
 		if err != nil {
-			g.d.log.DebugContext(ctx, "ends of attempts not read", "executor_group", g.name, "shard", shard, "error", err)
+			g.d.log.DebugContext(ctx, "ends of attempts not read", "executor_group", g.name, "partition", partition, "error", err)
 			continue
 		}
 		for _, i := range mine {

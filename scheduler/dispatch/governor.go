@@ -89,18 +89,19 @@ func (v *governor) listen(ctx context.Context) (finished <-chan string, stop fun
 	return v.finished, func() { _ = sub.Unsubscribe() }
 }
 
-// noteEnd notes that a run has ended, as its executor reports. It must not wait.
+// noteEnd notes which runs have ended, as their executor reports. It must not wait.
 func (v *governor) noteEnd(m *nats.Msg) {
-	e, err := v.g.d.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
-	if err != nil || e.Kind != bus.EventFinished {
-		return // forged or damaged; ingest counts it
-	}
-	v.mu.Lock()
-	v.over[e.Ref()] = true
-	v.mu.Unlock()
-	select {
-	case v.finished <- e.Instance:
-	default:
+	for e, err := range v.g.d.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now()) {
+		if err != nil || e.Kind != bus.EventFinished {
+			continue // forged or damaged; ingest counts it
+		}
+		v.mu.Lock()
+		v.over[e.Ref()] = true
+		v.mu.Unlock()
+		select {
+		case v.finished <- e.Instance:
+		default:
+		}
 	}
 }
 

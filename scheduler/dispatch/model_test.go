@@ -105,6 +105,7 @@ const (
 	lostThoughHeld
 	lostThoughEnded
 	countedTooOften
+	acknowledgedBeforeItsEnd
 )
 
 func (m *model) reaches(i int) bool { return m.nats && m.nodes[i].alive && !m.nodes[i].cut }
@@ -253,8 +254,14 @@ func (m *model) instance(i int, do func(string, bool, func(*model))) {
 	do("%c finds it claimed", up && n.phase == claiming && m.claim >= 0 && !n.claimIsMine, func(m *model) { m.nodes[i].phase = idle })
 	do("%c ends it", n.alive && n.phase == running, func(m *model) { m.nodes[i].phase = ended })
 	do("%c stores the end", up && n.phase == ended, func(m *model) { m.stored, m.nodes[i].phase = true, reported })
+	// In a pack or alone. It sends it again, and does not acknowledge the trigger before it knows.
+	do("%c stores the end, and does not hear so", up && n.phase == ended && !m.stored, func(m *model) { m.stored = true })
 	do("%c lets its claim go", up && n.phase == reported && m.claim == int8(i) && !m.claimEnded, func(m *model) { m.claimEnded = true })
-	do("%c acknowledges", up && n.phase == reported && m.trigger, func(m *model) { m.trigger = false })
+	do("%c acknowledges", up && n.phase == reported && m.trigger, func(m *model) {
+		if m.trigger = false; !m.stored {
+			m.broken = acknowledgedBeforeItsEnd
+		}
+	})
 }
 
 // hears is what an instance may hear of the judge.
@@ -382,6 +389,8 @@ func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
 		lostThoughHeld:   "an attempt is lost that an instance has which was never gone",
 		countedTooOften:  "more executors are counted that died with an attempt than did",
 		lostThoughEnded:  "an attempt is lost whose claim has told the judge that its end is stored",
+
+		acknowledgedBeforeItsEnd: "a trigger is acknowledged whose attempt has no end that is stored",
 	}
 	for _, atMostOnce := range []bool{false, true} {
 		first := model{atMostOnce: atMostOnce, nats: true, trigger: true, claim: -1, handed: -1}

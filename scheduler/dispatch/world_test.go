@@ -222,12 +222,13 @@ func (w *world) told(t *bus.Trigger) []string {
 	w.t.Helper()
 	var all []string
 	err := w.conn.Scan(w.t.Context(), w.conn.EvtOf(t.Shard), "evt.>", func(s *jet.Stored) bool {
-		e, err := w.conn.Events().Decode(s.Subject, s.Header, s.Data, s.At)
-		if err != nil {
-			w.t.Error(err)
-		} else if e.RunID == t.RunID {
-			words := []string{string(e.Kind), string(e.Status), e.Instance, e.Message + e.RouteReason + e.Text}
-			all = append(all, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
+		for e, err := range w.conn.Events().Decode(s.Subject, s.Header, s.Data, s.At) {
+			if err != nil {
+				w.t.Error(err)
+			} else if e.RunID == t.RunID {
+				words := []string{string(e.Kind), string(e.Status), e.Instance, e.Message + e.RouteReason + e.Text}
+				all = append(all, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), " "))
+			}
 		}
 		return true
 	})

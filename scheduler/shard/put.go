@@ -147,9 +147,21 @@ func (m *Machine) NeedsEvents() bool {
 // milliseconds, the same for every reader. Events come in order; repeats and second ends of
 // an attempt are passed over.
 func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
-	if !m.Events.pass(seq) {
-		return
+	if m.Events.pass(seq) {
+		m.hear(e, seq, at)
 	}
+}
+
+// Ends is [Machine.Event] for those ends in a pack that are of this shard.
+func (m *Machine) Ends(all []*bus.Event, seq uint64, at int64) {
+	if m.Events.pass(seq) {
+		for _, e := range all {
+			m.hear(e, seq, at)
+		}
+	}
+}
+
+func (m *Machine) hear(e *bus.Event, seq uint64, at int64) {
 	id, ok := m.jobs.find(e.Job)
 	if !ok || m.delays.byJob[id] == nil && m.runs.byJob[id] == nil && len(m.Cancels.condemned) == 0 {
 		return

@@ -34,12 +34,13 @@ func (w *watch) findDrafts(ctx context.Context) {
 
 // takeEvent remembers tests of drafts.
 func (w *watch) takeEvent(m *nats.Msg) {
-	e, err := w.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
-	if err != nil || e.Cause != job.CauseTest {
-		return
+	for e, err := range w.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now()) {
+		if err != nil || e.Cause != job.CauseTest {
+			continue
+		}
+		if len(w.drafts) >= maxDrafts {
+			clear(w.drafts)
+		}
+		w.drafts[e.RunID] = true
 	}
-	if len(w.drafts) >= maxDrafts {
-		clear(w.drafts)
-	}
-	w.drafts[e.RunID] = true
 }

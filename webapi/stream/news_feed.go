@@ -101,13 +101,15 @@ func (n *News) hear(m *nats.Msg) {
 		}
 		return
 	}
-	if _, group, ok := bus.ParseSubjectEvent(m.Subject); ok {
+	if group, ok := bus.GroupOfEvents(m.Subject); ok {
 		if n.crowded(topicRuns) {
 			n.noteMore(topicRuns, group)
 			return
 		}
-		if e, err := n.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now()); err == nil {
-			n.note(topicRuns, e.Job.Group(), string(e.Job))
+		for e, err := range n.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now()) {
+			if err == nil {
+				n.note(topicRuns, e.Job.Group(), string(e.Job))
+			}
 		}
 		return
 	}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -172,7 +173,8 @@ func (s subscriptions) dropped() int {
 func (t *tail) subscribe() (subscriptions, error) {
 	shard := t.job.Shard(t.conn.Cluster().Shards)
 	var subs subscriptions
-	for _, subject := range []string{bus.SubjectLog(t.job.Group(), t.id), bus.SubjectEvent(shard, t.job.Group())} {
+	ends := bus.SubjectEnds(t.conn.Cluster().Partitions.Of(shard), t.job.Group())
+	for _, subject := range []string{bus.SubjectLog(t.job.Group(), t.id), bus.SubjectEvent(shard, t.job.Group()), ends} {
 		sub, err := t.conn.NC.ChanSubscribe(subject, t.heard)
 		if err != nil {
 			subs.stop()
@@ -283,9 +285,13 @@ func (t *tail) hear(ctx context.Context, m *nats.Msg) error {
 		}
 		return t.lines(ctx, t.live(linesOf(l)))
 	}
-	e, err := t.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now())
-	if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id {
-		t.ended(runOf(e))
+	if !bytes.Contains(m.Data, []byte(t.id)) {
+		return nil // a pack of ends of other runs, most often
+	}
+	for e, err := range t.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now()) {
+		if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id {
+			t.ended(runOf(e))
+		}
 	}
 	return nil
 }

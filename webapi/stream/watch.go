@@ -205,7 +205,7 @@ func (w *watch) allowed(ctx context.Context) bool {
 // take looks at the lines of a message. What cannot be read is of somebody else's making;
 // ingest counts it.
 func (w *watch) take(m *nats.Msg) {
-	if _, _, isEvent := bus.ParseSubjectEvent(m.Subject); isEvent {
+	if _, isEvent := bus.GroupOfEvents(m.Subject); isEvent {
 		w.takeEvent(m)
 		return
 	}

@@ -64,8 +64,10 @@ func (b *devBus) finished() *bus.Event {
 	for {
 		m, err := b.seen.NextMsg(5 * time.Minute)
 		must(err)
-		if e, err := b.server.Events().Decode(m.Subject, m.Header, m.Data, time.Now()); err == nil && e.Kind == bus.EventFinished {
-			return e
+		for e, err := range b.server.Events().Decode(m.Subject, m.Header, m.Data, time.Now()) {
+			if err == nil && e.Kind == bus.EventFinished {
+				return e
+			}
 		}
 	}
 }

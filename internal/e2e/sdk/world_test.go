@@ -181,12 +181,13 @@ func (w *world) events() []*bus.Event {
 	w.t.Helper()
 	var all []*bus.Event
 	err := w.conn.Scan(w.t.Context(), bus.StreamEvt, "evt.*.g", func(s *jet.Stored) bool {
-		e, err := w.conn.Events().Decode(s.Subject, s.Header, s.Data, s.At)
-		if err != nil {
-			w.t.Error(err)
-			return true
+		for e, err := range w.conn.Events().Decode(s.Subject, s.Header, s.Data, s.At) {
+			if err != nil {
+				w.t.Error(err)
+				continue
+			}
+			all = append(all, e)
 		}
-		all = append(all, e)
 		return true
 	})
 	if err != nil {
