@@ -176,8 +176,8 @@ type Executor struct {
 	hurryOnce sync.Once
 
 	settings settings
-	spool    *spool       // set by Run; nil: nothing is kept on disk
-	ended    chan *report // attempts that are done, on their way back to the loop
+	spool    *spool // set by Run; nil: nothing is kept on disk
+	ends     packer
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
@@ -217,7 +217,6 @@ func configure(cfg Config) (*Executor, error) {
 		cfg:   cfg, key: key,
 		log:      cfg.Logger.With("executor_group", cfg.Group, "instance", cfg.Instance),
 		settings: newSettings(cfg),
-		ended:    make(chan *report, MaxSlots),
 	}
 	for _, observe := range cfg.Observers {
 		o, err := observe(About{Group: cfg.Group, Instance: cfg.Instance})
@@ -226,6 +225,7 @@ func configure(cfg Config) (*Executor, error) {
 		}
 		e.observers = append(e.observers, o)
 	}
+	e.ends = packer{e: e, queues: map[string]*packQueue{}, done: make(chan *report, MaxSlots)}
 	e.registry = newRegistry(&e.cfg)
 	e.out.log, e.out.observers = e.log, e.observers
 	e.observers.countSlots(0, cfg.Slots)

@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -61,6 +59,11 @@ func (n *ending) overrule(o outcome) outcome {
 type report struct {
 	run     *Run
 	verdict verdict
+
+	// Of what is to be stored:
+	status job.Status
+	end    *bus.End
+	kept   *keeper
 }
 
 // withdraw hands back an attempt that another instance has begun. It reports nothing:
@@ -73,12 +76,12 @@ func (e *Executor) withdraw(end *report) {
 	r.log.backlog.drop()
 	r.observeEnd(outcome{giveBack: true}, time.Now())
 	end.verdict = leave
-	e.ended <- end
+	e.ends.done <- end
 }
 
-// finish reports how an attempt ended, and hands it back to the loop.
+// finish reports how an attempt ended. What is given back goes to the loop, and what has ended when that
+// is stored.
 func (e *Executor) finish(life context.Context, end *report, o outcome) {
-	defer func() { e.ended <- end }()
 	at := time.Now()
 	r := end.run
 	o = r.masked(r.ending.overrule(o)).kept()
@@ -105,42 +108,45 @@ func (e *Executor) finish(life context.Context, end *report, o outcome) {
 		if !kept.done(r.log.abandon()) {
 			r.log.backlog.drop()
 		}
+		e.ends.done <- end
 		return
 	}
 	r.hush()
 	o.message = reason.Join(o.message, r.log.note(lines))
-	m, err := e.endMsg(r, o, at, lines)
-	if err != nil {
-		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
-		r.log.abandon()
-		r.log.backlog.drop()
+	var err error
+	end.status = o.status
+	if end.end, err = bus.NewEnd(e.endOf(r, o, at, lines), r.token); err != nil {
+		end.stored(life, e, err)
 		return
 	}
-	kept := e.keep(r, m)
+	end.kept = e.keep(r, end.end)
 	r.log.settle()
-	err = e.out.publishUntilStored(life, m, "run_id", r.ID(), "job", r.Job(), "status", o.status)
-	if err != nil && life.Err() != nil { // its log has taken the time that a stop leaves
-		last, cancel := context.WithTimeout(context.WithoutCancel(life), lastWords/2)
-		err = e.out.publish(last, m)
-		cancel()
-	}
+	e.ends.store(life, end)
+}
+
+// stored takes note of whether the end is stored, and hands it back to the loop. It returns at once.
+func (end *report) stored(life context.Context, e *Executor, err error) {
+	r := end.run
 	if err == nil {
 		end.verdict = reported
 		if claim := r.held.Load(); claim != nil {
 			e.releaseClaim(r, claim)
 		}
 	} else {
-		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", o.status, "error", err)
+		e.log.ErrorContext(life, "end of run not reported", "run_id", r.ID(), "job", r.Job(), "status", end.status, "error", err)
 	}
-	r.log.abandon() // as long as its end cannot be stored, nor can its lines
-	if !kept.done(err == nil) {
-		r.log.backlog.drop()
+	last := func() {
+		r.log.abandon() // as long as its end cannot be stored, nor can its lines
+		if !end.kept.done(err == nil) {
+			r.log.backlog.drop()
+		}
+		e.ends.done <- end
 	}
-}
-
-// endMsg returns the message that says how r ended.
-func (e *Executor) endMsg(r *Run, o outcome, at time.Time, lines int) (*nats.Msg, error) {
-	return e.endOf(r, o, at, lines).MsgWithin(r.token, e.out.maxPayload())
+	if err == nil && r.log.backlog.drained() == nil {
+		last()
+	} else {
+		go last() // which waits for the log, or writes to disk
+	}
 }
 
 // endOf returns the event that says how r ended, at that instant, after so many lines.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/carillon-scheduler/carillon/bus"
 )
 
 // keepAfter is how long an end may wait to be stored before it is kept on disk. Without a
@@ -19,7 +21,7 @@ const keepAfter = 500 * time.Millisecond
 type keeper struct {
 	e     *Executor
 	r     *Run
-	end   *nats.Msg // nil: the attempt is given back
+	end   *bus.End // nil: the attempt is given back
 	name  string
 	timer *time.Timer
 
@@ -31,7 +33,7 @@ type keeper struct {
 
 // keep begins to keep the end of r, and the lines that are not stored. r's log takes no
 // more lines.
-func (e *Executor) keep(r *Run, end *nats.Msg) *keeper {
+func (e *Executor) keep(r *Run, end *bus.End) *keeper {
 	if e.spool == nil {
 		return nil
 	}
@@ -57,8 +59,13 @@ func (k *keeper) write() {
 func (k *keeper) writeLocked() {
 	content := &kept{Format: spoolFormat, Group: k.e.cfg.Group}
 	if k.end != nil {
-		m := keepMessage(k.end)
-		content.End = &m
+		m, err := k.end.Msg(k.e.out.maxPayload())
+		if err != nil {
+			k.e.log.Error("the end of the run is not kept on disk", "run_id", k.r.ID(), "error", err)
+			return
+		}
+		end := keepMessage(m)
+		content.End = &end
 	}
 	batches, lines := k.r.log.unsent()
 	if k.end == nil && lines == 0 {

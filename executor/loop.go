@@ -70,7 +70,7 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 			return
 		case m := <-l.puller.Inbox():
 			l.receive(life, m)
-		case end := <-l.e.ended:
+		case end := <-l.e.ends.done:
 			l.ended(life, end)
 		case err := <-l.presence.introduction.result:
 			l.introduced(err)
@@ -162,7 +162,7 @@ func (l *loop) room() int {
 	return l.attempts.slots - len(l.attempts.live) - len(l.handOvers.open)
 }
 
-// begin starts the attempt's goroutine. It ends by sending its report to e.ended.
+// begin starts the attempt's goroutine. It ends by sending its report to e.ends.done.
 func (l *loop) begin(life context.Context, a *attempt) {
 	ctx, cancel := context.WithCancelCause(life)
 	a.cancelWith = cancel

@@ -182,21 +182,27 @@ func drain(ended <-chan error) (err error) {
 }
 
 // stored waits until all runs of a load are stored as succeeded. Counting rows takes time
-// from what is measured, so it looks at ingest's consumer until that is through.
+// from what is measured, so it does so only when ingest has moved all events, and no more come.
 func (w *benchWorld) stored(ctx context.Context, store logstore.Store, l load) error {
+	before := uint64(0)
 	return poll(ctx, func() (bool, error) {
 		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return false, err
 		}
-		through := uint64(0)
+		moved, last := uint64(0), uint64(0)
 		for _, stream := range w.conn.Evts() {
+			end, err := w.conn.LastSeq(ctx, stream)
+			if err != nil {
+				return false, err
+			}
 			upTo, err := w.conn.Ingest().EventsMoved(ctx, stream)
 			if err != nil {
 				return false, err
 			}
-			through += upTo
+			moved, last = moved+upTo, last+end
 		}
-		if through < uint64(l.runs) { //nolint:gosec // a count of runs is positive
+		idle := last > 0 && last == before && moved == last
+		if before = last; !idle {
 			return false, nil
 		}
 		counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from, Causes: job.CountedCauses})

@@ -34,7 +34,11 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if !rules.Watched() && !body.inPieces && !body.inSteps && r.caller == nil {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
-		b.send(b.encode(rs.jobs.at(id).name, r), body)
+		t := b.encode(rs.jobs.at(id).name, r)
+		if !rs.jobs.at(id).isFixedDelay() { // else the next fire waits for the end
+			t.Report = b.endsOf(t.Job.Group())
+		}
+		b.send(t, body)
 		return admission{status: job.StatusPending}
 	}
 	if rules.StartWithin > 0 {

@@ -64,6 +64,7 @@ type builder struct {
 	nudges   map[int]bool
 	record   recorder
 	subjects map[target]string // of triggers
+	ends     map[string]string // by group, where the ends of runs that nobody watches go
 }
 
 // target tells the subjects of triggers apart.
@@ -77,7 +78,7 @@ type target struct {
 func newBuilder(cfg *Config, items *items, c *Cluster, now int64, room int) *builder {
 	return &builder{
 		cfg: cfg, items: items, governed: c.governed,
-		now: instant(now), room: room - overhead, subjects: map[target]string{}, nudges: map[int]bool{},
+		now: instant(now), room: room - overhead, subjects: map[target]string{}, ends: map[string]string{}, nudges: map[int]bool{},
 	}
 }
 
@@ -118,6 +119,16 @@ func (b *builder) encode(name job.Name, r attempt) *bus.Trigger {
 		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
 		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Step: r.step, Split: r.split,
 	}
+}
+
+// endsOf returns where the ends of a group's runs go that nobody waits for.
+func (b *builder) endsOf(group string) string {
+	subject, ok := b.ends[group]
+	if !ok {
+		subject = bus.SubjectEnds(b.cfg.Partitions.Of(b.cfg.Shard), group)
+		b.ends[group] = subject
+	}
+	return subject
 }
 
 // send adds a trigger.

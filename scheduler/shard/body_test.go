@@ -44,6 +44,44 @@ func TestATriggerThatIsToBeRoutedGoesToTheDispatchers(t *testing.T) {
 	to("trig.5.route.g", none, job.Labels{"zone": "us"})
 }
 
+// The end of a run for which nobody waits may go in a pack.
+func TestATriggerSaysWhereTheEndOfARunThatNobodyWatchesGoes(t *testing.T) {
+	for what, c := range map[string]struct {
+		change func(*job.Version)
+		want   string
+	}{
+		"nobody watches it":               {func(*job.Version) {}, "evt.p0.g"},
+		"it has a limit of time":          {func(v *job.Version) { v.TotalTimeout = job.Duration(time.Minute) }, "evt.p0.g"},
+		"another attempt may follow":      {func(v *job.Version) { v.Retry.Limit = 1 }, ""},
+		"one run at a time":               {func(v *job.Version) { v.Overlap = job.Overlap{Policy: job.OverlapQueue} }, ""},
+		"it is to begin in time":          {func(v *job.Version) { v.StartWithin = job.Duration(time.Minute) }, ""},
+		"the job is paused when it fails": {func(v *job.Version) { v.PauseAfter = 3 }, ""},
+		"the next fire waits for it":      {func(v *job.Version) { v.Schedule = job.Schedule{FixedDelay: job.Duration(time.Hour)} }, ""},
+	} {
+		b := newBench(t)
+		v := b.put(0, 1, c.change)
+		if _, err := b.m.Requests.Submit(bus.TriggerRequest{RunID: job.NewRunID(noon), Job: v.Job.Job, Cause: job.CauseAPI}); err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for _, m := range b.m.Step(noon.Add(time.Second).UnixMilli(), bus.MaxBatch).Messages {
+			if m.Header.Get(bus.HeaderMessage) != bus.MessageTrigger {
+				continue
+			}
+			tr, err := bus.DecodeTrigger(m.Header, m.Data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found = true; tr.Report != c.want {
+				t.Errorf("%s: its end goes to %q, want %q", what, tr.Report, c.want)
+			}
+		}
+		if !found {
+			t.Errorf("%s: there is no trigger", what)
+		}
+	}
+}
+
 func TestATriggerHasTheFireTimeOfItsRun(t *testing.T) {
 	for _, watched := range []bool{false, true} { // the item of a watched run has its trigger
 		b := newBench(t)
