@@ -343,6 +343,18 @@ const ledger = createRoute({
   component: lazyRouteComponent(() => import("./pages/ledger/LedgerPage")),
 });
 
+const bulkBackfills = createRoute({
+  getParentRoute: () => root,
+  path: "/backfills",
+  component: lazyRouteComponent(() => import("./pages/backfill/BackfillsPage")),
+});
+
+const bulkBackfill = createRoute({
+  getParentRoute: () => root,
+  path: "/backfills/$backfill",
+  component: lazyRouteComponent(() => import("./pages/backfill/BackfillPage")),
+});
+
 const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
@@ -400,6 +412,8 @@ const tree = root.addChildren([
   incident,
   approvals,
   ledger,
+  bulkBackfills,
+  bulkBackfill,
   audit,
   settings,
   settingsTab,

@@ -2,6 +2,7 @@ import type { PageMessages } from "../en/pages";
 import { alerts } from "./alerts";
 import { audit } from "./audit";
 import { backfill } from "./backfill";
+import { bulkBackfill } from "./bulkbackfill";
 import { bus } from "./bus";
 import { calendars } from "./calendars";
 import { clock } from "./clock";
@@ -35,6 +36,7 @@ export const pages: PageMessages = {
   alerts,
   audit,
   backfill,
+  bulkBackfill,
   bus,
   calendars,
   clock,

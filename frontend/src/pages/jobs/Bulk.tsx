@@ -1,4 +1,4 @@
-import { FileDown, type LucideIcon, Pause, Play, Tag, Trash2, X, Zap } from "lucide-react";
+import { FileDown, History, type LucideIcon, Pause, Play, Tag, Trash2, X, Zap } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { allMatching, type JobFilter, namesMatching } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
@@ -13,6 +13,7 @@ import type { Action } from "./Review";
 
 const loadReview = () => import("./Review").then((m) => ({ default: m.Review }));
 const Review = lazy(loadReview);
+const ManyDialog = lazy(() => import("@/pages/backfill/ManyDialog"));
 
 interface BulkProps {
   filter: JobFilter;
@@ -39,6 +40,7 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
   const complain = useComplain();
   const may = useMay();
   const [action, setAction] = useState<Action>();
+  const [filling, setFilling] = useState(false);
   const any = selected.size > 0;
   useEffect(() => {
     if (any) loadReview().catch(() => undefined); // the error shows when somebody opens it
@@ -87,6 +89,16 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
             <span className="hide-m">{nameOf(action)}</span>
           </button>
         ))}
+        <button
+          type="button"
+          disabled={!may("operate")}
+          title={may("operate") ? undefined : t.signIn.needs}
+          aria-label={t.bulkBackfill.act}
+          onClick={() => setFilling(true)}
+        >
+          <History size={15} aria-hidden />
+          <span className="hide-m">{t.bulkBackfill.act}</span>
+        </button>
         <button type="button" aria-label={t.joblist.export} onClick={() => void save()}>
           <FileDown size={15} aria-hidden />
           <span className="hide-m">{t.joblist.export}</span>
@@ -96,6 +108,11 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
           <X size={15} aria-hidden />
         </button>
       </div>
+      {filling && (
+        <Suspense>
+          <ManyDialog jobs={[...selected]} onClose={() => setFilling(false)} />
+        </Suspense>
+      )}
       {action && (
         <Suspense>
           <Review action={action} jobs={[...selected]} onClose={() => setAction(undefined)} onDone={clear} />

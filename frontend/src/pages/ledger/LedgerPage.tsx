@@ -53,6 +53,9 @@ export default function LedgerPage() {
       crumbs={[{ text: t.nav.ledger }]}
       actions={
         <>
+          <Link to="/backfills" className="btn sm">
+            {t.bulkBackfill.title}
+          </Link>
           <GroupFilter
             group={group}
             onChange={(next) => void navigate({ search: (was) => ({ ...was, group: next }), replace: true })}

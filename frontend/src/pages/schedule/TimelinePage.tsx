@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { CalendarClock, ChevronLeft, ChevronRight } from "lucide-react";
-import { useState } from "react";
+import { CalendarClock, ChevronLeft, ChevronRight, History } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { jobMarks } from "@/api/jobs";
 import { latestRuns } from "@/api/runs";
 import { firesQuery } from "@/api/schedule";
@@ -13,8 +13,9 @@ import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { parseDuration } from "@/lib/duration";
-import { usePageWords } from "@/lib/format";
+import { usePageWords, wallToInstant } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
+import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import {
   closeSections,
@@ -39,6 +40,8 @@ import { ScheduleTabs } from "./Tabs";
 import { Timeline } from "./Timeline";
 import "./timeline.css";
 
+const ManyDialog = lazy(() => import("@/pages/backfill/ManyDialog"));
+
 const zooms = ["1h", "6h", "24h", "7d"] as const;
 /** Where now is in a view that follows it: past and future are both worth seeing. */
 const nowAt = 0.55;
@@ -47,18 +50,20 @@ const mostRuns = 1000;
 
 /** What ran and what will fire, job by job, on one axis. */
 export default function TimelinePage() {
-  const { t } = usePageWords();
+  const { t, f } = usePageWords();
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
   const search = useSearch({ from: "/schedule" });
   const { span = "1h", lanes: by = "job", group, q, at, sort = "name", slower, closed = [] } = search;
   const may = useMay();
   const [fire, setFire] = useState<{ job: string; fireTime: string }>();
+  const [filling, setFilling] = useState<string>();
   const length = spans[span];
   // The queries move on in steps, so that they are not new ones each second.
   const step = length / 120;
   const fixed = at && !Number.isNaN(Date.parse(at)) ? Date.parse(at) : undefined;
   const from = fixed ?? now - length * nowAt;
+  const day = span === "24h" && fixed !== undefined && fixed < now ? wholeDay(fixed, f.zone) : undefined;
   const to = from + length;
   const steady = Math.floor(from / step) * step;
   const iso = (ms: number) => new Date(ms).toISOString();
@@ -156,6 +161,11 @@ export default function TimelinePage() {
               onChange={([next]) => set({ slower: next })}
             />
             <span className="right row g2">
+              {day && may("operate") && (
+                <Button small icon={History} onClick={() => setFilling(day)}>
+                  {t.bulkBackfill.actDay}
+                </Button>
+              )}
               <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
               <Button small disabled={fixed === undefined} onClick={() => set({ at: undefined })}>
                 {t.plan.now}
@@ -205,7 +215,18 @@ export default function TimelinePage() {
           />
         </>
       )}
+      {filling && (
+        <Suspense>
+          <ManyDialog filter={{ group, q }} day={filling} onClose={() => setFilling(undefined)} />
+        </Suspense>
+      )}
       {fire && <FireDialog {...fire} onClose={() => setFire(undefined)} />}
     </Page>
   );
+}
+
+/** The date that begins at an instant; undefined if none does. */
+function wholeDay(at: number, zone: string): string | undefined {
+  const date = dateIn(zone, at);
+  return wallToInstant(`${date}T00:00`, zone) === at ? date : undefined;
 }

@@ -205,6 +205,7 @@ export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
       [t.nav.alerts, Bell, "/alerts", "G A"],
       [t.nav.approvals, Stamp, "/approvals", "G P"],
       [t.nav.ledger, BookCheck, "/ledger", undefined],
+      [t.bulkBackfill.title, History, "/backfills", undefined],
       [t.nav.calendars, CalendarDays, "/calendars", undefined],
       [t.nav.audit, ClipboardList, "/audit", undefined],
       [t.nav.cluster, Gauge, "/cluster", "G C"],
