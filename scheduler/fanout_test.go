@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestAFanOutGoesOnWhereItsOwnerWasCutOff(t *testing.T) {
 	}
 	middle := 0
 	for _, writes := range []int64{1, 4, 8, 12, 16, 24, 32, 48} {
-		t.Run(fmt.Sprint(writes), func(t *testing.T) {
+		t.Run(strconv.FormatInt(writes, 10), func(t *testing.T) {
 			run(t, func(w *world) {
 				once := start.Add(30 * time.Second)
 				w.put("g/a", job.Schedule{Once: &once}, func(j *job.Job) { j.Task, j.Steps = job.Task{}, steps })
