@@ -56,6 +56,20 @@ var stepCases = []Case{
 			g.failf("the result is %s, want %s", e.Result, want)
 		}
 	}},
+	{Name: "step-items", Passage: "Trigger", Rule: "a piece of a step knows its item, whatever JSON it is, and its end says which piece it was", run: func(t *test) {
+		step := t.steps()
+		items := []string{`{"file":"a.csv","rows":[1,2]}`, `"b"`, `7`, `false`, `[]`}
+		for i, item := range items {
+			g := step(fmt.Sprintf("load%d", i), "item", nil, func(tr *bus.Trigger) {
+				tr.Item, tr.Piece = json.RawMessage(item), bus.Piece{Index: i, Total: len(items)}
+			}).pulled(1)
+			e := g.ended(seconds)
+			g.want(e, job.StatusSucceeded, "")
+			if string(e.Result) != item || e.Piece != g.Piece {
+				g.failf("piece %d of %d returns %s, want its item %s", e.Index, e.Total, e.Result, item)
+			}
+		}
+	}},
 	{Name: "kill-step", Passage: "Kill", Rule: "a kill of one step leaves the other steps of the job alone", run: func(t *test) {
 		step := t.steps()
 		killed := step("killed", "sleep", map[string]any{"seconds": 60}).pulled(1)
@@ -70,13 +84,13 @@ var stepCases = []Case{
 }
 
 // steps returns what makes triggers of the steps of one run of a workflow.
-func (t *test) steps() func(name, handler string, params any) *given {
+func (t *test) steps() func(name, handler string, params any, change ...func(*bus.Trigger)) *given {
 	const workflow = job.Name(group + "/workflow")
 	parent := job.NewRunID(t.now())
-	return func(name, handler string, params any) *given {
-		return t.trigger(handler, params, func(tr *bus.Trigger) {
+	return func(name, handler string, params any, change ...func(*bus.Trigger)) *given {
+		return t.trigger(handler, params, append(change, func(tr *bus.Trigger) {
 			tr.RunID, tr.Job, tr.Cause = job.StepRunID(parent, name), workflow, job.CauseStep
 			tr.ParentRun, tr.Depth, tr.Step = parent, 1, name
-		})
+		})...)
 	}
 }

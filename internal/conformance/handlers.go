@@ -3,6 +3,7 @@ package conformance
 // Handlers lists what the executor under test has to have, by name.
 var Handlers = []struct{ Name, Does string }{
 	{"echo", "returns its parameters as the result"},
+	{"item", "returns the item of its piece as the result"},
 	{"fail", "fails with the text of its parameter `message`"},
 	{"sleep", "takes its parameter `seconds`, then succeeds; ends at once when it is cancelled"},
 	{"lines", "logs its parameter `count` of lines, \"line 1\", \"line 2\" …"},

@@ -41,6 +41,9 @@ func work(log *slog.Logger) error {
 		return err
 	}
 	executor.Register(e, "echo", func(_ context.Context, _ *executor.Run, p json.RawMessage) (json.RawMessage, error) { return p, nil })
+	executor.Register(e, "item", func(_ context.Context, run *executor.Run, _ json.RawMessage) (json.RawMessage, error) {
+		return run.Item(), nil
+	})
 	executor.Register(e, "fail", func(_ context.Context, _ *executor.Run, p params) (any, error) { return nil, errors.New(p.Message) })
 	executor.Register(e, "sleep", func(ctx context.Context, run *executor.Run, p params) (any, error) { return nil, sleep(ctx, run, p) })
 	executor.Register(e, "lines", func(_ context.Context, run *executor.Run, p params) (any, error) {

@@ -20,6 +20,10 @@ def echo(run, params):
     return params
 
 
+def item(run, params):
+    return run["piece"]["item"]
+
+
 def fail(run, params):
     raise RuntimeError(params["message"])
 
@@ -57,7 +61,7 @@ def nan(run, params):
     return {"ratio": float("nan")}
 
 
-handlers = {f.__name__: f for f in (echo, fail, sleep, lines, long, large, stubborn, nan)}
+handlers = {f.__name__: f for f in (echo, item, fail, sleep, lines, long, large, stubborn, nan)}
 
 
 def work(run):

@@ -18,6 +18,11 @@ async def echo(run: Run, params):
 
 
 @app.handler
+async def item(run: Run, params):
+    return run.item
+
+
+@app.handler
 async def fail(run: Run, params):
     raise RuntimeError(params["message"])
 

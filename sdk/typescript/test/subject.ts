@@ -8,6 +8,8 @@ const app = new Executor({ slots: 4, grace: "2s" });
 
 app.handler("echo", async (run) => run.params);
 
+app.handler("item", async (run) => run.item);
+
 app.handler<{ message: string }>("fail", (run) => {
   throw new Error(run.params.message);
 });

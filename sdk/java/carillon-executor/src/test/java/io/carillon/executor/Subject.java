@@ -23,6 +23,7 @@ final class Subject {
   static Handlers handlers() {
     Handlers handlers = new Handlers();
     handlers.register("echo", JsonNode.class, JsonNode.class, (run, params) -> params);
+    handlers.register("item", Void.class, JsonNode.class, (run, nothing) -> run.item());
     handlers.register("fail", Message.class, Void.class, (run, p) -> {
       throw new IllegalStateException(p.message());
     });
