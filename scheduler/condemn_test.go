@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -50,8 +50,9 @@ func TestACancelledRunStaysCancelledWhateverItsExecutorReports(t *testing.T) {
 						w.wantLines("g/a", want...)
 						w.wantLines("g/child")
 						w.records(func(_ *journal.Record, d journal.Decided) {
-							if d.Status == job.StatusCancelled && !strings.HasPrefix(d.Reason, "cancelled by ann: wrong day; its executor reported that it ") {
-								w.t.Errorf("reason %q", d.Reason)
+							want := "cancelled by ann: wrong day; " + reason.Reported.With(ends)
+							if d.Status == job.StatusCancelled && d.Reason != want {
+								w.t.Errorf("reason %q, want %q", d.Reason, want)
 							}
 						})
 						w.wantNothingLeft()
