@@ -111,12 +111,14 @@ func (l *Ledger) auditJob(ctx context.Context, p *position, a *auditing, name jo
 	if err != nil {
 		return err
 	}
-	seen := 0
+	seen, last := 0, time.Time{}
 	_, err = v.Judge(ctx, from, to, func(e *outcome.Entry) bool {
-		if seen++; seen%looked == 0 && a.full() {
+		// A page begins with a fire, and has one at least. Of steps, each fire takes queries.
+		if seen++; seen > 1 && !e.FireTime.Equal(last) && (seen%looked == 0 || len(e.Steps) > 0) && a.full() {
 			a.Next = cursor{name, e.FireTime}.String()
 			return false
 		}
+		last = e.FireTime
 		a.add(name, e)
 		return true
 	})
