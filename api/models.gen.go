@@ -1118,6 +1118,22 @@ type HistoryState struct {
 	StoreAnswers bool            `json:"store_answers"`
 }
 
+// Hold Who put a workflow's run on hold last. While it is on hold, no step of it begins. Absent if nobody did
+type Hold = runlog.Hold
+
+// HoldAccepted defines model for HoldAccepted.
+type HoldAccepted struct {
+	// Held Whether the run is on hold from then on
+	Held  bool      `json:"held"`
+	Job   job.Name  `json:"job"`
+	RunID job.RunID `json:"run_id"`
+}
+
+// HoldRunRequest defines model for HoldRunRequest.
+type HoldRunRequest struct {
+	Note string `json:"note,omitempty"`
+}
+
 // HostLoad The load of an instance's machine, with all its programs
 type HostLoad = fleet.HostLoad
 
@@ -2221,8 +2237,9 @@ type RunStepTask string
 
 // RunSteps defines model for RunSteps.
 type RunSteps struct {
-	Job   job.Name  `json:"job"`
-	RunID job.RunID `json:"run_id"`
+	Hold  *runlog.Hold `json:"hold,omitempty"`
+	Job   job.Name     `json:"job"`
+	RunID job.RunID    `json:"run_id"`
 
 	// Status The status of the run
 	Status job.Status `json:"status"`
@@ -3642,6 +3659,15 @@ type CancelRunParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// HoldRunParams defines parameters for HoldRun.
+type HoldRunParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
 	// Attempt The attempt. Defaults to the newest
@@ -3702,6 +3728,15 @@ type ListPiecesParams struct {
 
 // RerunRunParams defines parameters for RerunRun.
 type RerunRunParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ResumeRunParams defines parameters for ResumeRun.
+type ResumeRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
@@ -3934,6 +3969,9 @@ type ChangeRunsJSONRequestBody = RunBulk
 
 // CancelRunJSONRequestBody defines body for CancelRun for application/json ContentType.
 type CancelRunJSONRequestBody = CancelRequest
+
+// HoldRunJSONRequestBody defines body for HoldRun for application/json ContentType.
+type HoldRunJSONRequestBody = HoldRunRequest
 
 // MarkRunJSONRequestBody defines body for MarkRun for application/json ContentType.
 type MarkRunJSONRequestBody = MarkRequest

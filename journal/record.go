@@ -54,6 +54,8 @@ type Outcome struct {
 	// Wait is what the step has begun to wait for, if it is queued, with the approvals that were given so far. If it has
 	// ended, Wait is there only to tell the last of them.
 	Wait *runlog.Wait `json:"wait,omitempty"`
+	// Hold is of a workflow's run that was put on hold, or resumed.
+	Hold *runlog.Hold `json:"hold,omitempty"`
 	// Total is in how many pieces the run is done, 0 when it is not.
 	Total int `json:"broadcast_total,omitempty"`
 	// Result is what a step returns that somebody has resolved, or the run of a workflow.
@@ -80,6 +82,7 @@ type Decided struct {
 	Parent   job.RunID
 	Step     string
 	Wait     *runlog.Wait
+	Hold     *runlog.Hold
 	Result   json.RawMessage
 	FireTime time.Time
 	Until    time.Time // of several fires with one outcome, the last; else zero
@@ -100,7 +103,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
-				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Wait: o.Wait, Result: o.Result, Total: o.Total, Retry: o.Retry,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Wait: o.Wait, Hold: o.Hold, Result: o.Result, Total: o.Total, Retry: o.Retry,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {

@@ -30,6 +30,8 @@ type Steps struct {
 	Given map[string]bus.GivenParams `json:"given,omitempty"`
 	// Waits are what steps have begun to wait for, by name.
 	Waits map[string]runlog.Wait `json:"waits,omitempty"`
+	// Hold is who has put the run on hold last; nil if nobody has. No step begins while it is on hold.
+	Hold *runlog.Hold `json:"hold,omitempty"`
 	// Signalled are the signals that have come, by the step that waits for them in its round, or will. What one brought is
 	// kept as what the step has returned.
 	Signalled map[string]Signalled `json:"signalled,omitempty"`

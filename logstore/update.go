@@ -47,6 +47,9 @@ type Update struct {
 	Until  time.Time
 	Count  int // 0 counts as 1
 
+	// Of recorded, and of started without an instance, of a workflow's run:
+	Hold *runlog.Hold
+
 	// Of started, progress and finished. A started update without an instance says that
 	// a piece of the run has begun, and so has the run: the earliest counts.
 	Instance    string
@@ -71,7 +74,7 @@ type Update struct {
 // update says as much. If you add a field that only records have, check it here.
 func (u *Update) Plain() bool {
 	return u.Kind == runlog.KindRecorded && u.Status == job.StatusPending &&
-		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Step == "" && u.Wait == nil && u.Total == 0
+		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Step == "" && u.Wait == nil && u.Hold == nil && u.Total == 0
 }
 
 // Tells returns the status in which the run, or its piece, is by what u says.

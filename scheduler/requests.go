@@ -116,6 +116,13 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 			return
 		}
 		q.onLane(ctx, m, func(sh *laneShard) { sh.tell(m, r) })
+	case bus.SubjectCommand(q.shard, bus.VerbHold):
+		var r bus.HoldRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			q.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no hold request: %v", err)})
+			return
+		}
+		q.onLane(ctx, m, func(sh *laneShard) { sh.hold(m, r) })
 	case bus.SubjectCommand(q.shard, "cancel"):
 		var r bus.CancelRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
@@ -144,7 +151,7 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 	case bus.SubjectCommand(q.shard, bus.VerbCancelBackfill):
 		q.cancelBackfill(ctx, m)
 	default:
-		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, recover, wait, backfill, backfills or cancel-backfill", m.Subject)})
+		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, recover, wait, hold, backfill, backfills or cancel-backfill", m.Subject)})
 	}
 }
 
@@ -171,6 +178,12 @@ func (sh *laneShard) recover(m *nats.Msg, r bus.RecoverRequest) {
 // tell gives a request about a step that waits to the machine. The asker hears when what follows is committed.
 func (sh *laneShard) tell(m *nats.Msg, r bus.WaitRequest) {
 	done, err := sh.machine.Requests.Wait(r)
+	sh.await(m, r.ID, done, err)
+}
+
+// hold gives a request to put a run on hold to the machine, or to resume it. The asker hears when that is committed.
+func (sh *laneShard) hold(m *nats.Msg, r bus.HoldRequest) {
+	done, err := sh.machine.Requests.Hold(r)
 	sh.await(m, r.ID, done, err)
 }
 

@@ -225,6 +225,9 @@ type Health = api.Health
 type HealthStatus = api.HealthStatus
 type HeldRole = api.HeldRole
 type HistoryState = api.HistoryState
+type Hold = api.Hold
+type HoldAccepted = api.HoldAccepted
+type HoldRunRequest = api.HoldRunRequest
 type HostLoad = api.HostLoad
 type Incident = api.Incident
 type IncidentNote = api.IncidentNote
@@ -490,11 +493,13 @@ type ChangeRunsParams = api.ChangeRunsParams
 type CountRunsParams = api.CountRunsParams
 type FacetRunsParams = api.FacetRunsParams
 type CancelRunParams = api.CancelRunParams
+type HoldRunParams = api.HoldRunParams
 type GetLogsParams = api.GetLogsParams
 type FindInLogsParams = api.FindInLogsParams
 type MarkRunParams = api.MarkRunParams
 type ListPiecesParams = api.ListPiecesParams
 type RerunRunParams = api.RerunRunParams
+type ResumeRunParams = api.ResumeRunParams
 type SignalRunParams = api.SignalRunParams
 type ListStepsParams = api.ListStepsParams
 type ApproveStepParams = api.ApproveStepParams
@@ -553,6 +558,7 @@ type PutRetentionJSONRequestBody = api.PutRetentionJSONRequestBody
 type PreviewRetentionJSONRequestBody = api.PreviewRetentionJSONRequestBody
 type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
+type HoldRunJSONRequestBody = api.HoldRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
 type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
 type SignalRunJSONRequestBody = api.SignalRunJSONRequestBody
@@ -1119,6 +1125,12 @@ type CancelRunRequestObject struct {
 	Body   *CancelRunJSONRequestBody
 }
 
+type HoldRunRequestObject struct {
+	RunID  RunID `json:"run_id"`
+	Params HoldRunParams
+	Body   *HoldRunJSONRequestBody
+}
+
 type GetLogsRequestObject struct {
 	RunID  RunID `json:"run_id"`
 	Params GetLogsParams
@@ -1144,6 +1156,11 @@ type RerunRunRequestObject struct {
 	RunID  RunID `json:"run_id"`
 	Params RerunRunParams
 	Body   *RerunRunJSONRequestBody
+}
+
+type ResumeRunRequestObject struct {
+	RunID  RunID `json:"run_id"`
+	Params ResumeRunParams
 }
 
 type SignalRunRequestObject struct {

@@ -75,6 +75,8 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"listSteps":      operation(h.ListSteps),
 		"cancelRun":      operation(h.CancelRun),
 		"rerunRun":       operation(h.RerunRun),
+		"holdRun":        operation(h.HoldRun),
+		"resumeRun":      operation(h.ResumeRun),
 		"retryStep":      operation(h.RetryStep),
 		"resolveStep":    operation(h.ResolveStep),
 		"approveStep":    operation(h.ApproveStep),

@@ -183,6 +183,22 @@ func (h *runHandlers) RerunRun(ctx context.Context, r RerunRunRequestObject) (*R
 	return &accepted, err
 }
 
+// HoldRun answers POST /runs/{run_id}/hold.
+func (h *runHandlers) HoldRun(ctx context.Context, r HoldRunRequestObject) (*HoldAccepted, error) {
+	var note string
+	if r.Body != nil {
+		note = r.Body.Note
+	}
+	accepted, err := h.runs.Hold(ctx, r.RunID, r.Params.IdempotencyKey, bus.HoldRequest{Note: note})
+	return &accepted, err
+}
+
+// ResumeRun answers POST /runs/{run_id}/resume.
+func (h *runHandlers) ResumeRun(ctx context.Context, r ResumeRunRequestObject) (*HoldAccepted, error) {
+	accepted, err := h.runs.Hold(ctx, r.RunID, r.Params.IdempotencyKey, bus.HoldRequest{Resume: true})
+	return &accepted, err
+}
+
 // RetryStep answers POST /runs/{run_id}/steps/{step}/retry.
 func (h *runHandlers) RetryStep(ctx context.Context, r RetryStepRequestObject) (*StepAccepted, error) {
 	if r.Body == nil {

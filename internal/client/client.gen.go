@@ -240,6 +240,9 @@ type Health = api.Health
 type HealthStatus = api.HealthStatus
 type HeldRole = api.HeldRole
 type HistoryState = api.HistoryState
+type Hold = api.Hold
+type HoldAccepted = api.HoldAccepted
+type HoldRunRequest = api.HoldRunRequest
 type HostLoad = api.HostLoad
 type Incident = api.Incident
 type IncidentNote = api.IncidentNote
@@ -1324,6 +1327,15 @@ type CancelRunParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// HoldRunParams defines parameters for HoldRun.
+type HoldRunParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetLogsParams defines parameters for GetLogs.
 type GetLogsParams struct {
 	// Attempt The attempt. Defaults to the newest
@@ -1384,6 +1396,15 @@ type ListPiecesParams struct {
 
 // RerunRunParams defines parameters for RerunRun.
 type RerunRunParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+
+	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ResumeRunParams defines parameters for ResumeRun.
+type ResumeRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
@@ -1525,6 +1546,7 @@ type PutRetentionJSONRequestBody = api.PutRetentionJSONRequestBody
 type PreviewRetentionJSONRequestBody = api.PreviewRetentionJSONRequestBody
 type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
+type HoldRunJSONRequestBody = api.HoldRunJSONRequestBody
 type MarkRunJSONRequestBody = api.MarkRunJSONRequestBody
 type RerunRunJSONRequestBody = api.RerunRunJSONRequestBody
 type SignalRunJSONRequestBody = api.SignalRunJSONRequestBody
@@ -3041,6 +3063,25 @@ func (a *API) CancelRunWithBody(ctx context.Context, runID RunID, params *Cancel
 	return a.send(ctx, r, contentType, body, edit)
 }
 
+// HoldRun is [API.HoldRunWithBody] with a body that is written as JSON.
+func (a *API) HoldRun(ctx context.Context, runID RunID, params *HoldRunParams, body HoldRunJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.HoldRunWithBody(ctx, runID, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// HoldRunWithBody sends POST /api/v1/runs/{run_id}/hold.
+func (a *API) HoldRunWithBody(ctx context.Context, runID RunID, params *HoldRunParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/hold", runID)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
 // GetLogs sends GET /api/v1/runs/{run_id}/logs.
 func (a *API) GetLogs(ctx context.Context, runID RunID, params *GetLogsParams, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodGet, "/api/v1/runs/%s/logs", runID)
@@ -3115,6 +3156,16 @@ func (a *API) RerunRunWithBody(ctx context.Context, runID RunID, params *RerunRu
 		r.header("Idempotency-Key", params.IdempotencyKey)
 	}
 	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ResumeRun sends POST /api/v1/runs/{run_id}/resume.
+func (a *API) ResumeRun(ctx context.Context, runID RunID, params *ResumeRunParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/%s/resume", runID)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+		r.header("Idempotency-Key", params.IdempotencyKey)
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
 // SignalRun is [API.SignalRunWithBody] with a body that is written as JSON.

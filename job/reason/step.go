@@ -50,6 +50,8 @@ var (
 	StepApproved       = One{define("step_approved", "approved by {by:word}")}
 	StepRejected       = One{define("step_rejected", "rejected by {by:word}")}
 	StepRunsMet        = None{define("step_runs_met", "the runs for which it waited are there")}
+	RunHeld            = One{define("run_held", "on hold since {since:instant}")}
+	RunHeldBy          = Two{define("run_held_by", "put on hold by {by:word} at {since:instant}")}
 	WorkflowDeleted    = None{define("workflow_deleted", "the job was deleted before the step began")}
 	WorkflowUnknown    = None{define("workflow_unknown", "nothing is known any more of how far its steps had come")}
 	WorkflowTimedOut   = One{define("workflow_timed_out", "the run took longer than {limit:duration}")}

@@ -33,6 +33,8 @@ type Run struct {
 	Step string `json:"step,omitempty"`
 	// Wait is what the step has begun to wait for, if it waits in the place of a task; else nil.
 	Wait *Wait `json:"wait,omitempty"`
+	// Hold is who has put the run on hold last, if it is one of a workflow; nil if nobody has.
+	Hold *Hold `json:"hold,omitempty"`
 	// FireTime is always RunID's time. Of several fires it is the first.
 	FireTime    time.Time `json:"fire_time"`
 	QueuedAt    time.Time `json:"queued_at,omitzero"`    // when the decision became durable that it waits; zero of one that never waited

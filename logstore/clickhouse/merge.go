@@ -27,6 +27,9 @@ func (r *row) take(u *logstore.Update) (late bool) {
 		r.queuedAt = at
 	}
 	r.total = max(r.total, toUint32(u.Total))
+	if u.Hold.Newer(runlog.ReadHold(r.hold)) {
+		r.hold = u.Hold.Text()
+	}
 	switch u.Kind {
 	case runlog.KindRecorded:
 		r.takeRecord(u, status)

@@ -37,7 +37,7 @@ type row struct {
 	exited                                     bool
 	exitCode                                   int32
 	message, reason, endReason, madeBy, result string
-	step, wait                                 string
+	step, wait, hold                           string
 	logLines                                   uint32
 	count                                      uint64
 	until                                      int64
@@ -90,6 +90,7 @@ func insertColumns(rows []stored) []column {
 		unless("", "made_by", rows, func(r *stored) string { return r.madeBy }),
 		unless("", "step", rows, func(r *stored) string { return r.step }),
 		unless("", "wait", rows, func(r *stored) string { return r.wait }),
+		unless("", "hold", rows, func(r *stored) string { return r.hold }),
 		unless("", "result", rows, func(r *stored) string { return r.result }),
 		unless(0, "log_lines", rows, func(r *stored) uint32 { return r.logLines }),
 		unless(1, "count", rows, func(r *stored) uint64 { return r.count }),

@@ -21,7 +21,7 @@ var (
 	shown = columns{
 		"run_id", "attempt", "fire_time", "sign", "revision",
 		"broadcast_total", "job", "version", "status", "run_status", "cause", "queued_at", "committed_at", "delivered_at", "started_at", "finished_at",
-		"instance", "delivery", "exit_code", "message", "reason", "end_reason", "made_by", "log_lines", "count", "until", "parent_run_id", "step", "wait", "progress",
+		"instance", "delivery", "exit_code", "message", "reason", "end_reason", "made_by", "log_lines", "count", "until", "parent_run_id", "step", "wait", "hold", "progress",
 	}
 	// kept are all but the result, and known those, too.
 	kept  = slices.Concat(shown, columns{"broadcast_index", "reported", "reported_at", "retry", "ruled", "ruled_at", "reason_of", "batch"})
@@ -67,7 +67,7 @@ func newReader(c columns) *reader {
 		"queued_at": &r.queued, "committed_at": &r.committed, "delivered_at": &r.delivered, "started_at": &r.started, "finished_at": &r.finished,
 		"instance": &r.as.instance, "delivery": &r.as.delivery, "exit_code": &r.exitCode, "message": &r.as.message, "reason": &r.as.reason,
 		"end_reason": &r.as.endReason, "made_by": &r.as.madeBy, "log_lines": &r.as.logLines, "count": &r.as.count, "until": &r.until,
-		"parent_run_id": &r.as.parent, "step": &r.as.step, "wait": &r.as.wait, "progress": &r.as.progress,
+		"parent_run_id": &r.as.parent, "step": &r.as.step, "wait": &r.as.wait, "hold": &r.as.hold, "progress": &r.as.progress,
 		"broadcast_index": &r.as.index, "reported": &r.reported, "reported_at": &r.reportedAt, "retry": &r.as.retry, "ruled": &r.ruled, "ruled_at": &r.ruledAt,
 		"reason_of": &r.reasonOf, "batch": &r.as.batch, "result": &r.as.result,
 	}

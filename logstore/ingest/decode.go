@@ -86,7 +86,7 @@ func decodeRecord(b *batch, m *message) {
 	err = r.Each(func(d journal.Decided) {
 		u := logstore.Update{
 			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
-			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Step: d.Step, Wait: d.Wait, Until: d.Until, Count: d.Count,
+			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Step: d.Step, Wait: d.Wait, Hold: d.Hold, Until: d.Until, Count: d.Count,
 		}
 		if len(d.Result) > 0 { // of a workflow, or of a step that somebody has resolved: as an executor would say it
 			end := u

@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"the steps of many workflows are told by the newest attempt of each", stepsOfMany},
 		{"what a step waits for is kept, with the approvals", waitingStep},
 		{"steps that wait are found by the kind of what they wait for", openWaits},
+		{"the last hold of a run is kept", holds},
 		{"groups share a limit on steps that wait", openWaitsOfGroups},
 		{"reports are by what is asked, and in order", reportOrders},
 		{"reports have the days of any zone", reportDays},

@@ -47,12 +47,12 @@ func (d *database) each(rows *sql.Rows, withResult bool, take func(*entry)) erro
 			startedAt, untilTime         int64
 			firstDecided, firstStarted   int64
 			exitCode                     sql.Null[int]
-			result, wait                 string
+			result, wait, hold           string
 		)
 		into := []any{
 			(*file.ScanID)(&e.RunID), &e.Attempt, &e.Piece, &state, &firstDecided, &firstStarted,
 			&number, &e.Version, &status, &cause, &queuedAt, &committedAt, &deliveredAt, &startedAt, &e.reportedAt, &e.Delivery, &e.LogLines, &exitCode, &e.reported, &e.ruled, &e.ruledAt,
-			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.Step, &wait, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
+			&untilTime, &e.Count, &e.Total, &e.Progress, (*file.ScanID)(&e.Parent), &e.Instance, &e.By, &e.Step, &wait, &hold, &e.reasonOf, &e.reason, &e.endedByReason, &e.ProgressText, &e.Message,
 		}
 		if withResult {
 			into = append(into, &result)
@@ -74,7 +74,7 @@ func (d *database) each(rows *sql.Rows, withResult bool, take func(*entry)) erro
 		if exitCode.Valid {
 			e.ExitCode = &exitCode.V
 		}
-		e.Wait = runlog.ReadWait(wait)
+		e.Wait, e.Hold = runlog.ReadWait(wait), runlog.ReadHold(hold)
 		if result != "" {
 			e.Result = json.RawMessage(result)
 		}

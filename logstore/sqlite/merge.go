@@ -56,6 +56,7 @@ var mergeColumn = map[string]string{
 	"made_by":      choose("old.made_by = ''", "made_by"),
 	"step":         choose("old.step = ''", "step"),
 	"wait":         choose("length(excluded.wait) > length(old.wait)", "wait"), // approvals are added
+	"hold":         choose("excluded.hold <> '' AND (old.hold = '' OR excluded.hold ->> 'change' > old.hold ->> 'change')", "hold"),
 	"reason_of":    "max(old.reason_of, excluded.reason_of)",
 	"reason":       choose("excluded.reason_of > old.reason_of", "reason"),
 	"end_reason":   choose(rules, "end_reason"),
@@ -131,6 +132,6 @@ var (
 	finishedColumns = []string{"reported", "started_at", "finished_at", "delivery", "log_lines", "exit_code", "instance", "delivered_at"}
 	otherColumns    = []string{
 		"queued_at", "retry", "ruled", "ruled_at", "total", "parent",
-		"until", "count", "progress_at", "percent", "made_by", "step", "reason_of", "reason", "end_reason", "text", "message", "result", "wait",
+		"until", "count", "progress_at", "percent", "made_by", "step", "reason_of", "reason", "end_reason", "text", "message", "result", "wait", "hold",
 	}
 )

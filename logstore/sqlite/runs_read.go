@@ -18,7 +18,7 @@ const (
 	listColumns    = "run_id, attempt, 0, state, " + firstDecided + ", " + firstStarted + ", " + otherReads
 	pieceColumns   = "run_id, attempt, piece, " + pieceState + ", 0, 0, " + otherReads
 	otherReads     = "job, version, status, cause, queued_at, committed_at, delivered_at, started_at, finished_at, delivery, log_lines, exit_code, reported, ruled, ruled_at, " +
-		"until, count, total, percent, parent, instance, made_by, step, wait, reason_of, reason, end_reason, text, message"
+		"until, count, total, percent, parent, instance, made_by, step, wait, hold, reason_of, reason, end_reason, text, message"
 
 	// Of a run whose newest attempt is a later one, when any was decided and began first.
 	firstDecided = "iif(attempt = 1, 0, " + first + "iif(tries.queued_at = 0, tries.committed_at, tries.queued_at)" + ofAnyAttempt + ")"

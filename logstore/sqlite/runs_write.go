@@ -261,14 +261,14 @@ func (r *row) other(args []any) []any {
 	args = append(args, file.Millis(r.Queued()), retry, ruled, ruledAt, int64(r.Total), parent)
 	switch r.Kind {
 	case runlog.KindRecorded:
-		return append(args, file.Millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, r.Step, reasonOf, reason, endReason, "", "", "", r.Wait.Text())
+		return append(args, file.Millis(r.Until), int64(max(r.Count, 1)), int64(0), 0.0, r.By, r.Step, reasonOf, reason, endReason, "", "", "", r.Wait.Text(), r.Hold.Text())
 	case runlog.KindProgress:
-		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", "", int64(0), "", "", r.ProgressText, "", "", "")
+		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", "", int64(0), "", "", r.ProgressText, "", "", "", "")
 	case runlog.KindFinished:
-		return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", r.Message, string(r.Result), "")
+		return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", r.Message, string(r.Result), "", "")
 	case runlog.KindHeld, runlog.KindStarted, runlog.KindLate, runlog.KindMarked:
 	}
-	return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", "", "", "")
+	return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", "", "", "", r.Hold.Text())
 }
 
 // findLate adds a change for each of the rows whose run has ended otherwise by an

@@ -48,6 +48,7 @@ CREATE TABLE runs (
   message      TEXT    DEFAULT '',
   result       TEXT    DEFAULT '',
   wait         TEXT    DEFAULT '', -- what a step waits for, as JSON
+  hold         TEXT    DEFAULT '', -- who put a workflow's run on hold last, as JSON
   PRIMARY KEY (run_id, attempt)
 ) WITHOUT ROWID;
 
@@ -114,6 +115,7 @@ CREATE TABLE pieces (
   message      TEXT    DEFAULT '',
   result       TEXT    DEFAULT '',
   wait         TEXT    DEFAULT '',
+  hold         TEXT    DEFAULT '',
   PRIMARY KEY (run_id, piece, attempt)
 ) WITHOUT ROWID;
 

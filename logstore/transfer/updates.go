@@ -34,7 +34,7 @@ func updateOf(r *runlog.Run, c *runlog.Change) logstore.Update {
 	}
 	switch c.Kind {
 	case runlog.KindRecorded:
-		u.Reason, u.By, u.Parent, u.Step, u.Wait, u.Until, u.Count = string(c.Detail), r.By, r.Parent, r.Step, r.Wait, r.Until, r.Count
+		u.Reason, u.By, u.Parent, u.Step, u.Wait, u.Hold, u.Until, u.Count = string(c.Detail), r.By, r.Parent, r.Step, r.Wait, r.Hold, r.Until, r.Count
 	case runlog.KindHeld:
 		u.Reason = string(c.Detail)
 	case runlog.KindStarted:

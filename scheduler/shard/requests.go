@@ -23,6 +23,7 @@ type Requests struct {
 	commands   []Command
 	recoveries []bus.RecoverRequest
 	tellings   []bus.WaitRequest
+	holds      []bus.HoldRequest
 	asked      map[job.RunID]bool // not committed yet
 	recent     recentRuns
 }

@@ -39,6 +39,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.Requests.obey(b)
 	m.Requests.recover(b)
 	m.Requests.tell(b)
+	m.Requests.hold(b)
 	m.Backfills.take(b)
 
 	// Then what is due: first behind the position, then up to now.

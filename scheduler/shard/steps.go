@@ -147,9 +147,12 @@ func (st *steps) sendLater(a *watchedRun) {
 	}
 }
 
-// next returns the step that may begin now, -1 if none may. Those that wait need no room.
+// next returns the step that may begin now, -1 if none may. Those that wait need no room. None may while the run is on hold.
 func (st *steps) next(a *watchedRun) int {
 	p := a.steps
+	if p.ending.Hold.Held() {
+		return -1
+	}
 	room := (p.def.AtOnce == 0 || p.working() < p.def.AtOnce) && st.cluster.noRoom(a.job.Group()) == ""
 	for i, s := range p.states {
 		if s == workflow.Ready && (room || p.waitsAt(i)) {

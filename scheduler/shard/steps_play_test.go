@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -28,6 +29,7 @@ type stepPlay struct {
 	keys      map[string]int         // how often somebody asked to retry or resolve a step
 	recovered map[string]int         // how often that was done
 	stopped   int                    // the batch since which no step may begin, as the scheduler failed one; 0 if none
+	hold      *runlog.Hold           // that the records tell of last
 	over      []job.Status           // of the run
 }
 
@@ -104,6 +106,9 @@ func (p *stepPlay) begins(t *bus.Trigger) {
 	}
 	if p.triggered[key] || p.final[t.Step] != "" || p.out[t.Step] != nil || p.taken[t.Step] {
 		p.w.fail("step %s of %s, attempt %d, is triggered again", t.Step, p.id, t.Attempt)
+	}
+	if p.hold.Held() && !goesOn {
+		p.w.fail("step %s of %s begins, though the run is on hold", t.Step, p.id)
 	}
 	if p.stopped > 0 && p.stopped < p.w.batches && !goesOn && !p.step(t.Step).Finally {
 		p.w.fail("step %s of %s begins, though one has failed", t.Step, p.id)

@@ -223,6 +223,9 @@ func (w *stepWorld) note(s *stored) {
 		w.hear(s.record)
 	}
 	for _, d := range s.deferred {
+		if p := w.play(d.RunID); d.Kind == journal.DeferredSteps && d.Steps.Hold.Text() != p.hold.Text() {
+			w.fail("the item of %s says of its hold %s, and the records say %s", p.id, d.Steps.Hold.Text(), p.hold.Text())
+		}
 		if d.Kind == journal.DeferredSteps && strings.Count(d.Steps.States, "w") != len(d.Steps.Waits) {
 			w.fail("the item with %s has the waits %v", d.Steps.States, d.Steps.Waits)
 		}
@@ -238,9 +241,13 @@ func (w *stepWorld) hear(r *journal.Record) {
 	w.records = append(w.records, r)
 	err := r.Each(func(d journal.Decided) {
 		w.say("record: %s of %s %s %s", d.RunID, d.Parent, d.Status, d.Reason)
-		if d.Cause == job.CauseStep {
+		p := w.play(d.RunID)
+		switch {
+		case d.Cause == job.CauseStep:
 			w.play(d.Parent).notes(d)
-		} else if p := w.play(d.RunID); d.Status.Final() {
+		case d.Hold != nil:
+			p.noteHold(d.Hold)
+		case d.Status.Final():
 			p.over = append(p.over, d.Status)
 		}
 	})
@@ -336,7 +343,7 @@ func (w *stepWorld) run() {
 	if w.chance(25) {
 		cancelAt = w.rng.IntN(150)
 	}
-	repeats, recovers := w.rng.IntN(3), w.rng.IntN(30)
+	repeats, recovers, holds := w.rng.IntN(3), w.rng.IntN(30), w.rng.IntN(8)
 	for n := 0; !w.over() || len(w.live()) > 0 || repeats > 0; n++ {
 		if n > 20_000 {
 			w.fail("the runs do not end; items %v", w.trig.deferred)
@@ -348,6 +355,12 @@ func (w *stepWorld) run() {
 		if p := w.plays[w.rng.IntN(len(w.plays))]; recovers > 0 && len(p.final) > 0 && w.chance(20) {
 			p.recover()
 			recovers--
+		}
+		if p := w.plays[w.rng.IntN(len(w.plays))]; p.hold.Held() && w.chance(10) {
+			p.ask(true)
+		} else if holds > 0 && w.chance(10) {
+			p.ask(w.chance(20))
+			holds--
 		}
 		if known := len(w.plays); repeats > 0 && w.chance(5) {
 			if w.repeat(); len(w.plays) > known {

@@ -45,6 +45,7 @@ type flow struct {
 	job   func(*job.Version)
 	now   time.Duration
 	seq   uint64
+	asked int                     // how often somebody asked for a hold
 	out   map[string]*bus.Trigger // by step
 	// pieces are those of steps, by step and index.
 	pieces map[string]*bus.Trigger

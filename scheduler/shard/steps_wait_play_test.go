@@ -135,6 +135,8 @@ func (p *stepPlay) noteBegun(s *job.Step, of *stepWait, wait *runlog.Wait) {
 		w.fail("step %s of %s begins with %+v at %s", s.Name, p.id, wait, w.now)
 	case p.final[s.Name] != "" || p.taken[s.Name] || p.resolved[s.Name] != "":
 		w.fail("step %s of %s waits, but is %s", s.Name, p.id, p.final[s.Name])
+	case of.wait == nil && p.hold.Held():
+		w.fail("step %s of %s begins to wait, though the run is on hold", s.Name, p.id)
 	case of.wait == nil && p.stopped > 0 && p.stopped < w.batches && !s.Finally:
 		w.fail("step %s of %s begins to wait, though one has failed", s.Name, p.id)
 	}

@@ -157,6 +157,8 @@ var Permits = map[string]Permit{
 	"listSteps":   {Role: rights.Viewer, Where: OfRun},
 	"cancelRun":   {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"rerunRun":    {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"holdRun":     {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"resumeRun":   {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
 	"retryStep":   {Role: rights.Operator, Where: OfRun, Change: "step {step} of run {run_id}"},
 	"resolveStep": {Role: rights.Operator, Where: OfRun, Change: "step {step} of run {run_id}"},
 	// Whom the step names, its handler knows.

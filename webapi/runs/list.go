@@ -45,6 +45,7 @@ func (rs *Runs) List(ctx context.Context, p *api.ListRunsParams) (api.RunPage, e
 
 // explain adds to listed runs what instances and groups say of those that are alive.
 func (rs *Runs) explain(ctx context.Context, listed []runlog.Run) error {
+	markOnHold(listed)
 	if err := rs.view.MarkSilent(ctx, listed); err != nil {
 		return err
 	}
@@ -105,6 +106,7 @@ func (rs *Runs) Detail(ctx context.Context, id string) (api.RunDetail, error) {
 		return api.RunDetail{}, err
 	}
 	newest := &attempts[0]
+	markOnHold(attempts[:1])
 	if err := logstore.MarkHeld(ctx, rs.store, attempts[:1]); err != nil {
 		return api.RunDetail{}, problem.StoreAway(err)
 	}

@@ -203,7 +203,7 @@ const (
 
 // stepsOf returns the steps of a run of j, of whose runs the history has rows.
 func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSteps {
-	list := api.RunSteps{RunID: of.RunID, Job: of.Job, Version: of.Version, Status: of.RunStatus(), Steps: make([]api.RunStep, len(j.Steps))}
+	list := api.RunSteps{RunID: of.RunID, Job: of.Job, Version: of.Version, Status: of.RunStatus(), Hold: of.Hold, Steps: make([]api.RunStep, len(j.Steps))}
 	states := make([]workflow.State, len(j.Steps))
 	for i := range j.Steps {
 		list.Steps[i] = definedStep(j, &j.Steps[i])
@@ -231,7 +231,9 @@ func stepsOf(j *job.Job, of *runlog.Run, rows map[string]*runlog.Run) api.RunSte
 		case list.Status.Final():
 			s.State = stepUnknown
 		case graph != nil && list.Status != job.StatusQueued && graph.Decide(i, states).Runs:
-			s.State = stepReady
+			if s.State = stepReady; of.Hold.Held() {
+				s.Reason = of.Hold.Why()
+			}
 		default:
 			s.State = stepWaiting
 		}

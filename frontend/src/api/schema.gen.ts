@@ -1724,6 +1724,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{run_id}/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a workflow's run on hold
+         * @description No step of the run begins until resumeRun, finally steps included. Steps that run, retry or
+         *     wait go on, and so does total_timeout. The run can be cancelled, and keeps its place in
+         *     overlap. A run that is on hold stays so: the first note counts. The response comes after
+         *     that is committed. 409: the run has ended or has not begun, or is not that of a workflow.
+         */
+        post: operations["holdRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a workflow's run that is on hold
+         * @description Steps that are ready begin. It changes nothing if the run is not on hold. 409 as for holdRun.
+         */
+        post: operations["resumeRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/steps/{step}/retry": {
         parameters: {
             query?: never;
@@ -5709,6 +5758,7 @@ export interface components {
             text?: string;
             /** @description For a step that waits, or has waited: for what */
             wait?: components["schemas"]["RunWait"];
+            hold?: components["schemas"]["Hold"];
         };
         RunPage: {
             items: components["schemas"]["Run"][];
@@ -5729,6 +5779,7 @@ export interface components {
             version: number;
             /** @description The status of the run */
             status: components["schemas"]["Status"];
+            hold?: components["schemas"]["Hold"];
             /** @description In the order of the document */
             steps: components["schemas"]["RunStep"][];
         };
@@ -5878,6 +5929,21 @@ export interface components {
             states: ("" | "waiting" | "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed")[];
             /** @description How long each took from the beginning of its first attempt to the end. 0: it has not ended, or did not begin */
             durations_ms: number[];
+        };
+        /** @description Who put a workflow's run on hold last. While it is on hold, no step of it begins. Absent if nobody did */
+        Hold: {
+            /** Format: date-time */
+            since: string;
+            by?: string;
+            note?: string;
+            /**
+             * Format: date-time
+             * @description Absent while the run is on hold, and if it ended so
+             */
+            resumed_at?: string;
+            resumed_by?: string;
+            /** @description How often the run was put on hold or resumed */
+            change: number;
         };
         /** @description What a step waits for. */
         RunWait: {
@@ -6042,6 +6108,15 @@ export interface components {
             dry_run?: boolean;
             /** @description Chosen by the caller; a repeated request with the same key creates no second run. Defaults to a new one */
             key?: string;
+        };
+        HoldRunRequest: {
+            note?: string;
+        };
+        HoldAccepted: {
+            run_id: string;
+            job: string;
+            /** @description Whether the run is on hold from then on */
+            held: boolean;
         };
         RetryStepRequest: {
             /** @description Any JSON value of at most 64 KiB, instead of the parameters of the step, in this round only. No references in it are replaced. Needs the grant params */
@@ -6981,12 +7056,15 @@ export type StepHistory = components['schemas']['StepHistory'];
 export type StepFigures = components['schemas']['StepFigures'];
 export type StepFailure = components['schemas']['StepFailure'];
 export type StepsOfRun = components['schemas']['StepsOfRun'];
+export type Hold = components['schemas']['Hold'];
 export type RunWait = components['schemas']['RunWait'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type RunMark = components['schemas']['RunMark'];
 export type MarkRequest = components['schemas']['MarkRequest'];
 export type Change = components['schemas']['Change'];
 export type RerunRequest = components['schemas']['RerunRequest'];
+export type HoldRunRequest = components['schemas']['HoldRunRequest'];
+export type HoldAccepted = components['schemas']['HoldAccepted'];
 export type RetryStepRequest = components['schemas']['RetryStepRequest'];
 export type ResolveStepRequest = components['schemas']['ResolveStepRequest'];
 export type StepAccepted = components['schemas']['StepAccepted'];
@@ -9817,6 +9895,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    holdRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["HoldRunRequest"];
+            };
+        };
+        responses: {
+            /** @description The run is on hold */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    resumeRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @example 019b76da-a800-7c3e-9d5b-0f4e2a6c8b1d */
+                run_id: components["parameters"]["RunID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run is not on hold */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HoldAccepted"];
+                };
             };
             default: components["responses"]["Problem"];
         };

@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
+	"github.com/carillon-scheduler/carillon/internal/cli/run"
 	"github.com/carillon-scheduler/carillon/internal/cli/selection"
 	"github.com/carillon-scheduler/carillon/internal/client"
 )
@@ -60,19 +61,23 @@ func newDeleteCommand() *cobra.Command {
 }
 
 func newPauseCommand() *cobra.Command {
-	return newHoldCommand(true, "pause", "paused", "Pause jobs",
+	cmd := newHoldCommand(true, "pause", "paused", "Pause jobs",
 		"Pause jobs by name, or all that a filter selects. A filter asks for confirmation. Their fires are\n"+
 			"recorded as skipped; runs that have started continue. --all pauses every job until \"carillon\n"+
 			"resume --all\". With --for or --until, jobs resume automatically: fires before that time are\n"+
 			"skipped, and a fire at that time runs.",
 		"  carillon pause ops/backup --note \"disk is full\"\n  carillon pause ops/backup --for 2h\n  carillon pause --group ops --last failed --yes\n  carillon pause --all --note maintenance")
+	cmd.AddCommand(run.NewPauseCommand())
+	return cmd
 }
 
 func newResumeCommand() *cobra.Command {
-	return newHoldCommand(false, "resume", "resumed", "Resume paused jobs",
+	cmd := newHoldCommand(false, "resume", "resumed", "Resume paused jobs",
 		"Resume paused jobs by name, or all that a filter selects. A filter asks for confirmation. --all\n"+
 			"ends \"carillon pause --all\"; jobs that were paused by name stay paused.",
 		"  carillon resume ops/backup\n  carillon resume --all")
+	cmd.AddCommand(run.NewResumeCommand())
+	return cmd
 }
 
 // newHoldCommand returns pause or resume.

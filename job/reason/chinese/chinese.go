@@ -196,6 +196,8 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"step_follows":            "它依赖的步骤 {step:word} 要重跑",
 	"step_retried":            "由 {by:word} 重试",
 	"step_resolved":           "由 {by:word} 手工处理",
+	"run_held":                "自 {since:instant} 起挂起",
+	"run_held_by":             "由 {by:word} 于 {since:instant} 挂起",
 	"step_decided_again":      "步骤 {step:word} 已重试或手工处理，因此重新判定",
 	"step_result_cut":         "其他步骤引用了它的返回结果，而该结果过大，已被截断",
 	"step_list_unknown":       "无法得到它的列表：{why:free}",

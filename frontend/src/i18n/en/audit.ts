@@ -62,6 +62,8 @@ export const audit = {
     setMyPassword: "Changed the password",
     endMySession: "Ended a session",
     rerunRun: "Reran",
+    holdRun: "Put on hold",
+    resumeRun: "Resumed",
     retryStep: "Retried",
     resolveStep: "Resolved",
     approveStep: "Approved",

@@ -248,6 +248,8 @@ export const reasons = {
   step_approved: "approved by {by:word}",
   step_rejected: "rejected by {by:word}",
   step_runs_met: "the runs for which it waited are there",
+  run_held: "on hold since {since:instant}",
+  run_held_by: "put on hold by {by:word} at {since:instant}",
   workflow_deleted: "the job was deleted before the step began",
   workflow_unknown: "nothing is known any more of how far its steps had come",
   workflow_timed_out: "the run took longer than {limit:duration}",

@@ -58,6 +58,8 @@ export const audit: typeof english = {
     setMyPassword: "修改密码",
     endMySession: "结束会话",
     rerunRun: "重跑",
+    holdRun: "挂起",
+    resumeRun: "恢复",
     retryStep: "重试步骤",
     resolveStep: "手工处理步骤",
     approveStep: "批准步骤",

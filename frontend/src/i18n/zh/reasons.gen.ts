@@ -249,6 +249,8 @@ export const reasons: Record<ReasonCode, string> = {
   step_approved: "由 {by:word} 批准",
   step_rejected: "由 {by:word} 驳回",
   step_runs_met: "所等待的运行均已具备",
+  run_held: "自 {since:instant} 起挂起",
+  run_held_by: "由 {by:word} 于 {since:instant} 挂起",
   workflow_deleted: "步骤开始前任务已被删除",
   workflow_unknown: "其步骤的进展情况已无从得知",
   workflow_timed_out: "运行时间超过 {limit:duration}",

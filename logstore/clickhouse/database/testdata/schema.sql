@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS runs_local ON CLUSTER main
     made_by         String DEFAULT '' CODEC(ZSTD(1)),
     step            LowCardinality(String) DEFAULT '',                      -- of the workflow whose run is parent_run_id
     wait            String DEFAULT '' CODEC(ZSTD(1)),                       -- JSON, of a step that waits
+    hold            String DEFAULT '' CODEC(ZSTD(1)),                       -- JSON, of a workflow's run that somebody put on hold
     result          String DEFAULT '' CODEC(ZSTD(1)),                       -- JSON
     log_lines       UInt32 DEFAULT 0 CODEC(T64, ZSTD(1)),
     count           UInt64 DEFAULT 1 CODEC(T64, ZSTD(1)),                   -- fires that share this fate
