@@ -56,8 +56,15 @@ var published = []struct{ prefix, schema string }{
 func (t *test) checkShapes() {
 	for _, h := range t.since(0, func(h heard) bool { return len(h.data) > 0 }) {
 		for _, p := range published {
-			if strings.HasPrefix(h.subject, p.prefix) {
-				t.fit(p.schema, h.subject, h.data)
+			if !strings.HasPrefix(h.subject, p.prefix) {
+				continue
+			}
+			parts := [][]byte{h.data}
+			if h.header.Get(bus.HeaderMessage) == bus.MessageEnds {
+				parts = bytes.Split(h.data, []byte{'\n'})[1:]
+			}
+			for _, part := range parts {
+				t.fit(p.schema, h.subject, part)
 			}
 		}
 	}
