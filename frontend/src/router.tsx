@@ -34,7 +34,7 @@ const root = createRootRouteWithContext<Context>()({
 });
 
 /** What the runs' page can have a row for, other than each run. */
-export const breakdowns = ["job", "instance", "error"] as const;
+export const breakdowns = ["job", "instance"] as const;
 export const causes = [
   "schedule",
   "misfire",

@@ -1,10 +1,9 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
-import type { Cause, Status } from "./schema.gen";
 
 /**
- * Totals, trend, the slowest and least healthy jobs, the busiest minutes and the ways of failing
+ * Totals, trend, the slowest and least healthy jobs and the ways of failing
  * of a range. A trend by day has the days of the zone, or of UTC.
  */
 export function overviewQuery(range: { from: string; to: string }, zone: string | undefined) {
@@ -25,11 +24,6 @@ interface Within {
 
 /** What a report of failures is narrowed to. */
 interface Failing extends Within {
-  status?: Status[];
-  cause?: Cause[];
-  instance?: string;
-  version?: number;
-  min_attempt?: number;
   /** The fingerprint of the only one that is asked for. */
   error?: string;
 }

@@ -42,6 +42,17 @@ export function MenuItem({ icon: Icon, danger, onSelect, keys, children }: ItemP
   );
 }
 
+/** An item that saves a file. */
+export function MenuDownload({ href, name, children }: { href: string; name: string; children: ReactNode }) {
+  return (
+    <Radix.Item asChild className="mi">
+      <a href={href} download={name}>
+        {children}
+      </a>
+    </Radix.Item>
+  );
+}
+
 /** One of several choices, ticked when it is the present one. */
 export function MenuChoice({
   on,

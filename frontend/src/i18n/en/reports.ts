@@ -26,8 +26,6 @@ export const reports = {
   slowest: "Slowest jobs",
   slowestHint: "by the 95th percentile of their duration",
   nothing: "No runs yet",
-  busiest: "Busiest minutes",
-  busiestHint: "of the last eight days",
   job: "Job",
   runs: "Runs",
   failedShare: "Failed",
@@ -40,6 +38,5 @@ export const reports = {
   p50: "p50",
   p95: "p95",
   longest: "Longest",
-  minute: "Minute",
   share: "Share of the busiest",
 };

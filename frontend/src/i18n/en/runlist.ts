@@ -43,16 +43,15 @@ export const runlist = {
       mark: (n: number) => `Mark ${count(n, "run", "runs")}`,
     },
   },
+  byCause: "Errors by cause",
   breakdown: {
     label: "Rows",
     none: "Runs",
     job: "Job",
     instance: "Executor",
-    error: "Error",
     hints: {
       job: "Runs that ended in the range. Only group and job narrow this table.",
       instance: "Attempts that ended in the range. Only the group narrows this table.",
-      error: "Attempts that failed in the range: a run that failed three times counts three times.",
     },
   },
 };

@@ -21,8 +21,6 @@ export const reports: typeof english = {
   slowest: "最慢的任务",
   slowestHint: "按耗时 p95 排序",
   nothing: "还没有运行",
-  busiest: "最繁忙的分钟",
-  busiestHint: "最近八天",
   job: "任务",
   runs: "运行",
   failedShare: "失败率",
@@ -34,6 +32,5 @@ export const reports: typeof english = {
   p50: "p50",
   p95: "p95",
   longest: "最长",
-  minute: "分钟",
   share: "相对最繁忙分钟",
 };

@@ -42,16 +42,15 @@ export const runlist: PageMessages["runlist"] = {
       mark: (n) => `标记 ${n} 次运行`,
     },
   },
+  byCause: "按原因查看错误",
   breakdown: {
     label: "每行显示",
     none: "运行",
     job: "任务",
     instance: "执行器",
-    error: "错误",
     hints: {
       job: "该时间段内结束的运行。此表只按分组和任务筛选。",
       instance: "该时间段内结束的尝试。此表只按分组筛选。",
-      error: "该时间段内失败的尝试：失败三次的运行计三次。",
     },
   },
 };

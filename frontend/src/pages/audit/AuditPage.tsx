@@ -1,8 +1,9 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Download, SearchX } from "lucide-react";
+import { SearchX } from "lucide-react";
 import { type AuditFilter, auditExport, auditList } from "@/api/access";
 import { Button } from "@/components/Button";
+import { ExportMenu } from "@/components/ExportMenu";
 import { FilterChip } from "@/components/FilterChip";
 import { FilterField } from "@/components/FilterField";
 import { More } from "@/components/More";
@@ -54,14 +55,7 @@ function Entries() {
       crumbs={[{ text: t.nav.audit }]}
       actions={
         <>
-          <a className="btn hide-s" href={auditExport(filter, "csv")} download="audit.csv">
-            <Download size={14} aria-hidden />
-            CSV
-          </a>
-          <a className="btn hide-s" href={auditExport(filter, "ndjson")} download="audit.ndjson">
-            <Download size={14} aria-hidden />
-            NDJSON
-          </a>
+          <ExportMenu name="audit" href={(format) => auditExport(filter, format)} />
           <RangePicker of={ranged} onChange={set} />
         </>
       }

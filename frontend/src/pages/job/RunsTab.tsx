@@ -48,7 +48,11 @@ export default function RunsTab({ job, zone }: { job: string; zone: string }) {
   return (
     <>
       <RangeNote of={ranged} />
-      <JobFailures job={job} range={ranged.range} />
+      <JobFailures
+        job={job}
+        range={ranged.range}
+        link={ranged.range.name === "all" ? { range: "30d" } : ranged.search}
+      />
       <div className="filters">
         <FilterChip
           name={t.runlist.status}
@@ -88,7 +92,7 @@ export default function RunsTab({ job, zone }: { job: string; zone: string }) {
 }
 
 /** In which ways the job failed within a range, or within a month of all of time; nothing if it did not. */
-function JobFailures({ job, range }: { job: string; range: TimeRange }) {
+function JobFailures({ job, range, link }: { job: string; range: TimeRange; link: RangeSearch }) {
   const hour = 3600e3;
   const from = range.name === "all" ? range.to - spans["30d"] : range.from;
   const time = {
@@ -99,7 +103,7 @@ function JobFailures({ job, range }: { job: string; range: TimeRange }) {
   if (failures.length === 0) return null;
   return (
     <div className="pad ways">
-      <Fingerprints failures={failures} ofOneJob />
+      <Fingerprints failures={failures} ofOneJob all={{ job: [job], ...link }} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { Link } from "@tanstack/react-router";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { CircleCheck } from "lucide-react";
 import type { Failure } from "@/api/schema.gen";
 import { JobTitle } from "@/components/JobTitle";
@@ -10,13 +10,30 @@ import { refOf } from "@/lib/jobref";
 import { useSayer } from "@/lib/reason";
 
 /** In which ways attempts failed, the most frequent first, each with its last run. */
-export function Fingerprints({ failures, ofOneJob }: { failures: Failure[]; ofOneJob?: boolean }) {
+export function Fingerprints({
+  failures,
+  ofOneJob,
+  all,
+}: {
+  failures: Failure[];
+  ofOneJob?: boolean;
+  /** The way to the page of errors, which has all of them. */
+  all: LinkProps["search"];
+}) {
   const t = usePageT();
   const { say } = useSayer();
   const r = t.reports;
   const f = useFormat();
   return (
-    <Card title={r.failures} note={<span className="hide-s">{r.failuresHint}</span>}>
+    <Card
+      title={r.failures}
+      note={<span className="hide-s">{r.failuresHint}</span>}
+      aside={
+        <Link to="/errors" search={all} className="link">
+          {t.nav.errors}
+        </Link>
+      }
+    >
       {failures.length === 0 ? (
         <Empty icon={CircleCheck} title={r.noFailures} />
       ) : (

@@ -12,7 +12,7 @@ import { Trend } from "./Trend";
 const Rest = lazy(() => import("./Rest"));
 
 /** What became of runs in a range: how it goes, what fails and how, what is slow, when it is busy. */
-export default function Reports({ of: { range, firstDay } }: { of: Ranged }) {
+export default function Reports({ of: { range, firstDay, search } }: { of: Ranged }) {
   const query = useQuery(overviewQueries(range, { now: useNow(), firstDay }).reports);
   const { data } = query;
   if (query.isError && !data) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
@@ -22,7 +22,7 @@ export default function Reports({ of: { range, firstDay } }: { of: Ranged }) {
     <>
       <div className={`${grid} steady`}>
         <Trend rows={data.trend} from={data.from} to={data.to} />
-        <Fingerprints failures={data.failures} />
+        <Fingerprints failures={data.failures} all={search} />
       </div>
       <Below className={grid} report={data} />
     </>

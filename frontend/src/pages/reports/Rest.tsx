@@ -1,5 +1,4 @@
 import type { Overview } from "@/api/schema.gen";
-import { Busiest } from "./Busiest";
 import { Slowest, Unhealthy } from "./JobRows";
 
 /** The reports below the window of the first page. */
@@ -8,7 +7,6 @@ export default function Rest({ report }: { report: Overview }) {
     <>
       <Unhealthy rows={report.failing} />
       <Slowest rows={report.slowest} />
-      <Busiest rows={report.busiest} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
-import { breakdownQuery, failuresQuery } from "@/api/reports";
+import { breakdownQuery } from "@/api/reports";
 import type { ReportRow } from "@/api/schema.gen";
 import { JobTitle } from "@/components/JobTitle";
 import { Card, Empty } from "@/components/Panel";
@@ -12,8 +12,6 @@ import { usePageT } from "@/i18n";
 import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
-import { isFailure } from "@/lib/status";
-import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { ShareTable } from "@/pages/reports/ShareTable";
 import type { runsSearch } from "@/router";
 
@@ -31,32 +29,18 @@ interface BreakdownProps {
 const orders = ["runs", "ratio", "duration"] as const;
 type Order = (typeof orders)[number];
 
-/** The runs of a range by job, by executor, or by the error with which they ended. */
+/** The runs of a range by job or by executor. */
 export default function Breakdown({ by, search, range, onSort }: BreakdownProps) {
   const t = usePageT();
   return (
     <div className="pad">
       <p className="mut spaced">{t.runlist.breakdown.hints[by]}</p>
-      {by === "error" ? (
-        <Errors search={search} range={range} />
-      ) : (
-        <Rows by={by} search={search} range={range} onSort={onSort} />
-      )}
+      <Rows by={by} search={search} range={range} onSort={onSort} />
     </div>
   );
 }
 
-function Errors({ search, range }: Pick<BreakdownProps, "search" | "range">) {
-  const { job, group, status, cause, instance, version, again, error } = search;
-  const failed = status?.filter(isFailure);
-  const within = { job, group, status: failed, cause, instance, version, error, min_attempt: again && 2 };
-  const list = useQuery({ ...failuresQuery(within, range), enabled: failed?.length !== 0 });
-  // What has not failed has no error.
-  if (failed?.length === 0) return <Fingerprints failures={[]} />;
-  return list.data ? <Fingerprints failures={list.data.items} /> : <Waiting on={list} />;
-}
-
-function Rows({ by, search, range, onSort }: BreakdownProps & { by: "job" | "instance" }) {
+function Rows({ by, search, range, onSort }: BreakdownProps) {
   const t = usePageT();
   const r = t.reports;
   const f = useFormat();

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Download } from "lucide-react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { type RunFilter, runCounts, runFacets, runsExport } from "@/api/runs";
 import { Button } from "@/components/Button";
+import { ExportMenu } from "@/components/ExportMenu";
 import { FilterField } from "@/components/FilterField";
 import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
@@ -81,17 +81,7 @@ export default function RunsPage() {
       crumbs={[{ text: t.runlist.title }]}
       actions={
         <>
-          {(["csv", "ndjson"] as const).map((format) => (
-            <a
-              key={format}
-              className="btn hide-s"
-              href={runsExport({ ...own, ...window }, format)}
-              download={`runs.${format}`}
-            >
-              <Download size={14} aria-hidden />
-              {format.toUpperCase()}
-            </a>
-          ))}
+          <ExportMenu name="runs" href={(format) => runsExport({ ...own, ...window }, format)} />
           <RangePicker of={ranged} onChange={set} />
         </>
       }
@@ -150,6 +140,9 @@ export default function RunsPage() {
               }))}
               onChange={(next) => set({ by: breakdowns.find((b) => b === next), sort: undefined })}
             />
+            <Link to="/errors" search={{ job, group, error, ...ranged.search }} className="link right">
+              {t.runlist.byCause}
+            </Link>
           </div>
           {by ? (
             <Suspense fallback={<Skeleton rows={10} />}>
