@@ -20,21 +20,45 @@ func (s slow) Run(ctx context.Context, id job.RunID) ([]runlog.Run, error) {
 	return s.Store.Run(ctx, id)
 }
 
-func TestAPageOfAnAuditEndsInTimeAlsoWithinAWorkflow(t *testing.T) {
-	const fires, within = 30, 5 * time.Second
+// onWorkflow has a workflow of one step fire so many times, each an interval after the other from noon on.
+func onWorkflow(t *testing.T, fires int, every time.Duration, f func(b *beat)) {
+	t.Helper()
 	onPatrol(t, func(b *beat) {
-		j := job.Job{Job: report, Schedule: job.Schedule{Cron: "* * * * *"}, Steps: []job.Step{stepAfter("a")}}.WithDefaults()
+		anchor := noon
+		j := job.Job{Job: report, Schedule: job.Schedule{FixedRate: job.Duration(every), Anchor: &anchor}, Steps: []job.Step{stepAfter("a")}}.WithDefaults()
 		_, _, err := b.conn.Jobs().Put(b.Context(), j, cluster.Edit{At: time.Now().Add(-time.Millisecond)})
 		b.check(err)
-		for m := range fires {
-			id := job.FireRunID(report, at(m).UnixMilli(), job.CauseSchedule)
-			of := logstore.Update{Kind: runlog.KindRecorded, Job: report, Version: 1, Attempt: 1, At: at(m), Status: job.StatusSucceeded}
-			run, step := of, of
-			run.RunID, run.Cause = id, job.CauseSchedule
-			step.RunID, step.Cause, step.Parent, step.Step = job.StepRunID(id, "a"), job.CauseStep, id, "a"
-			b.check(b.store.WriteRuns(b.Context(), "", []logstore.Update{run, step}))
+		var all []logstore.Update
+		for i := range fires {
+			fire := noon.Add(time.Duration(i) * every)
+			run := logstore.Update{
+				Kind: runlog.KindRecorded, RunID: job.FireRunID(report, fire.UnixMilli(), job.CauseSchedule), Job: report, Version: 1, Attempt: 1,
+				Cause: job.CauseSchedule, At: fire, Status: job.StatusSucceeded,
+			}
+			step := run
+			step.RunID, step.Cause, step.Parent, step.Step = job.StepRunID(run.RunID, "a"), job.CauseStep, run.RunID, "a"
+			all = append(all, run, step)
 		}
-		b.decided(fires)
+		b.check(b.store.WriteRuns(b.Context(), "", all))
+		b.decided(int(time.Duration(fires) * every / time.Minute))
+		f(b)
+	})
+}
+
+func TestAPageOfAJobEndsInTimeAlsoOfAWorkflow(t *testing.T) {
+	onWorkflow(t, 900, time.Second, func(b *beat) {
+		begun := time.Now()
+		page, err := ledger.New(b.conn, slow{b.store}, logstore.DefaultRetention()).Job(b.Context(), report, ledger.JobRequest{From: noon, To: at(15), Limit: 500})
+		b.check(err)
+		if took := time.Since(begun); took > 2*time.Minute || len(page.Items) == 0 || page.Next == "" {
+			b.Errorf("a page of %d fires took %s; next is %q", len(page.Items), took, page.Next)
+		}
+	})
+}
+
+func TestAPageOfAnAuditEndsInTimeAlsoWithinAWorkflow(t *testing.T) {
+	const fires, within = 30, 5 * time.Second
+	onWorkflow(t, fires, time.Minute, func(b *beat) {
 		l := ledger.New(b.conn, slow{b.store}, logstore.DefaultRetention())
 		judged, pages := 0, 0
 		for next := ""; pages == 0 || next != ""; pages++ {

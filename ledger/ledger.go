@@ -103,6 +103,9 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 	}
 	// Fires are judged forwards, so the range is read in spans from its end.
 	span := firstSpan
+	if v.workflow() {
+		span = firstOfSteps
+	}
 	for to := r.To; to.After(r.From); {
 		from := to.Add(-span)
 		if from.Before(r.From) {
@@ -130,7 +133,11 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 }
 
 // firstSpan is how much of a range is judged first; where it has few fires, more and more is.
-const firstSpan = 15 * time.Minute
+// Of a workflow it is less, since each fire takes queries.
+const (
+	firstSpan    = 15 * time.Minute
+	firstOfSteps = time.Minute
+)
 
 // add puts entries of a span, oldest first, on a page, newest first. When the page is full it returns
 // the fire time of the oldest that it took: entries of one fire are on one page.
