@@ -145,3 +145,60 @@ it("a version shows in one graph which steps and edges it has added, changed and
   expect(faults).toEqual([]);
   await close();
 });
+
+it("the page of a workflow tells by graph, run by run and in figures how its steps did", async () => {
+  await program.run("default/nightly");
+  await program.run("default/nightly");
+  const { page, faults, close } = await open("/jobs/default/nightly/graph");
+  await page.getByRole("treeitem", { name: /, clean, 100.0% failed · p95 .*, after extract/ }).waitFor();
+  await page.getByText(/\d+ runs in the last 30 days/).waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await page.getByRole("button", { name: "Last runs" }).click();
+  const grid = page.getByRole("grid", { name: /Steps in the last \d+ runs/ });
+  await grid.getByRole("row").nth(5).waitFor();
+  expect(await grid.getByRole("rowheader").allTextContents()).toEqual([
+    "Extract orders",
+    "clean",
+    "load",
+    "tell",
+    "unlock",
+  ]);
+  expect(await axe(page)).toEqual([]);
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+  await grid.locator("[tabindex='0']").focus();
+  expect(await focused()).toMatch(/^Run of .*, failed, /);
+  await page.keyboard.press("ArrowDown");
+  await expect.poll(focused).toMatch(/^Extract orders, succeeded /);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowLeft");
+  await expect.poll(focused).toMatch(/^clean, failed /);
+  await page.keyboard.press("Enter");
+  await page.waitForURL((url) => url.pathname.includes("/runs/") && url.search === "?step=clean");
+
+  await page.goto(`${program.url}/jobs/default/nightly/graph?view=figures`);
+  await page
+    .getByRole("row", { name: /^clean .*100.0%/ })
+    .getByRole("link", { name: /Failed/ })
+    .click();
+  await page.waitForURL((url) => url.pathname.includes("/runs/") && url.search === "?step=clean");
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("the last runs of a workflow fit a phone, in Chinese", async () => {
+  await program.run("default/nightly");
+  const { page, faults, close } = await open("/jobs/default/nightly/graph?view=grid", {
+    lang: "zh",
+    viewport: { width: 390, height: 844 },
+  });
+  await page
+    .getByRole("grid", { name: /最近 \d+ 次运行的步骤状态/ })
+    .getByRole("link", { name: /^clean，失败/ })
+    .first()
+    .waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});

@@ -49,6 +49,8 @@ export const causes = [
 export const jobTabs = ["graph", "runs", "schedule", "definition", "versions", "ledger", "audit"] as const;
 /** What the page of a workflow's run shows of its steps. */
 export const workflowViews = ["graph", "timeline", "steps", "log"] as const;
+/** What the page of a workflow shows of its steps: the definition, the last runs, or figures of them. */
+export const historyViews = ["graph", "grid", "figures"] as const;
 export const settingsTabs = ["profile", "users", "tokens", "secrets", "retention", "about"] as const;
 export const alertTabs = ["open", "rules", "channels", "silences"] as const;
 export const incidentStates = ["firing", "acknowledged", "snoozed", "resolved"] as const;
@@ -176,6 +178,7 @@ const jobTab = createRoute({
       v: whole(s.v, 1, 1e9),
       month: one(s.month),
       ...rangeSearch(s),
+      view: oneOf(s.view, historyViews),
     }),
   component: lazyRouteComponent(() => import("./pages/job/JobPage")),
 });

@@ -1,22 +1,33 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { every } from "@/lib/every";
+import type { JobRef } from "@/lib/jobref";
 import { problemOf } from "@/lib/problem";
 import { isLiving } from "@/lib/status";
 import { api, dataOf } from "./client";
+import { jobsKey } from "./jobs";
 import { type RerunOptions, rerunRun, runsKey } from "./runs";
-import type { ResolveStepRequest, RunSteps, SignalRequest } from "./schema.gen";
+import type { ResolveStepRequest, RunSteps, SignalRequest, StepHistory } from "./schema.gen";
 
-interface Tagged {
-  steps: RunSteps;
+interface Tagged<T> {
+  steps: T;
   etag: string | null;
 }
 
-/** Reads the steps of a run. The answer has them only if they are no more as they were. */
-async function readSteps(runId: string, had: Tagged | undefined, signal: AbortSignal): Promise<Tagged> {
-  const params = { path: { run_id: runId }, header: { "If-None-Match": had?.etag ?? undefined } };
-  const { data, response } = await api.GET("/api/v1/runs/{run_id}/steps", { signal, params });
+/** What is sent along, so that the answer has steps only if they are no more as they were. */
+const unlessAs = <T>(had: Tagged<T> | undefined) => ({ "If-None-Match": had?.etag ?? undefined });
+
+/** The steps of an answer, or of the one before. */
+async function tagged<T>(
+  had: Tagged<T> | undefined,
+  { data, response }: { data?: T; response: Response },
+): Promise<Tagged<T>> {
   if (had && response.status === 304) return had;
   return { steps: await dataOf(Promise.resolve({ data })), etag: response.headers.get("ETag") };
+}
+
+async function readSteps(runId: string, had: Tagged<RunSteps> | undefined, signal: AbortSignal) {
+  const params = { path: { run_id: runId }, header: unlessAs(had) };
+  return tagged(had, await api.GET("/api/v1/runs/{run_id}/steps", { signal, params }));
 }
 
 /** The steps of a workflow's run. A run of a job without steps is not found. */
@@ -24,12 +35,30 @@ export function stepsQuery(runId: string) {
   const queryKey = [...runsKey, "steps", runId];
   return queryOptions({
     queryKey,
-    queryFn: ({ signal, client }) => readSteps(runId, client.getQueryData<Tagged>(queryKey), signal),
+    queryFn: ({ signal, client }) =>
+      readSteps(runId, client.getQueryData<Tagged<RunSteps>>(queryKey), signal),
     select: ({ steps }) => steps,
     retry: (failures, error) => problemOf(error).code !== "not_found" && failures < 2,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data && !isLiving(state.data.steps.status) ? false : every(1000)(),
+  });
+}
+
+async function readHistory(path: JobRef, had: Tagged<StepHistory> | undefined, signal: AbortSignal) {
+  const params = { path, header: unlessAs(had) };
+  return tagged(had, await api.GET("/api/v1/jobs/{group}/{name}/steps", { signal, params }));
+}
+
+/** How the steps of a workflow did in its latest runs: figures over 30 days, and the states in the last 30 runs. */
+export function stepHistoryQuery(job: JobRef) {
+  const queryKey = [...jobsKey, "steps", job.group, job.name];
+  return queryOptions({
+    queryKey,
+    queryFn: ({ signal, client }) =>
+      readHistory(job, client.getQueryData<Tagged<StepHistory>>(queryKey), signal),
+    select: ({ steps }) => steps,
+    refetchInterval: every(10_000),
   });
 }
 

@@ -54,6 +54,6 @@ function concerns(key: QueryKey, names: Set<string> | undefined, told: boolean):
   if (names === undefined) return true;
   const [, kind, group, name] = key;
   if (kind === "named") return (group as string[]).some((job) => names.has(job));
-  const one = kind === "one" || kind === "versions" || kind === "preview";
+  const one = kind === "one" || kind === "versions" || kind === "preview" || kind === "steps";
   return !one || names.has(`${group}/${name}`);
 }

@@ -12,6 +12,7 @@ import {
 } from "lucide-react";
 import { memo } from "react";
 import { usePageT } from "@/i18n";
+import type { Heat } from "@/lib/graph/heat";
 import type { StepState as State } from "@/lib/graph/steps";
 import { type StepChange, stepTones } from "@/lib/graph/steps";
 import { StepState } from "./StepState";
@@ -58,6 +59,8 @@ export interface BoxProps {
   wrong: boolean;
   /** What another version has made of it. */
   change: StepChange | undefined;
+  /** How often it fails, where no state is shown. */
+  heat: Heat | undefined;
   chosen: boolean;
   active: boolean;
   dimmed: boolean;
@@ -82,6 +85,7 @@ export const GraphBox = memo(function GraphBox(p: BoxProps) {
     p.state === "skipped" && "skip",
     p.wrong && "wrong",
     p.change && `is-${p.change}`,
+    p.heat && `h-${p.heat}`,
     p.chosen && "chosen",
     p.active && "active",
     p.dimmed && "dimmed",

@@ -2,34 +2,14 @@ import { formatDuration } from "@/lib/duration";
 import type { PageWords } from "@/lib/format";
 import type { GraphStep } from "@/lib/graph/document";
 import { type Box, stackName } from "@/lib/graph/fold";
-import { isAwaiting, isBad, type StepState } from "@/lib/graph/steps";
+import { type Figures, together } from "@/lib/graph/heat";
+import { gravestOf, isAwaiting, isBad, type StepState } from "@/lib/graph/steps";
 import { waitInBrief } from "@/lib/graph/wait";
 import type { BoxProps } from "./GraphBox";
 
-/** Of several steps in one box, the state that it has: the first of these that one of them is in. */
-const gravest: StepState[] = [
-  "failed",
-  "timed_out",
-  "lost",
-  "missed",
-  "awaits_approval",
-  "running",
-  "awaits_signal",
-  "awaits_runs",
-  "awaits_time",
-  "queued",
-  "pending",
-  "ready",
-  "waiting",
-  "unknown",
-  "cancelled",
-  "succeeded",
-  "skipped",
-];
-
 export function stateOf(box: Box<GraphStep>): StepState | undefined {
   if (box.steps.length === 1) return box.steps[0]?.state;
-  return gravest.find((state) => box.steps.some((s) => s.state === state));
+  return gravestOf(box.steps.map((s) => s.state));
 }
 
 export const isBadBox = (box: Box<GraphStep>): boolean =>
@@ -63,6 +43,7 @@ type Words = Pick<
   | "mayFail"
   | "wrong"
   | "change"
+  | "heat"
   | "at"
   | "total"
 > & { key: string };
@@ -84,6 +65,8 @@ export function boxesOf(
     const tally = many > 1 && state && alike < many ? t.steps.tally(alike, many) : undefined;
     const change = first?.change && t.steps.changes[first.change];
     const at = places.get(box.id) ?? 1;
+    const figures = figuresOfBox(box);
+    const heat = figures && heatInWords(figures, words);
     const wait = first?.wait && waitInBrief(first.wait, words.now, words);
     const awaits = many === 1 && state && isAwaiting(state) ? wait : undefined;
     const after = first ? [...new Set(first.after.map((e) => e.step))] : [];
@@ -99,13 +82,16 @@ export function boxesOf(
         at,
         of: ordered.length,
         name: many > 1 ? t.steps.stack(name, many) : name,
-        state: [state && word(state), tally ?? (awaits && `(${awaits})`), change].filter(Boolean).join(" "),
+        state: [state && word(state), tally ?? (awaits && `(${awaits})`), change, heat]
+          .filter(Boolean)
+          .join(" "),
         after: after.slice(0, spoken),
         more: Math.max(0, after.length - spoken),
         wrong: box.steps.some((s) => s.wrong),
       }),
-      detail: [change, wait ?? first?.detail].filter(Boolean).join(" · "),
+      detail: heat ?? [change, wait ?? first?.detail].filter(Boolean).join(" · "),
       time: many > 1 ? undefined : timeOf(first, words.now),
+      heat: figures?.heat,
       attempt: many > 1 ? undefined : first?.attempt,
       isFinally: first?.finally ?? false,
       mayFail: first?.may_fail ?? false,
@@ -115,6 +101,19 @@ export function boxesOf(
       total: ordered.length,
     };
   });
+}
+
+/** How the steps of a box did together; undefined if that is not shown. */
+function figuresOfBox(box: Box<GraphStep>): Figures | undefined {
+  const all = box.steps.flatMap((s) => s.figures ?? []);
+  return all.length === 0 ? undefined : together(all);
+}
+
+/** How often steps failed, and how long they take at most as a rule. */
+export function heatInWords({ runs, failures, p95_ms }: Figures, { t, f }: PageWords): string {
+  if (runs === 0) return t.steps.heats.idle;
+  const failed = failures === 0 ? t.steps.heats.never : t.steps.failed(f.percent(failures / runs));
+  return p95_ms === undefined ? failed : `${failed} · p95 ${formatDuration(p95_ms)}`;
 }
 
 /** How long a step took, or has been running. */

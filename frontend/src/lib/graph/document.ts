@@ -1,4 +1,5 @@
 import type { Job, RunDetail, RunStep, Task } from "@/api/schema.gen";
+import type { Figures } from "./heat";
 import { edgesOf, isAwaiting, isStepFinal, type Step, type StepState } from "./steps";
 import { type Awaited, awaitedBy, plannedWait } from "./wait";
 
@@ -12,6 +13,8 @@ export interface GraphStep extends Step {
   started_at?: string;
   duration_ms?: number;
   attempt?: number;
+  /** How it did in the latest runs. */
+  figures?: Figures;
   /** Something is wrong with its definition. */
   wrong?: boolean;
 }

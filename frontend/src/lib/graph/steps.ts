@@ -55,6 +55,30 @@ export const isStepFinal = (s: StepState): boolean => isStatus(s) && !isLiving(s
 /** Ended badly, as the machine says it: what an edge on failure is met by. */
 export const isBad = (s: StepState): boolean => isStatus(s) && (isFailure(s) || s === "missed");
 
+/** Of several steps together, the state that they have: the first of these that one of them is in. */
+export const gravest: readonly StepState[] = [
+  "failed",
+  "timed_out",
+  "lost",
+  "missed",
+  "awaits_approval",
+  "running",
+  "awaits_signal",
+  "awaits_runs",
+  "awaits_time",
+  "queued",
+  "pending",
+  "ready",
+  "waiting",
+  "unknown",
+  "cancelled",
+  "succeeded",
+  "skipped",
+];
+
+export const gravestOf = (states: readonly (StepState | undefined)[]): StepState | undefined =>
+  gravest.find((state) => states.includes(state));
+
 /** Whether a source in this state meets an edge; undefined as long as it is not decided. */
 export function isMet(on: On, source: StepState | undefined): boolean | undefined {
   if (source === undefined || !isStepFinal(source)) return undefined;
