@@ -2,6 +2,7 @@ package chserver
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -28,6 +29,11 @@ type Config struct {
 	Dir string
 	// Port is the native protocol's. Defaults to any that is free.
 	Port int
+	// Exposed opens Port, which is not encrypted, on all addresses of this machine. Defaults to
+	// loopback only.
+	Exposed bool
+	// Password is that of both users. Defaults to a random one.
+	Password string
 	// Log takes what the server complains about. Defaults to nothing.
 	Log io.Writer
 }
@@ -46,7 +52,7 @@ type Server struct {
 // Start starts a server and returns when it takes connections. The error is
 // [ErrNoEngine] when there is nothing to start.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg, password: rand.Text()}
+	s := &Server{cfg: cfg, password: cmp.Or(cfg.Password, rand.Text())}
 	if err := s.start(ctx); err != nil {
 		return nil, err
 	}
@@ -148,11 +154,15 @@ func (s *Server) open(ctx context.Context, ports string) error {
 		return errors.New("it ended at once")
 	}
 	s.doors = nil
+	host := "127.0.0.1"
+	if s.cfg.Exposed {
+		host = "0.0.0.0"
+	}
 	for _, way := range []struct {
 		port int
 		to   string
 	}{{s.cfg.Port, native}, {0, web}} {
-		d, err := openDoor(ctx, way.port, net.JoinHostPort("127.0.0.1", way.to))
+		d, err := openDoor(ctx, host, way.port, net.JoinHostPort("127.0.0.1", way.to))
 		if err != nil {
 			return err
 		}

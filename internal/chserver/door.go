@@ -2,9 +2,9 @@ package chserver
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"sync"
 
 	"github.com/carillon-scheduler/carillon/internal/loopback"
@@ -23,15 +23,16 @@ type door struct {
 	clients map[net.Conn]struct{}
 }
 
-// openDoor opens a door at a port of loopback, or if it is 0, at one that it can be opened at again.
-func openDoor(ctx context.Context, port int, to string) (*door, error) {
+// openDoor opens a door at a port of a host, or if it is 0, at one of loopback that it can be opened at
+// again.
+func openDoor(ctx context.Context, host string, port int, to string) (*door, error) {
 	var l net.Listener
 	var err error
 	if port == 0 {
 		l, err = loopback.Listen(ctx)
 	} else {
 		var config net.ListenConfig
-		l, err = config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		l, err = config.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	}
 	if err != nil {
 		return nil, err

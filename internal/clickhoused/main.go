@@ -2,13 +2,15 @@
 // for tests.
 //
 //	clickhoused install             fetch ClickHouse, unless it is there
-//	clickhoused serve DIR           run a server on a folder, until it is interrupted
+//	clickhoused serve [-exposed] [-password TEXT] DIR
+//	                                run a server on a folder, until it is interrupted
 //	clickhoused test COMMAND...     run a command while a server for its tests runs
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,8 +40,14 @@ func run(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "install":
 		return chserver.Install(ctx, os.Stderr)
-	case len(args) == 2 && args[0] == "serve":
-		return serve(ctx, args[1])
+	case len(args) >= 2 && args[0] == "serve":
+		flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+		exposed := flags.Bool("exposed", false, "open the native protocol, which is not encrypted, on all addresses of this machine")
+		password := flags.String("password", "", "password of the users; a random one if empty")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		return serve(ctx, chserver.Config{Dir: flags.Arg(0), Port: defaultPort, Exposed: *exposed, Password: *password, Log: os.Stderr})
 	case len(args) >= 2 && args[0] == "test":
 		return test(ctx, args[1:])
 	}
@@ -49,8 +57,8 @@ func run(ctx context.Context, args []string) error {
 // defaultPort is ClickHouse's own.
 const defaultPort = 9000
 
-func serve(ctx context.Context, dir string) error {
-	s, err := chserver.Start(ctx, chserver.Config{Dir: dir, Port: defaultPort, Log: os.Stderr})
+func serve(ctx context.Context, cfg chserver.Config) error {
+	s, err := chserver.Start(ctx, cfg)
 	if err != nil {
 		return err
 	}

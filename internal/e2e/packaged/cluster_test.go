@@ -70,6 +70,12 @@ func (c *cluster) url() string { return "https://localhost:" + c.port }
 func (c *cluster) join(image string) *container {
 	c.Helper()
 	c.sh("carillon credential create try -g default --file secrets/default.seed && chmod 644 secrets/default.seed")
+	return c.executor(image)
+}
+
+// executor starts an executor with the credential that there is.
+func (c *cluster) executor(image string) *container {
+	c.Helper()
 	tasks := []string{"--tmpfs", "/tmp"} // each run has a folder there
 	e := c.run("executor", image, tasks, "executor", "--group", "default", "--nats", "tls://nats1:4222", "--nats-ca", "/etc/carillon/tls/ca.pem",
 		"--credential", "/etc/carillon/default.seed", "--spool", "/var/lib/carillon/spool")

@@ -80,3 +80,11 @@ func output(t *testing.T, cmd *exec.Cmd) string {
 	}
 	return string(out)
 }
+
+// write writes a file that the test's user alone reads.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

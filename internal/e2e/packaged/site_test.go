@@ -63,9 +63,7 @@ func (s *site) await(line, words string) {
 // write writes a file of the folder.
 func (s *site) write(name, text string) {
 	s.Helper()
-	if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	write(s.T, filepath.Join(s.folder, name), text)
 }
 
 // oneTimeLink is what a server logs while there is no administrator, in JSON or as text.
