@@ -31,7 +31,11 @@ it("leases that move to another node are seen to", async () => {
   const moves = page.locator("section", { hasText: "Latest shard moves" });
   await moves.getByText("64 shards to dev").waitFor();
   await second.start("scheduler,store,api");
-  await page.locator(".shards [aria-label$=': second']").first().waitFor();
+  await page.locator(".shard.new[aria-label$=': second']").first().waitFor();
+  // Those that stay where they are are one row.
+  const steady = page.locator(".shardlists summary", { hasText: /dev: \d+ shards/ });
+  await steady.click();
+  await page.locator("details[open] .shard[aria-label$=': dev']").first().waitFor();
   await moves
     .getByText(/to second$/)
     .first()

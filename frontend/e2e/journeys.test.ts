@@ -150,7 +150,7 @@ it("leaving an edit asks first", async () => {
 
 it("a server that goes away is said to be away, and comes back without a reload", async () => {
   const { page, close } = await open("/cluster");
-  await page.locator(".shards").waitFor();
+  await page.locator(".shardlists").waitFor();
   await program.stop();
   await page.getByText("The server does not answer. You see the state of").waitFor();
   await page.locator("header").getByText("No connection").waitFor();

@@ -83,7 +83,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "executor-group", path: "/executors/default", ready: ".dl" },
     { name: "executor", path: "/executors/default/dev", ready: ".pips" },
     { name: "calendars", path: "/calendars", ready: ".card" },
-    { name: "cluster", path: "/cluster", ready: ".shards" },
+    { name: "cluster", path: "/cluster", ready: ".shardlists" },
     { name: "logs", path: "/logs?q=settlements", ready: ".hits li" },
     { name: "ledger", path: "/ledger", ready: ".kpis" },
     { name: "alerts", path: "/alerts", ready: "table.incidents tbody tr" },

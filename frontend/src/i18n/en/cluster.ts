@@ -1,3 +1,5 @@
+import { count } from "./words";
+
 export const cluster = {
   title: "Cluster",
   nodes: "Scheduler nodes",
@@ -8,6 +10,7 @@ export const cluster = {
   uptime: "Uptime",
   shards: "Shards and their owners",
   unowned: "no owner",
+  shardsOf: (node: string, n: number) => `${node}: ${count(n, "shard", "shards")}`,
   shard: (n: number, owner: string) => `Shard ${n}: ${owner}`,
   parts: "Components",
   answers: "Answers",

@@ -10,6 +10,7 @@ export const cluster: PageMessages["cluster"] = {
   uptime: "已运行",
   shards: "分区分配",
   unowned: "未分配",
+  shardsOf: (node, n) => `${node}：${n} 个分区`,
   shard: (n, owner) => `分区 ${n}：${owner}`,
   parts: "组件",
   answers: "正常响应",

@@ -79,26 +79,46 @@ function NodeRow({ node, shards, roles }: { node: Node; shards: number; roles: s
 /** How long a move is new. */
 const fresh = 60_000;
 
-/** Which node has which shard. Those that came to another node within a minute stand out. */
+/** Which node has which shard: those that nobody has or that came within a minute, and the others folded by node. */
 export function Shards({ list }: { list: NodeList }) {
   const t = usePageT();
   const now = useNow();
   const owner = new Map(list.items.flatMap((n) => n.shards.map((s) => [s, n.node] as const)));
   const moved = new Map(list.moves.map((m) => [m.shard, Date.parse(m.at)]));
+  const isNew = (n: number) => now - (moved.get(n) ?? 0) < fresh;
+  const all = Array.from({ length: list.shards }, (_, n) => n);
+  const chip = (n: number) => {
+    const who = owner.get(n);
+    const text = t.cluster.shard(n, who ?? t.cluster.unowned);
+    return (
+      <span
+        key={n}
+        className={who ? (isNew(n) ? "shard new" : "shard") : "shard none"}
+        title={text}
+        role="img"
+        aria-label={text}
+      >
+        {who && <GroupDot group={who} />}
+        <span className="num">{n}</span>
+      </span>
+    );
+  };
+  const notable = all.filter((n) => !owner.has(n) || isNew(n));
   return (
     <Card title={t.cluster.shards}>
-      <div className="shards b">
-        {Array.from({ length: list.shards }, (_, n) => {
-          const who = owner.get(n);
-          const text = t.cluster.shard(n, who ?? t.cluster.unowned);
-          const isNew = now - (moved.get(n) ?? 0) < fresh;
-          const look = who ? (isNew ? "shard new" : "shard") : "shard none";
+      <div className="b shardlists">
+        {notable.length > 0 && <div className="shards">{notable.map(chip)}</div>}
+        {list.items.map(({ node }) => {
+          const own = all.filter((n) => owner.get(n) === node && !isNew(n));
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a shard is its number
-            <span key={n} className={look} title={text} role="img" aria-label={text}>
-              {who && <GroupDot group={who} />}
-              <span className="num">{n}</span>
-            </span>
+            own.length > 0 && (
+              <details key={node}>
+                <summary>
+                  <GroupDot group={node} /> {t.cluster.shardsOf(node, own.length)}
+                </summary>
+                <div className="shards">{own.map(chip)}</div>
+              </details>
+            )
           );
         })}
       </div>
