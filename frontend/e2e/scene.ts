@@ -86,6 +86,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "cluster", path: "/cluster", ready: ".shardlists" },
     { name: "logs", path: "/logs?q=settlements", ready: ".hits li" },
     { name: "ledger", path: "/ledger", ready: ".kpis" },
+    { name: "why", path: "/why?job=default/invoice-close-daily&at=2030-01-06T02:30", ready: ".whyanswer" },
     { name: "alerts", path: "/alerts", ready: "table.incidents tbody tr" },
     { name: "alerts-acknowledged", path: "/alerts?state=acknowledged", ready: ".empty" },
     { name: "alerts-snoozed", path: "/alerts?state=snoozed", ready: ".empty" },

@@ -358,6 +358,13 @@ const bulkBackfill = createRoute({
   component: lazyRouteComponent(() => import("./pages/backfill/BackfillPage")),
 });
 
+const why = createRoute({
+  getParentRoute: () => root,
+  path: "/why",
+  validateSearch: (s) => optional({ job: one(s.job), at: one(s.at) }),
+  component: lazyRouteComponent(() => import("./pages/why/WhyPage")),
+});
+
 const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
@@ -417,6 +424,7 @@ const tree = root.addChildren([
   ledger,
   bulkBackfills,
   bulkBackfill,
+  why,
   audit,
   settings,
   settingsTab,

@@ -1,5 +1,5 @@
 import type { Reason, Run } from "@/api/schema.gen";
-import { refusalsOf, tags, useT } from "@/i18n";
+import { refusalsOf, useT } from "@/i18n";
 import type { Messages } from "@/i18n/en";
 import { formatDuration, parseDuration } from "./duration";
 import { type Format, useFormat } from "./format";
@@ -41,9 +41,9 @@ function show(value: string, kind: string, t: Messages, f: Format): string {
     case "instant":
       return f.full(value);
     case "weekday":
-      return dateName(value, weekdays, (i) => Date.UTC(2026, 0, 4 + i), { weekday: "long" }, f);
+      return dayName(value, t);
     case "month":
-      return dateName(value, months, (i) => Date.UTC(2026, i, 1), { month: "long" }, f);
+      return t.monthNames[monthOf(value)] ?? value;
     case "status":
     case "state": {
       const statuses: Partial<Record<string, string>> = t.status;
@@ -54,35 +54,14 @@ function show(value: string, kind: string, t: Messages, f: Format): string {
   }
 }
 
-const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-
-/** The name of a weekday or month in the reader's language, by its English one. */
-function dateName(
-  english: string,
-  names: readonly string[],
-  dayOf: (index: number) => number,
-  part: Intl.DateTimeFormatOptions,
-  f: Format,
-): string {
-  const i = names.indexOf(english);
-  return i < 0
-    ? english
-    : new Intl.DateTimeFormat(tags[f.lang], { ...part, timeZone: "UTC" }).format(dayOf(i));
+/** A weekday in the reader's language, by its English name. */
+function dayName(english: string, t: Messages): string {
+  const names: Partial<Record<string, string>> = t.dayNames;
+  return names[english.slice(0, 3).toUpperCase()] ?? english;
 }
+
+/** A month by its English name, counted from 0. */
+const monthOf = (english: string) => new Date(`${english} 1, 2026`).getMonth();
 
 /** Says why a request was refused: what is wrong with each field, else the server's sentence. */
 export function sayProblem(problem: Trouble, t: Messages, f: Format): string {

@@ -303,7 +303,7 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"fire_was_skipped":  "{fire_time:instant} 的触发已被跳过",
 	"fire_undecided":    "{fire_time:instant} 的触发尚未处理",
 	"fire_unjudged":     "{fire_time:instant} 的触发结果已无从得知",
-	"fire_contradicts":  "{fire_time:instant} 的触发与账本不符",
+	"fire_contradicts":  "{fire_time:instant} 的触发与台账不符",
 	"fire_will_run":     "任务将于 {fire_time:instant} 触发",
 	"fire_will_skip":    "{fire_time:instant} 的触发将被跳过",
 	"no_fire_then":      "{at:instant} 没有触发",

@@ -8,6 +8,7 @@ import { reasons } from "./reasons.gen";
 import { runs } from "./runs";
 import { act, banner, done, error, health, nav, signIn, top } from "./shell";
 import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
+import { whyForm } from "./whyform";
 
 /** The texts of the console in English, which is also the type of every other language. */
 export const en = {
@@ -37,6 +38,7 @@ export const en = {
   reasonJoint: "; ",
   executors,
   pause,
+  whyForm,
 };
 
 export type Messages = typeof en;

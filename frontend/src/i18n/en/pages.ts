@@ -30,6 +30,7 @@ import { settings } from "./settings";
 import { steps } from "./steps";
 import { views } from "./views";
 import { waits } from "./waits";
+import { why } from "./why";
 
 /** The texts that not every page needs: in a file of their own, so that a first visit does not wait for them. */
 export const pages = {
@@ -67,6 +68,7 @@ export const pages = {
   steps,
   views,
   waits,
+  why,
 };
 
 export type PageMessages = typeof pages;

@@ -8,6 +8,7 @@ import { reasons } from "./reasons.gen";
 import { runs } from "./runs";
 import { act, banner, done, error, health, nav, signIn, top } from "./shell";
 import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
+import { whyForm } from "./whyform";
 
 export const zh: Messages = {
   lang: "zh",
@@ -36,4 +37,5 @@ export const zh: Messages = {
   reasonJoint: "；",
   executors,
   pause,
+  whyForm,
 };

@@ -31,6 +31,7 @@ import { settings } from "./settings";
 import { steps } from "./steps";
 import { views } from "./views";
 import { waits } from "./waits";
+import { why } from "./why";
 
 export const pages: PageMessages = {
   alerts,
@@ -67,4 +68,5 @@ export const pages: PageMessages = {
   steps,
   views,
   waits,
+  why,
 };

@@ -3,7 +3,7 @@ import type { Child } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { Check } from "@/components/fields";
 import { usePageT } from "@/i18n";
-import { JobName } from "./JobName";
+import { JobName } from "@/shell/JobNameField";
 import { Section, type SectionProps, without } from "./Section";
 
 const ends = ["success", "failure", "end"] as const;

@@ -3,7 +3,7 @@ import { Check, Choice, DurationField, Lines, NumberField, TextField } from "@/c
 import { SegmentsField } from "@/components/Segments";
 import { usePageT } from "@/i18n";
 import { type WaitField, waitKindOf, waitKinds } from "@/lib/graph/wait";
-import { JobName } from "./JobName";
+import { JobName } from "@/shell/JobNameField";
 import { without } from "./Section";
 
 interface WaitFieldsProps {

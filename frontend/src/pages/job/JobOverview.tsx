@@ -33,6 +33,7 @@ import { useRunNow } from "@/shell/actions";
 import { GroupPauseNote } from "@/shell/GroupPauseNote";
 import { useMay } from "@/shell/may";
 import { useHeld } from "@/shell/useHeld";
+import { WhyForm } from "@/shell/WhyForm";
 import { Chain } from "./Chain";
 import { FireMenu } from "./FireMenu";
 import { HistoryChart } from "./HistoryChart";
@@ -132,6 +133,7 @@ export function JobOverview({ item }: { item: JobItem }) {
             </>
           )}
         </Card>
+        <WhyForm job={d.job} zone={zoneOf(d.schedule)} />
         {runs.length > 0 && (
           <Card
             title={t.job.recent}

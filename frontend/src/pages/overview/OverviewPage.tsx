@@ -23,6 +23,7 @@ import { Page } from "@/shell/Page";
 import { RangeNote } from "@/shell/RangeNote";
 import { RangePicker } from "@/shell/RangePicker";
 import { type Ranged, useRange } from "@/shell/useRange";
+import { WhyForm } from "@/shell/WhyForm";
 import { Attention } from "./Attention";
 import { useInFlight } from "./inflight";
 import { Proof } from "./Proof";
@@ -217,6 +218,7 @@ function Top({ of }: { of: Ranged }) {
         />
       </div>
       <Proof of={of} />
+      <WhyForm />
       <div className="grid over-2">
         <RunsChart of={of} />
         <Attention />

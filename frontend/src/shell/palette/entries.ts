@@ -8,6 +8,7 @@ import {
   CalendarClock,
   CalendarDays,
   CirclePlay,
+  CircleQuestionMark,
   ClipboardList,
   Gauge,
   History,
@@ -90,6 +91,13 @@ export function useJobActions(): (job: JobVersion) => Entry[] {
       });
     }
     entries.push(
+      {
+        id: "a-why",
+        section,
+        icon: CircleQuestionMark,
+        text: t.whyForm.title,
+        go: () => void navigate({ to: "/why", search: { job: d.job } }),
+      },
       {
         id: "a-failed",
         section,
@@ -206,6 +214,7 @@ export function useEntries(q: string, jobs: JobVersion[]): Entry[] {
       [t.nav.approvals, Stamp, "/approvals", "G P"],
       [t.nav.ledger, BookCheck, "/ledger", undefined],
       [t.bulkBackfill.title, History, "/backfills", undefined],
+      [t.whyForm.title, CircleQuestionMark, "/why", undefined],
       [t.nav.calendars, CalendarDays, "/calendars", undefined],
       [t.nav.audit, ClipboardList, "/audit", undefined],
       [t.nav.cluster, Gauge, "/cluster", "G C"],

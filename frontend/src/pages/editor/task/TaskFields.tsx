@@ -14,7 +14,7 @@ import type { StepWait, Task } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Lines } from "@/components/fields";
 import { usePageT } from "@/i18n";
-import { JobName } from "../JobName";
+import { JobName } from "@/shell/JobNameField";
 import { WaitFields } from "../WaitFields";
 import { HandlerFields } from "./HandlerFields";
 import { HttpFields } from "./HttpFields";

@@ -1,0 +1,37 @@
+import type { PageMessages } from "../en/pages";
+
+export const why: PageMessages["why"] = {
+  empty: "请选择任务和时间",
+  verdicts: {
+    ran: "已运行",
+    runs: "运行中",
+    waits: "等待中",
+    skipped: "已跳过",
+    missed: "已错过",
+    unknown: "未知",
+    disagrees: "差异",
+    will_run: "将运行",
+    will_skip: "将跳过",
+    no_fire: "无触发",
+    no_job: "任务不存在",
+  },
+  inZone: (zone) => `时间为任务所在时区 ${zone}。`,
+  before: "之前",
+  after: "之后",
+  remedies: {
+    resume_job: "恢复任务",
+    resume_group: "恢复分组",
+    resume_all: "全局恢复…",
+    unskip: "撤销跳过",
+    backfill: "立即补跑这次触发",
+    run: "立即运行",
+    edit: "编辑任务",
+    edit_calendar: "打开日历",
+    start_executor: "启动执行器…",
+    earlier_runs: "查看未结束的运行",
+    open_run: "打开运行",
+    open_servers: "查看服务器",
+    open_ledger: "打开台账",
+  },
+  done: { resume_group: "分组已恢复", unskip: "这次触发将照常运行", backfill: "正在补跑这次触发" },
+};
