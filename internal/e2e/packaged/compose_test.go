@@ -194,7 +194,7 @@ func (e *engine) addClickHouse(t *testing.T) {
 	e.addDebian(t)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "Dockerfile")
-	if err := os.WriteFile(filepath.Join(folder, "clickhoused"), built(t, "github.com/carillon-scheduler/carillon/internal/clickhoused"), 0o700); err != nil { //nolint:gosec // has to be run
+	if err := os.WriteFile(filepath.Join(folder, "clickhoused"), built(t, "github.com/carillon-scheduler/carillon/internal/clickhoused"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file, "FROM "+debianImage+"\nCOPY clickhoused /usr/bin/clickhoused\nENV XDG_CACHE_HOME=/cache\n"+
