@@ -59,7 +59,7 @@ const isGone = (s: StepFigures): boolean => s.gone === true;
 
 function cellOf(steps: readonly GraphStep[], run: StepsOfRun, places: ReadonlyMap<string, number>): Cell {
   const all = steps.map(({ step }) => ({ step, place: places.get(step) ?? -1 }));
-  const states = all.map(({ place }) => run.states[place] || undefined);
+  const states: (StepState | undefined)[] = all.map(({ place }) => run.states[place] || undefined);
   const state = gravestOf(states);
   const alike = states.filter((s) => s === state).length;
   return {
