@@ -71,6 +71,7 @@ it("a paused job is resumed from the answer, in Chinese and on a phone", async (
 
 it("the palette asks it about any job", async () => {
   const { page, faults, close } = await open("/jobs");
+  await page.locator("table.jobs tbody tr").first().waitFor();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("default/report");
   await page.getByRole("option", { name: "Why not?" }).first().click();
