@@ -84,6 +84,17 @@ export function resolveStep(runId: string, step: string, body: ResolveStepReques
   return dataOf(api.POST("/api/v1/runs/{run_id}/steps/{step}/resolve", { params, body }));
 }
 
+/** Puts a workflow's run on hold: none of its steps begins until it is resumed. */
+export function holdRun(runId: string, note: string) {
+  const params = { path: { run_id: runId } };
+  return dataOf(api.POST("/api/v1/runs/{run_id}/hold", { params, body: note === "" ? {} : { note } }));
+}
+
+/** Resumes a run that is on hold. */
+export function resumeRun(runId: string) {
+  return dataOf(api.POST("/api/v1/runs/{run_id}/resume", { params: { path: { run_id: runId } } }));
+}
+
 export type Decision = "approve" | "reject";
 
 /** Approves or rejects a step that waits for approval. */

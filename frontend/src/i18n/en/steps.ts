@@ -67,6 +67,14 @@ export const steps = {
   cancel: "Cancel step",
   retry: "Retry step",
   rerunFrom: "Rerun from here",
+  hold: {
+    verb: "Hold",
+    title: "Put the run on hold?",
+    hint: "No further step begins until you resume the run. Steps that run or wait go on, and so does the total timeout.",
+    note: "Reason",
+    held: (since: string, by = "") => `On hold since ${since}${by && `, by ${by}`}. No step begins.`,
+    resume: "Resume",
+  },
   resolve: {
     verb: "Resolve",
     title: (step: string) => `Resolve step ${step}`,

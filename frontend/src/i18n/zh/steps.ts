@@ -52,6 +52,14 @@ export const steps: PageMessages["steps"] = {
   cancel: "取消步骤",
   retry: "重试步骤",
   rerunFrom: "从此步骤重跑",
+  hold: {
+    verb: "挂起",
+    title: "挂起这次运行？",
+    hint: "恢复之前不再开始新的步骤。运行中和等待中的步骤继续，总超时照常计时。",
+    note: "原因",
+    held: (since: string, by = "") => `自 ${since} 起${by && `由 ${by} `}挂起，不再开始新的步骤。`,
+    resume: "恢复",
+  },
   resolve: {
     verb: "手工处理",
     title: (step: string) => `手工处理步骤 ${step}`,

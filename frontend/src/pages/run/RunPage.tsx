@@ -47,6 +47,7 @@ import { LogPanel } from "./LogPanel";
 import { MarkDialog } from "./Mark";
 import { PhaseBar } from "./PhaseBar";
 import { PiecePicker, Pieces } from "./Pieces";
+import { HoldButton, HoldNotice } from "./workflow/Hold";
 import "./run.css";
 
 const RerunDialog = lazy(() => import("./RerunDialog"));
@@ -104,6 +105,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
     !jobState.isPending &&
     (job === undefined || job.definition.version !== newest?.version || job.definition.steps !== undefined);
   const steps = useQuery({ ...stepsQuery(detail.run_id), enabled: mayHaveSteps }).data;
+  const held = steps?.hold?.resumed_at ? undefined : steps?.hold;
   const usual = job ? healthOf((job.last_runs ?? []).filter((r) => r.status === "succeeded")).p50 : undefined;
   const around = useNeighbours(detail);
   const go = (runId: string | undefined) => runId && void navigate({ to: "/runs/$runId", params: { runId } });
@@ -227,6 +229,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
               </MenuItem>
             )}
           </Menu>
+          {living && operates && steps && !held && <HoldButton runId={detail.run_id} />}
           {living && operates && (
             <Button icon={OctagonX} look="danger" onClick={() => setCancelling(true)}>
               {t.act.cancelRun}
@@ -276,6 +279,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
             </span>
           </div>
           {first.committed_at && <PhaseBar attempts={detail.attempts} usual={usual} />}
+          {living && held && <HoldNotice runId={detail.run_id} hold={held} may={operates} />}
         </div>
       }
     >
