@@ -41,6 +41,14 @@ export const openings: Opening[] = [
       await page.getByRole("toolbar").getByRole("button", { name: "Pause" }).click();
     },
   },
+  {
+    name: "bulk-backfill",
+    path: "/jobs",
+    open: async (page) => {
+      await page.getByLabel("Select default/invoice-close-daily").check();
+      await page.getByRole("toolbar").getByRole("button", { name: "Run a day again…" }).click();
+    },
+  },
   { name: "save-view", path: "/jobs?group=default", open: choose("Views", "Save these filters…") },
   { name: "columns", path: "/jobs", open: press("Columns") },
   { name: "run-with", path: job, open: choose("Run with parameters…", "Run with parameters…") },

@@ -54,6 +54,16 @@ export async function arrange(p: Program): Promise<Place[]> {
   const release = await p
     .api<{ run_id: string }>("POST", "/jobs/default/release/run", {})
     .then((r) => r.run_id);
+  const today = Date.now();
+  await p.api("POST", "/backfills", {
+    id: "close",
+    name: "Close 4 days again",
+    jobs: ["default/invoice-close-daily"],
+    from: new Date(today - 4 * 24 * 3600e3).toISOString(),
+    to: new Date(today).toISOString(),
+    only: "all",
+    note: "totals were wrong",
+  });
   const log = await p.run("default/log-of-everything");
   const pieces = await p.run("default/resize-pictures");
   const job = "/jobs/default/invoice-close-daily";
@@ -87,6 +97,8 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "logs", path: "/logs?q=settlements", ready: ".hits li" },
     { name: "ledger", path: "/ledger", ready: ".kpis" },
     { name: "why", path: "/why?job=default/invoice-close-daily&at=2030-01-06T02:30", ready: ".whyanswer" },
+    { name: "backfills", path: "/backfills", ready: ".bulkbackfills tbody tr" },
+    { name: "backfill", path: "/backfills/close", ready: ".bulkjobs tbody tr" },
     { name: "alerts", path: "/alerts", ready: "table.incidents tbody tr" },
     { name: "alerts-acknowledged", path: "/alerts?state=acknowledged", ready: ".empty" },
     { name: "alerts-snoozed", path: "/alerts?state=snoozed", ready: ".empty" },
