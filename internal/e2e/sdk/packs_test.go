@@ -30,9 +30,9 @@ func (w *world) triggers(n int, change ...func(*bus.Trigger)) (all []*bus.Trigge
 	return all
 }
 
-// together is a handler whose runs end at the same instant, after a while.
-func (c *counter) together(d time.Duration) executor.HandlerFunc {
-	at := time.Now().Add(d)
+// together is a handler whose runs end at the same instant, in five seconds.
+func (c *counter) together() executor.HandlerFunc {
+	at := time.Now().Add(5 * time.Second)
 	return func(context.Context, *executor.Run) (any, error) {
 		c.enter()
 		defer c.leave()
@@ -80,7 +80,7 @@ func (w *world) wantEnds(runs []*bus.Trigger) (alone, packs int) {
 func TestRunsThatEndTogetherAreReportedTogether(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		w.start("a", many(), handler(c.together(5*time.Second)))
+		w.start("a", many(), handler(c.together()))
 		runs := w.triggers(400)
 		time.Sleep(20 * time.Second)
 		if alone, packs := w.wantEnds(runs); alone > 4 || packs == 0 || packs > 8 {
@@ -109,7 +109,7 @@ func TestARunThatEndsAloneIsReportedAloneAtOnce(t *testing.T) {
 func TestRunsThatSomebodyWatchesAreReportedAlone(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		w.start("a", many(), handler(c.together(5*time.Second)))
+		w.start("a", many(), handler(c.together()))
 		var runs []*bus.Trigger
 		for range 50 {
 			runs = append(runs, w.trigger())
@@ -126,7 +126,7 @@ func TestRunsThatSomebodyWatchesAreReportedAlone(t *testing.T) {
 func TestAPackIsSentAgainUntilItIsKnownToBeStored(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		w.start("a", many(), handler(c.together(5*time.Second)))
+		w.start("a", many(), handler(c.together()))
 		runs := w.triggers(100)
 		time.Sleep(time.Second)
 		w.broker.LoseEventAcks("a")
@@ -143,7 +143,7 @@ func TestAPackIsSentAgainUntilItIsKnownToBeStored(t *testing.T) {
 func TestWhoJudgesATriggerFindsItsEndInAPack(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		w.start("a", many(), handler(c.together(5*time.Second)))
+		w.start("a", many(), handler(c.together()))
 		runs := w.triggers(100)
 		time.Sleep(time.Second)
 		w.broker.LoseAcks("a")
@@ -163,7 +163,7 @@ func TestWhoJudgesATriggerFindsItsEndInAPack(t *testing.T) {
 func TestAPackIsTakenApartForANATSThatTakesLess(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		w.start("a", many(), handler(c.together(5*time.Second)))
+		w.start("a", many(), handler(c.together()))
 		runs := w.triggers(400)
 		time.Sleep(time.Second)
 		w.broker.Stop()
@@ -178,7 +178,7 @@ func TestAPackIsTakenApartForANATSThatTakesLess(t *testing.T) {
 func TestAnExecutorThatStopsReportsThePacksFirst(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		a := w.start("a", executor.Config{Slots: 500, Grace: 10 * time.Second}, handler(c.together(5*time.Second)))
+		a := w.start("a", executor.Config{Slots: 500, Grace: 10 * time.Second}, handler(c.together()))
 		runs := w.triggers(300)
 		time.Sleep(time.Second)
 		a.stop()
@@ -194,7 +194,7 @@ func TestEndsInPacksAreKeptOnDisk(t *testing.T) {
 		next := w.opened("next")
 		cfg := spooling(dir)
 		cfg.Slots = 100
-		a := w.start("a", cfg, handler(c.together(5*time.Second)))
+		a := w.start("a", cfg, handler(c.together()))
 		runs := w.triggers(20)
 		time.Sleep(time.Second)
 		w.broker.Stop()
@@ -218,7 +218,7 @@ func TestEndsInPacksAreKeptOnDisk(t *testing.T) {
 func TestAClaimStandsUntilThePackIsStored(t *testing.T) {
 	bustest.Run(t, began, func(t *testing.T) {
 		w, c := newWorld(t), &counter{}
-		w.start("a", many(), handler(c.together(5*time.Second)))
+		w.start("a", many(), handler(c.together()))
 		runs := w.triggers(20, atMostOnce)
 		time.Sleep(time.Second)
 		w.broker.LoseEventAcks("a")
