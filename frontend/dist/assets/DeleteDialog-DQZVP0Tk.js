@@ -1,1 +1,0 @@
-import{Ai as e,Gn as t,On as n,aa as r,cr as i,oa as a}from"./frame-C7ZxQcFo.js";import{r as o}from"./dialogs-bvgSpYTN.js";var s=a();function c({job:a,onDone:c,onClose:l}){let u=e(),d=r();return(0,s.jsx)(o,{title:u.job.removeAsk(a),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(a),act:()=>n(i(a)),onDone:()=>{t(d),c?.()},onClose:l})}export{c as DeleteDialog};

@@ -1,1 +1,0 @@
-import{Ct as e,k as t}from"./shared-DKRgwXIw.js";import{T as n,g as r}from"./glyphs-B7cSNwYx.js";import{Ai as i,oa as a}from"./frame-C7ZxQcFo.js";var o=a(),s={info:[`run`,n],warning:[`warn`,e],critical:[`bad`,r]};function c({of:e}){let n=i(),[r,a]=s[e];return(0,o.jsx)(t,{tone:r,icon:a,children:n.alerts.severity[e]})}export{c as t};

@@ -1,1 +1,0 @@
-import{oa as e}from"./frame-C7ZxQcFo.js";var t=e();function n({share:e}){return(0,t.jsx)(`span`,{className:`bar elapsed`,"aria-hidden":!0,children:(0,t.jsx)(`i`,{className:`b-accent`,style:{width:`${e*100}%`}})})}export{n as t};

@@ -1,0 +1,1 @@
+function e(e){let t=t=>e.reduce((e,n)=>e+(t(n)??0),0);return{fires:t(e=>e.fires),begun:t(e=>e.begun),alive:t(e=>e.alive),succeeded:t(e=>e.succeeded),failed:t(e=>e.failed)}}function t(e,t){return e.map(e=>`${e.fires} ${(t[e.outcome]??e.outcome).toLowerCase()}`).join(`, `)}export{e as n,t};

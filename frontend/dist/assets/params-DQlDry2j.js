@@ -1,1 +1,0 @@
-import{rr as e}from"./frame-C7ZxQcFo.js";function t(t){if(t.trim()===``)return{json:void 0};try{return{json:e(t)}}catch{return}}export{t};
