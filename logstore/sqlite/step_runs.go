@@ -12,7 +12,7 @@ import (
 // stepColumns are attemptColumns without what a page of steps does not tell. How a called job's run (cause 6) ended
 // depends on the reason.
 const stepColumns = "run_id, attempt, 0, state, 0, 0, job, version, status, cause, 0, 0, 0, started_at, finished_at, 0, 0, NULL, reported, ruled, ruled_at, " +
-	"0, 1, 0, 0, parent, '', '', step, wait, 0, iif(cause = 6, reason, ''), iif(cause = 6, end_reason, ''), '', iif(cause = 6, message, '')"
+	"0, 1, 0, 0, parent, '', '', step, wait, '', 0, iif(cause = 6, reason, ''), iif(cause = 6, end_reason, ''), '', iif(cause = 6, message, '')"
 
 // StepRuns implements [logstore.Store].
 func (h *runHistory) StepRuns(ctx context.Context, filter logstore.StepFilter) (logstore.StepPage, error) {
