@@ -128,6 +128,32 @@ func TestABackfillOfManyJobsIsPausedResumedAndCancelled(t *testing.T) {
 	w.problem(404, "not_found", "GET", path+"/none", nil)
 }
 
+func TestFailedRunsOfABackfillOfManyJobsRunAgain(t *testing.T) {
+	w := newWorld(t)
+	first := w.missed(w.put("billing/x", "* * * * * ?").Definition.EffectiveFrom, "billing/x")
+	const path = "/api/v1/backfills"
+	want[BulkBackfillResult](w, http.StatusOK, "POST", path, map[string]any{"id": "b", "name": "n", "from": first, "to": first.Add(3 * time.Second), "jobs": []string{"billing/x"}})
+	ends := func(made backfill.Made) {
+		t.Helper()
+		_, err := cluster.BackfillsOf(w.conn).Edit(t.Context(), "b", func(b *backfill.Bulk) (bool, error) {
+			now := time.Now().UTC()
+			b.Begin(now)
+			b.Settle(0, made, "", now)
+			return true, nil
+		})
+		w.check(err)
+	}
+	w.problem(409, "conflict", "POST", path+"/b/retry", nil)
+	ends(backfill.Made{Begun: 2, Succeeded: 1, Failed: 1})
+	b, _ := want[BulkBackfill](w, http.StatusOK, "POST", path+"/b/retry", `{"note":"the disk has room"}`)
+	last := b.Events[len(b.Events)-1]
+	if p := b.Jobs[0]; p.State != backfill.Waiting || p.Round != 2 || last.Act != backfill.Retried || last.Note != "the disk has room" || !b.EndedAt.IsZero() {
+		t.Errorf("%+v", b)
+	}
+	ends(backfill.Made{Begun: 2, Succeeded: 2})
+	w.problem(409, "conflict", "POST", path+"/b/retry", nil)
+}
+
 func TestABackfillOfManyJobsAsksForARightInEachGroup(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()
