@@ -282,7 +282,7 @@ type Approval struct {
 	// May Whether the caller can approve and reject it
 	May bool `json:"may"`
 
-	// RequestedBy Who started the run, or the run that led to it. Absent if a schedule did
+	// RequestedBy Who started the run, or the run that led to it. Absent if a schedule did, or if the history no longer has it
 	RequestedBy string `json:"requested_by,omitempty"`
 
 	// RunID The run of the workflow

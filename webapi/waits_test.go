@@ -130,6 +130,22 @@ func TestWhoAskedForTheFirstRunMustNotApproveThoseThatFollow(t *testing.T) {
 	want[StepAccepted](g.world, 202, "POST", path, nil, ann.headers()...)
 }
 
+func TestNobodyApprovesIfItIsNotKnownWhoMustNot(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	asked := g.judges(func(r bus.WaitRequest) (bus.TriggerReply, error) {
+		return bus.TriggerReply{RunID: r.RunID, Step: r.Step, Round: 1, Status: job.StatusSucceeded}, nil
+	})
+	want[PutJobResult](g.world, 201, "PUT", "/api/v1/jobs/deploy/release", release(map[string]any{"not_by_requester": true}), ann.headers()...)
+	run := begun("deploy/release", noon)
+	run.Parent, run.Cause = job.FireRunID("ops/gone", noon.Add(-time.Hour).UnixMilli(), job.CauseManual), job.CauseParent
+	g.history(run)
+	g.problemWith(ann.headers(), 403, "forbidden", "POST", "/api/v1/runs/"+string(run.RunID)+"/steps/ok/approve", nil, "who started the run")
+	if len(*asked) != 0 {
+		t.Errorf("the owner is asked for %+v", *asked)
+	}
+}
+
 func TestTheRightToApproveIsJudgedAtTheClick(t *testing.T) {
 	g := newGuardedWorld(t)
 	ann := g.administrator()

@@ -17,8 +17,9 @@ import (
 const (
 	// maxApprovals bounds the listed approvals, of all groups that the caller sees; the contract states it.
 	maxApprovals = 1000
-	// maxLineage bounds over how many runs it is followed who asked for the first.
-	maxLineage = 20
+	// maxLineage bounds over how many runs it is followed who asked for the first: more than can lead to one by children
+	// and by calls.
+	maxLineage = 2 * job.MaxChain
 )
 
 // Approvals lists the steps that wait for approval in groups that the caller sees, the oldest first; with mine only
@@ -30,7 +31,7 @@ func (w *Waits) Approvals(ctx context.Context, mine bool) (api.ApprovalList, err
 		return list, problem.StoreAway(err)
 	}
 	titles := map[job.Name]*job.Job{}
-	requesters := map[job.RunID]string{}
+	requesters := map[job.RunID]access.Requester{}
 	for i := range rows {
 		r := &rows[i]
 		by, known := requesters[r.Parent]
@@ -41,7 +42,7 @@ func (w *Waits) Approvals(ctx context.Context, mine bool) (api.ApprovalList, err
 			requesters[r.Parent] = by
 		}
 		a := api.Approval{
-			Job: r.Job, RunID: r.Parent, Step: r.Step, FireTime: r.FireTime, RequestedBy: by, Wait: *r.Wait,
+			Job: r.Job, RunID: r.Parent, Step: r.Step, FireTime: r.FireTime, RequestedBy: by.User, Wait: *r.Wait,
 			WhyNot: reason.Text(access.WhyNotDecide(access.Who(ctx), r.Job.Group(), by, r.Wait.By, r.Wait.NotByRequester)),
 		}
 		if a.May = a.WhyNot == ""; mine && !a.May {
@@ -57,7 +58,7 @@ func (w *Waits) Approvals(ctx context.Context, mine bool) (api.ApprovalList, err
 
 // markApprovals says of the steps of a run that wait for approval whether the caller may approve them.
 func markApprovals(ctx context.Context, history logstore.Store, of *runlog.Run, steps []api.RunStep) error {
-	asked, by := false, ""
+	asked, by := false, access.Requester{}
 	for i := range steps {
 		s := &steps[i]
 		if s.Wait == nil || s.Wait.Kind != runlog.WaitApproval || s.State != api.RunStepState(job.StatusQueued) {
@@ -112,27 +113,27 @@ func (w *Waits) titleOf(ctx context.Context, read map[job.Name]*job.Job, r *runl
 }
 
 // requester returns who asked for a run, or for the run that led to it: a step, a called job and a child run for whoever
-// began the first of them. It is "" if that was a schedule, or is not kept any more.
-func requester(ctx context.Context, history logstore.Store, of *runlog.Run) (string, error) {
+// began the first of them.
+func requester(ctx context.Context, history logstore.Store, of *runlog.Run) (access.Requester, error) {
 	by, next := of.By, of.Parent
 	if of.Cause == job.CauseStep { // by is who did something to the step
 		by = ""
 	}
 	for range maxLineage {
 		if by != "" || next == "" {
-			break
+			return access.Requester{User: by}, nil
 		}
 		attempts, err := history.Run(ctx, next)
 		if errors.Is(err, job.ErrNotFound) {
-			return "", nil
+			break
 		}
 		if err != nil {
-			return "", problem.StoreAway(err)
+			return access.Requester{}, problem.StoreAway(err)
 		}
 		next = attempts[0].Parent
 		for i := range attempts {
 			by = cmp.Or(by, attempts[i].By)
 		}
 	}
-	return by, nil
+	return access.Requester{Unknown: true}, nil
 }

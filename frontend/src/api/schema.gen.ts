@@ -6183,7 +6183,7 @@ export interface components {
              * @description The fire time of the run
              */
             fire_time: string;
-            /** @description Who started the run, or the run that led to it. Absent if a schedule did */
+            /** @description Who started the run, or the run that led to it. Absent if a schedule did, or if the history no longer has it */
             requested_by?: string;
             wait: components["schemas"]["RunWait"];
             /** @description Whether the caller can approve and reject it */

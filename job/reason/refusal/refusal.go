@@ -107,5 +107,6 @@ var (
 	TokenOnlySignals    = reason.None{Sentence: reason.Refuse("token_only_signals", "this token can only send signals")}
 	ApprovalNotListed   = reason.One{Sentence: reason.Refuse("approval_not_listed", "only {by:phrase} can approve or reject this step")}
 	ApprovalByRequester = reason.One{Sentence: reason.Refuse("approval_by_requester", "{by:word} started the run, and must not approve or reject this step")}
+	ApprovalNotKnown    = reason.None{Sentence: reason.Refuse("approval_not_known", "it is no longer known who started the run and so must not approve or reject this step: cancel the step, or start the job again")}
 	StepIsNoApproval    = reason.One{Sentence: reason.Refuse("step_is_no_approval", "step {step:word} is no approval")}
 )

@@ -174,6 +174,7 @@ export const refusals = {
   token_only_signals: "this token can only send signals",
   approval_not_listed: "only {by:phrase} can approve or reject this step",
   approval_by_requester: "{by:word} started the run, and must not approve or reject this step",
+  approval_not_known: "it is no longer known who started the run and so must not approve or reject this step: cancel the step, or start the job again",
   step_is_no_approval: "step {step:word} is no approval",
 };
 

@@ -157,6 +157,7 @@ export const refusals: Record<RefusalCode, string> = {
   token_only_signals: "该令牌只能发送信号",
   approval_not_listed: "只有 {by:phrase} 可以审批该步骤",
   approval_by_requester: "{by:word} 发起了该运行，不能审批该步骤",
+  approval_not_known: "已无法得知谁发起了该运行，而发起人不能审批该步骤：请取消该步骤，或重新运行该任务",
   step_is_no_approval: "步骤 {step:word} 不是审批步骤",
   needs_follower_role: "要作为子任务或在步骤中触发 {job:word}，需要分组 {group:word} 中的 operator 角色",
   store_silent: "日志存储没有响应",
