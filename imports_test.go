@@ -138,9 +138,9 @@ var onlyLinkedBy = map[string][]string{
 // neverLinked keeps the server out of its clients, and connections out of what decides: the packages
 // on the left, and those of nouns, reach none of those on the right, nor what is below them.
 var neverLinked = map[string][]string{
-	"bus":                    {"github.com/carillon-scheduler/carillon/journal", "github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/cluster", "github.com/carillon-scheduler/carillon/job/reason/refusal", "github.com/nats-io/nats.go/jetstream"},
+	"bus":                    {"github.com/carillon-scheduler/carillon/journal", "github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/cluster", "github.com/carillon-scheduler/carillon/job/reason/finding", "github.com/carillon-scheduler/carillon/job/reason/refusal", "github.com/nats-io/nats.go/jetstream"},
 	"bus/jet":                {"github.com/carillon-scheduler/carillon/cluster"},
-	"executor":               {"github.com/carillon-scheduler/carillon/journal", "github.com/carillon-scheduler/carillon/cluster", "github.com/carillon-scheduler/carillon/job/reason/refusal"},
+	"executor":               {"github.com/carillon-scheduler/carillon/journal", "github.com/carillon-scheduler/carillon/cluster", "github.com/carillon-scheduler/carillon/job/reason/finding", "github.com/carillon-scheduler/carillon/job/reason/refusal"},
 	"scheduler/shard":        {"github.com/carillon-scheduler/carillon/bus/jet", "github.com/carillon-scheduler/carillon/cluster"},
 	"api":                    {"github.com/carillon-scheduler/carillon/alert", "github.com/carillon-scheduler/carillon/audit", "github.com/carillon-scheduler/carillon/auth", "github.com/carillon-scheduler/carillon/bus", "github.com/carillon-scheduler/carillon/ledger", "github.com/carillon-scheduler/carillon/logstore", "github.com/carillon-scheduler/carillon/webapi"},
 	"internal/client":        ofServers,

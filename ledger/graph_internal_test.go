@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 )
@@ -245,7 +246,7 @@ func TestTheLedgerFindsAStepThatDidNotWaitInARandomGraph(t *testing.T) {
 		}
 		row.CommittedAt = last.Add(-time.Minute)
 		steps, wrong := p.judge()
-		if wrong == "" || steps[i].Outcome != outcome.StepDiscrepancy || reason.Read(string(steps[i].Reason)).Code != reason.StepBeforeSource.Code {
+		if wrong == "" || steps[i].Outcome != outcome.StepDiscrepancy || reason.Read(string(steps[i].Reason)).Code != finding.StepBeforeSource.Code {
 			t.Fatalf("seed %d: step %s was decided a minute before its last source ended, and this is not seen: %q %+v", seed, s.Name, wrong, steps)
 		}
 		row.CommittedAt = last.Add(-time.Second) // by a clock that is in line

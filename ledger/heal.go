@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -57,7 +58,7 @@ func (l *Ledger) healed(ctx context.Context, at *position, f *outcome.Finding) (
 	_, err = v.Judge(ctx, f.FireTime, f.FireTime.Add(time.Millisecond), func(e *outcome.Entry) bool {
 		bad = bad || e.Outcome == outcome.Discrepancy
 		if e.RunID == f.RunID && e.Outcome != outcome.Discrepancy && e.Outcome != outcome.Unjudged && e.Outcome != outcome.Undecided {
-			why = reason.RecordedNow.With(e.Outcome)
+			why = finding.RecordedNow.With(e.Outcome)
 		}
 		return true
 	})
@@ -81,7 +82,7 @@ func (v Evidence) firesAgain(ctx context.Context, f *outcome.Finding) (string, e
 		if err != nil || last == nil {
 			return "", err
 		}
-		return reason.FiresAgain.String(), nil
+		return finding.FiresAgain.String(), nil
 	}
 	return "", nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -68,7 +69,7 @@ func (j *judge) fire(f expected, rows []runlog.Run, yield func(*outcome.Entry) b
 		e := j.entry(f)
 		tell(e, &rows[k])
 		e.RunID = rows[k].RunID
-		contradict(e, reason.SecondRun.With(owed))
+		contradict(e, finding.SecondRun.With(owed))
 		if !yield(e) {
 			return false
 		}
@@ -140,7 +141,7 @@ func (j *judge) compare(f expected, r *runlog.Run) *outcome.Entry {
 	e := j.entry(f)
 	tell(e, r)
 	if j.covered(f.At) && j.cover.RunID != r.RunID {
-		contradict(e, reason.TwoOutcomes.With(j.cover.Count, j.cover.Status, j.cover.RunID))
+		contradict(e, finding.TwoOutcomes.With(j.cover.Count, j.cover.Status, j.cover.RunID))
 	} else if why := j.tallied(r, e.Status); why != "" {
 		contradict(e, why)
 	}
@@ -162,17 +163,17 @@ func (j *judge) without(f expected) *outcome.Entry {
 	edge := f.plan > 0 && j.plans[f.plan-1].Kind == job.KindFixedDelay && f.At <= p.From+EdgeTolerance.Milliseconds()
 	switch {
 	case f.Due > j.decided:
-		e.Outcome, e.Reason = outcome.Undecided, reason.Text(reason.ShardNotThere.With(instant(j.decided).Format(time.RFC3339Nano)))
+		e.Outcome, e.Reason = outcome.Undecided, reason.Text(finding.ShardNotThere.With(instant(j.decided).Format(time.RFC3339Nano)))
 	case j.revs[f.plan] > j.known:
-		e.Outcome, e.Reason = outcome.Undecided, reason.Text(reason.VersionNotHeard.With(p.Version))
+		e.Outcome, e.Reason = outcome.Undecided, reason.Text(finding.VersionNotHeard.With(p.Version))
 	case f.At < j.since:
-		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(reason.OlderThanHistory.String())
+		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(finding.OlderThanHistory.String())
 	case !j.ingested:
-		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(reason.NotInHistoryYet.String())
+		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(finding.NotInHistoryYet.String())
 	case edge:
-		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(reason.EditOfDelay.String())
+		e.Outcome, e.Reason = outcome.Unjudged, reason.Text(finding.EditOfDelay.String())
 	default:
-		contradict(e, reason.NothingKnown.With(instant(j.decided).Format(time.RFC3339Nano)))
+		contradict(e, finding.NothingKnown.With(instant(j.decided).Format(time.RFC3339Nano)))
 	}
 	return e
 }
@@ -190,7 +191,7 @@ func (j *judge) unexpected(r *runlog.Run) *outcome.Entry {
 		e.Late = late(e)
 		return e
 	}
-	contradict(e, reason.NoSuchFire.String())
+	contradict(e, finding.NoSuchFire.String())
 	return e
 }
 
@@ -221,7 +222,7 @@ func (j *judge) silence(last *runlog.Run) *outcome.Entry {
 		return nil
 	}
 	e := j.entry(expected{fire, i})
-	contradict(e, reason.NotFiredSince.With(instant(j.decided).Format(time.RFC3339Nano)))
+	contradict(e, finding.NotFiredSince.With(instant(j.decided).Format(time.RFC3339Nano)))
 	return e
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 )
 
 // Now returns what the fires of a job are judged by at this moment. It does not wait for records that the history
@@ -27,7 +28,7 @@ func (v Evidence) Owed(ctx context.Context, from, to time.Time, yield func(*outc
 	return v.walk(ctx, &judge{book: v.book()}, from, to, nil, func(e *outcome.Entry) bool {
 		if e.Outcome == outcome.Discrepancy {
 			switch reason.Read(string(e.Reason)).Code {
-			case reason.NoSuchFire.Code, reason.SecondRun.Code:
+			case finding.NoSuchFire.Code, finding.SecondRun.Code:
 				return true
 			}
 		}

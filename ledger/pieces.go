@@ -6,6 +6,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -43,9 +44,9 @@ func sharedOut(good, total int, status job.Status, share job.Share) string {
 	}
 	switch {
 	case status == job.StatusSucceeded && !enough:
-		return reason.PiecesTooFew.With(good, total, share)
+		return finding.PiecesTooFew.With(good, total, share)
 	case endedBadly(status) && enough:
-		return reason.PiecesEnough.With(good, total, share)
+		return finding.PiecesEnough.With(good, total, share)
 	}
 	return ""
 }

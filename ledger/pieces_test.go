@@ -8,6 +8,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -39,10 +40,10 @@ func TestAStepInPiecesNeedsItsShare(t *testing.T) {
 		"all succeeded":              {all, 3, job.StatusSucceeded, "", "a ran"},
 		"enough succeeded":           {60, 2, job.StatusSucceeded, of(2, reason.PiecesFailed.With(1), reason.PiecesNeeded.With(job.Share(60))), ""},
 		"a third is enough, rounded": {33, 1, job.StatusSucceeded, of(1, reason.PiecesFailed.With(2), reason.PiecesNeeded.With(job.Share(33))), ""},
-		"too few succeeded":          {all, 2, job.StatusSucceeded, "", "a discrepancy " + reason.PiecesTooFew.With(2, 3, all)},
-		"it says that too few did":   {67, 3, job.StatusSucceeded, of(2, reason.PiecesFailed.With(1)), "a discrepancy " + reason.PiecesTooFew.With(2, 3, job.Share(67))},
+		"too few succeeded":          {all, 2, job.StatusSucceeded, "", "a discrepancy " + finding.PiecesTooFew.With(2, 3, all)},
+		"it says that too few did":   {67, 3, job.StatusSucceeded, of(2, reason.PiecesFailed.With(1)), "a discrepancy " + finding.PiecesTooFew.With(2, 3, job.Share(67))},
 		"too few, and it failed":     {67, 2, job.StatusFailed, of(2, reason.PiecesFailed.With(1)), ""},
-		"it failed with enough":      {60, 2, job.StatusFailed, of(2, reason.PiecesFailed.With(1)), "a discrepancy " + reason.PiecesEnough.With(2, 3, job.Share(60))},
+		"it failed with enough":      {60, 2, job.StatusFailed, of(2, reason.PiecesFailed.With(1)), "a discrepancy " + finding.PiecesEnough.With(2, 3, job.Share(60))},
 		"it failed for another why":  {60, 3, job.StatusFailed, reason.PieceResultsCut.With(49152), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +81,8 @@ func TestARunInPiecesNeedsItsShare(t *testing.T) {
 	w.wrote(30, job.StatusFailed, inPieces, because(tally(2)))
 	w.says(10, 40,
 		"12:10 ran "+tally(2),
-		"12:20 discrepancy "+reason.PiecesTooFew.With(1, 3, job.Share(60)),
-		"12:30 discrepancy "+reason.PiecesEnough.With(2, 3, job.Share(60)))
+		"12:20 discrepancy "+finding.PiecesTooFew.With(1, 3, job.Share(60)),
+		"12:30 discrepancy "+finding.PiecesEnough.With(2, 3, job.Share(60)))
 
 	later := *w.Versions[0]
 	later.SucceedsIf, later.Version.Version, later.EffectiveFrom = 33, 2, at(25)

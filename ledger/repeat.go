@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -144,7 +145,7 @@ func (v Evidence) before(from, to time.Time, yield func(*outcome.Entry) bool) bo
 		}
 		goOn = yield(&outcome.Entry{
 			FireTime: instant(f.At), Due: instant(f.Due), Version: newest.Version, Outcome: outcome.Unjudged,
-			RunID: job.FireRunID(v.Job, f.At, job.CauseSchedule), Reason: reason.Text(reason.BeforeFirstVersion.String()),
+			RunID: job.FireRunID(v.Job, f.At, job.CauseSchedule), Reason: reason.Text(finding.BeforeFirstVersion.String()),
 		})
 		return goOn
 	})

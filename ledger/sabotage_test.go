@@ -17,7 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -165,7 +165,7 @@ func TestTheLedgerNamesWhatOfAWorkflowIsDeletedByHand(t *testing.T) {
 				b.Errorf("%s: %s", name, d)
 			}
 		}
-		unknown, early := reason.StepNothingKnown.String(), reason.StepBeforeSource.With("b")
+		unknown, early := finding.StepNothingKnown.String(), finding.StepBeforeSource.With("b")
 		says(whole, "ran succeeded")
 		says(record, "discrepancy succeeded", "b: "+unknown, "never: "+unknown, "pause: "+early) // which also said that b began
 		says(event, "discrepancy succeeded", "b: "+unknown, "pause: "+early)

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/cron"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -102,7 +103,7 @@ func (v Evidence) holds(ctx context.Context, j *graphJudge, s *job.Step) (holds 
 		return false, err, nil
 	}
 	if c.ReadsParams() && !j.run.Cause.Scheduled() { // any other may have been given its own
-		return false, errors.New(reason.StepParamsUnknown.String()), nil
+		return false, errors.New(finding.StepParamsUnknown.String()), nil
 	}
 	params, err := job.ParamsAt(j.of.Params, j.run.FireTime, zone.Location())
 	if err != nil {
@@ -112,7 +113,7 @@ func (v Evidence) holds(ctx context.Context, j *graphJudge, s *job.Step) (holds 
 	for _, name := range c.Steps() {
 		r := j.row(name)
 		if r == nil {
-			return false, errors.New(reason.StepNothingKnown.String()), nil
+			return false, errors.New(finding.StepNothingKnown.String()), nil
 		}
 		values.Status[name] = string(r.StepStatus())
 	}
@@ -139,7 +140,7 @@ func (v Evidence) result(ctx context.Context, r *runlog.Run) (json.RawMessage, e
 	case err != nil:
 		return nil, err
 	case of == nil:
-		return nil, errors.New(reason.StepNothingKnown.String())
+		return nil, errors.New(finding.StepNothingKnown.String())
 	}
 	return of.Result, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -21,21 +22,21 @@ func (j *graphJudge) waited(s *job.Step, e outcome.Step) outcome.Step {
 	case e.Status == job.StatusTimedOut:
 		why = expired(s.Wait, r)
 	case s.Wait.Approval == nil && reason.Read(string(r.Reason)).Code == reason.StepRejected.Code:
-		why = reason.StepWaitRejected.With(r.By) // it was no approval
+		why = finding.StepWaitRejected.With(r.By) // it was no approval
 	case e.Status != job.StatusSucceeded:
 	case w == nil:
 		if s.Wait.Kind() != "until" && s.Wait.Kind() != "signal" { // which may have come before
-			why = reason.StepWaitUnbegun.String()
+			why = finding.StepWaitUnbegun.String()
 		}
 	case w.Kind != kindOf(s.Wait):
-		why = reason.StepWaitUnbegun.String()
+		why = finding.StepWaitUnbegun.String()
 	case w.Kind == runlog.WaitTime:
 		why = endedBefore(r, latest(w.At, w.Since.Add(s.Wait.For.Std())))
 	case w.Kind == runlog.WaitApproval:
 		why = j.approved(s.Wait.Approval, r)
 	case w.Kind == runlog.WaitSignal:
 		if r.By == "" && r.Reason == "" {
-			why = reason.StepWaitUnsignalled.With(w.Signal)
+			why = finding.StepWaitUnsignalled.With(w.Signal)
 		}
 	case w.Kind == runlog.WaitRuns:
 		why = j.awaited(w.Runs, r)
@@ -58,7 +59,7 @@ func kindOf(w *job.Wait) runlog.WaitKind {
 // endedBefore says that a step ended before an instant, "" if it did not.
 func endedBefore(r *runlog.Run, at time.Time) string {
 	if r.FinishedAt.Add(OwnerTolerance).Before(at) {
-		return reason.StepWaitEarly.With(at)
+		return finding.StepWaitEarly.With(at)
 	}
 	return ""
 }
@@ -67,9 +68,9 @@ func endedBefore(r *runlog.Run, at time.Time) string {
 func expired(of *job.Wait, r *runlog.Run) string {
 	switch {
 	case r.Wait == nil:
-		return reason.StepWaitUnbegun.String()
+		return finding.StepWaitUnbegun.String()
 	case r.Wait.Expires.IsZero():
-		return reason.StepWaitEndless.String()
+		return finding.StepWaitEndless.String()
 	}
 	return endedBefore(r, latest(r.Wait.Expires, r.Wait.Since.Add(of.Expires.Std())))
 }
@@ -89,9 +90,9 @@ func (j *graphJudge) approved(of *job.Approval, r *runlog.Run) string {
 	}
 	switch {
 	case len(by) < least:
-		return reason.StepWaitTooFew.With(len(by), least)
+		return finding.StepWaitTooFew.With(len(by), least)
 	case r.Wait.NotByRequester && j.run.By != "" && by[j.run.By]:
-		return reason.StepWaitByRequester.With(j.run.By)
+		return finding.StepWaitByRequester.With(j.run.By)
 	}
 	return ""
 }
@@ -111,10 +112,10 @@ func (j *graphJudge) awaited(of *runlog.AwaitedRuns, r *runlog.Run) string {
 		} `json:"runs"`
 	}
 	if err := json.Unmarshal(data, &evidence); err != nil || of == nil {
-		return reason.StepWaitNoEvidence.String()
+		return finding.StepWaitNoEvidence.String()
 	}
 	if evidence.Met < of.Need.Of(evidence.Of) || len(evidence.Runs) < min(evidence.Met, 1) {
-		return reason.StepWaitFewRuns.With(evidence.Met, evidence.Of)
+		return finding.StepWaitFewRuns.With(evidence.Met, evidence.Of)
 	}
 	to := of.To
 	if of.Last > 0 {
@@ -122,7 +123,7 @@ func (j *graphJudge) awaited(of *runlog.AwaitedRuns, r *runlog.Run) string {
 	}
 	for i, run := range evidence.Runs {
 		if run.FireTime.Before(of.From) || !run.FireTime.Before(to) {
-			return reason.StepWaitOtherRun.With(run.RunID, "not of the awaited fires")
+			return finding.StepWaitOtherRun.With(run.RunID, "not of the awaited fires")
 		}
 		if i >= looksAtRuns {
 			continue
@@ -132,7 +133,7 @@ func (j *graphJudge) awaited(of *runlog.AwaitedRuns, r *runlog.Run) string {
 			continue
 		}
 		if was.Job != of.Job || was.RunStatus() != job.StatusSucceeded {
-			return reason.StepWaitOtherRun.With(run.RunID, was.RunStatus())
+			return finding.StepWaitOtherRun.With(run.RunID, was.RunStatus())
 		}
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -84,16 +85,16 @@ func (j *graphJudge) judge() (steps []outcome.Step, wrong string) {
 		}
 	}
 	for id := range j.strays() {
-		return steps, reason.StepOfNoWorkflow.With(id, j.run.Version)
+		return steps, finding.StepOfNoWorkflow.With(id, j.run.Version)
 	}
 	if len(bad) > 0 {
-		return steps, reason.StepsContradict.With(strings.Join(bad, ", "))
+		return steps, finding.StepsContradict.With(strings.Join(bad, ", "))
 	}
 	if j.stuck() {
-		return steps, reason.WorkflowNotEnded.String()
+		return steps, finding.WorkflowNotEnded.String()
 	}
 	if want := j.end(); want != "" && want != j.run.RunStatus() {
-		return steps, reason.WorkflowStatusWrong.With(want)
+		return steps, finding.WorkflowStatusWrong.With(want)
 	}
 	return steps, ""
 }
@@ -134,7 +135,7 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	contradict := func(why string) outcome.Step { return contradictStep(e, why) }
 	if j.status(s.Name) == "" {
 		if j.run.RunStatus().Final() && j.settled {
-			return contradict(reason.StepNothingKnown.String())
+			return contradict(finding.StepNothingKnown.String())
 		}
 		return e
 	}
@@ -159,11 +160,11 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 	case open != "" && !j.settled:
 		return e // how its source ended is on its way
 	case open != "":
-		return contradict(reason.StepBeforeSource.With(open))
+		return contradict(finding.StepBeforeSource.With(open))
 	case skips != "" && ran:
-		return contradict(reason.StepNotOwed.With(skips))
+		return contradict(finding.StepNotOwed.With(skips))
 	case skips == "" && s.If == "" && !ran:
-		return contradict(reason.StepOwed.With("its edges are met"))
+		return contradict(finding.StepOwed.With("its edges are met"))
 	case skips == "" && s.If != "":
 		e = j.condition(s, e)
 	}
@@ -181,13 +182,13 @@ func (j *graphJudge) step(s *job.Step) outcome.Step {
 // were not asked.
 func (j *graphJudge) taken(s *job.Step, e outcome.Step, origin job.RunID) outcome.Step {
 	if j.run.Cause != job.CauseRerun || s.Finally || e.Status != job.StatusSucceeded {
-		return contradictStep(e, reason.StepNotTakeable.String())
+		return contradictStep(e, finding.StepNotTakeable.String())
 	}
 	switch was, err := j.origin(origin); {
 	case err != nil || was == nil:
-		e.Outcome, e.Reason = outcome.StepUnjudged, reason.Text(reason.StepOriginUnknown.With(origin))
+		e.Outcome, e.Reason = outcome.StepUnjudged, reason.Text(finding.StepOriginUnknown.With(origin))
 	case was.Step != s.Name || was.StepStatus() != job.StatusSucceeded:
-		return contradictStep(e, reason.StepTakenBadly.With(origin, was.StepStatus()))
+		return contradictStep(e, finding.StepTakenBadly.With(origin, was.StepStatus()))
 	}
 	return e
 }
@@ -199,15 +200,15 @@ func (j *graphJudge) condition(s *job.Step, e outcome.Step) outcome.Step {
 	computed := reason.Read(string(e.Reason)).Code != reason.StepConditionError.Code
 	switch {
 	case unknown != nil:
-		e.Outcome, e.Reason = outcome.StepUnjudged, reason.Text(reason.StepConditionUnknown.With(unknown))
+		e.Outcome, e.Reason = outcome.StepUnjudged, reason.Text(finding.StepConditionUnknown.With(unknown))
 	case err != nil && (!ran || computed):
-		return contradictStep(e, reason.StepHadToFail.With(reason.StepConditionError.With(err)))
+		return contradictStep(e, finding.StepHadToFail.With(reason.StepConditionError.With(err)))
 	case err == nil && !computed:
-		return contradictStep(e, reason.StepOwed.With("its condition can be computed"))
+		return contradictStep(e, finding.StepOwed.With("its condition can be computed"))
 	case err == nil && holds && !ran:
-		return contradictStep(e, reason.StepOwed.With("its condition is true"))
+		return contradictStep(e, finding.StepOwed.With("its condition is true"))
 	case err == nil && !holds && ran:
-		return contradictStep(e, reason.StepNotOwed.With(reason.StepCondition.With(s.If)))
+		return contradictStep(e, finding.StepNotOwed.With(reason.StepCondition.With(s.If)))
 	}
 	return e
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/job/workflow"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -128,26 +129,26 @@ func TestEachStepIsLaidBesideTheGraph(t *testing.T) {
 		},
 		"a step of which nothing is known": {
 			steps: chain, run: job.StatusSucceeded, said: said{"a": job.StatusSucceeded},
-			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + reason.StepNothingKnown.String()},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + finding.StepNothingKnown.String()},
 		},
 		"a step that ran before its source": {
 			steps: chain, run: job.StatusSucceeded, said: said{"b": job.StatusSucceeded},
 			fire: "discrepancy its steps contradict their graph: a, b",
-			want: []string{"a discrepancy " + reason.StepNothingKnown.String(), "b discrepancy " + reason.StepBeforeSource.With("a")},
+			want: []string{"a discrepancy " + finding.StepNothingKnown.String(), "b discrepancy " + finding.StepBeforeSource.With("a")},
 		},
 		"a run that has not ended, though its steps have": {
 			steps: chain, run: job.StatusRunning, said: said{"a": job.StatusSucceeded, "b": job.StatusSucceeded},
-			fire: "discrepancy " + reason.WorkflowNotEnded.String(), want: []string{"a ran", "b ran"},
+			fire: "discrepancy " + finding.WorkflowNotEnded.String(), want: []string{"a ran", "b ran"},
 		},
 		"a run that is not over":               {steps: chain, run: job.StatusRunning, said: said{"a": job.StatusSucceeded}, fire: "pending", want: []string{"a ran", "b pending"}},
 		"a run that ended while it was queued": {steps: chain, run: job.StatusCancelled, why: reason.Cancelled.String(), fire: "ran " + reason.Cancelled.String()},
 		"a run that is green though a step failed": {
 			steps: chain[:1], run: job.StatusSucceeded, said: said{"a": job.StatusFailed},
-			fire: "discrepancy " + reason.WorkflowStatusWrong.With(job.StatusFailed), want: []string{"a ran"},
+			fire: "discrepancy " + finding.WorkflowStatusWrong.With(job.StatusFailed), want: []string{"a ran"},
 		},
 		"a run that failed though its step may fail": {
 			steps: []job.Step{with(stepAfter("a"), func(s *job.Step) { s.MayFail = true })}, run: job.StatusFailed, said: said{"a": job.StatusFailed},
-			fire: "discrepancy " + reason.WorkflowStatusWrong.With(job.StatusSucceeded), want: []string{"a ran"},
+			fire: "discrepancy " + finding.WorkflowStatusWrong.With(job.StatusSucceeded), want: []string{"a ran"},
 		},
 		"a run that was cancelled": {
 			steps: []job.Step{stepAfter("a"), stepAfter("b", "a"), finally}, run: job.StatusCancelled, why: reason.Cancelled.String(),
@@ -156,7 +157,7 @@ func TestEachStepIsLaidBesideTheGraph(t *testing.T) {
 		},
 		"a limit that the job does not have": {
 			steps: chain[:1], run: job.StatusTimedOut, said: said{"a": job.StatusSucceeded},
-			fire: "discrepancy " + reason.WorkflowStatusWrong.With(job.StatusSucceeded), want: []string{"a ran"},
+			fire: "discrepancy " + finding.WorkflowStatusWrong.With(job.StatusSucceeded), want: []string{"a ran"},
 		},
 		"a condition that held": {steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"rows":3}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSucceeded}, fire: "ran", want: []string{"a ran", "b ran"}},
 		"a condition that did not hold": {
@@ -164,7 +165,7 @@ func TestEachStepIsLaidBesideTheGraph(t *testing.T) {
 		},
 		"a step that ran against its condition": {
 			steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"rows":0}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSucceeded},
-			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + reason.StepNotOwed.With(reason.StepCondition.With("results.a.rows > 0"))},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + finding.StepNotOwed.With(reason.StepCondition.With("results.a.rows > 0"))},
 		},
 		"a step that was skipped against its condition": {
 			steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"rows":3}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSkipped},
@@ -172,7 +173,7 @@ func TestEachStepIsLaidBesideTheGraph(t *testing.T) {
 		},
 		"a step that was skipped though its condition cannot be computed": {
 			steps: []job.Step{chain[0], ifA}, run: job.StatusSucceeded, result: `{"lines":3}`, said: said{"a": job.StatusSucceeded, "b": job.StatusSkipped},
-			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + reason.StepHadToFail.With(reason.StepConditionError.With("no such key: rows"))},
+			fire: "discrepancy its steps contradict their graph: b", want: []string{"a ran", "b discrepancy " + finding.StepHadToFail.With(reason.StepConditionError.With("no such key: rows"))},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -241,14 +242,14 @@ func TestAStepHasToWaitUntilItsSourcesHaveEnded(t *testing.T) {
 	}{
 		"after all had ended":                         {other: -time.Minute, want: "c ran"},
 		"with a clock that is two seconds behind":     {other: 2 * time.Second, want: "c ran"},
-		"before one had ended":                        {other: 10 * time.Second, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"before one had ended":                        {other: 10 * time.Second, want: "c discrepancy " + finding.StepBeforeSource.With("b")},
 		"with an executor whose clock is ahead":       {other: 50 * time.Second, by: "i", want: "c ran"},
-		"before an executor had ended one":            {other: 2 * time.Minute, by: "i", want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"before an executor had ended one":            {other: 2 * time.Minute, by: "i", want: "c discrepancy " + finding.StepBeforeSource.With("b")},
 		"one is enough":                               {other: time.Minute, join: workflow.Join{Least: 1}, want: "c ran"},
-		"two are enough":                              {other: time.Minute, join: workflow.Join{Least: 2}, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
-		"it was skipped before one had ended":         {other: time.Minute, skip: true, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"two are enough":                              {other: time.Minute, join: workflow.Join{Least: 2}, want: "c discrepancy " + finding.StepBeforeSource.With("b")},
+		"it was skipped before one had ended":         {other: time.Minute, skip: true, want: "c discrepancy " + finding.StepBeforeSource.With("b")},
 		"it was skipped as there could not be enough": {other: time.Minute, skip: true, join: workflow.Join{Least: 2}, want: "c skipped"},
-		"it was skipped though there could be enough": {other: time.Minute, skip: true, join: workflow.Join{Least: 1}, want: "c discrepancy " + reason.StepBeforeSource.With("b")},
+		"it was skipped though there could be enough": {other: time.Minute, skip: true, join: workflow.Join{Least: 1}, want: "c discrepancy " + finding.StepBeforeSource.With("b")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			last := with(stepAfter("c", "a", "b"), func(s *job.Step) { s.Join = c.join })

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
@@ -94,22 +95,22 @@ func TestWhatARerunHasTakenOverIsLaidBesideTheRunThatDidIt(t *testing.T) {
 		},
 		"a step that failed": {
 			first: func(w *world) { w.stepped("a", job.StatusFailed, returned(`{"rows":3}`)) }, b: job.StatusSucceeded,
-			want: "discrepancy its steps contradict their graph: a; a discrepancy " + reason.StepTakenBadly.With(origin, job.StatusFailed) + "; b ran",
+			want: "discrepancy its steps contradict their graph: a; a discrepancy " + finding.StepTakenBadly.With(origin, job.StatusFailed) + "; b ran",
 		},
 		"a run of another step": {
 			first: func(w *world) {
 				w.stepped("b", job.StatusPending)
 				w.stepped("b", job.StatusSucceeded, returned(`{"rows":3}`))
 			}, from: job.StepRunID(workflowRun, "b"), b: job.StatusSucceeded,
-			want: "discrepancy its steps contradict their graph: a; a discrepancy " + reason.StepTakenBadly.With(job.StepRunID(workflowRun, "b"), job.StatusSucceeded) + "; b ran",
+			want: "discrepancy its steps contradict their graph: a; a discrepancy " + finding.StepTakenBadly.With(job.StepRunID(workflowRun, "b"), job.StatusSucceeded) + "; b ran",
 		},
 		"a run that is not kept any more": {
 			first: func(*world) {}, b: job.StatusSucceeded,
-			want: "ran ; a unjudged " + reason.StepOriginUnknown.With(origin) + "; b unjudged " + reason.StepConditionUnknown.With(reason.StepNothingKnown),
+			want: "ran ; a unjudged " + finding.StepOriginUnknown.With(origin) + "; b unjudged " + finding.StepConditionUnknown.With(finding.StepNothingKnown),
 		},
 		"in a run that is no rerun": {
 			cause: job.CauseManual, b: job.StatusSucceeded,
-			want: "discrepancy its steps contradict their graph: a; a discrepancy " + reason.StepNotTakeable.String() + "; b ran",
+			want: "discrepancy its steps contradict their graph: a; a discrepancy " + finding.StepNotTakeable.String() + "; b ran",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +145,7 @@ func TestAConditionOnParametersThatSomebodyMayHaveGivenIsUnjudged(t *testing.T) 
 	id := job.NewRunID(noon)
 	w.ended(job.StatusSucceeded, ofRun(id, job.CauseManual))
 	w.stepped("a", job.StatusSucceeded, ofRun(id, job.CauseManual))
-	want := []string{"manual: ran ; a unjudged " + reason.StepConditionUnknown.With(reason.StepParamsUnknown)}
+	want := []string{"manual: ran ; a unjudged " + finding.StepConditionUnknown.With(finding.StepParamsUnknown)}
 	if d := cmp.Diff(want, w.wanted()); d != "" {
 		t.Error(d)
 	}

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/job/reason"
-	_ "github.com/carillon-scheduler/carillon/job/reason/refusal" // the rest of the table
+	_ "github.com/carillon-scheduler/carillon/job/reason/finding" // a part of the table
+	_ "github.com/carillon-scheduler/carillon/job/reason/refusal" // another one
 )
 
 var update = flag.Bool("update", false, "write the lists of codes anew")

@@ -18,7 +18,7 @@
 // The console has a sentence for each code in each of its languages. Their tables are
 // typed by frontend/src/i18n/en/reasons.gen.ts, which is generated from this one.
 //
-// Package refusal adds the rows that only servers and commands need.
+// Packages finding and refusal add the rows that only servers and commands need.
 package reason
 
 //go:generate go test -run ^TestTheConsoleAndTheDocsHaveTheTable$ . -update

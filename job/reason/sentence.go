@@ -68,18 +68,18 @@ func Sentences() []*Sentence { return slices.Clone(all) }
 
 var slot = regexp.MustCompile(`\{([a-z_]+)(?::([a-z]+)|\|([^|}]*)\|([^|}]*))\}`)
 
-// Refuse adds a row to the table that answers a request, for package refusal. It is called some 100 times when a
-// program starts: inline it would make each program larger.
+// Refuse adds a row to the table that answers a request. It is called some 100 times when a program starts: inline it
+// would make each program larger.
 //
 //go:noinline
 func Refuse(code, template string) *Sentence {
-	s := define(code, template)
+	s := Define(code, template)
 	s.Refusal = true
 	return s
 }
 
-// define adds a row to the table.
-func define(code, template string) *Sentence {
+// Define adds a row to the table, for this package and those below it.
+func Define(code, template string) *Sentence {
 	s := &Sentence{Code: code, Template: template}
 	read, at := strings.Builder{}, 0
 	read.WriteString("^")
@@ -109,9 +109,11 @@ func define(code, template string) *Sentence {
 	return s
 }
 
-// further adds a row that only follows others.
-func further(code, template string) *Sentence {
-	s := define(code, template)
+// Further adds a row that only follows others.
+//
+//go:noinline
+func Further(code, template string) *Sentence {
+	s := Define(code, template)
 	s.Follows = true
 	return s
 }

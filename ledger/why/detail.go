@@ -6,6 +6,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 )
 
 // detail returns what helps to understand a reason: who paused, and which rule of a calendar matched.
@@ -46,12 +47,12 @@ func switched(p *job.Pause, fire time.Time) string {
 }
 
 func paused(by string, at time.Time, note string) string {
-	who := reason.PausedAt.With(at)
+	who := finding.PausedAt.With(at)
 	if by != "" {
-		who = reason.PausedBy.With(by, at)
+		who = finding.PausedBy.With(by, at)
 	}
 	if note != "" && reason.Read(note).Code == "" {
-		note = reason.Noted.With(note)
+		note = finding.Noted.With(note)
 	}
 	return reason.Join(who, note)
 }
@@ -64,7 +65,7 @@ func (f *Facts) rule(calendar string, fire time.Time) string {
 			continue
 		}
 		if rule := c.Rule(fire); rule != "" {
-			return reason.CalendarRule.With(rule)
+			return finding.CalendarRule.With(rule)
 		}
 	}
 	return ""

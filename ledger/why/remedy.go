@@ -5,6 +5,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 )
 
 // ofReason is what helps against a reason that will hold for further fires, too, or still holds back a run.
@@ -36,9 +37,9 @@ var ofReason = map[string]outcome.Remedy{
 	reason.ClockOutOfLine.Code:        outcome.OpenServers,
 	reason.PositionAhead.Code:         outcome.OpenServers,
 	reason.PositionWasAhead.Code:      outcome.OpenServers,
-	reason.ShardNotThere.Code:         outcome.OpenServers,
-	reason.VersionNotHeard.Code:       outcome.OpenServers,
-	reason.NotInHistoryYet.Code:       outcome.OpenServers,
+	finding.ShardNotThere.Code:        outcome.OpenServers,
+	finding.VersionNotHeard.Code:      outcome.OpenServers,
+	finding.NotInHistoryYet.Code:      outcome.OpenServers,
 	reason.OverlapFull.Code:           outcome.EarlierRuns,
 	reason.WaitsForRuns.Code:          outcome.EarlierRuns,
 	reason.WaitsToReplace.Code:        outcome.EarlierRuns,

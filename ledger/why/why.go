@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 )
 
 // Facts are all that an answer follows from.
@@ -81,26 +82,26 @@ func (f *Facts) ofEntry(a *outcome.Answer, e *outcome.Entry, more int) string {
 	case outcome.Ran, outcome.CaughtUp:
 		a.Verdict, lead = outcome.DidRun, ended(e)
 	case outcome.Pending:
-		a.Verdict, lead = outcome.Waits, reason.FireWaits.With(e.FireTime, e.RunID)
+		a.Verdict, lead = outcome.Waits, finding.FireWaits.With(e.FireTime, e.RunID)
 		if e.Status == job.StatusRunning {
-			a.Verdict, lead = outcome.DoesRun, reason.FireRuns.With(e.FireTime, e.StartedAt, e.RunID)
+			a.Verdict, lead = outcome.DoesRun, finding.FireRuns.With(e.FireTime, e.StartedAt, e.RunID)
 		} else if said == "" {
 			said = string(f.Waits)
 		}
 	case outcome.Skipped:
-		a.Verdict, lead = outcome.WasSkipped, reason.FireWasSkipped.With(e.FireTime)
+		a.Verdict, lead = outcome.WasSkipped, finding.FireWasSkipped.With(e.FireTime)
 	case outcome.Missed:
-		a.Verdict, lead = outcome.WasMissed, reason.AwaitedMissed.With(e.FireTime)
+		a.Verdict, lead = outcome.WasMissed, finding.AwaitedMissed.With(e.FireTime)
 	case outcome.Undecided:
-		a.Verdict, lead = outcome.Unknown, reason.FireUndecided.With(e.FireTime)
+		a.Verdict, lead = outcome.Unknown, finding.FireUndecided.With(e.FireTime)
 	case outcome.Unjudged:
-		a.Verdict, lead = outcome.Unknown, reason.FireUnjudged.With(e.FireTime)
+		a.Verdict, lead = outcome.Unknown, finding.FireUnjudged.With(e.FireTime)
 	case outcome.Discrepancy:
-		a.Verdict, lead = outcome.Contradicted, reason.FireContradicts.With(e.FireTime)
+		a.Verdict, lead = outcome.Contradicted, finding.FireContradicts.With(e.FireTime)
 	}
 	others := ""
 	if more > 0 {
-		others = reason.FurtherInMinute.With(more)
+		others = finding.FurtherInMinute.With(more)
 	}
 	return reason.Join(f.skippedClock(), lead, others, said, f.detail(a, e.FireTime, said))
 }
@@ -109,11 +110,11 @@ func (f *Facts) ofEntry(a *outcome.Answer, e *outcome.Entry, more int) string {
 func ended(e *outcome.Entry) string {
 	switch by := e.StartedAt.Sub(e.Due).Round(time.Millisecond); {
 	case e.StartedAt.IsZero():
-		return reason.FireEnded.With(e.FireTime, e.RunID, e.Status)
+		return finding.FireEnded.With(e.FireTime, e.RunID, e.Status)
 	case by >= late:
-		return reason.FireRanLate.With(e.FireTime, job.Duration(by), e.StartedAt, e.RunID, e.Status)
+		return finding.FireRanLate.With(e.FireTime, job.Duration(by), e.StartedAt, e.RunID, e.Status)
 	}
-	return reason.FireRan.With(e.FireTime, e.RunID, e.Status)
+	return finding.FireRan.With(e.FireTime, e.RunID, e.Status)
 }
 
 // ofAhead answers with the first fire that is to come, or the first that will be skipped.
@@ -122,11 +123,11 @@ func (f *Facts) ofAhead(a *outcome.Answer) string {
 	a.FireTime = ahead.FireTime
 	if ahead.Reason == "" {
 		a.Verdict = outcome.WillRun
-		return reason.Join(f.skippedClock(), reason.FireWillRun.With(ahead.FireTime))
+		return reason.Join(f.skippedClock(), finding.FireWillRun.With(ahead.FireTime))
 	}
 	a.Verdict = outcome.WillSkip
 	said := string(ahead.Reason)
-	return reason.Join(f.skippedClock(), reason.FireWillSkip.With(ahead.FireTime), said, f.detail(a, ahead.FireTime, said))
+	return reason.Join(f.skippedClock(), finding.FireWillSkip.With(ahead.FireTime), said, f.detail(a, ahead.FireTime, said))
 }
 
 // ofNone answers why there is no fire.
@@ -137,21 +138,21 @@ func (f *Facts) ofNone(a *outcome.Answer) string {
 	switch {
 	case i < 0 && first.Version.Version > 1:
 		a.Verdict = outcome.Unknown
-		return reason.BeforeFirstVersion.String()
+		return finding.BeforeFirstVersion.String()
 	case i < 0:
 		a.Verdict = outcome.NoJob
-		return reason.JobNotThere.With(first.EffectiveFrom)
+		return finding.JobNotThere.With(first.EffectiveFrom)
 	}
 	v := f.Versions[i]
 	if v.Deleted {
 		a.Verdict = outcome.NoJob
 		if v.Author == "" {
-			return reason.JobGone.With(v.EffectiveFrom)
+			return finding.JobGone.With(v.EffectiveFrom)
 		}
-		return reason.JobGoneBy.With(v.Author, v.EffectiveFrom)
+		return finding.JobGoneBy.With(v.Author, v.EffectiveFrom)
 	}
 	a.Verdict = outcome.NoFire
-	return reason.Join(reason.NoFireThen.With(at), v.Schedule.WhyNot(f.Job, f.Moment), f.replaced(i))
+	return reason.Join(finding.NoFireThen.With(at), v.Schedule.WhyNot(f.Job, f.Moment), f.replaced(i))
 }
 
 // effective returns the version to which a fire at an instant would belong, or -1.
@@ -170,9 +171,9 @@ func (f *Facts) replaced(i int) string {
 		switch was := f.Versions[i]; {
 		case !next.Deleted && next.Schedule.String() == was.Schedule.String():
 		case next.Author == "":
-			return reason.VersionThen.With(f.Versions[k-1].Version.Version, next.EffectiveFrom)
+			return finding.VersionThen.With(f.Versions[k-1].Version.Version, next.EffectiveFrom)
 		default:
-			return reason.VersionThenBy.With(f.Versions[k-1].Version.Version, next.Author, next.EffectiveFrom)
+			return finding.VersionThenBy.With(f.Versions[k-1].Version.Version, next.Author, next.EffectiveFrom)
 		}
 	}
 	return ""

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 )
 
 // at is an instant of Saturday, 7 March 2026.
@@ -228,7 +229,7 @@ func TestAFireAheadIsForetold(t *testing.T) {
 	f := asked(daily)
 	f.Now = at("08:00:00")
 	f.Ahead = []Ahead{{FireTime: at("09:00:00")}}
-	f.Entries = []outcome.Entry{entry(outcome.Undecided, "", reason.ShardNotThere.With(at("08:00:00")))}
+	f.Entries = []outcome.Entry{entry(outcome.Undecided, "", finding.ShardNotThere.With(at("08:00:00")))}
 	f.want(t, outcome.WillRun, "the job will fire at 2026-03-07T09:00:00Z", outcome.EditSchedule, outcome.RunNow)
 
 	f.Ahead[0].Reason = reason.Text(reason.FireSkippedNote.With("bob", "stocktaking; ask me"))

@@ -19,6 +19,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
@@ -203,7 +204,7 @@ func TestAStepIsToldOnceAllRunsAreThere(t *testing.T) {
 		if n := w.look(); n != 0 {
 			w.Fatalf("told %d times", n)
 		}
-		w.says(time.Now(), wholeDay, "23 of 24", reason.AwaitedRun.With(hour(23), job.StatusRunning))
+		w.says(time.Now(), wholeDay, "23 of 24", finding.AwaitedRun.With(hour(23), job.StatusRunning))
 		w.ran(hour(23), job.StatusSucceeded)
 		time.Sleep(time.Second)
 		if n := w.look(); n != 1 {
@@ -274,7 +275,7 @@ func TestARepeatOfAFireMeetsIt(t *testing.T) {
 		w.ran(hour(1), job.StatusFailed)
 		w.ran(hour(2), job.StatusFailed)
 		w.ran(hour(3), job.StatusSkipped, func(u *logstore.Update) { u.Reason = reason.JobPaused.String() })
-		w.says(hour(5), of, "1 of 4", reason.AwaitedRun.With(hour(1), job.StatusFailed), reason.AwaitedRun.With(hour(2), job.StatusFailed), reason.AwaitedSkipped.With(hour(3), reason.JobPaused))
+		w.says(hour(5), of, "1 of 4", finding.AwaitedRun.With(hour(1), job.StatusFailed), finding.AwaitedRun.With(hour(2), job.StatusFailed), finding.AwaitedSkipped.With(hour(3), reason.JobPaused))
 		again := func(at time.Time, cause job.Cause, s job.Status, key string) {
 			w.Helper()
 			owed := job.FireRunID(hourly, at.UnixMilli(), job.CauseSchedule)
@@ -338,7 +339,7 @@ func TestFiresThatACalendarExcludesAreNotOwed(t *testing.T) {
 
 func TestAWaitForAJobThatIsDeletedSaysSo(t *testing.T) {
 	run(t, midnight, func(w *world) {
-		w.says(hour(1), wholeDay, "0 of 0", reason.AwaitedNoJob.With(hourly))
+		w.says(hour(1), wholeDay, "0 of 0", finding.AwaitedNoJob.With(hourly))
 		w.save(nil)
 		time.Sleep(90 * time.Minute)
 		w.check(w.conn.Jobs().Delete(w.Context(), hourly, cluster.Edit{At: time.Now()}))
@@ -346,7 +347,7 @@ func TestAWaitForAJobThatIsDeletedSaysSo(t *testing.T) {
 		w.decided(time.Now())
 		w.ran(hour(0), job.StatusSucceeded)
 		w.ran(hour(1), job.StatusFailed)
-		w.says(hour(24), wholeDay, "1 of 2", reason.AwaitedRun.With(hour(1), job.StatusFailed), reason.AwaitedDeleted.With(hourly))
+		w.says(hour(24), wholeDay, "1 of 2", finding.AwaitedRun.With(hour(1), job.StatusFailed), finding.AwaitedDeleted.With(hourly))
 		w.waits(hour(24), wholeDay)
 		if n := w.look(); n != 0 {
 			w.Errorf("told %d times", n)
@@ -424,11 +425,11 @@ func TestTheLastFiresAreThoseBeforeTheStepsOwn(t *testing.T) {
 			w.ran(hour(n), []job.Status{job.StatusSucceeded, job.StatusFailed}[n%2])
 		}
 		w.says(hour(5), last(1), "1 of 1")
-		w.says(hour(6), last(1), "0 of 1", reason.AwaitedRun.With(hour(5), job.StatusFailed))
-		w.says(hour(6), last(3), "1 of 3", reason.AwaitedRun.With(hour(3), job.StatusFailed), reason.AwaitedRun.With(hour(5), job.StatusFailed))
+		w.says(hour(6), last(1), "0 of 1", finding.AwaitedRun.With(hour(5), job.StatusFailed))
+		w.says(hour(6), last(3), "1 of 3", finding.AwaitedRun.With(hour(3), job.StatusFailed), finding.AwaitedRun.With(hour(5), job.StatusFailed))
 		w.says(hour(29), last(500), "15 of 29", func() (all []string) {
 			for n := 1; n < 29; n += 2 {
-				all = append(all, reason.AwaitedRun.With(hour(n), job.StatusFailed))
+				all = append(all, finding.AwaitedRun.With(hour(n), job.StatusFailed))
 			}
 			return all
 		}()...)

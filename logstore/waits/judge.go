@@ -7,6 +7,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
@@ -69,7 +70,7 @@ type Fires struct {
 func Judge(w *runlog.AwaitedRuns, f *Fires) Judgement {
 	var v Judgement
 	if !f.Known {
-		v.Missing = []reason.Text{reason.Text(reason.AwaitedNoJob.With(w.Job))}
+		v.Missing = []reason.Text{reason.Text(finding.AwaitedNoJob.With(w.Job))}
 		return v
 	}
 	owed := Owed(f.All)
@@ -100,14 +101,14 @@ func Judge(w *runlog.AwaitedRuns, f *Fires) Judgement {
 			v.Missing = append(v.Missing, reason.Text(what))
 		}
 	}
-	say(unnamed > 0, reason.AwaitedFurther.With(unnamed))
+	say(unnamed > 0, finding.AwaitedFurther.With(unnamed))
 	open := f.Decided.Before(f.Until) && !f.Deleted
 	if w.Need.Of(0) == 0 || w.Last > 0 { // it depends on how many there are, and these have to be known
 		v.Met = v.Met && !open && !f.TooMany
-		say(open, reason.AwaitedUntil.With(w.Job, f.Until))
+		say(open, finding.AwaitedUntil.With(w.Job, f.Until))
 	}
-	say(f.TooMany, reason.AwaitedTooMany.With(job.MaxAwaitedFires))
-	if say(f.Deleted, reason.AwaitedDeleted.With(w.Job)); f.Deleted && v.Of == 0 {
+	say(f.TooMany, finding.AwaitedTooMany.With(job.MaxAwaitedFires))
+	if say(f.Deleted, finding.AwaitedDeleted.With(w.Job)); f.Deleted && v.Of == 0 {
 		v.Met = false // nothing ran, and nothing will
 	}
 	return v
@@ -140,14 +141,14 @@ func met(w *runlog.AwaitedRuns, f *Fires, e outcome.Entry) (run job.RunID, why s
 		if w.Skipped == job.SkippedOK {
 			return e.RunID, ""
 		}
-		return "", reason.AwaitedSkipped.With(e.FireTime, e.Reason)
+		return "", finding.AwaitedSkipped.With(e.FireTime, e.Reason)
 	case outcome.Missed:
-		return "", reason.AwaitedMissed.With(e.FireTime)
+		return "", finding.AwaitedMissed.With(e.FireTime)
 	case outcome.Undecided:
-		return "", reason.AwaitedAhead.With(e.FireTime)
+		return "", finding.AwaitedAhead.With(e.FireTime)
 	case outcome.Unjudged, outcome.Discrepancy:
-		return "", reason.AwaitedUnknown.With(e.FireTime, e.Reason)
+		return "", finding.AwaitedUnknown.With(e.FireTime, e.Reason)
 	case outcome.Ran, outcome.CaughtUp, outcome.Pending:
 	}
-	return "", reason.AwaitedRun.With(e.FireTime, e.Status)
+	return "", finding.AwaitedRun.With(e.FireTime, e.Status)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore/waits"
 )
@@ -52,7 +53,7 @@ func TestAWaitIsMetOnceEnoughFiresHaveARunThatSucceeded(t *testing.T) {
 	excluded := "skipped: " + reason.CalendarExcludes.With("weekend")
 	moved := "skipped: " + reason.Join(reason.CalendarExcludes.With("weekend"), reason.Shifts(true))
 	paused := "skipped: " + reason.JobPaused.String()
-	ahead := reason.AwaitedUntil.With("etl/hour", hour(24))
+	ahead := finding.AwaitedUntil.With("etl/hour", hour(24))
 	for name, c := range map[string]struct {
 		need    job.Need
 		skipped string

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/ledger"
@@ -133,7 +134,7 @@ func TestTheLedgerNoticesTheLossOfAnyEndOfAStep(t *testing.T) {
 				left = append(left, u)
 			}
 		}
-		want := fmt.Sprintf("step %s of %s: %s", step, p.id, reason.StepNothingKnown)
+		want := fmt.Sprintf("step %s of %s: %s", step, p.id, finding.StepNothingKnown)
 		if wrong := strings.Join(w.judged(left), "\n"); !strings.Contains(wrong, want) {
 			w.fail("nothing is known of the end of %s of %s any more, and the ledger says:\n%s", step, p.id, wrong)
 		}
@@ -160,7 +161,7 @@ func TestTheLedgerNoticesTheLossOfWhatARunHasComeTo(t *testing.T) {
 	f.now += time.Hour
 	id := runAt(time.Second)
 	want := []string{
-		fmt.Sprintf("run %s: %s", id, reason.StepsContradict.With("c")), fmt.Sprintf("step c of %s: %s", id, reason.StepNothingKnown),
+		fmt.Sprintf("run %s: %s", id, finding.StepsContradict.With("c")), fmt.Sprintf("step c of %s: %s", id, finding.StepNothingKnown),
 	}
 	if wrong := judgeSteps(t, v, updatesOf(t, f.records, f.events), noon.Add(f.now)); !slices.Equal(wrong, want) {
 		t.Errorf("the ledger says %v, want %v", wrong, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/finding"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -171,7 +171,7 @@ func (rs *Runs) Attempts(ctx context.Context, text string) ([]runlog.Run, error)
 	case err != nil:
 		return nil, err
 	case !complete:
-		return nil, problem.Explain(job.ErrUnavailable, reason.NotInHistoryYet.String())
+		return nil, problem.Explain(job.ErrUnavailable, finding.NotInHistoryYet.String())
 	}
 	return rs.Stored(ctx, text)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/job/reason"
+	_ "github.com/carillon-scheduler/carillon/job/reason/finding" // a part of the table
 )
 
 var update = flag.Bool("update", false, "rewrite the console's copy")
