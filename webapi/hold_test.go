@@ -89,7 +89,8 @@ func TestARunOnHoldSaysSo(t *testing.T) {
 			hold *runlog.Hold
 			why  string
 		}{
-			{detail.Attempts[0].Hold, string(detail.Attempts[0].Reason)}, {page.Items[0].Hold, string(page.Items[0].Reason)},
+			{detail.Attempts[0].Hold, string(detail.Attempts[0].Reason)},
+			{page.Items[0].Hold, string(page.Items[0].Reason)},
 			{list.Hold, string(list.Steps[1].Reason)},
 		} {
 			if d := cmp.Diff(h, got.hold); d != "" || strings.Contains(got.why, "hold") != h.Held() || h.Held() && got.why != why {
