@@ -86,7 +86,7 @@ it("a group shows how busy it was, as charts and as a table", async () => {
   expect(await row.locator("td").nth(2).textContent()).not.toBe("0");
   expect(await axe(page)).toEqual([]);
   await page.goto(`${program.url}/executors/default`);
-  await page.getByRole("img", { name: /^Slots in use, on average \(24h\): .*; \d+ slots now$/ }).waitFor();
+  await page.getByRole("img", { name: /^Slots in use, on average \(7d\): .*; \d+ slots now$/ }).waitFor();
   expect(faults).toEqual([]);
   await close();
 });
