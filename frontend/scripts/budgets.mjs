@@ -69,7 +69,7 @@ const editor = [...new Set(rest.filter(isEditor).flatMap((c) => [...closure(c)])
   (c) => !first.includes(c),
 );
 const rows = [
-  ["first visit: JavaScript, gzip", sum(scripts, gzip), 180 * kB],
+  ["first visit: JavaScript, gzip", sum(scripts, gzip), 182 * kB],
   ["first visit: CSS, gzip", sum(css, gzip), 14 * kB],
   ["fonts", sum(fonts, raw), 52 * kB],
   [
@@ -80,7 +80,7 @@ const rows = [
   [`largest other chunk (${largest.file.split("/").at(-1)}), gzip`, gzip(file(largest)), 40 * kB],
   ["layout of graphs, gzip", sum(workers, gzip), 40 * kB],
   ["code editor, gzip", sum(editor.map(file), gzip), 180 * kB],
-  ["all of dist, in the program", sum(filesIn(dist), raw), 2200 * kB],
+  ["all of dist, in the program", sum(filesIn(dist), raw), 2250 * kB],
 ];
 
 let failed = false;

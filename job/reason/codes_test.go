@@ -20,7 +20,8 @@ func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
 	for file, want := range map[string]string{
 		"../../frontend/src/i18n/en/reasons.gen.ts":        console("reasons", "Reason", "reasons", false),
 		"../../frontend/src/i18n/en/refusals.gen.ts":       console("refusals", "Refusal", "refusals and of imports", true),
-		"../../frontend/src/i18n/en/local-refusals.gen.ts": localRefusals(),
+		"../../frontend/src/i18n/en/local-refusals.gen.ts": localSentences("localRefusals", "refusals", true),
+		"../../frontend/src/i18n/en/local-reasons.gen.ts":  localSentences("localReasons", "reasons", false),
 		"../../docs/reference/reasons.md":                  page(),
 	} {
 		if *update {
@@ -53,14 +54,14 @@ func console(name, kind, of string, refusals bool) string {
 // durations, states, and the ids of runs.
 var localised = regexp.MustCompile(`:(?:number|instant|duration|state|status)\}|\||run_id:`)
 
-// localRefusals returns those refusals whose English text the console does not take from the server.
-func localRefusals() string {
+// localSentences returns those of half of the table whose English text the console does not take from the server.
+func localSentences(name, of string, refusals bool) string {
 	var b strings.Builder
 	b.WriteString("// The table of package job/reason, as it writes it. Do not edit.\n\n")
-	b.WriteString("/** Those of the refusals whose values the console writes itself; of the others it shows the server's text. */\n")
-	b.WriteString("export const localRefusals = {\n")
+	fmt.Fprintf(&b, "/** Those of the %s whose values the console writes itself; of the others it shows the server's text. */\n", of)
+	fmt.Fprintf(&b, "export const %s = {\n", name)
 	for _, s := range reason.Sentences() {
-		if s.Refusal && localised.MatchString(s.Template) {
+		if s.Refusal == refusals && localised.MatchString(s.Template) {
 			fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(s.Template))
 		}
 	}

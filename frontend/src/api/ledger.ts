@@ -3,9 +3,6 @@ import type { JobRef } from "@/lib/jobref";
 import { api, dataOf } from "./client";
 import type { Outcome } from "./schema.gen";
 
-/** The ledger is checked for a range of so many milliseconds at most. */
-export const longestLedger = 92 * 24 * 3600e3;
-
 /** What became of the fires of all jobs, by job and day. */
 export function ledgerAudit(range: { from?: string; to?: string; group?: string }) {
   return infiniteQueryOptions({

@@ -24,7 +24,11 @@ const languages = {
   },
   zh: {
     core: () => import("./zh").then((m) => m.zh),
-    pages: () => import("./zh/pages").then((m) => m.pages),
+    pages: async (): Promise<PageMessages> => {
+      const asked = import("./zh/refusals");
+      const { pages } = await import("./zh/pages");
+      return { ...pages, refusals: (await asked).refusals };
+    },
   },
 };
 

@@ -17,17 +17,23 @@ export function say(reason: Reason | undefined, t: Messages, f: Format): string 
   if (!reason) return "";
   const sentences: Partial<Record<string, string>> = t.reasons;
   const template = reason.code && (sentences[reason.code] ?? refusalsOf(t.lang)[reason.code]);
-  if (!template) return reason.text;
-  const head = template.replace(
-    slot,
-    (_, name: string, kind: string | undefined, one: string, many: string) => {
-      const value = reason.params?.[name] ?? "";
-      if (isRunId(value)) return shortId(value);
-      if (kind) return show(value, kind, t, f);
-      return `${f.number(Number(value))} ${value === "1" ? one : many}`;
-    },
-  );
+  const head = template ? fill(template, reason, t, f) : ownText(reason);
   return reason.and ? head + t.reasonJoint + say(reason.and, t, f) : head;
+}
+
+/** A template with the values of a reason. */
+function fill(template: string, reason: Reason, t: Messages, f: Format): string {
+  return template.replace(slot, (_, name: string, kind: string | undefined, one: string, many: string) => {
+    const value = reason.params?.[name] ?? "";
+    if (isRunId(value)) return shortId(value);
+    if (kind) return show(value, kind, t, f);
+    return `${f.number(Number(value))} ${value === "1" ? one : many}`;
+  });
+}
+
+/** What the server wrote of a reason itself, without what follows from it. */
+function ownText({ text, and }: Reason): string {
+  return and && text.endsWith(and.text) ? text.slice(0, -and.text.length).replace(/; $/, "") : text;
 }
 
 function show(value: string, kind: string, t: Messages, f: Format): string {

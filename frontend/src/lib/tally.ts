@@ -1,5 +1,8 @@
 import type { LedgerDay, Tally } from "@/api/schema.gen";
 
+/** The ledger is checked for a range of so many milliseconds at most. */
+export const longestLedger = 92 * 24 * 3600e3;
+
 const figures = [
   "fires",
   "ran",

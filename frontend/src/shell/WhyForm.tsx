@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { CircleQuestionMark } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
-import { useWords } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { whenOf } from "@/lib/when";
@@ -19,7 +19,7 @@ interface WhyFormProps {
 
 /** Asks for a job and a time, and leads to why the job ran then or not. */
 export function WhyForm({ job: fixed, asked, zone }: WhyFormProps) {
-  const { t, f } = useWords();
+  const { t, f } = usePageWords();
   const w = t.whyForm;
   const now = useNow();
   const navigate = useNavigate();

@@ -1,14 +1,13 @@
 import type { Lang } from "..";
 import { executors } from "./executors";
 import { jobs } from "./jobs";
+import { localReasons } from "./local-reasons.gen";
 import { overview } from "./overview";
 import { pause } from "./pause";
 import { rangeNames } from "./range";
-import { reasons } from "./reasons.gen";
 import { runs } from "./runs";
 import { act, banner, done, error, health, nav, signIn, top } from "./shell";
 import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
-import { whyForm } from "./whyform";
 
 /** The texts of the console in English, which is also the type of every other language. */
 export const en = {
@@ -34,11 +33,10 @@ export const en = {
   jobs,
   runs,
   rangeNames,
-  reasons,
+  reasons: localReasons,
   reasonJoint: "; ",
   executors,
   pause,
-  whyForm,
 };
 
 export type Messages = typeof en;

@@ -31,6 +31,7 @@ import { steps } from "./steps";
 import { views } from "./views";
 import { waits } from "./waits";
 import { why } from "./why";
+import { whyForm } from "./whyform";
 
 /** The texts that not every page needs: in a file of their own, so that a first visit does not wait for them. */
 export const pages = {
@@ -69,6 +70,7 @@ export const pages = {
   views,
   waits,
   why,
+  whyForm,
 };
 
 export type PageMessages = typeof pages;

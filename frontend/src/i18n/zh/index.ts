@@ -8,7 +8,6 @@ import { reasons } from "./reasons.gen";
 import { runs } from "./runs";
 import { act, banner, done, error, health, nav, signIn, top } from "./shell";
 import { cause, dayNames, monthNames, shortDays, state, status, time } from "./terms";
-import { whyForm } from "./whyform";
 
 export const zh: Messages = {
   lang: "zh",
@@ -37,5 +36,4 @@ export const zh: Messages = {
   reasonJoint: "；",
   executors,
   pause,
-  whyForm,
 };

@@ -20,7 +20,6 @@ import { palette, shortcuts } from "./palette";
 import { plan } from "./plan";
 import { policies } from "./policies";
 import { range } from "./range";
-import { refusals } from "./refusals";
 import { reports } from "./reports";
 import { retention } from "./retention";
 import { run } from "./run";
@@ -32,8 +31,9 @@ import { steps } from "./steps";
 import { views } from "./views";
 import { waits } from "./waits";
 import { why } from "./why";
+import { whyForm } from "./whyform";
 
-export const pages: PageMessages = {
+export const pages: Omit<PageMessages, "refusals"> = {
   alerts,
   audit,
   backfill,
@@ -56,7 +56,6 @@ export const pages: PageMessages = {
   policies,
   range,
   remedy,
-  refusals,
   reports,
   retention,
   run,
@@ -69,4 +68,5 @@ export const pages: PageMessages = {
   views,
   waits,
   why,
+  whyForm,
 };

@@ -1,6 +1,6 @@
-import type { Messages } from "../en";
+import type { PageMessages } from "../en/pages";
 
-export const whyForm: Messages["whyForm"] = {
+export const whyForm: PageMessages["whyForm"] = {
   title: "为什么没运行？",
   hint: "查询任务在某一时刻为何运行或没有运行",
   job: "任务",

@@ -23,7 +23,6 @@ import { Page } from "@/shell/Page";
 import { RangeNote } from "@/shell/RangeNote";
 import { RangePicker } from "@/shell/RangePicker";
 import { type Ranged, useRange } from "@/shell/useRange";
-import { WhyForm } from "@/shell/WhyForm";
 import { Attention } from "./Attention";
 import { useInFlight } from "./inflight";
 import { Proof } from "./Proof";
@@ -32,6 +31,7 @@ import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
 
 const Guide = lazy(() => import("./Guide"));
+const WhyForm = lazy(() => import("@/shell/WhyForm").then((m) => ({ default: m.WhyForm })));
 
 /** An installation with so few jobs, none of which has run, is a new one. */
 const fewJobs = 3;
@@ -218,7 +218,9 @@ function Top({ of }: { of: Ranged }) {
         />
       </div>
       <Proof of={of} />
-      <WhyForm />
+      <Suspense fallback={<Skeleton rows={1} />}>
+        <WhyForm />
+      </Suspense>
       <div className="grid over-2">
         <RunsChart of={of} />
         <Attention />

@@ -1,10 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, LoaderCircle, TriangleAlert } from "lucide-react";
-import { longestLedger } from "@/api/ledger";
 import { chartParts, firesProof } from "@/api/overview";
 import { useWords } from "@/lib/format";
-import { proofOf } from "@/lib/tally";
+import { longestLedger, proofOf } from "@/lib/tally";
 import { chartOf } from "@/lib/timerange";
 import type { Ranged } from "@/shell/useRange";
 

@@ -1,1 +1,0 @@
-import{Ra as e,Sr as t,ar as n,la as r,za as i,zr as a}from"./frame-D3skwzcv.js";import{r as o}from"./dialogs-CqEJ7_pV.js";var s=i();function c({job:i,onDone:c,onClose:l}){let u=r(),d=e();return(0,s.jsx)(o,{title:u.job.removeAsk(i),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(i),act:()=>n(a(i)),onDone:()=>{t(d),c?.()},onClose:l})}export{c as DeleteDialog};

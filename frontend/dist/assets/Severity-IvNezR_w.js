@@ -1,1 +1,0 @@
-import{A as e,Ct as t}from"./shared-CqQC5by_.js";import{T as n,g as r}from"./glyphs-BMI8coKL.js";import{la as i,za as a}from"./frame-D3skwzcv.js";var o=a(),s={info:[`run`,n],warning:[`warn`,t],critical:[`bad`,r]};function c({of:t}){let n=i(),[r,a]=s[t];return(0,o.jsx)(e,{tone:r,icon:a,children:n.alerts.severity[t]})}export{c as t};

@@ -1,1 +1,0 @@
-import{Pr as e}from"./frame-D3skwzcv.js";function t(t){if(t.trim()===``)return{json:void 0};try{return{json:e(t)}}catch{return}}export{t};

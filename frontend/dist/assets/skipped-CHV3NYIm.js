@@ -1,1 +1,0 @@
-import{la as e,za as t}from"./frame-D3skwzcv.js";var n=t();function r({clock:t,at:r}){let i=e(),a=t.wall.replace(/:00$/,``);return(0,n.jsx)(n.Fragment,{children:i.clock.fire[t.kind]?.(a,r)})}function i(e){return e?.params?.calendar}export{r as n,i as t};
