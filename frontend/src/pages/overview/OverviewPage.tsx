@@ -16,7 +16,6 @@ import { useNow } from "@/lib/now";
 import { addTotals, type Totals, totalsOf } from "@/lib/ranges";
 import { failures, living, type Tone } from "@/lib/status";
 import { chartOf, isLength, type RangeSearch } from "@/lib/timerange";
-import Reports from "@/pages/reports/Reports";
 import { useShell } from "@/shell/context";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
@@ -30,6 +29,7 @@ import { RunningNow } from "./RunningNow";
 import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
 
+const Reports = lazy(() => import("@/pages/reports/Reports"));
 const Guide = lazy(() => import("./Guide"));
 const WhyForm = lazy(() => import("@/shell/WhyForm").then((m) => ({ default: m.WhyForm })));
 
@@ -95,7 +95,9 @@ function Figures({ of }: { of: Ranged }) {
         <RunningNow of={of} />
         <UpNext />
       </div>
-      <Reports of={of} />
+      <Suspense fallback={<Skeleton rows={6} />}>
+        <Reports of={of} />
+      </Suspense>
     </>
   );
 }
