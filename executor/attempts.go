@@ -112,11 +112,13 @@ func (s *attempts) resize(slots int) {
 	s.observers.countSlots(len(s.live), s.slots)
 }
 
-// unqueue removes a from those that wait for a slot.
-func (s *attempts) unqueue(a *attempt) {
-	if i := slices.Index(s.waiting, a); i >= 0 {
+// unqueue removes a from those that wait for a slot, and reports whether it was one of them.
+func (s *attempts) unqueue(a *attempt) bool {
+	i := slices.Index(s.waiting, a)
+	if i >= 0 {
 		s.waiting = slices.Delete(s.waiting, i, i+1)
 	}
+	return i >= 0
 }
 
 // next removes and returns the attempt that has waited longest for a slot; nil if none may begin.

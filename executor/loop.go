@@ -279,8 +279,8 @@ func (l *loop) yield(life context.Context, now time.Time) {
 		l.puller.Release()
 	}
 	for _, a := range slices.Clone(l.attempts.waiting) {
-		if now.Sub(a.came) > waitFor {
-			l.attempts.unqueue(a)
+		// To remove one may have begun the next.
+		if now.Sub(a.came) > waitFor && l.attempts.unqueue(a) {
 			l.remove(life, a, giveBack)
 		}
 	}
