@@ -178,7 +178,7 @@ func (s *session) handleEvent(ctx context.Context, m event, jobs *jobsView) erro
 			seq := next
 			next++
 			if err != nil {
-				continue // it is forged or damaged, and ingest tells of it
+				continue // a forged or damaged event, which ingest reports
 			}
 			s.metrics.read.WithLabelValues(string(fromEvents)).Inc()
 			s.noteBegun(e)

@@ -391,7 +391,7 @@ type BulkBackfillItem struct {
 	Over   int  `json:"over"`
 	Paused bool `json:"paused,omitempty"`
 
-	// Refused Number of jobs of which no fire could be run
+	// Refused Number of jobs without a fire that could be run
 	Refused   int       `json:"refused"`
 	Succeeded int       `json:"succeeded"`
 	To        time.Time `json:"to"`

@@ -110,7 +110,7 @@ func withoutNaN(data []byte) []byte {
 
 var notNumbers = []string{"NaN", "-Infinity", "Infinity"}
 
-// source is the subject on which an event arrived: whose it is, and of which shards.
+// source is the subject on which an event arrived, with the group and the shards that it stands for.
 type source struct {
 	subject string
 	group   string

@@ -51,7 +51,7 @@ floods:
 		switch {
 		case errors.Is(err, nats.ErrAuthorization) && w.tellsRefusal("gamma"):
 			break floods
-		case err != nil: // the machine is busy; NATS also refuses whom nobody has admitted in time
+		case err != nil: // the machine is busy: NATS also refuses a connection that is not admitted in time
 			continue
 		}
 		w.flood(conn.NC, 6*budget) // as one takes seconds when the machine is busy

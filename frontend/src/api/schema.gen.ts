@@ -5155,7 +5155,7 @@ export interface components {
             begun: number;
             succeeded: number;
             failed: number;
-            /** @description Number of jobs of which no fire could be run */
+            /** @description Number of jobs without a fire that could be run */
             refused: number;
         };
         BulkBackfillNote: {
