@@ -113,6 +113,7 @@ it("a rule is made, a run fails, and somebody looks after what it found", async 
   await page.getByText("No silences").waitFor();
   // The job says who hears of it.
   await page.goto(`${program.url}/jobs/default/broken/edit`);
+  await page.locator("summary", { hasText: "any-failure" }).click();
   const rule = page.getByRole("list", { name: "Notifications" }).locator("li", { hasText: "any-failure" });
   await rule.getByText("ops-hook").waitFor();
   expect(await axe(page)).toEqual([]);

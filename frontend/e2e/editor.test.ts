@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
+import { unfold } from "./fold.ts";
 import { stage } from "./stage.ts";
 
 const { program, open } = stage((p) => p.job("default/notify", "echo told"));
@@ -25,13 +26,17 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   expect(await axe(page)).toEqual([]);
   await drawer.getByRole("button", { name: "Close" }).click();
 
+  await unfold(page, "Environment and secrets");
   await page.getByRole("button", { name: "Add a secret" }).click();
   await page.getByLabel("Variable").fill("TOKEN");
   await page.getByLabel("Secret of the group").fill("reports-api");
+  await unfold(page, "Where to run");
   await page.getByLabel("Which executor").selectOption("round_robin");
   await page.getByLabel("Only with labels").fill("zone=eu");
+  await unfold(page, "Overlap and missed fires");
   await page.getByLabel("If a run is still in progress").selectOption("queue");
   await page.getByLabel("Queue length").fill("7");
+  await unfold(page, "Limits and retries");
   await page.getByLabel("If it fails, try again").fill("3");
   await page.getByLabel("First delay").fill("2 minutes");
   await page.getByText("Enter a duration, such as 90s, 5m or 2h").waitFor();
@@ -39,6 +44,7 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   await page.getByLabel("Lost", { exact: true }).uncheck();
   await page.getByLabel("One attempt").fill("10m");
   await page.getByLabel("Start within").fill("1h");
+  await unfold(page, "Child jobs");
   await page.getByRole("button", { name: "Add a child job" }).click();
   await page.getByLabel("Condition").selectOption("end");
   await page.getByRole("combobox", { name: "Child job" }).fill("default/notify");
@@ -99,6 +105,7 @@ it("of two people who edit a job, the second sees what both did, and merges it",
     open("/jobs/default/shared/edit"),
   ]);
   await mine.page.getByLabel("Description").fill("mine");
+  await unfold(mine.page, "Limits and retries");
   await mine.page.getByLabel("One attempt").fill("10m");
   // The other is faster.
   await theirs.page.getByLabel("Description").fill("theirs");
@@ -175,8 +182,11 @@ it("a job is edited as YAML, whose comments stay, and whose wrong lines are said
   await page.locator(".cm-badline").getByText("timeout").waitFor();
   expect(await axe(page)).toEqual([]);
 
+  // What is wrong is in sight, though most jobs do without the field.
   await form.click();
   const timeout = page.getByLabel("One attempt");
+  await timeout.waitFor();
+  await page.locator("summary", { hasText: "Limits and retries" }).click();
   await page.locator(".errors").getByRole("button", { name: "timeout" }).click();
   expect(await timeout.evaluate((field) => field === document.activeElement)).toBe(true);
   await timeout.fill("10m");
@@ -187,14 +197,21 @@ it("a job is edited as YAML, whose comments stay, and whose wrong lines are said
 
   // What is wrong with a field is said when it is left.
   await form.click();
+  await unfold(page, "Owner and tags");
+  await unfold(page, "Overlap and missed fires");
   await page.getByLabel("Owner").fill("somebody");
   await page.getByLabel("Grace").fill("400h");
   await page.getByLabel("Owner").focus();
   await page.locator(".ferr").first().waitFor();
   expect(await page.locator(".errors").count()).toBe(0);
+  // Saved all the same, it is refused, and the field has the focus.
+  const grace = page.getByLabel("Grace");
+  await page.keyboard.press("Control+s");
+  await page.locator(".errors").getByRole("button", { name: "misfire.grace" }).waitFor();
+  await expect.poll(() => grace.evaluate((field) => field === document.activeElement)).toBe(true);
 
   await program.job("default/written", "echo two");
-  await page.getByLabel("Grace").fill("20s");
+  await grace.fill("20s");
   await page.getByLabel("Owner").focus();
   await page.getByText("Somebody has saved this job since you opened it.").waitFor();
   expect(faults).toEqual([]);

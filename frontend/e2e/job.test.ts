@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
 import { daily } from "./calm.ts";
+import { unfold } from "./fold.ts";
 import { geometry } from "./geometry.ts";
 import { stage } from "./stage.ts";
 
@@ -163,6 +164,7 @@ it("a target is set in the form, and judged by scheduled runs alone", async () =
   const schedule = { fixed_rate: "1s" };
   await program.job("default/promised", "exit 1", { schedule });
   const { page, faults, close } = await open("/jobs/default/promised/edit");
+  await unfold(page, "Target and notifications");
   await page.getByLabel("Success rate, %").fill("120");
   await page.getByLabel("Success rate, %").blur();
   await page.getByText("120 must be a percentage above 0, up to 100").first().waitFor();

@@ -211,6 +211,11 @@ export function NumberField({
   );
 }
 
+/** A NumberField that is empty for 0. */
+export function CountField({ value, onChange, ...rest }: NumberFieldProps) {
+  return <NumberField {...rest} value={value || undefined} onChange={(n) => onChange(n || undefined)} />;
+}
+
 interface LinesProps {
   label: ReactNode;
   hint?: ReactNode;

@@ -6,18 +6,13 @@ import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
 
-/** Tags as a document has them, of what was typed. */
-function tidy(typed: string[]): string[] {
-  return [...new Set(typed.filter((tag) => tag !== ""))];
-}
-
+/** How people find the job. */
 export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew: boolean }) {
   const t = usePageT();
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const listId = useId();
   const { group, name } = refOf(doc.job);
   const known = groups.find((g) => g.executor_group === group);
-  const tags = doc.tags ?? [];
   const online = known?.instances.filter((i) => i.state === "online").length ?? 0;
   return (
     <Section title={t.editor.basics} hint={t.editor.basicsHint}>
@@ -51,29 +46,12 @@ export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew:
           ))}
         </datalist>
       </div>
-      <div className="two">
-        <TextField
-          label={t.editor.titleField}
-          value={doc.title ?? ""}
-          hint={t.editor.titleHint}
-          error={errors.get("title")}
-          onChange={(v) => onChange(without({ ...doc, title: v }))}
-        />
-        <TextField
-          label={t.editor.owner}
-          value={doc.owner ?? ""}
-          hint={t.editor.ownerHint}
-          error={errors.get("owner")}
-          onChange={(v) => onChange(without({ ...doc, owner: v }))}
-        />
-      </div>
       <TextField
-        label={t.editor.tags}
-        value={tags.join(" ")}
-        hint={t.editor.tagsHint}
-        error={errors.get("tags")}
-        onChange={(v) => onChange(without({ ...doc, tags: v === "" ? [] : v.split(/[ ,]/) }))}
-        onBlur={() => onChange(without({ ...doc, tags: tidy(tags) }))}
+        label={t.editor.titleField}
+        value={doc.title ?? ""}
+        hint={t.editor.titleHint}
+        error={errors.get("title")}
+        onChange={(v) => onChange(without({ ...doc, title: v }))}
       />
       <TextField
         label={t.editor.description}

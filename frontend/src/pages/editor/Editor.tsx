@@ -28,19 +28,10 @@ import { useSayer } from "@/lib/reason";
 import { modifier, useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { type Crumb, Page } from "@/shell/Page";
-import { AlertsSection } from "./AlertsSection";
-import { Basics } from "./Basics";
-import { FollowSection } from "./FollowSection";
-import { LimitsSection } from "./LimitsSection";
+import { JobForm } from "./JobForm";
 import { few, many, PreviewRail } from "./PreviewRail";
 import { ReviewDialog } from "./ReviewDialog";
-import { ScheduleSection } from "./ScheduleSection";
-import { StepsSection } from "./StepsSection";
-import { TargetSection } from "./TargetSection";
-import { Trouble } from "./Trouble";
-import { TaskSection } from "./task/TaskSection";
 import { usePreview } from "./usePreview";
-import { WhereSection } from "./WhereSection";
 import "./editor.css";
 
 const StepsGraph = lazy(() => import("./StepsGraph"));
@@ -85,6 +76,8 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
   const [line, setLine] = useState<number>();
   // All that is wrong is listed once somebody wants to save; before that each field says it.
   const [tried, setTried] = useState(false);
+  // Once a job could not be saved, the first field that is wrong gets the focus.
+  const refused = useRef(false);
   const [outdated, setOutdated] = useState(false);
   const judged = useRef<Job>(undefined);
   // The text now, for what is read of it meanwhile.
@@ -156,6 +149,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     const missing = requiredFields(doc, t.editor.required);
     setTried(true);
     setErrors(missing);
+    refused.current = missing.size > 0;
     if (missing.size === 0 && !unfit && (dirty || isNew) && edits) setReviewing(asked);
   }, [asked, doc, unfit, dirty, isNew, edits, t]);
   useKeys({ "mod+s": () => review() });
@@ -190,6 +184,11 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     if (mode !== "yaml" || firstWrong === undefined) setLine(undefined);
     else void lineOfField(latest.current, firstWrong).then(setLine);
   }, [mode, firstWrong]);
+  useEffect(() => {
+    const [first] = errors;
+    if (refused.current && first !== undefined && mode === "form") goToField(...first);
+    refused.current = false;
+  }, [errors, mode]);
   /** What the server finds wrong with what was touched so far is said when a field is left. */
   const judge = async () => {
     if (locked || !dirty || group === "" || judged.current === doc) return;
@@ -203,7 +202,6 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
     const wrong = found?.errors?.filter((e) => changes.some((c) => touches(c, e.field))) ?? [];
     if (wrong.length > 0) setErrors(new Map(wrong.map((e) => [e.field, say(e.reason)])));
   };
-  const section = { doc, onChange: change, errors };
   return (
     <Page
       crumbs={crumbs}
@@ -239,19 +237,15 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
           {mode === "form" ? (
             <form onSubmit={(e) => e.preventDefault()} onBlur={() => void judge()}>
               <ReadOnly locked={locked}>
-                <Basics {...section} isNew={isNew} />
-                <ScheduleSection {...section} errors={new Map([...preview.wrong, ...errors])} />
-                {doc.steps === undefined ? (
-                  <TaskSection {...section} />
-                ) : (
-                  <StepsSection {...section} open={openStep} onOpen={setOpenStep} />
-                )}
-                <WhereSection {...section} />
-                <Trouble {...section} />
-                <LimitsSection {...section} />
-                <TargetSection {...section} />
-                <FollowSection {...section} />
-                <AlertsSection doc={doc} />
+                <JobForm
+                  doc={doc}
+                  onChange={change}
+                  errors={errors}
+                  wrong={preview.wrong}
+                  isNew={isNew}
+                  openStep={openStep}
+                  onOpenStep={setOpenStep}
+                />
               </ReadOnly>
             </form>
           ) : (
@@ -338,6 +332,7 @@ export function Editor({ initial: first, version: firstVersion, etag: firstEtag,
           }}
           onInvalid={(error) => {
             setReviewing(undefined);
+            refused.current = true;
             setErrors(fieldErrors(error, say));
           }}
         />
@@ -418,6 +413,8 @@ function ErrorSummary({
 /** Goes to the field of the form below which the reason stands. */
 function goToField(_: string, reason: string): void {
   const note = [...document.querySelectorAll(".ferr")].find((p) => p.textContent?.endsWith(reason));
+  const fold = note?.closest("details");
+  if (fold) fold.open = true;
   const holder = note?.closest(".f, .cronfield, .fields");
   const field =
     holder?.querySelector<HTMLElement>("[aria-invalid=true]") ??

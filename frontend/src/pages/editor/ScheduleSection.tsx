@@ -1,28 +1,24 @@
-import { useQuery } from "@tanstack/react-query";
 import { Globe } from "lucide-react";
 import { useId } from "react";
-import { calendarsQuery } from "@/api/cluster";
 import type { Schedule } from "@/api/schema.gen";
-import { FilterChip } from "@/components/FilterChip";
-import { Choice, TextField, WallField } from "@/components/fields";
+import { TextField, WallField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
-import { instantToWall, isZone, localZone, offsetName, wallToInstant } from "@/lib/format";
+import { instantToWall, isZone, localZone, offsetName } from "@/lib/format";
 import { type Kind, kindOf } from "@/lib/words";
 import { CronField } from "./CronField";
 import { EveryField } from "./EveryField";
 import { Section, type SectionProps, without } from "./Section";
+import { instantOf, wallOf } from "./wall";
 
 const kinds: Kind[] = ["cron", "every", "fixed_rate", "fixed_delay", "once", "manual"];
-const shifts = ["none", "next", "previous"] as const;
 
+/** When the job fires, and in which time zone. */
 export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
   const t = usePageT();
-  const calendars = useQuery(calendarsQuery).data?.items.map((c) => c.definition.calendar) ?? [];
   const zonesId = useId();
   const s: Schedule = doc.schedule ?? {};
   const kind = kindOf(s);
-  const onWall = kind === "cron" || kind === "every";
   const zone = s.zone && isZone(s.zone) ? s.zone : "UTC";
   const set = (change: Partial<Schedule>) => onChange({ ...doc, schedule: without({ ...s, ...change }) });
   const err = (field: string) => errors.get(`schedule.${field}`);
@@ -49,9 +45,7 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
     };
     onChange({ ...doc, schedule: without({ ...rest, ...kept, ...fresh[next] }) });
   };
-  const instant = (field: "once" | "from" | "until" | "anchor") => (wall: string) =>
-    set({ [field]: wall === "" ? undefined : new Date(wallToInstant(wall, zone)).toISOString() });
-  const wall = (at: string | undefined) => (at ? instantToWall(at, zone) : "");
+  const instant = (wall: string) => set({ once: instantOf(wall, zone) });
   return (
     <Section title={t.editor.schedule} hint={t.editor.scheduleHint}>
       <Segments
@@ -112,131 +106,33 @@ export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
       {kind === "once" && (
         <WallField
           label={t.editor.onceAt}
-          value={wall(s.once)}
+          value={wallOf(s.once, zone)}
           error={err("once")}
-          onChange={instant("once")}
+          onChange={instant}
         />
       )}
       {kind === "manual" && <p className="sec">{t.editor.manualHint}</p>}
-      {kind !== "manual" && (
-        <>
-          <div className="three">
-            {kind !== "cron" && (
-              <TextField
-                label={t.editor.zone}
-                value={s.zone ?? ""}
-                placeholder="UTC"
-                list={zonesId}
-                error={err("zone")}
-                onChange={(v) => set({ zone: v })}
-              />
-            )}
-            <TextField
-              label={t.editor.spread}
-              mono
-              value={s.spread ?? ""}
-              placeholder="0s"
-              hint={t.editor.spreadHint}
-              error={err("spread")}
-              onChange={(v) => set({ spread: v })}
-            />
-            <div className="f">
-              <span className="lab">{t.nav.calendars}</span>
-              {calendars.length === 0 && !s.except && !s.only ? (
-                <span className="mut pad-y">{t.editor.noCalendar}</span>
-              ) : (
-                <span className="row g2 wrap">
-                  <FilterChip
-                    name={t.editor.skipDates}
-                    multiple
-                    options={calendars.map((c) => ({ value: c, label: c }))}
-                    chosen={s.except ?? []}
-                    onChange={(except) => set({ except })}
-                  />
-                  <FilterChip
-                    name={t.editor.onlyDates}
-                    multiple
-                    options={calendars.map((c) => ({ value: c, label: c }))}
-                    chosen={s.only ?? []}
-                    onChange={(only) => set({ only })}
-                  />
-                </span>
-              )}
-            </div>
-            {onWall && (s.shift || s.except?.length || s.only?.length) ? (
-              <Choice
-                label={t.editor.shift}
-                value={s.shift ?? "none"}
-                options={shifts.map((v) => ({ value: v, label: t.editor.shiftWords[v] }))}
-                error={err("shift")}
-                onChange={(v) => set({ shift: v === "none" ? undefined : v })}
-              />
-            ) : null}
-            {onWall && <ClockRule value={s.dst} error={err("dst")} onChange={(dst) => set({ dst })} />}
-          </div>
-          <div className={kind === "fixed_rate" ? "three" : "two"}>
-            {kind === "fixed_rate" && (
-              <WallField
-                label={t.editor.anchor}
-                value={wall(s.anchor)}
-                hint={t.editor.anchorHint}
-                error={err("anchor")}
-                onChange={instant("anchor")}
-              />
-            )}
-            <WallField
-              label={t.editor.activeFrom}
-              value={wall(s.from)}
-              error={err("from")}
-              onChange={instant("from")}
-            />
-            <WallField
-              label={t.editor.activeUntil}
-              value={wall(s.until)}
-              error={err("until")}
-              onChange={instant("until")}
-            />
-          </div>
-          <datalist id={zonesId}>
-            {["UTC", localZone, ...Intl.supportedValuesOf("timeZone")].map((z, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: UTC and one's own come twice, first among them
-              <option key={i} value={z} />
-            ))}
-          </datalist>
-        </>
+      {kind !== "cron" && kind !== "manual" && (
+        <div className="three">
+          <TextField
+            label={t.editor.zone}
+            value={s.zone ?? ""}
+            placeholder="UTC"
+            list={zonesId}
+            error={err("zone")}
+            onChange={(v) => set({ zone: v })}
+          />
+        </div>
       )}
+      <datalist id={zonesId}>
+        {["UTC", localZone, ...Intl.supportedValuesOf("timeZone")].map((z, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: UTC and one's own come twice, first among them
+          <option key={i} value={z} />
+        ))}
+      </datalist>
     </Section>
   );
 }
 
 /** The date in a zone, as documents write it. */
 const today = (zone: string) => instantToWall(new Date().toISOString(), zone).slice(0, 10);
-
-const clockRules = ["auto", "quartz", "vixie"] as const;
-
-/** What happens to fires when clocks are moved. A rule that was put together by hand stays to be chosen. */
-function ClockRule({
-  value = "auto",
-  error,
-  onChange,
-}: {
-  value?: string;
-  error: string | undefined;
-  onChange(rule: string | undefined): void;
-}) {
-  const t = usePageT();
-  const words = t.editor.clockRules;
-  const known = clockRules.find((r) => r === value);
-  return (
-    <Choice
-      label={t.editor.clockRule}
-      value={value}
-      options={[
-        ...clockRules.map((r) => ({ value: r as string, label: words[r] })),
-        ...(known ? [] : [{ value, label: value }]),
-      ]}
-      error={error}
-      onChange={(rule) => onChange(rule === "auto" ? undefined : rule)}
-    />
-  );
-}

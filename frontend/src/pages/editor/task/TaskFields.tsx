@@ -19,9 +19,8 @@ import { WaitFields } from "../WaitFields";
 import { HandlerFields } from "./HandlerFields";
 import { HttpFields } from "./HttpFields";
 import { changed, type Kind, kindOfTask, taskKinds, toKind } from "./kinds";
-import { ProcessFields } from "./ProcessFields";
+import { ProcessFold } from "./ProcessFold";
 import { ScriptFields } from "./ScriptFields";
-import { SecretsField } from "./SecretsField";
 
 const icons: Record<Kind, LucideIcon> = {
   handler: Boxes,
@@ -116,8 +115,7 @@ export function TaskFields({ group, task, errors, onChange, call, wait }: TaskFi
           onChange={(command) => set({ command })}
         />
       )}
-      {(kind === "shell" || kind === "command" || kind === "script") && <ProcessFields {...part} />}
-      {kind !== "handler" && kind !== undefined && <SecretsField {...part} />}
+      {(kind === "shell" || kind === "command" || kind === "script") && <ProcessFold {...part} />}
     </>
   );
 }

@@ -5,7 +5,8 @@ import { Choice, NumberField, Pairs, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
-import { Section, type SectionProps, without } from "./Section";
+import { Fold, useSaid } from "./Fold";
+import { type SectionProps, without } from "./Section";
 
 type Route = NonNullable<Job["route"]>;
 
@@ -34,9 +35,10 @@ function shapeOf(doc: Job): Shape {
 }
 
 /** Which executors do a run, and whether it is one piece of work or many. */
-export function WhereSection({ doc, onChange, errors }: SectionProps) {
+export function WhereFold({ doc, onChange, errors }: SectionProps) {
   const t = usePageT();
   const w = t.editor.where;
+  const said = useSaid();
   const shape = shapeOf(doc);
   const { group } = refOf(doc.job);
   const instances =
@@ -57,7 +59,18 @@ export function WhereSection({ doc, onChange, errors }: SectionProps) {
   };
   const setMap = (change: Partial<Pieces>) => set({ map: without({ ...doc.map, ...change }) });
   return (
-    <Section title={w.title} hint={w.hint}>
+    <Fold
+      title={w.title}
+      hint={w.hint}
+      said={[
+        ...(shape === "whole" ? [] : [{ value: w.shapes[shape] }]),
+        ...(doc.route && doc.route !== "broadcast" ? [{ value: w.routes[doc.route] ?? doc.route }] : []),
+        ...said({
+          priority: doc.priority && w.priorities[doc.priority],
+          labels: labels.map(([k, v]) => `${k}=${v}`).join(", "),
+        }),
+      ]}
+    >
       <Segments
         label={w.title}
         value={shape}
@@ -131,6 +144,6 @@ export function WhereSection({ doc, onChange, errors }: SectionProps) {
           />
         </div>
       )}
-    </Section>
+    </Fold>
   );
 }

@@ -4,19 +4,24 @@ import { Button, IconButton } from "@/components/Button";
 import { Check } from "@/components/fields";
 import { usePageT } from "@/i18n";
 import { JobName } from "@/shell/JobNameField";
-import { Section, type SectionProps, without } from "./Section";
+import { Fold } from "./Fold";
+import { type SectionProps, without } from "./Section";
 
 const ends = ["success", "failure", "end"] as const;
 
 /** Which jobs run after this one. */
-export function FollowSection({ doc, onChange, errors }: SectionProps) {
+export function FollowFold({ doc, onChange, errors }: SectionProps) {
   const e = usePageT().editor;
   const children = doc.children ?? [];
   const setChildren = (next: Child[]) => onChange(without({ ...doc, children: next }));
   const edit = (i: number, child: Child) => setChildren(children.map((c, j) => (j === i ? child : c)));
   const wrong = [...errors].filter(([field]) => field.startsWith("children"));
   return (
-    <Section title={e.follow} hint={e.followHint}>
+    <Fold
+      title={e.follow}
+      hint={e.followHint}
+      said={children.map((c) => ({ value: `${c.job} ${e.childEnds[c.on ?? "success"]}` }))}
+    >
       <div className="f">
         <span className="lab">{e.children}</span>
         {children.map((c, i) => (
@@ -63,6 +68,6 @@ export function FollowSection({ doc, onChange, errors }: SectionProps) {
           <code className="mono">{field}</code> {reason}
         </p>
       ))}
-    </Section>
+    </Fold>
   );
 }
