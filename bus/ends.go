@@ -124,8 +124,17 @@ func endLines(data []byte) ([][]byte, error) {
 // of an event, and the same of each end in a pack, in the order of its lines. A pack that cannot be
 // taken apart is one error. partitions and shards are the cluster's. The errors are *InvalidErrors.
 func (t *Tokens) DecodeEvents(subject string, header nats.Header, data []byte, stored time.Time, partitions Partitions, shards int) iter.Seq2[*Event, error] {
+	return t.DecodeAbout(subject, header, data, stored, partitions, shards, func([]byte) bool { return true })
+}
+
+// DecodeAbout is DecodeEvents for who looks for some runs: it leaves out most of what is about others, at a
+// small part of the cost of decoding. about says whether a run, by its id, is one of them.
+func (t *Tokens) DecodeAbout(subject string, header nats.Header, data []byte, stored time.Time, partitions Partitions, shards int, about func(run []byte) bool) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		if header.Get(HeaderMessage) != MessageEnds {
+			if !mayBeAbout(data, about) {
+				return
+			}
 			yield(t.DecodeEvent(subject, header, data, stored, shards))
 			return
 		}
@@ -141,10 +150,27 @@ func (t *Tokens) DecodeEvents(subject string, header nats.Header, data []byte, s
 		}
 		from := source{subject, group, func(shard int) bool { return partitions.Of(shard) == partition }}
 		for _, line := range lines {
-			if !yield(t.decodeEnd(line, from, stored, shards)) {
+			if mayBeAbout(line, about) && !yield(t.decodeEnd(line, from, stored, shards)) {
 				return
 			}
 		}
+	}
+}
+
+// mayBeAbout reports whether an event, in JSON, may be about one of the runs. It is about none if there is
+// an id of a run in it, in the spelling that encoders use, and each is another's.
+func mayBeAbout(data []byte, about func(run []byte) bool) bool {
+	const idSize = 36
+	for found := false; ; found = true {
+		_, rest, has := bytes.Cut(data, []byte(`"run_id":`))
+		if !has {
+			return !found
+		}
+		rest = bytes.TrimLeft(rest, ` "`)
+		if len(rest) <= idSize || rest[idSize] != '"' || about(rest[:idSize]) {
+			return true
+		}
+		data = rest[idSize:]
 	}
 }
 

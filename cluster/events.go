@@ -70,6 +70,11 @@ func (es Events) Decode(subject string, header nats.Header, data []byte, stored 
 	return es.conn.tokens.DecodeEvents(subject, header, data, stored, es.conn.cluster.Partitions, es.conn.cluster.Shards)
 }
 
+// DecodeAbout is [bus.Tokens.DecodeAbout] with the cluster's partitions and shards.
+func (es Events) DecodeAbout(m *jet.Stored, about func(run []byte) bool) iter.Seq2[*bus.Event, error] {
+	return es.conn.tokens.DecodeAbout(m.Subject, m.Header, m.Data, m.At, es.conn.cluster.Partitions, es.conn.cluster.Shards, about)
+}
+
 // DecodeLog is [bus.Tokens.DecodeLog].
 func (es Events) DecodeLog(subject string, header nats.Header, data []byte) (*bus.Log, error) {
 	return es.conn.tokens.DecodeLog(subject, header, data)

@@ -141,23 +141,35 @@ type Begin struct {
 	Delivery int
 }
 
-// Ends returns the ends and starts of attempts that were stored since an instant, up to now, on the subjects
-// of shards, which are of one partition, and in packs. A barrier says how far who answers must have come: a
-// NATS server that was cut off may lack an end, and take itself for the leader. The error is
+// Ends returns the ends and starts of attempts that were stored as events since an instant, up to now. The
+// attempts are of one group and partition, and one at least. Of a trigger that names a subject for reports,
+// the end may be in a pack instead: see [Whereabouts.SearchPacks]. A barrier says how far who answers must
+// have come: a NATS server that was cut off may lack an end, and take itself for the leader. The error is
 // job.ErrUnavailable.
-func (w Whereabouts) Ends(ctx context.Context, shards []int, group string, since time.Time) (Ends, error) {
-	known, err := w.conn.Events().PutBarrier(ctx, shards[0])
+func (w Whereabouts) Ends(ctx context.Context, attempts []*bus.Trigger, since time.Time) (Ends, error) {
+	first := attempts[0].Shard
+	known, err := w.conn.Events().PutBarrier(ctx, first)
 	if err != nil {
 		return Ends{}, err
 	}
 	ends := Ends{Ended: map[bus.AttemptRef]bool{}, Begun: map[bus.AttemptRef]Begin{}, Known: known}
-	filters := []string{bus.SubjectEnds(w.conn.Cluster().Partitions.Of(shards[0]), group)}
-	for _, shard := range shards {
-		filters = append(filters, bus.SubjectEvent(shard, group))
+	refs, shards := map[bus.AttemptRef]bool{}, map[int]bool{}
+	for _, t := range attempts {
+		refs[t.Ref()], shards[t.Shard] = true, true
 	}
-	for _, filter := range filters {
-		err = w.conn.Read(ctx, jet.Reading{Stream: w.conn.EvtOf(shards[0]), Filter: filter, Since: since, Known: known}, func(m *jet.Stored) bool {
-			ends.add(w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At))
+	of := seek(refs)
+	for shard := range shards {
+		read := jet.Reading{Stream: w.conn.EvtOf(first), Filter: bus.SubjectEvent(shard, attempts[0].Job.Group()), Since: since, Known: known}
+		err := w.conn.Read(ctx, read, func(m *jet.Stored) bool {
+			for e := range w.events(m, of) {
+				switch e.Kind {
+				case bus.EventFinished:
+					ends.Ended[e.Ref()] = true
+				case bus.EventStarted:
+					ends.Begun[e.Ref()] = Begin{e.Instance, e.Delivery}
+				case bus.EventProgress, bus.EventHeld:
+				}
+			}
 			return true
 		})
 		if err != nil {
@@ -167,16 +179,103 @@ func (w Whereabouts) Ends(ctx context.Context, shards []int, group string, since
 	return ends, nil
 }
 
-// add enters the events of a message. One that is refused here is refused by every reader: it ends
-// nothing.
-func (es *Ends) add(all iter.Seq2[*bus.Event, error]) {
-	for e, err := range all {
-		switch {
-		case err != nil:
-		case e.Kind == bus.EventFinished:
-			es.Ended[e.Ref()] = true
-		case e.Kind == bus.EventStarted:
-			es.Begun[e.Ref()] = Begin{e.Instance, e.Delivery}
+// AllEnds is [Whereabouts.Ends] with those in packs. It reads all packs of that time.
+func (w Whereabouts) AllEnds(ctx context.Context, attempts []*bus.Trigger, since time.Time) (Ends, error) {
+	ends, err := w.Ends(ctx, attempts, since)
+	if err != nil {
+		return ends, err
+	}
+	inPacks := map[bus.AttemptRef]bool{}
+	for _, t := range attempts {
+		if t.Report != "" {
+			inPacks[t.Ref()] = true
 		}
 	}
+	if len(inPacks) == 0 {
+		return ends, nil
+	}
+	packs := Packs{w.conn.cluster.Partitions.Of(attempts[0].Shard), attempts[0].Job.Group(), ends.Known}
+	first, err := w.FirstPack(ctx, packs, since)
+	if err != nil {
+		return ends, err
+	}
+	next, err := w.SearchPacks(ctx, packs, first, time.Time{}, inPacks, func(ref bus.AttemptRef) { ends.Ended[ref] = true })
+	if err == nil && next <= ends.Known {
+		err = fmt.Errorf("%w: packs of ends of group %s: a replica that lags behind has answered", job.ErrUnavailable, packs.Group)
+	}
+	return ends, err
+}
+
+// events returns what a message says of attempts. What is refused here is refused by every reader: it
+// ends nothing.
+func (w Whereabouts) events(m *jet.Stored, of sought) iter.Seq[*bus.Event] {
+	return func(yield func(*bus.Event) bool) {
+		for e, err := range w.conn.Events().DecodeAbout(m, func(run []byte) bool { return of.runs[job.RunID(run)] }) {
+			if err == nil && of.attempts[e.Ref()] && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// sought is attempts that are looked for, and their runs.
+type sought struct {
+	attempts map[bus.AttemptRef]bool
+	runs     map[job.RunID]bool
+}
+
+func seek(attempts map[bus.AttemptRef]bool) sought {
+	runs := make(map[job.RunID]bool, len(attempts))
+	for ref := range attempts {
+		runs[ref.RunID] = true
+	}
+	return sought{attempts, runs}
+}
+
+// Packs are packs of ends of a group, in a partition.
+type Packs struct {
+	Partition int
+	Group     string
+	// Known is the sequence of a message on the stream of events that is stored after them: [Ends.Known].
+	Known uint64
+}
+
+// FirstPack returns the sequence of the first of packs that was stored since an instant, or that of the
+// message after them all. The error is job.ErrUnavailable.
+func (w Whereabouts) FirstPack(ctx context.Context, in Packs, since time.Time) (uint64, error) {
+	first := in.Known
+	read := jet.Reading{Stream: w.conn.cluster.Partitions.Evt(in.Partition), Filter: bus.SubjectEnds(in.Partition, in.Group), Since: since, Known: in.Known}
+	err := w.conn.Read(ctx, read, func(m *jet.Stored) bool {
+		first = min(first, m.Seq)
+		return false
+	})
+	return first, err
+}
+
+// SearchPacks calls found for attempts whose ends are in packs from a sequence on, until an instant, or to
+// the end if that is zero. It returns the sequence at which to continue: after Known, it has searched all.
+// Of a long time there may be gigabytes. The error is job.ErrUnavailable; what was found is true all the
+// same.
+func (w Whereabouts) SearchPacks(ctx context.Context, in Packs, from uint64, until time.Time, attempts map[bus.AttemptRef]bool, found func(bus.AttemptRef)) (next uint64, err error) {
+	stream, filter, of := w.conn.cluster.Partitions.Evt(in.Partition), bus.SubjectEnds(in.Partition, in.Group), seek(attempts)
+	err = w.conn.Read(ctx, jet.Reading{Stream: stream, Filter: filter, From: from, AnyReplica: true}, func(m *jet.Stored) bool {
+		if m.Seq > in.Known {
+			return false
+		}
+		for e := range w.events(m, of) {
+			found(e.Ref())
+		}
+		from = m.Seq + 1
+		return until.IsZero() || time.Now().Before(until)
+	})
+	if err != nil {
+		return from, err
+	}
+	switch left, err := w.conn.NextSeq(ctx, stream, []string{filter}, from, in.Known); {
+	case err != nil:
+		return from, err
+	case left == 0 || left > in.Known:
+		return in.Known + 1, nil
+	}
+	return from, nil
 }

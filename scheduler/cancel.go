@@ -198,7 +198,7 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 	if err != nil {
 		return nil, 0, err
 	}
-	if found, known, err = withoutEnds(ctx, o.s.conn, o.shard, found); err != nil || len(found) > 0 {
+	if found, known, err = withoutEnds(ctx, o.s.conn, found); err != nil || len(found) > 0 {
 		return found, known, err
 	}
 	// What the machine counts as alive can be ended, whatever became of its triggers.
@@ -228,11 +228,15 @@ func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (foun
 // withoutEnds returns those of the triggers whose attempts, or pieces, have no end on EVT up to sequence
 // known. An executor stores an end before it acknowledges the trigger. Of a run that nobody watches, the
 // machine knows of none.
-func withoutEnds(ctx context.Context, conn *cluster.Conn, shard int, found []cluster.StoredTrigger) (open []cluster.StoredTrigger, known uint64, err error) {
+func withoutEnds(ctx context.Context, conn *cluster.Conn, found []cluster.StoredTrigger) (open []cluster.StoredTrigger, known uint64, err error) {
 	if len(found) == 0 {
 		return nil, 0, nil
 	}
-	ends, err := conn.Bulk().Whereabouts().Ends(ctx, []int{shard}, found[0].Job.Group(), time.Now().Add(-unacknowledgedFor))
+	triggers := make([]*bus.Trigger, len(found))
+	for i, t := range found {
+		triggers[i] = t.Trigger
+	}
+	ends, err := conn.Bulk().Whereabouts().AllEnds(ctx, triggers, time.Now().Add(-unacknowledgedFor))
 	return slices.DeleteFunc(found, func(t cluster.StoredTrigger) bool { return ends.Ended[t.Ref()] }), ends.Known, err
 }
 

@@ -51,6 +51,8 @@ type redelivery struct {
 	endsRead  bool            // whether its end is stored was checked
 	claim     *bus.Claim      // of one that must not be done twice; nil: nobody has begun it
 	begun     cluster.Begin   // the last that was reported
+	packsFrom uint64          // sequence at which the search for its end in packs continues; 0: not begun
+	packed    bool            // its end was found in a pack
 	concluded chan conclusion // has room for it
 }
 
@@ -67,6 +69,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 			o.clear = true
 			return false
 		}
+		searched := s.packsFrom
 		switch o.g.judge(ctx, s) {
 		case free:
 			ended, err := s.countDeath(ctx)
@@ -89,7 +92,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 			return true
 		case unclear:
 		}
-		if ctx.Err() != nil || time.Since(o.began) > keepFor {
+		if ctx.Err() != nil || time.Since(o.began) > keepFor && s.packsFrom == searched {
 			o.giveBack()
 			return true
 		}
@@ -140,7 +143,7 @@ func (g *group) runJudge(ctx context.Context, c *judge) {
 			return
 		}
 		limited, cancel := context.WithTimeout(ctx, judgeWait)
-		conclusions := g.judgeRound(limited, round)
+		conclusions := g.judgeRound(limited, c, round)
 		cancel()
 		for i, s := range round {
 			s.concluded <- conclusions[i]
@@ -152,7 +155,7 @@ func (g *group) runJudge(ctx context.Context, c *judge) {
 // claimed an attempt has it already, so claims are read before the instances are asked;
 // and an instance that has an attempt when asked stores its end only after that, so ends
 // are read last.
-func (g *group) judgeRound(ctx context.Context, all []*redelivery) []conclusion {
+func (g *group) judgeRound(ctx context.Context, c *judge, all []*redelivery) []conclusion {
 	conclusions := make([]conclusion, len(all)) // unclear, all of them
 	known := make([]bool, len(all))             // their claims are
 	each(all, func(i int, s *redelivery) { known[i] = s.readClaim(ctx) })
@@ -179,12 +182,12 @@ func (g *group) judgeRound(ctx context.Context, all []*redelivery) []conclusion 
 		case reported, known[i] && s.claim != nil && s.claim.Ended:
 			conclusions[i] = over
 		case known[i] && (complete || !s.endsRead):
-			s.endsRead = true // once is enough while it cannot be free
 			open, index = append(open, s), append(index, i)
 		}
 	}
-	ends := g.endsOf(ctx, open)
+	ends := g.endsOf(ctx, c, open)
 	for k, s := range open {
+		s.endsRead = s.endsRead || ends[k] == endNone // once is enough while it cannot be free
 		switch {
 		case ends[k] == endFound:
 			conclusions[index[k]] = over
