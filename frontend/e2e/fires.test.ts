@@ -67,8 +67,8 @@ it("a fire that is ahead runs now instead, and leads to its run", async () => {
 
 it("a fire on the timeline is skipped", async () => {
   const fireTime = (await of("lined")).next_fires[0]?.fire_time ?? "";
-  const at = new Date(Date.parse(fireTime) - 3_600_000).toISOString();
-  const { page, faults, close } = await open(browser, program.url, `/schedule?span=6h&q=lined&at=${at}`);
+  const [from, to] = [-1, 5].map((h) => new Date(Date.parse(fireTime) + h * 3_600_000).toISOString());
+  const { page, faults, close } = await open(browser, program.url, `/schedule?q=lined&from=${from}&to=${to}`);
   await page.locator(".timeline rect.hollow").first().click();
   const dialog = page.getByRole("dialog");
   expect(await axe(page)).toEqual([]);

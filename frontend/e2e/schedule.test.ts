@@ -45,7 +45,7 @@ it("the month shows what fires daily, and the days that a calendar takes out", a
   await page.waitForURL(`**month=${year}-07`);
   await page.getByRole("button", { name: "Previous month" }).click();
   await day.click();
-  await page.waitForURL(`**/schedule?span=24h&at=${year}-06-14T16:00:00.000Z`);
+  await page.waitForURL(`**/schedule?from=${year}-06-14T16:00:00.000Z&to=${year}-06-15T16:00:00.000Z`);
   expect(faults).toEqual([]);
   await close();
 });

@@ -208,7 +208,7 @@ for s in $(seq 400); do seq -f "line %g of this part, rows=50000 read=1.8s" 200;
 }, 120_000);
 
 it("a timeline that is dragged", async () => {
-  const { page, close } = await begin("/schedule?span=24h");
+  const { page, close } = await begin("/schedule?range=24h");
   await page.waitForSelector(".tlane");
   const lanes = await page.evaluate(
     `document.querySelector('.trows').clientHeight / document.querySelector('.tlane').clientHeight`,

@@ -14,27 +14,46 @@ const { open } = stage(async (p) => {
 });
 
 it("the timeline is moved and zoomed by keys and by the wheel", async () => {
-  const { page, faults, close } = await open("/schedule?span=6h");
+  const { page, faults, close } = await open("/schedule?range=6h");
   await page.getByRole("link", { name: "minutely" }).waitFor();
   await page.keyboard.press("ArrowRight");
-  await page.waitForURL(/at=/);
+  await page.waitForURL(/from=.*&to=/);
   await page.keyboard.press("0");
-  await page.waitForURL(/schedule\?span=6h$/);
+  await page.waitForURL(/schedule\?range=6h$/);
   await page.keyboard.press("-");
-  await page.waitForURL(/span=24h/);
+  await page.waitForURL(/range=24h/);
   await page.keyboard.press("+");
-  await page.waitForURL(/span=6h/);
+  await page.waitForURL(/range=6h/);
   await page.locator(".tbody").hover();
   await page.keyboard.down("Control");
   await page.mouse.wheel(0, 100);
-  await page.waitForURL(/span=24h/);
+  await page.waitForURL(/range=24h/);
   await page.keyboard.up("Control");
   expect(faults).toEqual([]);
   await close();
 });
 
+it("the timeline shows a day that is chosen, as other pages do, and offers to run it again", async () => {
+  const { page, faults, close } = await open("/schedule");
+  await page.getByRole("link", { name: "minutely" }).waitFor();
+  await page.keyboard.press("Shift+D");
+  await page.getByRole("button", { name: "Yesterday" }).click();
+  await page.waitForURL(/schedule\?range=yesterday$/);
+  await page.getByRole("button", { name: "Range: Yesterday" }).waitFor();
+  await page.getByRole("button", { name: "Run this day again" }).waitFor();
+  // A day is zoomed into at its middle.
+  await page.keyboard.press("+");
+  await page.waitForURL(/from=.*T01:00:00.000Z&to=.*T07:00:00.000Z/);
+  await page.keyboard.press("0");
+  await page.waitForURL(/schedule\?range=6h$/);
+  await page.goto(page.url().replace("6h", "month"));
+  await page.locator(".rangenote").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("lanes are sorted, left out by how often they fire, and closed by group, and a link has all of it", async () => {
-  const { page, faults, close } = await open("/schedule?span=24h", { theme: "dark" });
+  const { page, faults, close } = await open("/schedule?range=24h", { theme: "dark" });
   const names = page.locator(".tname");
   const lanes = (...expected: string[]) => expect.poll(() => names.allTextContents()).toEqual(expected);
   await lanes("hourly", "minutely", "hourly");
@@ -56,7 +75,7 @@ it("lanes are sorted, left out by how often they fire, and closed by group, and 
 });
 
 it("lanes are of jobs, groups and executors, or below owners and tags, and a link has it", async () => {
-  const { page, faults, close } = await open("/schedule?span=24h");
+  const { page, faults, close } = await open("/schedule?range=24h");
   const lanes = (...expected: string[]) =>
     expect.poll(() => page.locator(".tname").allTextContents()).toEqual(expected);
   const sections = (...expected: string[]) =>

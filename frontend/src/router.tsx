@@ -230,14 +230,13 @@ const schedule = createRoute({
   path: "/schedule",
   validateSearch: (s) =>
     optional({
-      span: oneOf(s.span, ["1h", "6h", "24h", "7d"] as const),
+      ...rangeSearch(s),
       lanes: oneOf(s.lanes, ["group", "instance", "owner", "tag"] as const),
       sort: oneOf(s.sort, ["next", "busy"] as const),
       slower: oneOf(s.slower, paces),
       closed: many(s.closed),
       group: one(s.group),
       q: one(s.q),
-      at: one(s.at),
     }),
   component: lazyRouteComponent(() => import("./pages/schedule/TimelinePage")),
 });

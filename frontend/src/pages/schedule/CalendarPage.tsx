@@ -12,6 +12,7 @@ import { Segments } from "@/components/Segments";
 import { usePageWords, wallToInstant } from "@/lib/format";
 import { addMonths, dateIn, daysLeft, hasDate, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { addDays, startOfDay } from "@/lib/timerange";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
 import { ScheduleTabs } from "./Tabs";
@@ -108,7 +109,11 @@ export default function CalendarPage() {
                 <Link
                   key={date}
                   to="/schedule"
-                  search={{ span: "24h", group, at: iso(wallToInstant(`${date}T00:00`, f.zone)) }}
+                  search={{
+                    group,
+                    from: iso(startOfDay(date, f.zone)),
+                    to: iso(startOfDay(addDays(date, 1), f.zone)),
+                  }}
                   className={`mday link-day${date === today ? " today" : ""}${off.length > 0 ? " off" : ""}`}
                 >
                   <span className="sr">{t.plan.dayLabel(f.in("UTC").day(date), fires)}</span>

@@ -13,7 +13,7 @@ import { Empty, Failed, Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
 import { Waiting } from "@/components/Waiting";
 import { parseDuration } from "@/lib/duration";
-import { usePageWords, wallToInstant } from "@/lib/format";
+import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
@@ -29,24 +29,38 @@ import {
   paceOf,
   sectionLanes,
 } from "@/lib/timeline";
-import { spans } from "@/lib/timerange";
+import {
+  addDays,
+  isLength,
+  type Length,
+  type RangeName,
+  spans,
+  startOfDay,
+  type WholeRange,
+} from "@/lib/timerange";
 import { paces } from "@/router";
 import { FireDialog } from "@/shell/FireDialog";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 import { ScheduleTabs } from "./Tabs";
 import { Timeline } from "./Timeline";
 import "./timeline.css";
 
 const ManyDialog = lazy(() => import("@/pages/backfill/ManyDialog"));
 
-const zooms = ["1h", "6h", "24h", "7d"] as const;
+const zooms = ["1h", "6h", "24h", "7d"] as const satisfies Length[];
+const usual = "1h";
+const offers: RangeName[] = [...zooms, "today", "yesterday", "week", "last-week"];
+/** A week, with room for clocks that are set back in it. */
+const longest = 7 * spans["24h"] + spans["1h"];
 /** Where now is in a view that follows it: past and future are both worth seeing. */
 const nowAt = 0.55;
 const mostRuns = 1000;
-/** What fires more often than this can be left out. */
 
 /** What ran and what will fire, job by job, on one axis. */
 export default function TimelinePage() {
@@ -54,17 +68,20 @@ export default function TimelinePage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/schedule" });
   const search = useSearch({ from: "/schedule" });
-  const { span = "1h", lanes: by = "job", group, q, at, sort = "name", slower, closed = [] } = search;
+  const { lanes: by = "job", group, q, sort = "name", slower, closed = [] } = search;
+  const ranged = useRange(search, { usual, offers, longest });
   const may = useMay();
   const [fire, setFire] = useState<{ job: string; fireTime: string }>();
   const [filling, setFilling] = useState<string>();
-  const length = spans[span];
+  const { range } = ranged;
+  // A length follows now, with the future beside the past; a range of days stays where it is.
+  const follows = isLength(range.name);
+  const length = range.to - range.from;
   // The queries move on in steps, so that they are not new ones each second.
   const step = length / 120;
-  const fixed = at && !Number.isNaN(Date.parse(at)) ? Date.parse(at) : undefined;
-  const from = fixed ?? now - length * nowAt;
-  const day = span === "24h" && fixed !== undefined && fixed < now ? wholeDay(fixed, f.zone) : undefined;
+  const from = follows ? now - length * nowAt : range.from;
   const to = from + length;
+  const day = !follows && from < now ? wholeDay(from, to, f.zone) : undefined;
   const steady = Math.floor(from / step) * step;
   const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -76,7 +93,7 @@ export default function TimelinePage() {
     ...firesQuery(
       { from: iso(Math.max(now, steady)), to: iso(Math.max(now, steady) + length), group, q },
       200,
-      `line ${span} ${steady}`,
+      `line ${length} ${steady}`,
     ),
     enabled: to > now,
   });
@@ -102,21 +119,27 @@ export default function TimelinePage() {
     const next = closed.includes(section) ? closed.filter((c) => c !== section) : [...closed, section];
     set({ closed: next.length > 0 ? next : undefined });
   };
-  const pan = (by: number) => set({ at: iso(from + length * by) });
+  const show = (next: WholeRange) => set(next);
+  const follow = (name: Length) =>
+    show({ range: name === usual ? undefined : name, from: undefined, to: undefined, zone: undefined });
+  const stay = (at: number, long: number) =>
+    show({ range: undefined, from: iso(at), to: iso(at + long), zone: search.zone });
+  const pan = (by: number) => stay(from + length * by, length);
+  // The first that is as long as what is shown, or longer.
+  const zoomed = zooms.findIndex((z) => spans[z] >= length);
   const zoom = (by: number) => {
-    const next = zooms[zooms.indexOf(span) + by];
-    if (next)
-      set({
-        span: next === "1h" ? undefined : next,
-        at: fixed === undefined ? undefined : iso(fixed + (length - spans[next]) / 2),
-      });
+    const next = zooms[(zoomed < 0 ? zooms.length : zoomed) + by];
+    if (next === undefined) return;
+    if (follows) follow(next);
+    else stay(from + (length - spans[next]) / 2, spans[next]);
   };
+  const toNow = () => follow(zooms[zoomed] ?? usual);
   useKeys({
     arrowleft: () => pan(-0.25),
     arrowright: () => pan(0.25),
     "+": () => zoom(-1),
     "-": () => zoom(1),
-    "0": () => set({ at: undefined }),
+    "0": toNow,
   });
   return (
     <Page
@@ -167,18 +190,14 @@ export default function TimelinePage() {
                 </Button>
               )}
               <IconButton icon={ChevronLeft} label={t.plan.earlier} keys="←" onClick={() => pan(-0.5)} />
-              <Button small disabled={fixed === undefined} onClick={() => set({ at: undefined })}>
+              <Button small disabled={follows} onClick={toNow}>
                 {t.plan.now}
               </Button>
               <IconButton icon={ChevronRight} label={t.plan.later} keys="→" onClick={() => pan(0.5)} />
-              <Segments
-                label={t.runs.range}
-                value={span}
-                options={zooms.map((z) => ({ value: z, label: z }))}
-                onChange={(next) => set({ span: next === "1h" ? undefined : next })}
-              />
+              <RangePicker of={ranged} onChange={show} />
             </span>
           </div>
+          <RangeNote of={ranged} />
         </>
       }
     >
@@ -209,7 +228,7 @@ export default function TimelinePage() {
             now={now}
             closed={closed}
             onSection={toggle}
-            onPan={(ms) => set({ at: iso(from + ms) })}
+            onPan={(ms) => stay(from + ms, length)}
             onZoom={zoom}
             onFire={(job, fireTime) => may("operate", refOf(job).group) && setFire({ job, fireTime })}
           />
@@ -225,8 +244,8 @@ export default function TimelinePage() {
   );
 }
 
-/** The date that begins at an instant; undefined if none does. */
-function wholeDay(at: number, zone: string): string | undefined {
-  const date = dateIn(zone, at);
-  return wallToInstant(`${date}T00:00`, zone) === at ? date : undefined;
+/** The date that a range is; undefined if it is more or less than one day. */
+function wholeDay(from: number, to: number, zone: string): string | undefined {
+  const date = dateIn(zone, from);
+  return startOfDay(date, zone) === from && startOfDay(addDays(date, 1), zone) === to ? date : undefined;
 }
