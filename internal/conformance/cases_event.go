@@ -1,9 +1,6 @@
 package conformance
 
 import (
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -13,32 +10,6 @@ import (
 )
 
 var eventCases = []Case{
-	{Name: "packs", Passage: "Packs of ends", Rule: "ends for which nobody waits come as events or in packs, are sent again with the same id, and are acknowledged only once they are stored", run: func(t *test) {
-		t.do(func() {
-			t.event = func(_ heard, n int) eventAnswer { return []eventAnswer{refuse, store}[min(n-1, 1)] }
-		})
-		var all []*given
-		for range 8 {
-			all = append(all, t.trigger("echo", nil, func(tr *bus.Trigger) { tr.Report = bus.SubjectEnds(0, group) }).pulled(1))
-		}
-		for _, g := range all {
-			ack := g.answered("+ACK", 2*seconds)
-			ids := map[string]int{}
-			for _, h := range g.since(g.mark, func(h heard) bool { return strings.HasPrefix(h.subject, "evt.") && !h.at.After(ack.at) }) {
-				for e, err := range g.tokens.DecodeEvents(h.subject, h.header, h.data, h.at.Add(g.ahead), 1, shards) {
-					if err != nil {
-						g.failf("a server refuses an end: %v\n%s", err, h)
-					}
-					if e.RunID == g.RunID && e.Kind == bus.EventFinished {
-						ids[h.header.Get(nats.MsgIdHdr)]++
-					}
-				}
-			}
-			if len(ids) != 1 || slices.Max(slices.Collect(maps.Values(ids))) < 2 {
-				g.failf("its end was sent with the ids %v before it answered +ACK; want one, which was refused at first", ids)
-			}
-		}
-	}},
 	{Name: "event-refused", Passage: "Events", Rule: "an event that is refused is sent again with the same id, after pauses that double; the trigger is acknowledged only at the end", run: func(t *test) {
 		g := t.trigger("echo", nil)
 		t.do(func() {
