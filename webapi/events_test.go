@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/cluster/bustest"
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -50,6 +53,21 @@ func TestEventsTellWhatHasChanged(t *testing.T) {
 	want[any](w, http.StatusOK, "PUT", "/api/v1/pause", `{"paused":true}`)
 	if _, told := l.topicEvent("cluster"); !told.More {
 		t.Errorf("cluster: %v", told)
+	}
+}
+
+func TestEventsTellOfRunsThatEndInAPack(t *testing.T) {
+	w := newWorld(t)
+	l := w.listen("/api/v1/events?topic=runs")
+	l.wantReload()
+	x, y := begun("billing/x", noon), begun("billing/y", noon)
+	forged := w.end(begun("billing/z", noon), job.StatusSucceeded, 0)
+	forged.Header.Set(bus.HeaderToken, "none")
+	pack := bustest.Pack(bus.SubjectEnds(0, "billing"), w.end(x, job.StatusSucceeded, 0), forged, w.end(y, job.StatusFailed, 0))
+	_, err := w.conn.JS.PublishMsg(w.Context(), pack)
+	w.check(err)
+	if _, told := l.topicEvent("runs"); !cmp.Equal(told, Changed{Names: []string{"billing/x", "billing/y"}}) {
+		t.Errorf("runs: %v", told)
 	}
 }
 

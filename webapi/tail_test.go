@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/job"
@@ -129,14 +131,20 @@ func (w *world) print(u logstore.Update, seqs ...int64) {
 // finish publishes the end of a run.
 func (w *world) finish(u logstore.Update, status job.Status, lines int) {
 	w.Helper()
+	_, err := w.conn.JS.PublishMsg(w.Context(), w.end(u, status, lines))
+	w.check(err)
+}
+
+// end is the end of a run, as its executor reports it.
+func (w *world) end(u logstore.Update, status job.Status, lines int) *nats.Msg {
+	w.Helper()
 	e := bus.Event{
 		Kind: bus.EventFinished, RunID: u.RunID, Job: u.Job, Version: 1, Shard: u.Job.Shard(shards), Attempt: 1, Cause: u.Cause,
 		FireTime: u.At, At: time.Now(), StartedAt: u.At, FinishedAt: time.Now(), Status: status, LogLines: lines, Instance: "i1",
 	}
 	m, err := bustest.Event(w.conn.Tokens(), &e)
 	w.check(err)
-	_, err = w.conn.JS.PublishMsg(w.Context(), m)
-	w.check(err)
+	return m
 }
 
 func tailOf(u logstore.Update) string { return "/api/v1/runs/" + string(u.RunID) + "/logs/tail" }
@@ -166,6 +174,24 @@ func TestATailGivesWhatIsStoredThenWhatIsPrinted(t *testing.T) {
 		t.Errorf("at the end: %s", got)
 	}
 	if end := l.end(); end.Missing != 0 || end.Run.Status != job.StatusFailed || end.Run.RunID != x.RunID {
+		t.Errorf("%+v", end)
+	}
+}
+
+func TestATailEndsWithARunWhoseEndIsInAPack(t *testing.T) {
+	w := newWorld(t)
+	x, other := begun("billing/x", noon), begun("billing/x", noon.Add(time.Hour))
+	w.history(x, started(x, "i1"))
+	w.printed(x, 1, 2)
+	l := w.listen(tailOf(x))
+	if got, _ := l.lines(2); got != "1 2" {
+		t.Errorf("stored: %s", got)
+	}
+	forged := w.end(x, job.StatusFailed, 0)
+	forged.Header.Set(bus.HeaderToken, w.end(other, job.StatusFailed, 0).Header.Get(bus.HeaderToken))
+	_, err := w.conn.JS.PublishMsg(w.Context(), bustest.Pack(bus.SubjectEnds(0, "billing"), forged, w.end(other, job.StatusFailed, 0), w.end(x, job.StatusSucceeded, 2)))
+	w.check(err)
+	if end := l.end(); end.Missing != 0 || end.Run.Status != job.StatusSucceeded || end.Run.RunID != x.RunID {
 		t.Errorf("%+v", end)
 	}
 }

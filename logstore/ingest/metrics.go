@@ -54,7 +54,7 @@ func newMetrics(r prometheus.Registerer, streams []string) (*metrics, error) {
 		refused:  counter("refused_total", "Messages, and parts of them, that were forged or damaged and left out.", "reason"),
 		dropped:  counter("dropped_messages_total", "Messages that a stream had to drop before the log store took them."),
 		failures: counter("write_failures_total", "Writes that the log store did not take and that were tried again."),
-		lag:      gauge("lag_messages", "Messages that wait on a stream."),
+		lag:      gauge("lag_messages", "Messages that wait on a stream. A pack of ends is one."),
 		pace:     gauge("catch_up_messages_per_second", "By how many messages fewer wait on a stream with each second, while it is behind; 0 while no fewer do."),
 		catchUp:  gauge("catch_up_seconds", "Time until a stream that is behind is caught up with, at this pace; +Inf while no fewer messages wait."),
 		write: prometheus.NewHistogramVec(prometheus.HistogramOpts{

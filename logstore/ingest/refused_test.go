@@ -186,6 +186,7 @@ func TestAGroupCannotSpeakForAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		w.publish(bustest.Pack(bus.SubjectEnds(0, "intruder"), m), nil)
 		m.Subject = bus.SubjectEvent(report.Shard(shards), "intruder") // the only group it may write as
 		w.publish(m, nil)
 		m, err = bustest.Log(w.conn.Tokens(), victim.log("all is well"))
@@ -200,8 +201,8 @@ func TestAGroupCannotSpeakForAnother(t *testing.T) {
 		if err != nil || runs[0].Status != job.StatusPending {
 			t.Errorf("the run is %+v, with %v; want it pending", runs, err)
 		}
-		if got := in.counter("carillon_ingest_refused_total", "reason", "job"); got != 2 {
-			t.Errorf("%v messages are counted as forged; want 2", got)
+		if got := in.counter("carillon_ingest_refused_total", "reason", "job"); got != 3 {
+			t.Errorf("%v messages are counted as forged; want 3", got)
 		}
 		w.wantUnacknowledged(0, 0, 0)
 	})
@@ -249,6 +250,39 @@ func TestOfRubbishOnlyTheFirstOfABatchIsKept(t *testing.T) {
 		if n, err := w.conn.DeadLetters().Count(w.t.Context()); n != 100 || err != nil {
 			t.Errorf("%d dead letters, %v; want 100", n, err)
 		}
+	})
+}
+
+// Packs that are full of forged ends cost the others nothing: of these, as of all that is refused, the first
+// of a batch are kept.
+func TestAFloodOfForgedPacksKeepsNoEndAway(t *testing.T) {
+	run(t, func(w *world) {
+		subject := bus.SubjectEnds(0, "billing")
+		end := func(f fire) *nats.Msg {
+			m, err := bustest.Event(w.conn.Tokens(), f.finished(job.StatusSucceeded))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m
+		}
+		forged := slices.Repeat([]*nats.Msg{end(fire{report, 100})}, bus.MaxEnds)
+		forged[0].Header.Set(bus.HeaderToken, end(fire{report, 101}).Header.Get(bus.HeaderToken))
+		for i := range 20 {
+			f := fire{report, i}
+			w.record(f)
+			w.publish(bustest.Pack(subject, forged...), nil)
+			w.publish(bustest.Pack(subject, end(f)), nil)
+		}
+		in := w.start("a")
+		time.Sleep(10 * time.Second)
+		w.wantEnded(20)
+		if got := in.counter("carillon_ingest_refused_total", "reason", bus.HeaderToken); got != 20*bus.MaxEnds {
+			t.Errorf("%v ends are counted as forged; want %d", got, 20*bus.MaxEnds)
+		}
+		if n, err := w.conn.DeadLetters().Count(w.t.Context()); n != 100 || err != nil {
+			t.Errorf("%d dead letters, %v; want 100", n, err)
+		}
+		w.wantUnacknowledged(0, 0, 0)
 	})
 }
 
