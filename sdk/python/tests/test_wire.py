@@ -90,7 +90,7 @@ def test_settings_come_from_the_environment():
 
 @pytest.mark.parametrize("more", [
     {"start_by": "tomorrow"}, {"end_by": 7}, {"timeout": "soon"}, {"warn_after": "1x"}, {"attempt": 0}, {"attempt": True}, {"broadcast_total": 2, "broadcast_index": 2},
-    {"broadcast_index": -1}, {"retry": 3}, {"retry": {"limit": "3"}}, {"fire_time": "yesterday"}, {"shard": -1}, {"task": {"secrets": ["db"]}},
+    {"broadcast_index": -1}, {"report": "evt.p0.other"}, {"report": "evt.3.billing"}, {"report": 7}, {"retry": 3}, {"retry": {"limit": "3"}}, {"fire_time": "yesterday"}, {"shard": -1}, {"task": {"secrets": ["db"]}},
 ])
 def test_a_trigger_with_a_wrong_field_is_garbage_before_anything_begins(more):
     with pytest.raises(wire.Garbage):

@@ -15,6 +15,7 @@ import nats.errors
 
 from . import secrets as sealed
 from . import wire
+from .ends import HEADROOM
 from .errors import Ending, Failure, TimedOut
 from .outcome import Outcome, abandoned, outcome_of
 from .run import Run
@@ -29,29 +30,14 @@ STARTED_AFTER = 1.0
 PROGRESS_EVERY = 1.0
 PATIENCE = 10.0
 CLAIM_AGAIN = 0.25  # seconds until a claim is made again that was not answered
-HEADROOM = 4 << 10  # for headers, which count in NATS' limit
 MAX_BATCH = 256 << 10  # of log lines
 LEAST_LINE = 64  # what is left of a line that is cut, in bytes, at least
-SHORT_MESSAGE = 1 << 10  # how long the message may be of an end that is too large
 
 log = logging.getLogger("carillon.executor")
 
 
 class Dropped(Exception):
     """Another instance has the attempt."""
-
-
-def fitted(end: bytes, max_payload: int) -> bytes:
-    """The end of a run in JSON. One that NATS does not take would be refused for ever, so it is made shorter."""
-    most = max_payload - HEADROOM
-    if len(end) <= most:
-        return end
-    e = json.loads(end)
-    e.pop("result", None)
-    why = (f"the run's end event has {len(end)} bytes, but at most {most} fit into the max_payload of NATS: "
-           "the result was left out and the message cut; set max_payload to at least 1MB")
-    e["message"] = wire.cut("; ".join(filter(None, (why, e.get("message")))), SHORT_MESSAGE)
-    return wire.dumps(e)
 
 
 class Attempt:
@@ -226,7 +212,7 @@ class Attempt:
         kept = self.of.spool.keep(self._subject, data, headers)  # at once: the process may be about to end
         if not give_back:
             await self._settle_log()
-        if await self.of.until_stored(self._subject, data, headers):
+        if await self.of.ends.until_stored(self.trigger.report, self._subject, data, headers):
             self.of.spool.remove(kept)
         else:
             log.error("the end of run %s is not reported: NATS has closed the connection%s", self.run.id, "" if kept is None else "; it is in the spool")

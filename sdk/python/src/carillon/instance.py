@@ -11,8 +11,9 @@ import os
 import platform
 import secrets as random
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from typing import Any
 
 import nats.errors
@@ -21,9 +22,10 @@ from nats.aio.msg import Msg
 
 from . import connection, wire
 from . import secrets as sealed
-from .attempt import Attempt, fitted
+from .attempt import Attempt
 from .blocked import Blocked
 from .connection import Errors, Warnings
+from .ends import Ends
 from .errors import Cancelled, Stopping
 from .handlers import Handler, Middleware
 from .load import load
@@ -95,6 +97,7 @@ class Instance:
         self._errors = Errors(settings)
         self.telemetry = Telemetry(self.group, self.instance, lambda: (self.slots, len(self.live)))
         self.spool = Spool(settings.spool, settings.spool_bytes)
+        self.ends = Ends(self)
         self.puller = Puller(self)
         self.requests = Requests(self)
 
@@ -369,15 +372,15 @@ class Instance:
             raise Refused(answer["error"])
         return answer
 
-    async def until_stored(self, subject: str, data: bytes, headers: dict[str, str]) -> bool:
+    async def until_stored(self, subject: str, data: Callable[[], bytes], headers: dict[str, str]) -> bool:
         """Publish until JetStream has it; False means that the connection is closed for good.
 
-        An event is made to fit at each try: NATS may come back with another max_payload.
+        data is asked for at each try: NATS may come back with another max_payload. It may raise TooLarge.
         """
         pause = STORE_AGAIN
         while True:
             try:
-                await self.stored(subject, fitted(data, self.nc.max_payload) if subject.startswith("evt.") else data, headers)
+                await self.stored(subject, data(), headers)
                 return True
             except nats.errors.ConnectionClosedError:
                 return False
@@ -524,7 +527,7 @@ class Instance:
             if len(data) > wire.MAX_ANNOUNCEMENT:
                 log.error("handler %s is not announced: its description and schemas make %d bytes, and at most %d are allowed: shorten its schemas", h.name, len(data), wire.MAX_ANNOUNCEMENT)
                 continue
-            self.spawn(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", data, {}))
+            self.spawn(self.until_stored(f"$KV.HANDLER.{self.group}.{name}", partial(wire.dumps, about), {}))
 
     # --- ends that outlive a restart
 
@@ -533,7 +536,7 @@ class Instance:
             if (end := self.spool.read(path)) is None:
                 continue
             subject, data, headers = end
-            if await self.until_stored(subject, data, headers):
+            if await self.ends.until_stored("", subject, data, headers):
                 self.spool.remove(path)
 
     def drain(self, within: float | None) -> None:

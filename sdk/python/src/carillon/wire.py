@@ -187,6 +187,8 @@ class Trigger:
         rule = r.get("retry") or {}
         if not isinstance(rule, dict) or not _whole(rule.get("limit", 0), 0) or not isinstance(rule.get("on") or [], list):
             raise Garbage("retry is wrong")
+        if not isinstance(self.report, str) or not re.fullmatch(rf"(evt\.p[0-9]+\.{re.escape(self.group)})?", self.report):
+            raise Garbage(f"report {self.report!r} must be evt.p<partition>.{self.group}")
         try:  # so that nothing goes wrong later, when the attempt is known
             for name in ("fire_time", "committed_at", "start_by", "end_by"):
                 self.time(name)
@@ -202,6 +204,11 @@ class Trigger:
     @property
     def group(self) -> str:
         return self.job.partition("/")[0]
+
+    @property
+    def report(self) -> str:
+        """Where the end may go in a pack; empty if somebody waits for it."""
+        return self.raw.get("report", "")
 
     @property
     def handler(self) -> str | None:
