@@ -24,6 +24,11 @@ export class Refused extends Error {
   }
 }
 
+/** NATS takes no message of this size any more. */
+export class TooLarge extends Error {
+  override name = "TooLarge";
+}
+
 export class Bus {
   connected = true;
   /** Called after each reconnection. */
@@ -105,13 +110,19 @@ export class Bus {
     }
   }
 
-  /** Publish until JetStream has it; data is asked for at each try. False if the connection was closed, or stop aborted, before. */
+  /**
+   * Publish until JetStream has it; data is asked for at each try. False if the connection was closed, or stop aborted,
+   * before. It throws the TooLarge of data.
+   */
   async untilStored(subject: string, data: () => string, headers: Headers, more: { stop?: AbortSignal; onRepeat?: () => void } = {}): Promise<boolean> {
     for (let tries = 1, wait = 250; !this.closing && !more.stop?.aborted; tries++, wait = Math.min(2 * wait, 5000)) {
       try {
         await this.stored(subject, data(), headers);
         return true;
       } catch (e) {
+        if (e instanceof TooLarge) {
+          throw e;
+        }
         if (isDoubling(tries) && !this.closing) {
           this.log.warn(`not stored by NATS, tried again: ${subject}: ${textOf(e)}`, { tries });
         }

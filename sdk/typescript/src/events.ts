@@ -1,5 +1,6 @@
 /** What an attempt publishes about itself: events, and batches of log lines. */
 
+import { fitted, HEADROOM } from "./ends";
 import type { Instance } from "./instance";
 import { stringify } from "./json";
 import type { Outcome } from "./outcome";
@@ -10,10 +11,8 @@ import { clock, duration } from "./time";
 import type { Trigger } from "./trigger";
 import { cut, MESSAGE, MSG_ID, TOKEN } from "./wire";
 
-const HEADROOM = 4 << 10; // for headers, which count in NATS' limit
 const MAX_BATCH = 256 << 10; // of log lines
 const LEAST_LINE = 64; // what is left of a line that is cut, in bytes, at least
-const SHORT_MESSAGE = 1 << 10; // how long the message may be of an end that is too large
 
 export class Events {
   /** When the handler was about to be called; undefined if it was not. */
@@ -38,12 +37,10 @@ export class Events {
 
   /** Publish the end until it is stored, and keep it on disk so long. False if the connection was closed before. */
   async finished(outcome: Outcome, at: Date, lines: number): Promise<boolean> {
-    const end = this.end(outcome, at, lines);
-    const data = () => fitted(end, this.of.bus.maxPayload); // which may be another when NATS comes back
+    const data = this.end(outcome, at, lines);
     const headers = { ...this.headers("event.v1"), [MSG_ID]: this.trigger.messageId("finished") };
-    const forget = await this.of.spool.keep(this.subject, data(), headers);
-    const onRepeat = () => this.of.telemetry.count("event_publish_retries");
-    const stored = await this.of.bus.untilStored(this.subject, data, headers, { onRepeat });
+    const forget = await this.of.spool.keep(this.subject, fitted(data, this.of.bus.maxPayload), headers);
+    const stored = await this.of.ends.untilStored(this.trigger.raw.report, { subject: this.subject, data, headers });
     if (stored) {
       await forget();
     }
@@ -106,16 +103,4 @@ export class Events {
   private headers(message: string): Record<string, string> {
     return { [MESSAGE]: message, ...(this.trigger.token && { [TOKEN]: this.trigger.token }) };
   }
-}
-
-/** The end of a run in JSON. One that NATS does not take would be refused for ever, so it is made shorter. */
-export function fitted(end: string, maxPayload: number): string {
-  const bytes = Buffer.byteLength(end);
-  const most = maxPayload - HEADROOM;
-  if (bytes <= most) {
-    return end;
-  }
-  const { result, ...rest } = JSON.parse(end);
-  const why = `the run's end event has ${bytes} bytes, but at most ${most} fit into the max_payload of NATS: the result was left out and the message cut; set max_payload to at least 1MB`;
-  return JSON.stringify({ ...rest, message: cut([why, rest.message].filter(Boolean).join("; "), SHORT_MESSAGE) });
 }

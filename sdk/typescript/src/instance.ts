@@ -6,6 +6,7 @@ import { PATIENCE } from "./attempt";
 import { Attempts } from "./attempts";
 import { Blocked, LOST } from "./blocked";
 import { Bus } from "./bus";
+import { Ends } from "./ends";
 import { Stopping, textOf } from "./errors";
 import type { Handler, Middleware } from "./handler";
 import { Heart, type Refusal } from "./heart";
@@ -38,6 +39,7 @@ export class Instance {
   readonly log: Logger;
   readonly attempts: Attempts;
   readonly spool: Spool;
+  readonly ends = new Ends(this);
   readonly telemetry: Telemetry;
   slots: number;
   labels: Record<string, string>;

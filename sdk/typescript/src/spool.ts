@@ -5,8 +5,8 @@ import { mkdir, open, readdir, readFile, rename, stat, unlink } from "node:fs/pr
 import { join } from "node:path";
 
 import type { Bus, Headers } from "./bus";
+import { fitted } from "./ends";
 import { ConfigurationError, textOf } from "./errors";
-import { fitted } from "./events";
 import type { Logger } from "./log";
 import { isObject } from "./trigger";
 

@@ -26,6 +26,8 @@ export interface RawTrigger {
   item?: unknown;
   params?: unknown;
   split?: boolean;
+  /** Where the end may go in a pack; absent if somebody waits for it. */
+  report?: string;
   retry?: { limit?: number; on?: string[]; exit_codes?: number[] };
   task: Record<string, unknown> & { handler?: string; secrets?: Record<string, string> };
 }
@@ -158,6 +160,10 @@ function check(raw: RawTrigger): void {
   const rule: unknown = raw.retry ?? {};
   if (!isObject(rule) || !isWhole(rule.limit ?? 0, 0) || !Array.isArray(rule.on ?? []) || !Array.isArray(rule.exit_codes ?? [])) {
     throw new Garbage("retry is wrong");
+  }
+  const [group] = raw.job.split("/");
+  if (raw.report !== undefined && !(/^evt\.p[0-9]+\.[^.]+$/.test(String(raw.report)) && String(raw.report).endsWith(`.${group}`))) {
+    throw new Garbage(`report must be evt.p<partition>.${group}`);
   }
 }
 

@@ -33,7 +33,7 @@ test("a trigger with a wrong field is garbage before anything begins", () => {
   const wrong = [
     { start_by: "tomorrow" }, { end_by: 7 }, { timeout: "soon" }, { warn_after: "1x" }, { fire_time: "yesterday" },
     { attempt: 0 }, { attempt: true }, { broadcast_total: 2, broadcast_index: 2 }, { broadcast_index: -1 }, { shard: -1 },
-    { retry: 3 }, { retry: { limit: "3" } }, { task: { secrets: ["db"] } }, { task: { handler: 7 } },
+    { report: "evt.p0.other" }, { report: "evt.3.g" }, { report: 7 }, { retry: 3 }, { retry: { limit: "3" } }, { task: { secrets: ["db"] } }, { task: { handler: 7 } },
   ];
   for (const more of wrong) {
     assert.throws(() => decode(raw(more), "", 1, "g"), Garbage, JSON.stringify(more));
