@@ -20,6 +20,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 
@@ -172,25 +173,26 @@ final class Broker {
   }
 
   /**
-   * Publishes until JetStream has it, and completes then; with an error only once the connection is closed. It asks
-   * for the data at each try, and runs {@code onRepeat} before each but the first.
+   * Publishes until JetStream has it, and completes then; with an error once the connection is closed, or if that is
+   * {@code hopeless}. It asks for the data at each try, and runs {@code onRepeat} before each but the first.
    */
-  CompletableFuture<Void> storeAtLast(String subject, Headers headers, Supplier<byte[]> data, Runnable onRepeat) {
-    return storeAtLast(subject, headers, data, onRepeat, 250, new Doubling());
+  CompletableFuture<Void> storeAtLast(String subject, Headers headers, Supplier<byte[]> data, Predicate<Throwable> hopeless, Runnable onRepeat) {
+    return storeAtLast(subject, headers, data, hopeless, onRepeat, 250, new Doubling());
   }
 
-  private CompletableFuture<Void> storeAtLast(String subject, Headers headers, Supplier<byte[]> data, Runnable onRepeat, long pause, Doubling tries) {
+  private CompletableFuture<Void> storeAtLast(String subject, Headers headers, Supplier<byte[]> data, Predicate<Throwable> hopeless, Runnable onRepeat,
+      long pause, Doubling tries) {
     return tried(subject, headers, data).handle((stored, error) -> {
       if (error == null) {
         return CompletableFuture.<Void>completedFuture(null);
       }
-      if (closed) {
+      if (closed || hopeless.test(error)) {
         return CompletableFuture.<Void>failedFuture(error);
       }
       tries.warn("not stored by NATS, tried again: {}: {}", subject, textOf(error));
       CompletableFuture<Void> due = new CompletableFuture<>();
       timer.schedule(() -> due.complete(null), pause, TimeUnit.MILLISECONDS);
-      return due.thenRun(onRepeat).thenCompose(nothing -> storeAtLast(subject, headers, data, onRepeat, Math.min(2 * pause, 5000), tries));
+      return due.thenRun(onRepeat).thenCompose(nothing -> storeAtLast(subject, headers, data, hopeless, onRepeat, Math.min(2 * pause, 5000), tries));
     }).thenCompose(next -> next);
   }
 
@@ -215,7 +217,7 @@ final class Broker {
   /** Publishes until JetStream has it, and waits for that. False if the connection was closed before. */
   boolean untilStored(String subject, Headers headers, Supplier<byte[]> data) throws InterruptedException {
     try {
-      storeAtLast(subject, headers, data, () -> { }).get();
+      storeAtLast(subject, headers, data, error -> false, () -> { }).get();
       return true;
     } catch (ExecutionException e) {
       LOG.debug("not stored before the end: {}: {}", subject, textOf(e.getCause()));

@@ -34,6 +34,7 @@ final class Instance {
   final Broker broker = new Broker();
   final NatsClock time = new NatsClock();
   final Spool spool;
+  final Ends ends = new Ends(this);
   final Metrics metrics;
   /** Only for the loop. */
   final Runs runs;

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /** The finished event of an attempt. */
@@ -14,12 +13,12 @@ final class Report {
   private static final int SHORT_MESSAGE = 1 << 10; // how long the message may be of an end that is too large
 
   private final Instance of;
-  private final String subject;
+  private final Trigger trigger;
   private final ObjectNode event;
 
-  private Report(Instance of, String subject, ObjectNode event) {
+  private Report(Instance of, Trigger trigger, ObjectNode event) {
     this.of = of;
-    this.subject = subject;
+    this.trigger = trigger;
     this.event = event;
   }
 
@@ -42,7 +41,7 @@ final class Report {
     if (outcome.retryAfter() != null) {
       about.put("retry_after", Durations.format(outcome.retryAfter()));
     }
-    return new Report(of, trigger.eventSubject(), about);
+    return new Report(of, trigger, about);
   }
 
   private static void say(ObjectNode event, String message) {
@@ -61,9 +60,9 @@ final class Report {
 
   /** Writes the event to the spool, publishes it until it is stored, and completes then. */
   CompletableFuture<Void> store(Headers headers) {
-    Supplier<byte[]> data = () -> fitted(event, of.broker.maxPayload()); // which may be another when NATS comes back
-    Runnable stored = of.spool.keep(subject, headers, data.get());
-    return of.broker.storeAtLast(subject, headers, data, () -> of.metrics.count(Metrics.Count.EVENT_PUBLISH_RETRIES, 1)).thenRun(stored);
+    String subject = trigger.eventSubject();
+    Runnable stored = of.spool.keep(subject, headers, fitted(event, of.broker.maxPayload()));
+    return of.ends.store(trigger.report(), subject, headers, event).thenRun(stored);
   }
 
   /** The end of a run in JSON. One that NATS does not take would be refused for ever, so it is made shorter. */

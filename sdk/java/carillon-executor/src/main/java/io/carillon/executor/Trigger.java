@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 /** One attempt that was given to this executor, as its message says. */
 record Trigger(ObjectNode raw, String token, String traceParent, Delivery delivery) {
   private static final Pattern RUN_ID = Pattern.compile("[0-9a-f-]{36}");
+  private static final Pattern REPORT = Pattern.compile("evt\\.p[0-9]+\\.[^.]+");
   private static final List<String> COPIED =
       List.of("run_id", "job", "version", "shard", "attempt", "cause", "fire_time", "committed_at");
 
@@ -55,6 +56,8 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
     JsonNode retry = raw.path("retry");
     require(absentOr(retry, retry.isObject() && absentOr(retry.path("limit"), retry.path("limit").canConvertToInt())
         && absentOr(retry.path("on"), retry.path("on").isArray())), "retry is wrong");
+    String group = job().split("/")[0];
+    require(absentOr(raw.path("report"), REPORT.matcher(report()).matches() && report().endsWith("." + group)), "report must be evt.p<partition>." + group);
     for (String name : List.of("fire_time", "committed_at", "start_by", "end_by", "timeout", "warn_after")) {
       try {
         if (name.endsWith("_time") || name.endsWith("_at") || name.endsWith("_by")) {
@@ -106,6 +109,11 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
   /** Where events of it go. */
   String eventSubject() {
     return "evt." + raw.get("shard").intValue() + "." + job().split("/")[0];
+  }
+
+  /** Where its end may go in a pack; "" if somebody waits for it. */
+  String report() {
+    return raw.path("report").asText("");
   }
 
   Key key() {

@@ -295,7 +295,7 @@ class InstanceTest {
     ThreadGroup group = new ThreadGroup("program");
     Thread program = new Thread(group, () -> {
       Instance i = instance(Options.fromEnvironment().group("billing").nats("nats://127.0.0.1:1"));
-      i.broker.storeAtLast(EVENTS, new Headers(), () -> new byte[0], () -> { }).join();
+      i.broker.storeAtLast(EVENTS, new Headers(), () -> new byte[0], error -> false, () -> { }).join();
       i.begin();
       i.stop();
       i.ended().join();

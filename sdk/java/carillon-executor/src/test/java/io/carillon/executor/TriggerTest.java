@@ -25,7 +25,7 @@ class TriggerTest {
   @ValueSource(strings = {
     "'job': 'other/a'", "'job': 'billing'", "'start_by': 'tomorrow'", "'end_by': 7", "'timeout': 'soon'", "'warn_after': '1x'", "'attempt': 0",
     "'attempt': true", "'attempt': '1'", "'broadcast_total': 2, 'broadcast_index': 2", "'broadcast_index': -1", "'retry': 3",
-    "'retry': {'limit': '3'}", "'fire_time': 'yesterday'", "'shard': -1", "'task': {'secrets': ['db']}", "'task': 7"
+    "'retry': {'limit': '3'}", "'report': 'evt.p0.other'", "'report': 'evt.3.billing'", "'report': 7", "'fire_time': 'yesterday'", "'shard': -1", "'task': {'secrets': ['db']}", "'task': 7"
   })
   void aWrongFieldIsGarbageBeforeAnythingBegins(String more) {
     assertThrows(Garbage.class, () -> Triggers.of(more.replace('\'', '"')));
