@@ -3320,10 +3320,10 @@ type SkipFireParams struct {
 
 // GetStepHistoryParams defines parameters for GetStepHistory.
 type GetStepHistoryParams struct {
-	// Runs How many of the newest runs before `to` to list, however old they are
+	// Runs How many of the newest runs to list
 	Runs int `form:"runs,omitempty" json:"runs,omitempty"`
 
-	// From Of the figures: fire time of the runs, inclusive. Defaults to 30 days before `to`
+	// From Fire time of the runs, inclusive. Without it the figures are of the 30 days before `to`, and the listed runs of any age
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`
 
 	// To Fire time of the runs, exclusive. Defaults to now

@@ -71,6 +71,10 @@ func TestAStepHistoryHasFiguresAndTheStateOfEachStepInEachRun(t *testing.T) {
 	if a := got.Steps[0]; len(got.Runs) != 1 || got.Counted != 2 || a.Runs != 2 || a.Failures != 1 || !got.Since.Equal(second.At) {
 		t.Errorf("of one run, and of two for the figures: %+v", got)
 	}
+	got, _ = want[StepHistory](w, http.StatusOK, "GET", stepsUntil+"&from=2026-01-05T10:30:00Z", nil)
+	if len(got.Runs) != 2 || got.Counted != 2 || got.Cut {
+		t.Errorf("of the two runs of a range: %+v", got)
+	}
 	got, _ = want[StepHistory](w, http.StatusOK, "GET", path+"/steps?to=2020-01-01T00:00:00Z", nil)
 	if len(got.Runs) != 0 || len(got.Steps) != 3 || got.Counted != 0 || got.Cut {
 		t.Errorf("before the first run: %+v", got)

@@ -151,11 +151,11 @@ it("the page of a workflow tells by graph, run by run and in figures how its ste
   await program.run("default/nightly");
   const { page, faults, close } = await open("/jobs/default/nightly/graph");
   await page.getByRole("treeitem", { name: /, clean, 100.0% failed · p95 .*, after extract/ }).waitFor();
-  await page.getByText(/\d+ runs in the last 30 days/).waitFor();
+  await page.getByText(/\d+ runs in this range/).waitFor();
   expect(await axe(page)).toEqual([]);
 
-  await page.getByRole("button", { name: "Last runs" }).click();
-  const grid = page.getByRole("grid", { name: /Steps in the last \d+ runs/ });
+  await page.getByRole("button", { name: "Runs", exact: true }).click();
+  const grid = page.getByRole("grid", { name: /Steps in \d+ runs/ });
   await grid.getByRole("row").nth(5).waitFor();
   expect(await grid.getByRole("rowheader").allTextContents()).toEqual([
     "Extract orders",
@@ -187,14 +187,32 @@ it("the page of a workflow tells by graph, run by run and in figures how its ste
   await close();
 });
 
-it("the last runs of a workflow fit a phone, in Chinese", async () => {
+it("the page of a workflow shows how its steps did in the chosen range, whichever view is chosen", async () => {
+  await program.run("default/nightly");
+  const { page, faults, close } = await open("/jobs/default/nightly/graph?view=grid");
+  await page.getByRole("grid", { name: /Steps in \d+ runs?/ }).waitFor();
+  await page.getByRole("button", { name: "Range: 30d" }).click();
+  await page.getByRole("dialog", { name: "Range" }).getByRole("button", { name: "Yesterday" }).click();
+  await page.getByText("No runs in this range.").waitFor();
+  await page.getByRole("button", { name: "Graph", exact: true }).click();
+  await page.getByText("0 runs in this range").waitFor();
+  await page.getByRole("treeitem", { name: "step 2 of 5, clean, after extract" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await page.getByRole("button", { name: "Runs", exact: true }).click();
+  await page.waitForURL(/\?range=yesterday&view=grid$/);
+  await page.getByText("No runs in this range.").waitFor();
+  expect(faults).toEqual([]);
+  await close();
+});
+
+it("the runs of a workflow fit a phone, in Chinese", async () => {
   await program.run("default/nightly");
   const { page, faults, close } = await open("/jobs/default/nightly/graph?view=grid", {
     lang: "zh",
     viewport: { width: 390, height: 844 },
   });
   await page
-    .getByRole("grid", { name: /最近 \d+ 次运行的步骤状态/ })
+    .getByRole("grid", { name: /\d+ 次运行的步骤状态/ })
     .getByRole("link", { name: /^clean，失败/ })
     .first()
     .waitFor();

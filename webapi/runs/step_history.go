@@ -36,7 +36,7 @@ func StepHistory(ctx context.Context, rs *Runs, name job.Name, p *api.GetStepHis
 		return api.StepHistory{}, job.Invalid("to", "must not lie before from")
 	}
 	page, err := rs.store.Runs(ctx, logstore.RunFilter{
-		Jobs: []job.Name{name}, Causes: job.CountedCauses, To: to,
+		Jobs: []job.Name{name}, Causes: job.CountedCauses, From: p.From.UTC(), To: to,
 		Limit: min(max(listed, logstore.MaxStepAttempts/max(len(entry.Steps), 1)), logstore.MaxWorkflows),
 	})
 	if err != nil {

@@ -8073,9 +8073,9 @@ export interface operations {
     getStepHistory: {
         parameters: {
             query?: {
-                /** @description How many of the newest runs before `to` to list, however old they are */
+                /** @description How many of the newest runs to list */
                 runs?: number;
-                /** @description Of the figures: fire time of the runs, inclusive. Defaults to 30 days before `to` */
+                /** @description Fire time of the runs, inclusive. Without it the figures are of the 30 days before `to`, and the listed runs of any age */
                 from?: string;
                 /** @description Fire time of the runs, exclusive. Defaults to now */
                 to?: string;

@@ -45,19 +45,25 @@ export function stepsQuery(runId: string) {
   });
 }
 
-async function readHistory(path: JobRef, had: Tagged<StepHistory> | undefined, signal: AbortSignal) {
-  const params = { path, header: unlessAs(had) };
+async function readHistory(
+  path: JobRef,
+  query: { from?: string; to?: string },
+  had: Tagged<StepHistory> | undefined,
+  signal: AbortSignal,
+) {
+  const params = { path, query, header: unlessAs(had) };
   return tagged(had, await api.GET("/api/v1/jobs/{group}/{name}/steps", { signal, params }));
 }
 
-/** How the steps of a workflow did in its latest runs: figures over 30 days, and the states in the last 30 runs. */
-export function stepHistoryQuery(job: JobRef) {
-  const queryKey = [...jobsKey, "steps", job.group, job.name];
+/** How the steps of a workflow did in the runs of a range: figures, and the states in the newest 30 runs. */
+export function stepHistoryQuery(job: JobRef, range: { from?: string; to?: string }) {
+  const queryKey = [...jobsKey, "steps", job.group, job.name, range];
   return queryOptions({
     queryKey,
     queryFn: ({ signal, client }) =>
-      readHistory(job, client.getQueryData<Tagged<StepHistory>>(queryKey), signal),
+      readHistory(job, range, client.getQueryData<Tagged<StepHistory>>(queryKey), signal),
     select: ({ steps }) => steps,
+    placeholderData: (had) => (had?.steps.job === `${job.group}/${job.name}` ? had : undefined),
     refetchInterval: every(10_000),
   });
 }

@@ -123,8 +123,8 @@ export const steps = {
   edgesAdded: "Edges added",
   edgesRemoved: "Edges removed",
   difference: "What has become of the steps",
-  historyViews: "Graph, last runs or figures",
-  historyView: { graph: "Graph", grid: "Last runs", figures: "Figures" },
+  historyViews: "Graph, runs or figures",
+  historyView: { graph: "Graph", grid: "Runs", figures: "Figures" },
   heats: {
     idle: "Has not run",
     never: "Never failed",
@@ -133,9 +133,9 @@ export const steps = {
     often: "Failed more often",
   },
   failed: (share: string) => `${share} failed`,
-  counted: (n: number) => `${count(n, "run", "runs")} in the last 30 days`,
+  counted: (n: number) => `${count(n, "run", "runs")} in this range`,
   countedSince: (n: number, since: string) =>
-    `The newest ${count(n, "run", "runs")} of the last 30 days, since ${since}`,
+    `The newest ${count(n, "run", "runs")} of this range, since ${since}`,
   figures: {
     step: "Step",
     runs: "Runs",
@@ -145,9 +145,10 @@ export const steps = {
     p95: "95% take at most",
     last: "Last failure",
   },
-  grid: (n: number) => `Steps in the last ${count(n, "run", "runs")}`,
-  gridHint: "One column for each run, the newest at the right. The bars above show how long the runs took.",
-  noRuns: "No run yet.",
+  grid: (n: number) => `Steps in ${count(n, "run", "runs")}`,
+  gridHint:
+    "One column for each run, the newest at the right, at most 30. The bars above show how long the runs took.",
+  noRuns: "No runs in this range.",
   cell: (step: string, state: string, run: string) => `${step}, ${state.toLowerCase()}, run of ${run}`,
   noCell: "not in this run",
   column: (run: string, state: string) => `Run of ${run}, ${state.toLowerCase()}`,

@@ -16,7 +16,12 @@ import { figuresOf, heats } from "@/lib/graph/heat";
 import { plannedWait, waitInWords } from "@/lib/graph/wait";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import type { WholeRange } from "@/lib/timerange";
+import { zoneOf } from "@/lib/words";
 import { historyViews } from "@/router";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 import { StepFiguresTable } from "./StepFiguresTable";
 import { StepGrid } from "./StepGrid";
 import "./stepgrid.css";
@@ -24,8 +29,8 @@ import "./stepgrid.css";
 type View = (typeof historyViews)[number];
 
 /**
- * The steps of a workflow as its newest version has them, with how they did in its latest runs: as a graph, run by run,
- * and as figures. Of a step that is chosen in the graph also the definition.
+ * The steps of a workflow as its newest version has them, with how they did in the runs of a range: as a graph, run by
+ * run, and as figures. Of a step that is chosen in the graph also the definition.
  */
 export default function GraphTab({ item }: { item: JobItem }) {
   const words = usePageWords();
@@ -33,9 +38,11 @@ export default function GraphTab({ item }: { item: JobItem }) {
   const now = useNow();
   const [chosen, setChosen] = useState<string>();
   const navigate = useNavigate();
-  const { view = "graph" } = useSearch({ from: "/jobs/$group/$name/$tab" });
+  const search = useSearch({ from: "/jobs/$group/$name/$tab" });
+  const { view = "graph" } = search;
   const ref = refOf(item.definition.job);
-  const history = useQuery(stepHistoryQuery(ref));
+  const ranged = useRange(search, { usual: "30d", within: item.definition.job });
+  const history = useQuery(stepHistoryQuery(ref, ranged.window));
   const did = history.data;
   const steps = useMemo(() => stepsOfJob(item.definition), [item.definition]);
   const drawn = useMemo(() => {
@@ -46,13 +53,14 @@ export default function GraphTab({ item }: { item: JobItem }) {
   const step = item.definition.steps?.find((s) => s.step === chosen);
   const wait = plannedWait(step?.wait);
   const yaml = useQuery({ ...stepYaml(step), enabled: step !== undefined }).data;
-  const show = (next: View) =>
+  const set = (change: { view?: View } | WholeRange) =>
     void navigate({
       to: "/jobs/$group/$name/$tab",
       params: { ...ref, tab: "graph" },
-      search: { view: next === "graph" ? undefined : next },
+      search: { ...search, ...change },
       replace: true,
     });
+  const show = (next: View) => set({ view: next === "graph" ? undefined : next });
   const tools = (
     <>
       <Segments
@@ -61,7 +69,8 @@ export default function GraphTab({ item }: { item: JobItem }) {
         options={historyViews.map((v) => ({ value: v, label: t.steps.historyView[v] }))}
         onChange={show}
       />
-      {did && did.counted > 0 && view !== "grid" && (
+      <RangePicker of={ranged} jobZone={zoneOf(item.definition.schedule)} onChange={set} />
+      {did && view !== "grid" && (
         <span className="mut">
           {did.cut && did.since
             ? t.steps.countedSince(did.counted, words.f.short(did.since, now))
@@ -73,6 +82,7 @@ export default function GraphTab({ item }: { item: JobItem }) {
   if (view !== "graph") {
     return (
       <div className="jobgraph">
+        <RangeNote of={ranged} />
         <div className="gtools">{tools}</div>
         {!did &&
           (history.isError ? (
@@ -87,6 +97,7 @@ export default function GraphTab({ item }: { item: JobItem }) {
   }
   return (
     <div className="jobgraph">
+      <RangeNote of={ranged} />
       <Graph
         steps={drawn}
         label={t.steps.view.graph}
