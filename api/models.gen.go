@@ -2544,7 +2544,7 @@ type StepsOfRun struct {
 	RunID       job.RunID `json:"run_id"`
 	StartedAt   time.Time `json:"started_at,omitzero"`
 
-	// States Of each step in the order of `steps`: the status of its run in the newest round. waiting: it may yet have one. Empty: it has none
+	// States Of each step in the order of `steps`: the status of its run in the newest round. awaits_…: what it waits for. waiting: it may yet have one. Empty: it has none
 	States  []string   `json:"states"`
 	Status  job.Status `json:"status"`
 	Version int        `json:"version"`

@@ -48,7 +48,8 @@ type StepRun struct {
 	Workflow job.RunID // the run of the workflow
 	Job      job.Name  // the workflow, or the job that the step calls
 	Step     string
-	Status   job.Status // that of [runlog.Run.StepStatus]
+	Status   job.Status      // that of [runlog.Run.StepStatus]
+	Awaits   runlog.WaitKind // what a queued step waits for; "" if it is no wait
 	// StartedAt is when the first attempt or the wait began. Instants are zero while they have not come.
 	StartedAt, FinishedAt time.Time
 }
@@ -90,7 +91,10 @@ func (f *StepFold) Add(r *runlog.Run) {
 		s.StartedAt = began
 	}
 	if r.Attempt > s.newest {
-		s.newest, s.Status, s.FinishedAt = r.Attempt, r.StepStatus(), r.FinishedAt
+		s.newest, s.Status, s.FinishedAt, s.Awaits = r.Attempt, r.StepStatus(), r.FinishedAt, ""
+		if r.Wait != nil && s.Status == job.StatusQueued {
+			s.Awaits = r.Wait.Kind
+		}
 	}
 }
 

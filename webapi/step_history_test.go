@@ -12,6 +12,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -37,6 +38,9 @@ func TestAStepHistoryHasFiguresAndTheStateOfEachStepInEachRun(t *testing.T) {
 	skipped.Status = job.StatusSkipped
 	taken := stepOf(second, "c", 1, second.At) // over from another run: it did not begin
 	taken.Status = job.StatusSucceeded
+	signalled := stepOf(third, "b", 1, third.At)
+	signalled.Status, signalled.Wait = job.StatusQueued, &runlog.Wait{Kind: runlog.WaitSignal, Signal: "paid", Since: third.At}
+	w.history(signalled)
 	w.history(month, first, started(second, ""), finished(started(second, ""), job.StatusFailed, 0, second.At.Add(time.Hour)), started(third, ""), skipped, taken)
 	for _, updates := range [][]logstore.Update{
 		endedStep(month, "a", 1, job.StatusLost, time.Second),
@@ -57,7 +61,7 @@ func TestAStepHistoryHasFiguresAndTheStateOfEachStepInEachRun(t *testing.T) {
 			{Step: "old", Gone: true, Runs: 1, P50Ms: new(int64(1000)), P95Ms: new(int64(1000))},
 		},
 		Runs: []StepsOfRun{
-			{RunID: third.RunID, Version: 2, Status: job.StatusRunning, FireTime: third.At, StartedAt: third.At.Add(time.Second), States: []string{"succeeded", "waiting", "waiting", ""}, DurationsMs: []int64{1000, 0, 0, 0}},
+			{RunID: third.RunID, Version: 2, Status: job.StatusRunning, FireTime: third.At, StartedAt: third.At.Add(time.Second), States: []string{"succeeded", "awaits_signal", "waiting", ""}, DurationsMs: []int64{1000, 0, 0, 0}},
 			{RunID: second.RunID, Version: 2, Status: job.StatusFailed, FireTime: second.At, StartedAt: second.At.Add(time.Second), FinishedAt: second.At.Add(time.Hour), States: []string{"timed_out", "skipped", "succeeded", ""}, DurationsMs: []int64{3000, 0, 0, 0}},
 			{RunID: first.RunID, Version: 1, Status: job.StatusPending, FireTime: first.At, States: []string{"succeeded", "", "", "succeeded"}, DurationsMs: []int64{7000, 0, 0, 1000}},
 			{RunID: month.RunID, Version: 1, Status: job.StatusPending, FireTime: month.At, States: []string{"lost", "", "", ""}, DurationsMs: []int64{1000, 0, 0, 0}},

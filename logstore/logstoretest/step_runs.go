@@ -36,7 +36,7 @@ func stepsOfMany(t *testing.T, s logstore.Store) {
 	write(t, s, old.recorded(job.StatusPending), whole.recorded(job.StatusPending), next.recorded(job.StatusPending),
 		of(old, "load", old.recorded(job.StatusPending)), of(whole, "load", again), of(whole, "load", failed), of(whole, "load", whole.recorded(job.StatusPending)),
 		of(whole, "load", whole.try(2).started("worker-2", 1, 2*time.Second)), of(whole, "tell", whole.record(job.StatusSkipped, time.Second, "its condition is false")),
-		of(whole, "paid", wait), called, late, child, of(next, "load", next.recorded(job.StatusPending)),
+		of(whole, "paid", wait), of(whole, "ok", wait), of(whole, "ok", whole.record(job.StatusSucceeded, time.Minute, "approved")), called, late, child, of(next, "load", next.recorded(job.StatusPending)),
 	)
 	step := func(r run, step string, status job.Status, started, finished time.Duration) logstore.StepRun {
 		got := logstore.StepRun{RunID: job.StepRunID(r.id(), step), Workflow: r.id(), Job: report, Step: step, Status: status}
@@ -50,9 +50,12 @@ func stepsOfMany(t *testing.T, s logstore.Store) {
 	}
 	sent := step(whole, "send", job.StatusTimedOut, 0, time.Minute)
 	sent.RunID, sent.Job = call.id(), "mail/send"
+	paid := step(whole, "paid", job.StatusQueued, ms(5), 0)
+	paid.Awaits = runlog.WaitSignal
+	approved := step(whole, "ok", job.StatusSucceeded, ms(5), time.Minute)
 	ofNext, ofOld := step(next, "load", job.StatusPending, 0, 0), step(old, "load", job.StatusPending, 0, 0)
 	ofWhole := []logstore.StepRun{
-		step(whole, "load", job.StatusRunning, ms(10), 0), step(whole, "tell", job.StatusSkipped, 0, time.Second), step(whole, "paid", job.StatusQueued, ms(5), 0), sent,
+		step(whole, "load", job.StatusRunning, ms(10), 0), step(whole, "tell", job.StatusSkipped, 0, time.Second), paid, approved, sent,
 	}
 	want := func(limit int, cut job.RunID, workflows []run, expected ...logstore.StepRun) {
 		t.Helper()
@@ -78,8 +81,8 @@ func stepsOfMany(t *testing.T, s logstore.Store) {
 		}
 	}
 	want(0, "", []run{whole, next}, append([]logstore.StepRun{ofNext}, ofWhole...)...)
-	want(6, old.id(), []run{next, old, whole}, append([]logstore.StepRun{ofNext}, ofWhole...)...) // load has two attempts
-	want(5, whole.id(), []run{old, whole, next}, ofNext)
+	want(7, old.id(), []run{next, old, whole}, append([]logstore.StepRun{ofNext}, ofWhole...)...) // load has two attempts
+	want(6, whole.id(), []run{old, whole, next}, ofNext)
 	want(1, "", []run{old}, ofOld)
 	want(1, "", []run{newRun().of("billing/other")})
 

@@ -114,6 +114,8 @@ func (h *stepHistory) answer(j *job.Job, version int) api.StepHistory {
 			step := &answer.Steps[k]
 			s, began := cells[i][step.Step]
 			switch {
+			case began && s.Awaits != "":
+				column.States[k] = "awaits_" + string(s.Awaits)
 			case began:
 				column.States[k] = string(s.Status)
 				column.DurationsMs[k], _ = tookOf(&s)

@@ -5925,8 +5925,8 @@ export interface components {
             started_at?: string;
             /** Format: date-time */
             finished_at?: string;
-            /** @description Of each step in the order of `steps`: the status of its run in the newest round. waiting: it may yet have one. Empty: it has none */
-            states: ("" | "waiting" | "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed")[];
+            /** @description Of each step in the order of `steps`: the status of its run in the newest round. awaits_…: what it waits for. waiting: it may yet have one. Empty: it has none */
+            states: ("" | "waiting" | "awaits_time" | "awaits_signal" | "awaits_approval" | "awaits_runs" | "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed")[];
             /** @description How long each took from the beginning of its first attempt to the end. 0: it has not ended, or did not begin */
             durations_ms: number[];
         };
