@@ -29,6 +29,7 @@ const pieces = [
     name: "frame",
     test: (id: string) =>
       /node_modules\/(react|react-dom|scheduler|@tanstack)\//.test(id) ||
+      /\/src\/i18n\/..\/words\.ts$/.test(id) || // a few lines, which all texts of a language use
       (/\/src\/api\/|\/Toasts\.tsx$/.test(id) && first.modules.has(id)),
     priority: 4,
   },

@@ -6,7 +6,7 @@ import { nameOfField } from "@/lib/fieldname";
 /** What a change did, field by field: what was, and what is now. */
 export function ChangeList({ changes }: { changes: FieldChange[] }) {
   const t = usePageT();
-  const name = (field: string) => nameOfField(field, t.editor.fieldNames);
+  const name = (field: string) => nameOfField(field, t.fieldNames);
   return (
     <ul className="changes">
       {changes.map((c) => (

@@ -1,5 +1,5 @@
 import { afterEach, vi } from "vitest";
-import { loadPages } from "@/i18n";
+import { loadEditor, loadPages } from "@/i18n";
 import { noteAnswer } from "@/lib/connection";
 
 // Files of tests share a window (vite.config.ts): none leaves another fetch, clock or connection behind.
@@ -10,4 +10,4 @@ afterEach(() => {
 });
 
 // So that what is drawn in a test is there at once.
-await loadPages("en");
+await Promise.all([loadPages("en"), loadEditor("en")]);

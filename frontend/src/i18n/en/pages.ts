@@ -6,8 +6,8 @@ import { bus } from "./bus";
 import { calendars } from "./calendars";
 import { clock } from "./clock";
 import { cluster } from "./cluster";
-import { editor } from "./editor";
 import { errors } from "./errors";
+import { fieldNames } from "./fieldnames";
 import { fire, remedy } from "./fire";
 import { fleet } from "./fleet";
 import { importing } from "./importing";
@@ -43,8 +43,8 @@ export const pages = {
   calendars,
   clock,
   cluster,
-  editor,
   errors,
+  fieldNames,
   fire,
   fleet,
   importing,

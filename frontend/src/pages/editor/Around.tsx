@@ -3,7 +3,7 @@ import { Sparkles } from "lucide-react";
 import { groupsQuery } from "@/api/cluster";
 import { fireCounts } from "@/api/schedule";
 import type { Schedule } from "@/api/schema.gen";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { withMinute } from "@/lib/cron";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
@@ -24,7 +24,7 @@ interface AroundProps {
 
 /** What else fires within the day of a fire, by quarter of an hour, and where there is more room. */
 export function Around({ at, group, zone, schedule, isSaved, onChange }: AroundProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const f = useFormat().in(zone);
   const now = useNow();
   const from = Math.floor(now / quarter) * quarter;
@@ -66,7 +66,7 @@ export function Around({ at, group, zone, schedule, isSaved, onChange }: AroundP
 
 /** Says that many jobs fire at the same time, and offers a minute of that hour at which few do. */
 function Quieter({ at, group, zone, schedule, isSaved, onChange }: AroundProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const f = useFormat().in(zone);
   const due = Date.parse(at);
   const own = Number(f.minute(due).slice(3));

@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "./Section";
 
 /** How people find the job. */
 export function Basics({ doc, onChange, errors, isNew }: SectionProps & { isNew: boolean }) {
-  const t = usePageT();
+  const t = useEditorT();
   const groups = useQuery(groupsQuery).data?.items ?? [];
   const listId = useId();
   const { group, name } = refOf(doc.job);

@@ -7,7 +7,7 @@ import { Button } from "@/components/Button";
 import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { Failed, Skeleton } from "@/components/Panel";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { writeJson } from "@/lib/exact";
 import { relative } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
@@ -34,7 +34,7 @@ interface ConflictDialogProps {
  * nothing is lost until one chooses.
  */
 export function ConflictDialog({ was, mine, onClose, onChoose, onTheirs }: ConflictDialogProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const c = t.editor.clash;
   const now = useNow();
   const [chosen, setChosen] = useState<Record<string, Side>>({});
@@ -132,7 +132,7 @@ interface FieldProps {
 
 /** One field: what it was, and the two values of which one is chosen. */
 function Field({ of: m, who, side, onSide }: FieldProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const c = t.editor.clash;
   const write = (value: unknown) =>
     value === undefined ? t.act.unset : typeof value === "string" ? value : writeJson(value, 2);

@@ -1,6 +1,6 @@
 import { type ClipboardEvent, type KeyboardEvent, useState } from "react";
 import { Button } from "@/components/Button";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { type CellName, cellNames, formatCells, parseCells } from "@/lib/cron";
 
 interface CronCellsProps {
@@ -13,7 +13,7 @@ interface CronCellsProps {
 
 /** The fields of an expression, a cell each. A whole expression that is pasted into one fills them all. */
 export function CronCells({ value, onChange, bad, badCell }: CronCellsProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const [focused, setFocused] = useState<CellName>();
   // What is being typed: an empty cell is filled in when it is left, not before.
   const [draft, setDraft] = useState<{ cell: CellName; text: string }>();

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 import { TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { cellProblem, cronToSentence, parseCells, type Sentence, sentenceToCron } from "@/lib/cron";
 import { cronInWords } from "@/lib/words";
 import { CronCells } from "./CronCells";
@@ -16,7 +16,7 @@ interface CronFieldProps {
 
 /** A cron expression as a sentence and as cells; each changes the other. Macros have one cell. */
 export function CronField({ value, onChange, error, children }: CronFieldProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const sentence = cronToSentence(value);
   // While the sentence cannot say the expression, the last that it could say stays, dimmed.

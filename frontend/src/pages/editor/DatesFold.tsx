@@ -3,7 +3,7 @@ import { calendarsQuery } from "@/api/cluster";
 import type { Schedule } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
 import { Choice, TextField, WallField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { isZone } from "@/lib/format";
 import { kindOf } from "@/lib/words";
 import { Fold, useSaid } from "./Fold";
@@ -14,7 +14,7 @@ const shifts = ["none", "next", "previous"] as const;
 
 /** On which days a schedule does not fire, how its fires are spread, and what it does when clocks change. */
 export function DatesFold({ doc, onChange, errors }: SectionProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const said = useSaid();
   const calendars = useQuery(calendarsQuery).data?.items.map((c) => c.definition.calendar) ?? [];
@@ -134,7 +134,7 @@ function ClockRule({
   error: string | undefined;
   onChange(rule: string | undefined): void;
 }) {
-  const t = usePageT();
+  const t = useEditorT();
   const words = t.editor.clockRules;
   const known = clockRules.find((r) => r === value);
   return (

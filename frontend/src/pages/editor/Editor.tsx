@@ -11,7 +11,7 @@ import { Dialog } from "@/components/Dialog";
 import { ReadOnly } from "@/components/ReadOnly";
 import { Segments } from "@/components/Segments";
 import { toast } from "@/components/Toasts";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import {
   definitionOf,
   fromYaml,
@@ -59,7 +59,7 @@ const beginningOf = ({ item, etag }: LoadedJob): Beginning => ({
 
 /** Edits a job as a form or as YAML: the same document, so that nothing that only one of them shows is lost. */
 export function Editor({ initial: first, version: firstVersion, etag: firstEtag, crumbs }: EditorProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const { say } = useSayer();
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -390,7 +390,7 @@ function ErrorSummary({
   errors: ReadonlyMap<string, string>;
   onField?(field: string, reason: string): void;
 }) {
-  const t = usePageT();
+  const t = useEditorT();
   return (
     <div className="incident errors" role="alert">
       <div>

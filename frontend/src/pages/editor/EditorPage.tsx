@@ -4,7 +4,7 @@ import { jobSnapshot } from "@/api/editor";
 import type { Job } from "@/api/schema.gen";
 import { may, meQuery } from "@/api/session";
 import { Failed, Skeleton } from "@/components/Panel";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { localZone } from "@/lib/format";
 import { definitionOf } from "@/lib/jobdoc";
 import { refOf } from "@/lib/jobref";
@@ -14,7 +14,7 @@ import { Editor } from "./Editor";
 
 /** A new job, empty or as a copy of another. */
 export function NewJobPage() {
-  const t = usePageT();
+  const t = useEditorT();
   const { from, group } = useSearch({ from: "/jobs/new" });
   const can = useQuery(meQuery).data?.can;
   const crumbs: Crumb[] = [{ text: t.nav.jobs, to: "/jobs" }, { text: t.editor.newTitle }];
@@ -53,7 +53,7 @@ export function NewJobPage() {
 
 /** The next version of a job. */
 export function EditJobPage() {
-  const t = usePageT();
+  const t = useEditorT();
   const ref = useParams({ from: "/jobs/$group/$name/edit" });
   const query = useQuery({
     ...jobSnapshot(ref, "edit"),

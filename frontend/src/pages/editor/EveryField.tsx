@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Choice, NumberField, TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import type { Weekday } from "@/lib/cron";
 import {
   type Every,
@@ -24,7 +24,7 @@ interface EveryFieldProps {
 
 /** An interval of the calendar: how many of what, on which of their days, at what times, from which date. */
 export function EveryField({ value, onChange, error }: EveryFieldProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor.calendarInterval;
   const unit = unitOf(value);
   const set = (change: Partial<Every>) => onChange(without({ ...value, ...change }));

@@ -58,7 +58,7 @@ export function Fold({ title, hint, said, warning, children }: FoldProps) {
 
 /** Returns a function that names the fields that are set: Timeout 5m. */
 export function useSaid(): (values: Record<string, string | number | undefined>) => Said[] {
-  const names = usePageT().editor.fieldNames;
+  const names = usePageT().fieldNames;
   return (values) =>
     Object.entries(values).flatMap(([field, value]) =>
       value === undefined || value === "" ? [] : [{ name: names[field] ?? field, value }],

@@ -2,7 +2,7 @@ import { Plus, X } from "lucide-react";
 import type { Child } from "@/api/schema.gen";
 import { Button, IconButton } from "@/components/Button";
 import { Check } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { JobName } from "@/shell/JobNameField";
 import { Fold } from "./Fold";
 import { type SectionProps, without } from "./Section";
@@ -11,7 +11,7 @@ const ends = ["success", "failure", "end"] as const;
 
 /** Which jobs run after this one. */
 export function FollowFold({ doc, onChange, errors }: SectionProps) {
-  const e = usePageT().editor;
+  const e = useEditorT().editor;
   const children = doc.children ?? [];
   const setChildren = (next: Child[]) => onChange(without({ ...doc, children: next }));
   const edit = (i: number, child: Child) => setChildren(children.map((c, j) => (j === i ? child : c)));

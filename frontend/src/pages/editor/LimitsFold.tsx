@@ -1,6 +1,6 @@
 import type { Job } from "@/api/schema.gen";
 import { Choice, CountField, DurationField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { Fold, useSaid } from "./Fold";
 import { RetryRule } from "./RetryRule";
 import { type SectionProps, without } from "./Section";
@@ -17,7 +17,7 @@ const limits = [
 /** How long things may take, and how often they are tried. An empty field is no limit. */
 export function LimitsFold(props: SectionProps) {
   const { doc, onChange, errors } = props;
-  const e = usePageT().editor;
+  const e = useEditorT().editor;
   const said = useSaid();
   const set = (change: Partial<Job>) => onChange(without({ ...doc, ...change }));
   return (

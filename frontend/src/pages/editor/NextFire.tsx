@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { CalendarClock } from "lucide-react";
 import { schedulePreview } from "@/api/schedule";
 import type { Job, Schedule } from "@/api/schema.gen";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { isZone, useFormat } from "@/lib/format";
 import { changedFields } from "@/lib/merge";
 
@@ -17,7 +17,7 @@ export function NextFire({ before, after }: { before: Job; after: Job }) {
 }
 
 function Moved({ job, was, is }: { job: string; was: Schedule; is: Schedule }) {
-  const t = usePageT();
+  const t = useEditorT();
   const f = useFormat().in(is.zone && isZone(is.zone) ? is.zone : "UTC");
   const queries = [useQuery(schedulePreview(was, job, looked)), useQuery(schedulePreview(is, job, looked))];
   const [from, to] = queries.map((q) => q.data?.fires.find((fire) => !fire.skipped)?.due);

@@ -1,6 +1,6 @@
 import type { Misfire, Overlap } from "@/api/schema.gen";
 import { Choice, CountField, DurationField, NumberField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { overlapInWords } from "@/lib/policies";
 import { Fold, useSaid } from "./Fold";
 import { type SectionProps, without } from "./Section";
@@ -10,7 +10,7 @@ const overlaps = ["allow", "queue", "skip", "replace"] as const;
 
 /** What becomes of runs that meet, and of late fires. */
 export function OverlapFold(props: SectionProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const said = useSaid();
   const { overlap: o = {}, misfire: m = {} } = props.doc;
@@ -34,7 +34,7 @@ export function OverlapFold(props: SectionProps) {
 }
 
 function OverlapRule({ doc, onChange, errors }: SectionProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const o: Overlap = doc.overlap ?? {};
   const policy = o.policy ?? "allow";
@@ -99,7 +99,7 @@ function OverlapRule({ doc, onChange, errors }: SectionProps) {
 }
 
 function MissedRule({ doc, onChange, errors }: SectionProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const m: Misfire = doc.misfire ?? {};
   const policy = m.policy ?? "fire_once";

@@ -1,5 +1,5 @@
 import { TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { Fold, useSaid } from "./Fold";
 import { type SectionProps, without } from "./Section";
 
@@ -10,7 +10,7 @@ function tidy(typed: string[]): string[] {
 
 /** Who is responsible for the job, and by which tags it is found. */
 export function OwnerFold({ doc, onChange, errors }: SectionProps) {
-  const e = usePageT().editor;
+  const e = useEditorT().editor;
   const said = useSaid();
   const tags = doc.tags ?? [];
   return (

@@ -4,7 +4,7 @@ import type { Job, Preview, Schedule } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { ClockNote } from "@/components/ClockNote";
 import { Ago } from "@/components/Time";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { clockChangeInWords } from "@/lib/clockchange";
 import { isZone, useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
@@ -32,7 +32,7 @@ interface PreviewRailProps {
 
 /** The next fires of what is being edited, as the server computes them. */
 export function PreviewRail({ doc, saved, preview, more, onMore, onChange, children }: PreviewRailProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const { say, sayProblem } = useSayer();
   const s = doc.schedule ?? {};
   const zone = s.zone && isZone(s.zone) ? s.zone : "UTC";
@@ -132,7 +132,7 @@ export function PreviewRail({ doc, saved, preview, more, onMore, onChange, child
 
 /** When clocks are moved next, and what becomes of the fires then. */
 function ClockChanges({ preview, zone }: { preview: Preview; zone: string }) {
-  const { clock: t } = usePageT();
+  const { clock: t } = useEditorT();
   const said = clockChangeInWords(preview, zone, t, useFormat().in("UTC"));
   if (said === undefined) return null;
   return (

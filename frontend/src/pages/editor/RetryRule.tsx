@@ -1,6 +1,6 @@
 import type { Retry } from "@/api/schema.gen";
 import { Check, Choice, CountField, DurationField, TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { defaultOn, retryInWords } from "@/lib/policies";
 import { type SectionProps, without } from "./Section";
 
@@ -8,7 +8,7 @@ const backoffs = ["constant", "linear", "exponential"] as const;
 
 /** Whether a run that failed is tried again, how often, and after how long. */
 export function RetryRule({ doc, onChange, errors }: SectionProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const r: Retry = doc.retry ?? {};
   const ends: readonly string[] =

@@ -11,7 +11,7 @@ import { Diff } from "@/components/CodeEditor";
 import { Dialog } from "@/components/Dialog";
 import { Skeleton } from "@/components/Panel";
 import { Segments } from "@/components/Segments";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { editedFrom } from "@/lib/jobdoc";
 import { problemOf } from "@/lib/problem";
 import { useSayer } from "@/lib/reason";
@@ -48,7 +48,7 @@ export function ReviewDialog({
   onRebase,
   onTheirs,
 }: ReviewDialogProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const { say, sayError } = useSayer();
   const e = t.editor;
   const [note, setNote] = useState("");
@@ -145,7 +145,7 @@ export function ReviewDialog({
 
 /** Both documents as YAML, with what differs marked. */
 function SideBySide({ was, is }: { was: Job; is: Job }) {
-  const t = usePageT();
+  const t = useEditorT();
   const { data } = useQuery({ ...yamlQuery([was, is]), gcTime: 0 });
   if (!data) return <Skeleton rows={6} />;
   const [before = "", after = ""] = data;

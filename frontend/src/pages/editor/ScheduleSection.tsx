@@ -3,7 +3,7 @@ import { useId } from "react";
 import type { Schedule } from "@/api/schema.gen";
 import { TextField, WallField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { instantToWall, isZone, localZone, offsetName } from "@/lib/format";
 import { type Kind, kindOf } from "@/lib/words";
 import { CronField } from "./CronField";
@@ -15,7 +15,7 @@ const kinds: Kind[] = ["cron", "every", "fixed_rate", "fixed_delay", "once", "ma
 
 /** When the job fires, and in which time zone. */
 export function ScheduleSection({ doc, onChange, errors }: SectionProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const zonesId = useId();
   const s: Schedule = doc.schedule ?? {};
   const kind = kindOf(s);

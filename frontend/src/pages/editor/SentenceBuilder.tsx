@@ -1,6 +1,6 @@
 import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { type MonthDay, type Sentence, sameMinute, type Weekday, weekdays } from "@/lib/cron";
 
 interface SentenceBuilderProps {
@@ -41,7 +41,7 @@ function toUnit(s: Sentence, every: Unit): Sentence {
 
 /** A schedule as a sentence of choices. */
 export function SentenceBuilder({ value: s, onChange, dimmed, children }: SentenceBuilderProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const steps =
     s.every === "minute" || s.every === "second" ? minuteSteps : s.every === "hour" ? hourSteps : undefined;
@@ -166,7 +166,7 @@ function NumberBox({ label, min, max, value, onChange }: NumberBoxProps) {
 
 /** Chips of the week. The last chosen one stays: a week without a day is no schedule. */
 export function Days({ days, onChange }: { days: Weekday[]; onChange(days: Weekday[]): void }) {
-  const t = usePageT();
+  const t = useEditorT();
   const toggle = (day: Weekday) => {
     const next = weekdays.filter((d) => (d === day ? !days.includes(d) : days.includes(d)));
     if (next.length > 0) onChange(next);
@@ -190,7 +190,7 @@ export function Days({ days, onChange }: { days: Weekday[]; onChange(days: Weekd
 }
 
 function MonthDayChoice({ on, onChange }: { on: MonthDay; onChange(on: MonthDay): void }) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const kinds: Record<MonthDay["kind"], MonthDay> = {
     days: { kind: "days", days: [1] },
@@ -267,7 +267,7 @@ function clockOf(text: string): string | undefined {
 }
 
 function Times({ times, onChange }: { times: string[]; onChange(times: string[]): void }) {
-  const t = usePageT();
+  const t = useEditorT();
   const set = (i: number, time: string) => {
     // All times of an expression share its minute: a new one takes along the others.
     const next = times.map((was, at) =>

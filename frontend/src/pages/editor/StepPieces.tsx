@@ -1,6 +1,6 @@
 import type { Map as Pieces, Step } from "@/api/schema.gen";
 import { Choice, NumberField, TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { without } from "./Section";
 
 const shapes = ["whole", "over", "pieces", "split", "broadcast"] as const;
@@ -28,7 +28,7 @@ interface StepPiecesProps {
 
 /** Whether a step is one piece of work or many: for each element of a list, for one. */
 export function StepPieces({ step, errors, onChange }: StepPiecesProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const w = t.editor.where;
   const shape = shapeOf(step);
   const setMap = (change: Partial<Pieces>) => onChange({ map: without({ ...step.map, ...change }) });

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { rulesQuery } from "@/api/alerts";
 import type { Alert, Job } from "@/api/schema.gen";
 import { DurationField, NumberField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { whenInWords } from "@/pages/alerts/conditions";
 import { covers } from "@/pages/alerts/covers";
 import { Severity } from "@/pages/alerts/Severity";
@@ -12,7 +12,7 @@ import { type SectionProps, without } from "./Section";
 
 /** What the scheduled runs must reach, and the alert rules that notify people of runs that fail. No fire depends on them. */
 export function TargetFold({ doc, onChange, errors }: SectionProps) {
-  const e = usePageT().editor;
+  const e = useEditorT().editor;
   const said = useSaid();
   const rules = useQuery(rulesQuery).data?.items.map((item) => item.definition);
   const covering = rules?.filter((rule) => covers(rule, doc)) ?? [];
@@ -62,7 +62,7 @@ export function TargetFold({ doc, onChange, errors }: SectionProps) {
 
 /** Who is notified when a run of the job goes wrong. */
 function Rules({ rules }: { rules: Alert[] }) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   return (
     <>

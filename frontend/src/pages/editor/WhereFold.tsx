@@ -3,7 +3,7 @@ import { groupsQuery } from "@/api/cluster";
 import type { Job, Map as Pieces } from "@/api/schema.gen";
 import { Choice, NumberField, Pairs, TextField } from "@/components/fields";
 import { Segments } from "@/components/Segments";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { refOf } from "@/lib/jobref";
 import { Fold, useSaid } from "./Fold";
 import { type SectionProps, without } from "./Section";
@@ -36,7 +36,7 @@ function shapeOf(doc: Job): Shape {
 
 /** Which executors do a run, and whether it is one piece of work or many. */
 export function WhereFold({ doc, onChange, errors }: SectionProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const w = t.editor.where;
   const said = useSaid();
   const shape = shapeOf(doc);

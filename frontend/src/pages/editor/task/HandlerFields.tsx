@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { handlersQuery } from "@/api/groups";
 import { TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import type { TaskProps } from "./TaskFields";
 
 /** A handler by name, of those that the group's executors have announced, or any other. */
 export function HandlerFields({ group, task, errors, set }: TaskProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const listId = useId();
   const handlers = useQuery(handlersQuery(group)).data?.items ?? [];

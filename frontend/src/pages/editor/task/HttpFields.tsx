@@ -1,7 +1,7 @@
 import type { HttpTask } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Check, Choice, Pairs, TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { Fold, useSaid } from "../Fold";
 import { without } from "../Section";
 import { SecretsField } from "./SecretsField";
@@ -14,7 +14,7 @@ const ways = ["none", "bearer", "basic"] as const;
 export function HttpFields(part: TaskProps) {
   const { task, errors, set } = part;
   const said = useSaid();
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor.http;
   const http: HttpTask = task.http ?? { url: "" };
   const change = (next: Partial<HttpTask>) => {

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { handlersQuery } from "@/api/groups";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Segments } from "@/components/Segments";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { readJson, writeJson } from "@/lib/exact";
 import { fieldsOf, isRecord } from "@/lib/schema";
 import { SchemaForm } from "./SchemaForm";
@@ -18,7 +18,7 @@ interface ParamsFieldProps {
 
 /** Parameters: as the form that the handler's schema describes, or as JSON. */
 export function ParamsField({ group, handler, value, onChange, error }: ParamsFieldProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const handlers = useQuery({ ...handlersQuery(group), enabled: Boolean(handler) }).data?.items;
   const fields = fieldsOf(handlers?.find((h) => h.handler === handler)?.params_schema);
   const [asJson, setAsJson] = useState(false);
@@ -71,7 +71,7 @@ interface JsonFieldProps {
 
 /** Any JSON value. What is no JSON yet stays in the field, and the document keeps the last that was. */
 export function JsonField({ label, value, onChange, error, hint, rows = 3 }: JsonFieldProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const [text, setText] = useState(() => (value === undefined ? "" : writeJson(value, 2)));
   const [bad, setBad] = useState(false);
   const change = (next: string) => {

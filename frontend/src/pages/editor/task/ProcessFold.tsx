@@ -1,5 +1,5 @@
 import { Pairs, TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { Fold, useSaid } from "../Fold";
 import { SecretsField } from "./SecretsField";
 import type { TaskProps } from "./TaskFields";
@@ -7,7 +7,7 @@ import type { TaskProps } from "./TaskFields";
 /** Where a process begins, and what it is given. */
 export function ProcessFold(part: TaskProps) {
   const { task, errors, set } = part;
-  const e = usePageT().editor;
+  const e = useEditorT().editor;
   const said = useSaid();
   return (
     <Fold

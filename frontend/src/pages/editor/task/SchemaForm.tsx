@@ -1,5 +1,5 @@
 import { Choice, Lines, TextField } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { Exact, numberOf, readJson, writeJson } from "@/lib/exact";
 import { isRecord, type SchemaField, withProperty } from "@/lib/schema";
 import { JsonField } from "./ParamsField";
@@ -34,7 +34,7 @@ interface ControlProps {
 }
 
 function Control({ field: f, value, onChange }: ControlProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const label = (
     <>
       <span className="mono">{f.name}</span>

@@ -1,7 +1,7 @@
 import type { ScriptTask } from "@/api/schema.gen";
 import { CodeEditor, type Language } from "@/components/CodeEditor";
 import { Segments } from "@/components/Segments";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { languages, type ScriptLanguage } from "./kinds";
 import type { TaskProps } from "./TaskFields";
 
@@ -49,7 +49,7 @@ public class Task extends IJobHandler {
 
 /** A script in one of seven languages. A text that only its digest is known of is kept until another is written. */
 export function ScriptFields({ task, errors, set }: TaskProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const script: ScriptTask = task.script ?? { language: "python" };
   const source = script.source ?? "";

@@ -3,14 +3,14 @@ import { KeyRound, Plus, X } from "lucide-react";
 import { useId, useState } from "react";
 import { secretsQuery } from "@/api/groups";
 import { Button, IconButton } from "@/components/Button";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { useMay } from "@/shell/may";
 import { SecretDialog } from "@/shell/SecretDialog";
 import type { TaskProps } from "./TaskFields";
 
 /** Which variables hold which of the group's secrets. Their values are never here: only the executor sees those. */
 export function SecretsField({ group, task, errors, set }: TaskProps) {
-  const t = usePageT();
+  const t = useEditorT();
   const e = t.editor;
   const listId = useId();
   const may = useMay();

@@ -13,7 +13,7 @@ import { groupsQuery } from "@/api/cluster";
 import type { StepWait, Task } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
 import { Lines } from "@/components/fields";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { JobName } from "@/shell/JobNameField";
 import { WaitFields } from "../WaitFields";
 import { HandlerFields } from "./HandlerFields";
@@ -52,7 +52,7 @@ interface TaskFieldsProps {
 
 /** The kind of a task, and what it needs: of a job, or of a step. */
 export function TaskFields({ group, task, errors, onChange, call, wait }: TaskFieldsProps) {
-  const e = usePageT().editor;
+  const e = useEditorT().editor;
   const calls = call?.job !== undefined;
   const waits = wait?.value !== undefined;
   const kind = calls || waits ? undefined : kindOfTask(task);
@@ -128,7 +128,7 @@ interface CardProps {
 }
 
 function Card({ kind, icon: Icon, chosen, onChoose }: CardProps) {
-  const e = usePageT().editor;
+  const e = useEditorT().editor;
   return (
     <button
       type="button"

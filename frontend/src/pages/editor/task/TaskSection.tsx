@@ -1,6 +1,6 @@
 import { Workflow } from "lucide-react";
 import { Button } from "@/components/Button";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { asWorkflow } from "@/lib/graph/edit";
 import { refOf } from "@/lib/jobref";
 import { Section, type SectionProps, without } from "../Section";
@@ -9,7 +9,7 @@ import { TaskFields } from "./TaskFields";
 import { TestRun } from "./TestRun";
 
 export function TaskSection({ doc, onChange, errors }: SectionProps) {
-  const { editor: e, steps } = usePageT();
+  const { editor: e, steps } = useEditorT();
   const { task = {} } = doc;
   const { group } = refOf(doc.job);
   return (

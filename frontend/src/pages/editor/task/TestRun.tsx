@@ -7,7 +7,7 @@ import type { Job } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Dialog } from "@/components/Dialog";
 import { Status } from "@/components/Status";
-import { usePageT } from "@/i18n";
+import { useEditorT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
 import { formatDuration } from "@/lib/duration";
 import { writeJson } from "@/lib/exact";
@@ -24,7 +24,7 @@ import { draftOf } from "./draft";
 
 /** Runs what is in the form once, as a job of its own that goes again with the drawer. */
 export function TestRun({ doc }: { doc: Job }) {
-  const t = usePageT();
+  const t = useEditorT();
   const { group } = refOf(doc.job);
   const may = useMay();
   const [draft, setDraft] = useState<Job>();
@@ -48,7 +48,7 @@ export function TestRun({ doc }: { doc: Job }) {
 }
 
 function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
-  const t = usePageT();
+  const t = useEditorT();
   const { say, sayProblem } = useSayer();
   const w = t.editor.test;
   const saving = useRef<Promise<unknown>>(undefined);
@@ -100,7 +100,7 @@ function Drawer({ draft, onClose }: { draft: Job; onClose(): void }) {
 const shown = 2000;
 
 function Output({ runId, job }: { runId: string; job: string }) {
-  const t = usePageT();
+  const t = useEditorT();
   const { say } = useSayer();
   const f = useFormat();
   const w = t.editor.test;
