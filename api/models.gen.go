@@ -282,8 +282,11 @@ type Approval struct {
 	// May Whether the caller can approve and reject it
 	May bool `json:"may"`
 
-	// RequestedBy Who started the run, or the run that led to it. Absent if a schedule did, or if the history no longer has it
+	// RequestedBy Who started the run, or the run that led to it. Absent if a schedule did, and if that is unknown
 	RequestedBy string `json:"requested_by,omitempty"`
+
+	// RequesterUnknown The history no longer has who started the run
+	RequesterUnknown bool `json:"requester_unknown,omitempty"`
 
 	// RunID The run of the workflow
 	RunID job.RunID `json:"run_id"`

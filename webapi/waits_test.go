@@ -139,8 +139,12 @@ func TestNobodyApprovesIfItIsNotKnownWhoMustNot(t *testing.T) {
 	want[PutJobResult](g.world, 201, "PUT", "/api/v1/jobs/deploy/release", release(map[string]any{"not_by_requester": true}), ann.headers()...)
 	run := begun("deploy/release", noon)
 	run.Parent, run.Cause = job.FireRunID("ops/gone", noon.Add(-time.Hour).UnixMilli(), job.CauseManual), job.CauseParent
-	g.history(run)
+	g.history(run, waiting(run, "ok", &runlog.Wait{Kind: runlog.WaitApproval, Since: noon, By: []string{"role:operator"}, NotByRequester: true, Min: 1}))
 	g.problemWith(ann.headers(), 403, "forbidden", "POST", "/api/v1/runs/"+string(run.RunID)+"/steps/ok/approve", nil, "who started the run")
+	list, _ := want[ApprovalList](g.world, 200, "GET", "/api/v1/approvals", nil, ann.headers()...)
+	if len(list.Items) != 1 || !list.Items[0].RequesterUnknown || list.Items[0].May {
+		t.Errorf("the approval does not say so: %+v", list.Items)
+	}
 	if len(*asked) != 0 {
 		t.Errorf("the owner is asked for %+v", *asked)
 	}

@@ -42,7 +42,7 @@ func (w *Waits) Approvals(ctx context.Context, mine bool) (api.ApprovalList, err
 			requesters[r.Parent] = by
 		}
 		a := api.Approval{
-			Job: r.Job, RunID: r.Parent, Step: r.Step, FireTime: r.FireTime, RequestedBy: by.User, Wait: *r.Wait,
+			Job: r.Job, RunID: r.Parent, Step: r.Step, FireTime: r.FireTime, RequestedBy: by.User, RequesterUnknown: by.Unknown, Wait: *r.Wait,
 			WhyNot: reason.Text(access.WhyNotDecide(access.Who(ctx), r.Job.Group(), by, r.Wait.By, r.Wait.NotByRequester)),
 		}
 		if a.May = a.WhyNot == ""; mine && !a.May {

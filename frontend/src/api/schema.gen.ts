@@ -6183,8 +6183,10 @@ export interface components {
              * @description The fire time of the run
              */
             fire_time: string;
-            /** @description Who started the run, or the run that led to it. Absent if a schedule did, or if the history no longer has it */
+            /** @description Who started the run, or the run that led to it. Absent if a schedule did, and if that is unknown */
             requested_by?: string;
+            /** @description The history no longer has who started the run */
+            requester_unknown?: boolean;
             wait: components["schemas"]["RunWait"];
             /** @description Whether the caller can approve and reject it */
             may: boolean;

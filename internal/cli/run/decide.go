@@ -107,10 +107,18 @@ func drawApprovals(t *draw.Table, list client.ApprovalList) {
 		a := &list.Items[i]
 		row := []string{string(a.Job), string(a.RunID), a.Step, t.Instant(a.Wait.Since), t.Instant(a.Wait.Expires), t.Cell(strings.Join(a.Wait.By, ", "), 60)}
 		if t.Wide {
-			row = append(row, draw.OrDash(t.Cell(a.Title, 60)), draw.OrDash(a.RequestedBy))
+			row = append(row, draw.OrDash(t.Cell(a.Title, 60)), draw.OrDash(requester(a)))
 		}
 		t.Row(append(row, draw.OrDash(t.Cell(approvalNote(a), draw.NoteWidth)))...)
 	}
+}
+
+// requester names who started the run of an approval; a schedule has no name.
+func requester(a *client.Approval) string {
+	if a.RequesterUnknown {
+		return "unknown"
+	}
+	return a.RequestedBy
 }
 
 // approvalNote tells what is out of the ordinary about an approval.

@@ -64,6 +64,7 @@ export const waits = {
   noneHint: "A step of a workflow that waits for approval is shown here until somebody decides.",
   byRequester: (who: string) => `started by ${who}`,
   bySchedule: "started by its schedule",
+  byUnknown: "no longer known who started it",
   firedAt: "Fire time",
   people: (names: string[]) => list(names),
   edit: {

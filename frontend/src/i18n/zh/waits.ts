@@ -58,6 +58,7 @@ export const waits: PageMessages["waits"] = {
   noneHint: "等待审批的工作流步骤显示在这里，直到有人决定。",
   byRequester: (who) => `由 ${who} 发起`,
   bySchedule: "由调度发起",
+  byUnknown: "发起人未知",
   firedAt: "触发时间",
   people: (names) => names.join("、"),
   edit: {

@@ -96,6 +96,15 @@ it("shows all of them with why one may not decide", () => {
   ]);
 });
 
+it("says who started a run: a person, its schedule, or that nobody knows it any more", () => {
+  const { items } = show({
+    items: [wanted("a", { requested_by: "chen.yu" }), wanted("b"), wanted("c", { requester_unknown: true })],
+  });
+  expect(
+    items().map((text) => text.match(/started by its schedule|started by chen\.yu|no longer known/)?.[0]),
+  ).toEqual(["started by chen.yu", "started by its schedule", "no longer known"]);
+});
+
 it("says that nothing waits, or that all waits for others", () => {
   expect(show({ items: [] }).host.textContent).toContain("Nothing waits for approval");
   shown?.remove();

@@ -91,7 +91,13 @@ function Item({ of }: { of: Approval }) {
           <span className="mut">
             {w.firedAt} <Clock at={of.fire_time} />
           </span>
-          <span className="mut">{of.requested_by ? w.byRequester(of.requested_by) : w.bySchedule}</span>
+          <span className="mut">
+            {of.requester_unknown
+              ? w.byUnknown
+              : of.requested_by
+                ? w.byRequester(of.requested_by)
+                : w.bySchedule}
+          </span>
         </p>
         <p className="meta">
           <span>{waitAsSentence(wait, now, words)}</span>
