@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,18 +18,29 @@ var runners = []*regexp.Regexp{
 	regexp.MustCompile(`^\d+ issues.*`),                       // golangci-lint
 }
 
-// closing is what a stage printed last, by the kind of runner, and the list of the stages below it.
+// failures are the lines by which test runners name a test that failed.
+var failures = regexp.MustCompile(`^--- FAIL: \S+|^FAIL +(?:browser|unit) .*|^FAILED \S+|^failed {4}\S+|^✖ .*|^\[ERROR\] {3}\S+:\d+.*`)
+
+// maxFailures is how many tests that failed a list has of a stage.
+const maxFailures = 20
+
+// closing is what a stage printed last, by the kind of runner, the tests that failed, and the list of the
+// stages below it.
 type closing struct {
-	last  [8]string // by the index in runners
-	below []string
+	last   [8]string // by the index in runners
+	failed []string
+	below  []string
 }
+
+// howMany is the error with which a list ends.
+var howMany = regexp.MustCompile(`^\d+ of \d+ failed$`)
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // hear keeps a line of the stage's output if a list should have it.
 func (c *closing) hear(line string) {
 	if row, is := strings.CutPrefix(line, prefix); is {
-		if !strings.HasSuffix(row, " begins") && !strings.HasSuffix(row, " failed") {
+		if !strings.HasSuffix(row, " begins") && !howMany.MatchString(row) {
 			c.below = append(c.below, row)
 		}
 		return
@@ -39,6 +51,18 @@ func (c *closing) hear(line string) {
 			c.last[i] = strings.Join(strings.Fields(found), " ")
 		}
 	}
+	if found := failures.FindString(plain); found != "" {
+		c.failed = append(c.failed, "  "+strings.Join(strings.Fields(found), " "))
+	}
+}
+
+// failing returns the tests that failed, none if the stages below have theirs.
+func (c *closing) failing() []string {
+	if len(c.below) > 0 {
+		return nil
+	}
+	all := slices.Compact(c.failed)
+	return all[:min(len(all), maxFailures)]
 }
 
 // lines returns the closing lines in the order of runners, none if the stages below have theirs.

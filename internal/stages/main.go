@@ -1,6 +1,6 @@
 // Command stages runs tasks of the Taskfile one after the other, all of them even if one fails,
-// and lists them at the end: those that failed with the reason, all with the closing lines of the
-// test runners that they started.
+// and lists them at the end: those that failed with the reason and the tests that failed, all with
+// the time and processor time they took and the closing lines of the test runners that they started.
 //
 //	stages TASK lint test chaos+bridge
 //
@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -43,7 +44,8 @@ func main() {
 type outcome struct {
 	stage  string
 	took   time.Duration
-	reason string // why it failed; "" if it passed
+	cpu    time.Duration // of all its processes
+	reason string        // why it failed; "" if it passed
 	closing
 }
 
@@ -69,8 +71,8 @@ func runAll(ctx context.Context, task string, stages []string, out, errOut io.Wr
 			line = "FAILED  " + o.reason
 		}
 		line = strings.Join(append([]string{line}, o.lines()...), "; ")
-		_, _ = fmt.Fprintf(out, "%s%-22s %7s  %s\n", prefix, o.stage, o.took.Round(time.Second), line)
-		for _, below := range o.below {
+		_, _ = fmt.Fprintf(out, "%s%-22s %7s, CPU %7s  %s\n", prefix, o.stage, o.took.Round(time.Second), o.cpu.Round(time.Second), line)
+		for _, below := range slices.Concat(o.below, o.failing()) {
 			_, _ = fmt.Fprintf(out, "%s  %s\n", prefix, below)
 		}
 	}
@@ -97,6 +99,9 @@ func run(ctx context.Context, task, stage string, out, errOut io.Writer) outcome
 		o.reason = last.of(err)
 	}
 	o.took = time.Since(began)
+	if ended := cmd.ProcessState; ended != nil {
+		o.cpu = ended.UserTime() + ended.SystemTime()
+	}
 	return o
 }
 

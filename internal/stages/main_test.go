@@ -68,9 +68,19 @@ func TestTheListHasTheClosingLinesOfRunnersAndTheStagesBelow(t *testing.T) {
 	if got := all.lines(); !slices.Equal(got, want) {
 		t.Errorf("closing lines %q, want %q", got, want)
 	}
+	if got := all.failing(); len(got) != 0 {
+		t.Errorf("tests that failed: %q", got)
+	}
+	all.hear("    --- FAIL: TestB/one (0.02s)")
+	all.hear("--- FAIL: TestB (0.02s)")
+	all.hear("\x1b[31m FAIL \x1b[39m  browser  e2e/a.test.ts > it opens")
+	all.hear("failed    heartbeat    1s")
+	if got, want := all.failing(), []string{"  --- FAIL: TestB/one", "  --- FAIL: TestB", "  FAIL browser e2e/a.test.ts > it opens", "  failed heartbeat"}; !slices.Equal(got, want) {
+		t.Errorf("tests that failed: %q, want %q", got, want)
+	}
 	all.hear("stages: sdk:python  1s  passed")
 	all.hear("stages: 1 of 2 failed")
-	if len(all.lines()) != 0 || !slices.Equal(all.below, []string{"sdk:python  1s  passed"}) {
+	if len(all.lines()) != 0 || len(all.failing()) != 0 || !slices.Equal(all.below, []string{"sdk:python  1s  passed"}) {
 		t.Errorf("stages below: %q and %q", all.below, all.lines())
 	}
 }
