@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "cluster", "logstore"},
 	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "journal", "bus", "bus/jet", "cluster", "logstore"},
 	"webapi/export":   {"webapi/problem", "webapi/access", "job", "auth", "logstore"},
+	"webapi/month":    {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "job", "api", "audit", "logstore"},
 	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "cluster", "alert", "logstore"},
 
 	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},
@@ -106,9 +107,9 @@ var mayImport = map[string][]string{
 var (
 	ofWebapi = []string{
 		"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/nodes", "webapi/contract",
-		"webapi/export", "webapi/guard", "webapi/problem", "webapi/runs", "webapi/stream",
+		"webapi/export", "webapi/guard", "webapi/month", "webapi/problem", "webapi/runs", "webapi/stream",
 	}
-	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/nodes", "webapi/runs"}
+	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/month", "webapi/nodes", "webapi/runs"}
 )
 
 // nouns are the folders of client commands, and ofCommands what each of them may import.

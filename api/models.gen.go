@@ -1561,6 +1561,91 @@ type Me struct {
 // Misfire What happens to fires that are noticed more than `grace` late. In a request it can be the policy alone, as text.
 type Misfire = job.Misfire
 
+// MonthChange defines model for MonthChange.
+type MonthChange struct {
+	At   time.Time `json:"at"`
+	Note string    `json:"note,omitempty"`
+
+	// Object Its kind, a space and its name
+	Object string `json:"object"`
+
+	// Operation Of the API
+	Operation string `json:"operation"`
+	User      string `json:"user"`
+}
+
+// MonthFailure defines model for MonthFailure.
+type MonthFailure struct {
+	// Before Attempts of the month before
+	Before  int     `json:"before"`
+	Failure Failure `json:"failure"`
+}
+
+// MonthJob defines model for MonthJob.
+type MonthJob struct {
+	// Before Its runs of the month before
+	Before ReportRow `json:"before"`
+	Job    job.Name  `json:"job"`
+
+	// Total Its runs of the month, with the verdict on its target
+	Total ReportRow `json:"total"`
+}
+
+// MonthReason defines model for MonthReason.
+type MonthReason struct {
+	// Before Fires of the month before
+	Before int `json:"before"`
+	Fires  int `json:"fires"`
+
+	// Reason One of the reasons that differ only in numbers
+	Reason reason.Text `json:"reason"`
+	Status Status      `json:"status"`
+}
+
+// MonthReport defines model for MonthReport.
+type MonthReport struct {
+	// Before All runs of the month before
+	Before ReportRow `json:"before"`
+
+	// Changes Saved and deleted jobs and calendars, and limits of groups, newest first, 20 at most
+	Changes []MonthChange `json:"changes"`
+
+	// Failures Causes of failed attempts, the most frequent first, 10 at most
+	Failures []MonthFailure `json:"failures"`
+
+	// From The beginning of the month
+	From  time.Time `json:"from"`
+	Group string    `json:"group,omitempty"`
+
+	// Jobs How many jobs there are now
+	Jobs  int    `json:"jobs"`
+	Month string `json:"month"`
+
+	// MoreChanges There were further changes
+	MoreChanges bool   `json:"more_changes"`
+	Owner       string `json:"owner,omitempty"`
+
+	// Reasons Why fires were skipped or missed, the most frequent first, 20 at most
+	Reasons []MonthReason `json:"reasons"`
+
+	// RunsSince Causes and reasons are not known of runs before this time, which are no longer kept. Absent if all are kept
+	RunsSince time.Time `json:"runs_since,omitzero"`
+
+	// Slowest Jobs by the 95th percentile of their duration, 10 at most
+	Slowest []MonthJob `json:"slowest"`
+	Tag     string     `json:"tag,omitempty"`
+
+	// Targets Jobs with a target, the smallest error budget first, 200 at most
+	Targets []MonthJob `json:"targets"`
+
+	// To Its end, which may lie ahead
+	To time.Time `json:"to"`
+
+	// Total All runs of the month
+	Total ReportRow `json:"total"`
+	Zone  string    `json:"zone"`
+}
+
 // NewCredential defines model for NewCredential.
 type NewCredential struct {
 	Credential Credential `json:"credential"`
@@ -2751,6 +2836,21 @@ type Limit = int
 // ReportFrom defines model for ReportFrom.
 type ReportFrom = time.Time
 
+// ReportGroup defines model for ReportGroup.
+type ReportGroup = string
+
+// ReportMonth defines model for ReportMonth.
+type ReportMonth = string
+
+// ReportMonthZone defines model for ReportMonthZone.
+type ReportMonthZone = string
+
+// ReportOwner defines model for ReportOwner.
+type ReportOwner = string
+
+// ReportTag defines model for ReportTag.
+type ReportTag = string
+
 // ReportTo defines model for ReportTo.
 type ReportTo = time.Time
 
@@ -3490,6 +3590,42 @@ type ReportFailuresParams struct {
 	Limit int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ReportMonthParams defines parameters for ReportMonth.
+type ReportMonthParams struct {
+	// Month A month, such as 2026-10
+	Month ReportMonth `form:"month" json:"month"`
+
+	// Zone IANA time zone of the month. Both months must begin within the last 100 days, except in UTC. Defaults to UTC
+	Zone ReportMonthZone `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// Group Only this executor group
+	Group ReportGroup `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+}
+
+// ExportMonthParams defines parameters for ExportMonth.
+type ExportMonthParams struct {
+	// Month A month, such as 2026-10
+	Month ReportMonth `form:"month" json:"month"`
+
+	// Zone IANA time zone of the month. Both months must begin within the last 100 days, except in UTC. Defaults to UTC
+	Zone ReportMonthZone `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// Group Only this executor group
+	Group ReportGroup `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+}
+
 // ReportRunsParams defines parameters for ReportRuns.
 type ReportRunsParams struct {
 	// From Fire time, inclusive. Defaults to one day before `to`
@@ -3504,7 +3640,7 @@ type ReportRunsParams struct {
 	// Step One row per step. Minutes are not available by job, version or instance
 	Step runlog.Step `form:"step,omitempty" json:"step,omitempty"`
 
-	// Zone IANA time zone for the days of a step, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC
+	// Zone IANA time zone for the days of a step or, without one, of the whole range, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC
 	Zone string `form:"zone,omitempty" json:"zone,omitempty"`
 
 	// Order The order: oldest first; most runs or failures; highest failure ratio; longest attempts or latest starts, by the 95th percentile. Defaults to time with a step, else to runs

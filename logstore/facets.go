@@ -20,14 +20,14 @@ const (
 type FacetFilter struct {
 	RunFilter
 
-	By     []runlog.Dimension // defaults to all
+	By     []runlog.Dimension // defaults to runlog.Dimensions; reasons can be asked for besides
 	Values int                // of each dimension, the most frequent: from 1 to MaxFacetValues; defaults to DefaultFacetValues
 }
 
 // Validate returns an *InvalidError that names the first field that is wrong.
 func (f *FacetFilter) Validate() error {
 	for _, d := range f.By {
-		if !slices.Contains(runlog.Dimensions, d) {
+		if d != runlog.ByReason && !slices.Contains(runlog.Dimensions, d) {
 			return job.Invalid("by", "%q must be one of %v", d, runlog.Dimensions)
 		}
 	}

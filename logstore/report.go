@@ -31,7 +31,7 @@ type ReportFilter struct {
 	// instance. Empty is all together.
 	By   []runlog.Dimension
 	Step runlog.Step // minutes are not known by job, version or instance
-	// Zone is whose days a step of days has. Defaults to UTC.
+	// Zone is whose days a step of days has, or a range without a step. Defaults to UTC.
 	Zone  *time.Location
 	Order runlog.Order // defaults to time with a step, else to runs
 	Limit int          // of rows: from 1 to MaxReportRows; defaults to DefaultReportRows
@@ -62,8 +62,8 @@ func (f *ReportFilter) Validate() error {
 		return job.Invalid("step", "%q must be one of %v", f.Step, runlog.Steps)
 	case f.Step == runlog.StepMinute && (has(runlog.ByJob) || has(runlog.ByInstance) || len(f.Jobs) > 0):
 		return job.Invalid("step", "minutes are counted by group, and not by job, version or instance")
-	case f.Zone != nil && f.Step != runlog.StepDay:
-		return job.Invalid("zone", "needs the step day: it says when days begin")
+	case f.Zone != nil && f.Step != runlog.StepDay && f.Step != runlog.StepNone:
+		return job.Invalid("zone", "needs the step day, or none: it says when days begin")
 	case f.Order != "" && !slices.Contains(runlog.Orders, f.Order):
 		return job.Invalid("order", "%q must be one of %v", f.Order, runlog.Orders)
 	case f.Limit < 0 || f.Limit > MaxReportRows:

@@ -282,6 +282,11 @@ type Map = api.Map
 type MarkRequest = api.MarkRequest
 type Me = api.Me
 type Misfire = api.Misfire
+type MonthChange = api.MonthChange
+type MonthFailure = api.MonthFailure
+type MonthJob = api.MonthJob
+type MonthReason = api.MonthReason
+type MonthReport = api.MonthReport
 type NewCredential = api.NewCredential
 type NewSilence = api.NewSilence
 type NewToken = api.NewToken
@@ -415,6 +420,11 @@ type InstanceName = api.InstanceName
 type JobName = api.JobName
 type Limit = api.Limit
 type ReportFrom = api.ReportFrom
+type ReportGroup = api.ReportGroup
+type ReportMonth = api.ReportMonth
+type ReportMonthZone = api.ReportMonthZone
+type ReportOwner = api.ReportOwner
+type ReportTag = api.ReportTag
 type ReportTo = api.ReportTo
 type RunID = api.RunID
 type SignalName = api.SignalName
@@ -484,6 +494,8 @@ type CountLogsParams = api.CountLogsParams
 type GetOverviewParams = api.GetOverviewParams
 type SetPauseParams = api.SetPauseParams
 type ReportFailuresParams = api.ReportFailuresParams
+type ReportMonthParams = api.ReportMonthParams
+type ExportMonthParams = api.ExportMonthParams
 type ReportRunsParams = api.ReportRunsParams
 type PutRetentionParams = api.PutRetentionParams
 type ListRunsParams = api.ListRunsParams
@@ -1080,6 +1092,14 @@ type RepairReportsRequestObject struct {
 
 type ReportFailuresRequestObject struct {
 	Params ReportFailuresParams
+}
+
+type ReportMonthRequestObject struct {
+	Params ReportMonthParams
+}
+
+type ExportMonthRequestObject struct {
+	Params ExportMonthParams
 }
 
 type ReportRunsRequestObject struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
+	"github.com/carillon-scheduler/carillon/webapi/month"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
@@ -20,6 +21,7 @@ import (
 type reportHandlers struct {
 	store   logstore.Store // as access.VisibleStore has it
 	catalog *catalog.Catalog
+	months  *month.Reporter
 }
 
 // rangeOf returns the range of a report: the last day where it is not given.

@@ -131,6 +131,8 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"facetRuns":      operation(h.FacetRuns),
 		"getOverview":    operation(h.GetOverview),
 		"reportRuns":     operation(h.ReportRuns),
+		"reportMonth":    operation(h.ReportMonth),
+		"exportMonth":    plain(h.serveMonthExport),
 		"reportFailures": operation(h.ReportFailures),
 		"repairReports":  operation(h.RepairReports),
 

@@ -31,6 +31,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/contract"
 	"github.com/carillon-scheduler/carillon/webapi/export"
 	"github.com/carillon-scheduler/carillon/webapi/guard"
+	"github.com/carillon-scheduler/carillon/webapi/month"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
 	"github.com/carillon-scheduler/carillon/webapi/runs"
 	"github.com/carillon-scheduler/carillon/webapi/stream"
@@ -94,7 +95,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		fireHandlers:     &fireHandlers{s.catalog},
 		runHandlers:      &runHandlers{history, many, visible, s.users, cfg.Logger},
 		logHandlers:      &logHandlers{history, visible},
-		reportHandlers:   &reportHandlers{visible, s.catalog},
+		reportHandlers:   &reportHandlers{visible, s.catalog, month.New(visible, s.catalog.Search(), s.audit)},
 		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), s.catalog, master},
 		auditHandlers:    &auditHandlers{s.audit, s.users, cfg.Logger},
 		calendarHandlers: &calendarHandlers{conn, s.catalog},

@@ -23,7 +23,7 @@ var commandOf = map[string]string{
 	"countLogs": "search", "countRuns": "report outcomes", "collectDiagnostics": "diagnostics", "previewCalendar": "import calendar", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
 	"deleteSecret": "secret delete", "deleteUser": "user delete", "diffJob": "get versions", "drainInstance": "drain", "endMySession": "session end",
-	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAuditLog": "audit-log", "exportRuns": "get runs", "facetRuns": "report breakdown",
+	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAuditLog": "audit-log", "exportMonth": "report month", "exportRuns": "get runs", "facetRuns": "report breakdown",
 	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getGroupUsage": "report usage", "getHistory": "get history", "getPause": "get jobs",
 	"getIncident": "get incidents", "getJob": "get jobs", "getJobLedger": "ledger show", "getLogs": "logs", "getMe": "whoami", "getOverview": "report overview",
 	"getRetention": "get retention", "getRun": "get runs", "getStepHistory": "graph", "getUser": "user set-role", "getVersion": "version", "inviteUser": "user passwd",
@@ -36,7 +36,7 @@ var commandOf = map[string]string{
 	"replayDeadLetter": "dead-letter replay", "deleteDeadLetter": "dead-letter delete",
 	"previewJob": "next", "previewRetention": "retention set", "putAlert": "apply", "tryAlert": "alert try", "putCalendar": "apply", "putChannel": "apply",
 	"pauseGroup": "group pause", "putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
-	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportRuns": "report runs",
+	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportMonth": "report month", "reportRuns": "report runs",
 	"resolveIncident": "alert resolve", "rerunRun": "rerun", "resolveStep": "resolve", "retryStep": "retry", "holdRun": "pause run", "resumeRun": "resume run", "approveStep": "approve", "rejectStep": "reject",
 	"signalRun": "signal", "signalJob": "signal", "listApprovals": "get approvals", "revokeCredential": "credential revoke",
 	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setPause": "pause", "skipFire": "skip", "unskipFire": "skip",
@@ -69,7 +69,7 @@ var commandOf = map[string]string{
 
 // byPath are the operations whose answers are streams, which commands ask for by their
 // paths rather than by the generated client's methods.
-var byPath = map[string]string{"exportAuditLog": "/api/v1/audit-log/export", "exportRuns": "/api/v1/runs/export", "followEvents": "/api/v1/events", "tailLogs": "/logs/tail", "watchLogs": "/api/v1/logs/tail"}
+var byPath = map[string]string{"exportAuditLog": "/api/v1/audit-log/export", "exportMonth": "/api/v1/reports/month/export", "exportRuns": "/api/v1/runs/export", "followEvents": "/api/v1/events", "tailLogs": "/logs/tail", "watchLogs": "/api/v1/logs/tail"}
 
 // operations returns the ids of all operations of the contract.
 func operations(t *testing.T) []string {

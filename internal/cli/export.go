@@ -24,7 +24,12 @@ func ExportTo(cmd *cobra.Command, api *client.API, path, format string, q url.Va
 		return Usage(fmt.Errorf("--export %q must be ndjson or csv", format))
 	}
 	q.Set("format", format)
-	resp, err := api.Stream(cmd.Context(), path+"?"+q.Encode())
+	return CopyTo(cmd, api, path+"?"+q.Encode(), about)
+}
+
+// CopyTo copies what the API answers to a path with its query to the output, as ExportTo does.
+func CopyTo(cmd *cobra.Command, api *client.API, path string, about func(http.Header)) error {
+	resp, err := api.Stream(cmd.Context(), path)
 	if err != nil {
 		return err
 	}

@@ -297,6 +297,11 @@ type Map = api.Map
 type MarkRequest = api.MarkRequest
 type Me = api.Me
 type Misfire = api.Misfire
+type MonthChange = api.MonthChange
+type MonthFailure = api.MonthFailure
+type MonthJob = api.MonthJob
+type MonthReason = api.MonthReason
+type MonthReport = api.MonthReport
 type NewCredential = api.NewCredential
 type NewSilence = api.NewSilence
 type NewToken = api.NewToken
@@ -430,6 +435,11 @@ type InstanceName = api.InstanceName
 type JobName = api.JobName
 type Limit = api.Limit
 type ReportFrom = api.ReportFrom
+type ReportGroup = api.ReportGroup
+type ReportMonth = api.ReportMonth
+type ReportMonthZone = api.ReportMonthZone
+type ReportOwner = api.ReportOwner
+type ReportTag = api.ReportTag
 type ReportTo = api.ReportTo
 type RunID = api.RunID
 type SignalName = api.SignalName
@@ -1157,6 +1167,42 @@ type ReportFailuresParams struct {
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// ReportMonthParams defines parameters for ReportMonth.
+type ReportMonthParams struct {
+	// Month A month, such as 2026-10
+	Month ReportMonth `form:"month" json:"month"`
+
+	// Zone IANA time zone of the month. Both months must begin within the last 100 days, except in UTC. Defaults to UTC
+	Zone *ReportMonthZone `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// Group Only this executor group
+	Group *ReportGroup `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+}
+
+// ExportMonthParams defines parameters for ExportMonth.
+type ExportMonthParams struct {
+	// Month A month, such as 2026-10
+	Month ReportMonth `form:"month" json:"month"`
+
+	// Zone IANA time zone of the month. Both months must begin within the last 100 days, except in UTC. Defaults to UTC
+	Zone *ReportMonthZone `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// Group Only this executor group
+	Group *ReportGroup `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+}
+
 // ReportRunsParams defines parameters for ReportRuns.
 type ReportRunsParams struct {
 	// From Fire time, inclusive. Defaults to one day before `to`
@@ -1171,7 +1217,7 @@ type ReportRunsParams struct {
 	// Step One row per step. Minutes are not available by job, version or instance
 	Step *runlog.Step `form:"step,omitempty" json:"step,omitempty"`
 
-	// Zone IANA time zone for the days of a step, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC
+	// Zone IANA time zone for the days of a step or, without one, of the whole range, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC
 	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
 
 	// Order The order: oldest first; most runs or failures; highest failure ratio; longest attempts or latest starts, by the 95th percentile. Defaults to time with a step, else to runs
@@ -2894,6 +2940,32 @@ func (a *API) ReportFailures(ctx context.Context, params *ReportFailuresParams, 
 		r.parameter("error", params.Error, "string", "")
 		r.parameter("parts", params.Parts, "integer", "")
 		r.parameter("limit", params.Limit, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// ReportMonth sends GET /api/v1/reports/month.
+func (a *API) ReportMonth(ctx context.Context, params *ReportMonthParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/reports/month")
+	if params != nil {
+		r.parameter("month", params.Month, "string", "")
+		r.parameter("zone", params.Zone, "string", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// ExportMonth sends GET /api/v1/reports/month/export.
+func (a *API) ExportMonth(ctx context.Context, params *ExportMonthParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/reports/month/export")
+	if params != nil {
+		r.parameter("month", params.Month, "string", "")
+		r.parameter("zone", params.Zone, "string", "")
+		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }

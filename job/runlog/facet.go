@@ -11,9 +11,10 @@ const (
 	ByJob      Dimension = "job"
 	ByVersion  Dimension = "version"
 	ByInstance Dimension = "instance"
+	ByReason   Dimension = "reason" // facets only, and only where asked for: why a run did not run or how it ended
 )
 
-// Dimensions are all of them, in the order in which people look at them.
+// Dimensions are those that people choose from, in the order in which they look at them.
 var Dimensions = []Dimension{ByStatus, ByCause, ByGroup, ByJob, ByVersion, ByInstance}
 
 // Facets are the values of some dimensions, those with the most fires first.

@@ -17,6 +17,7 @@ const facetsAtOnce = 3
 
 var facetColumn = map[runlog.Dimension]string{
 	runlog.ByCause: "cause", runlog.ByGroup: "group", runlog.ByJob: "job", runlog.ByVersion: "version", runlog.ByInstance: "instance",
+	runlog.ByReason: "if(end_reason != '', end_reason, reason)",
 }
 
 // Facets implements [logstore.Store].

@@ -58,6 +58,16 @@ func facets(t *testing.T, s logstore.Store) {
 	want(logstore.FacetFilter{RunFilter: logstore.RunFilter{AllAttempts: true}, By: []runlog.Dimension{runlog.ByInstance}, Values: 1}, runlog.Facets{
 		runlog.ByInstance: {{Value: "worker-1", Count: 2}},
 	})
+	// Reasons are counted by fires, that of the end before that of the record.
+	late := newRun().of("billing/late").at(epoch.Add(50 * time.Minute)).recorded(job.StatusMissed)
+	late.Cause, late.Reason, late.Count, late.Until = job.CauseMisfire, "too late", 3, epoch.Add(52*time.Minute)
+	off := newRun().of("billing/off").at(epoch.Add(51 * time.Minute)).recorded(job.StatusSkipped)
+	off.Reason = "the calendar excludes it"
+	write(t, s, late, off)
+	reasons := logstore.FacetFilter{RunFilter: logstore.RunFilter{Statuses: []job.Status{job.StatusSkipped, job.StatusMissed}}, By: []runlog.Dimension{runlog.ByReason}}
+	want(reasons, runlog.Facets{runlog.ByReason: {{Value: "too late", Count: 3}, {Value: "the calendar excludes it", Count: 1}}})
+	reasons.Jobs = []job.Name{"billing/off"}
+	want(reasons, runlog.Facets{runlog.ByReason: {{Value: "the calendar excludes it", Count: 1}}})
 	_, err := s.Facets(t.Context(), logstore.FacetFilter{By: []runlog.Dimension{"colour"}})
 	wantInvalid(t, err, "by")
 	_, err = s.Facets(t.Context(), logstore.FacetFilter{Values: logstore.MaxFacetValues + 1})

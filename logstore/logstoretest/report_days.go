@@ -71,6 +71,20 @@ func reportDays(t *testing.T, s logstore.Store) {
 					t.Errorf("in %s the report covers %s to %s; want whole days", name, from, to)
 				}
 			}
+			whole := func(f logstore.ReportFilter) {
+				t.Helper()
+				f.From, f.To, f.Zone = start, start.Add(5*logstore.Day), zone
+				runs := 0
+				for _, n := range want {
+					runs += n
+				}
+				if r := reportOf(t, s, f); len(r.Rows) != 1 || r.Rows[0].Runs != runs || !r.Rows[0].At.IsZero() {
+					t.Errorf("in %s the report of whole days by %v is %+v; want one row of %d runs", name, f.By, r.Rows, runs)
+				}
+			}
+			whole(logstore.ReportFilter{Group: group})
+			whole(logstore.ReportFilter{Jobs: []job.Name{of}, By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderDuration})
+			whole(logstore.ReportFilter{Group: group, By: []runlog.Dimension{runlog.ByJob}, Order: runlog.OrderRatio})
 			compare(logstore.ReportFilter{Jobs: []job.Name{of}})
 			compare(logstore.ReportFilter{By: []runlog.Dimension{runlog.ByJob}, Jobs: []job.Name{of}, Order: runlog.OrderRatio})
 			compare(logstore.ReportFilter{By: []runlog.Dimension{runlog.ByGroup}})

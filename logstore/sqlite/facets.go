@@ -17,6 +17,7 @@ import (
 // facetColumn is where a dimension is. A group is that of the job.
 var facetColumn = map[runlog.Dimension]string{
 	runlog.ByCause: "cause", runlog.ByGroup: "job", runlog.ByJob: "job", runlog.ByVersion: "version", runlog.ByInstance: "instance",
+	runlog.ByReason: "coalesce(nullif(end_reason, ''), reason, '')",
 }
 
 // Facets implements [logstore.Store]. Dimensions of which the filter says nothing are
@@ -126,7 +127,7 @@ func (s *statistics) facetValue(d runlog.Dimension, v any) string {
 		return string(s.jobs.Name(number))
 	case runlog.ByVersion:
 		return strconv.FormatInt(number, 10)
-	case runlog.ByInstance:
+	case runlog.ByInstance, runlog.ByReason: // text
 	}
 	return ""
 }

@@ -198,12 +198,14 @@ func (s *statistics) reportQuery(f *logstore.ReportFilter) (string, []any) {
 
 // inParts reports whether the rows of a report are added up from those of parts of an hour by
 // who reads them. SQLite would sort them all for that.
-func inParts(f *logstore.ReportFilter) bool { return f.Step == runlog.StepHour || f.Zone != nil }
+func inParts(f *logstore.ReportFilter) bool {
+	return f.Step == runlog.StepHour || f.Zone != nil && f.Step == runlog.StepDay
+}
 
 // stepsOf returns what tells when the step of a report begins in which a bucket lies.
 func stepsOf(f *logstore.ReportFilter) func(bucket time.Time) time.Time {
 	switch {
-	case f.Zone != nil:
+	case f.Zone != nil && f.Step == runlog.StepDay:
 		days := f.Days()
 		return func(bucket time.Time) time.Time {
 			i, exact := slices.BinarySearchFunc(days, bucket, time.Time.Compare)

@@ -146,6 +146,8 @@ var Permits = map[string]Permit{
 	"getOverview":    {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"reportRuns":     {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"reportFailures": {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"reportMonth":    {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"exportMonth":    {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"repairReports":  {Role: rights.Operator, Where: Everywhere, Change: "reports {day}"},
 
 	"listRuns":    {Role: rights.Viewer, Where: Somewhere},

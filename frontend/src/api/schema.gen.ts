@@ -1568,6 +1568,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/reports/month": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report a calendar month beside the month before
+         * @description Counts, success, lateness, targets, causes of failures, slowest jobs and changes of all
+         *     jobs, or of those of a group, owner and tag. Owners and tags are those of the jobs as they
+         *     are now. Counts outlive the runs: per day of a time zone for 100 days, and per day in UTC
+         *     for five years. Causes and reasons come from the runs, for as long as they are kept.
+         */
+        get: operations["reportMonth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reports/month/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the report of a calendar month as CSV
+         * @description One line per figure: section, name, figure, and its value in the month and in the month before. The parameters are those of reportMonth.
+         */
+        get: operations["exportMonth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/reports/days/{day}/repair": {
         parameters: {
             query?: never;
@@ -4428,6 +4471,76 @@ export interface components {
             to: string;
             items: components["schemas"]["ReportRow"][];
         };
+        MonthReport: {
+            month: string;
+            zone: string;
+            /**
+             * Format: date-time
+             * @description The beginning of the month
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Its end, which may lie ahead
+             */
+            to: string;
+            group?: string;
+            owner?: string;
+            tag?: string;
+            /** @description How many jobs there are now */
+            jobs: number;
+            /** @description All runs of the month */
+            total: components["schemas"]["ReportRow"];
+            /** @description All runs of the month before */
+            before: components["schemas"]["ReportRow"];
+            /**
+             * Format: date-time
+             * @description Causes and reasons are not known of runs before this time, which are no longer kept. Absent if all are kept
+             */
+            runs_since?: string;
+            /** @description Why fires were skipped or missed, the most frequent first, 20 at most */
+            reasons: components["schemas"]["MonthReason"][];
+            /** @description Jobs with a target, the smallest error budget first, 200 at most */
+            targets: components["schemas"]["MonthJob"][];
+            /** @description Causes of failed attempts, the most frequent first, 10 at most */
+            failures: components["schemas"]["MonthFailure"][];
+            /** @description Jobs by the 95th percentile of their duration, 10 at most */
+            slowest: components["schemas"]["MonthJob"][];
+            /** @description Saved and deleted jobs and calendars, and limits of groups, newest first, 20 at most */
+            changes: components["schemas"]["MonthChange"][];
+            /** @description There were further changes */
+            more_changes: boolean;
+        };
+        MonthJob: {
+            job: string;
+            /** @description Its runs of the month, with the verdict on its target */
+            total: components["schemas"]["ReportRow"];
+            /** @description Its runs of the month before */
+            before: components["schemas"]["ReportRow"];
+        };
+        MonthReason: {
+            status: components["schemas"]["Status"];
+            /** @description One of the reasons that differ only in numbers */
+            reason: components["schemas"]["Reason"];
+            fires: number;
+            /** @description Fires of the month before */
+            before: number;
+        };
+        MonthFailure: {
+            failure: components["schemas"]["Failure"];
+            /** @description Attempts of the month before */
+            before: number;
+        };
+        MonthChange: {
+            /** Format: date-time */
+            at: string;
+            user: string;
+            /** @description Of the API */
+            operation: string;
+            /** @description Its kind, a space and its name */
+            object: string;
+            note?: string;
+        };
         ReportRow: {
             /**
              * Format: date-time
@@ -6834,6 +6947,16 @@ export interface components {
         ReportFrom: string;
         /** @description Fire time, exclusive. Defaults to now */
         ReportTo: string;
+        /** @description A month, such as 2026-10 */
+        ReportMonth: string;
+        /** @description IANA time zone of the month. Both months must begin within the last 100 days, except in UTC. Defaults to UTC */
+        ReportMonthZone: string;
+        /** @description Only this executor group */
+        ReportGroup: string;
+        /** @description Only jobs that have this owner now, 1500 at most */
+        ReportOwner: string;
+        /** @description Only jobs that have this tag now, 1500 at most */
+        ReportTag: string;
         /** @description The `next` of the previous page */
         Cursor: string;
         /** @description Maximum number of entries in the page */
@@ -6957,6 +7080,11 @@ export type OffsetSuggestion = components['schemas']['OffsetSuggestion'];
 export type FireCounts = components['schemas']['FireCounts'];
 export type Overview = components['schemas']['Overview'];
 export type Report = components['schemas']['Report'];
+export type MonthReport = components['schemas']['MonthReport'];
+export type MonthJob = components['schemas']['MonthJob'];
+export type MonthReason = components['schemas']['MonthReason'];
+export type MonthFailure = components['schemas']['MonthFailure'];
+export type MonthChange = components['schemas']['MonthChange'];
 export type ReportRow = components['schemas']['ReportRow'];
 export type TargetVerdict = components['schemas']['TargetVerdict'];
 export type Spread = components['schemas']['Spread'];
@@ -7138,6 +7266,11 @@ export type ParameterStepName = components['parameters']['StepName'];
 export type ParameterSignalName = components['parameters']['SignalName'];
 export type ParameterReportFrom = components['parameters']['ReportFrom'];
 export type ParameterReportTo = components['parameters']['ReportTo'];
+export type ParameterReportMonth = components['parameters']['ReportMonth'];
+export type ParameterReportMonthZone = components['parameters']['ReportMonthZone'];
+export type ParameterReportGroup = components['parameters']['ReportGroup'];
+export type ParameterReportOwner = components['parameters']['ReportOwner'];
+export type ParameterReportTag = components['parameters']['ReportTag'];
 export type ParameterCursor = components['parameters']['Cursor'];
 export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
@@ -9611,7 +9744,7 @@ export interface operations {
                 by?: components["schemas"]["Dimension"][];
                 /** @description One row per step. Minutes are not available by job, version or instance */
                 step?: "minute" | "hour" | "day";
-                /** @description IANA time zone for the days of a step, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC */
+                /** @description IANA time zone for the days of a step or, without one, of the whole range, such as Asia/Kolkata. Such days have 23 to 25 hours, and reach back 100 days. Defaults to UTC */
                 zone?: string;
                 /** @description The order: oldest first; most runs or failures; highest failure ratio; longest attempts or latest starts, by the 95th percentile. Defaults to time with a step, else to runs */
                 order?: "time" | "runs" | "failures" | "ratio" | "duration" | "lateness";
@@ -9679,6 +9812,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FailureList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    reportMonth: {
+        parameters: {
+            query: {
+                /** @description A month, such as 2026-10 */
+                month: components["parameters"]["ReportMonth"];
+                /** @description IANA time zone of the month. Both months must begin within the last 100 days, except in UTC. Defaults to UTC */
+                zone?: components["parameters"]["ReportMonthZone"];
+                /** @description Only this executor group */
+                group?: components["parameters"]["ReportGroup"];
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MonthReport"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    exportMonth: {
+        parameters: {
+            query: {
+                /** @description A month, such as 2026-10 */
+                month: components["parameters"]["ReportMonth"];
+                /** @description IANA time zone of the month. Both months must begin within the last 100 days, except in UTC. Defaults to UTC */
+                zone?: components["parameters"]["ReportMonthZone"];
+                /** @description Only this executor group */
+                group?: components["parameters"]["ReportGroup"];
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A header line, then one line per figure */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Problem"];

@@ -28,6 +28,7 @@ func newReportCommand() *cobra.Command {
 			"--zone or --utc. Reports outlive the runs: counts per minute are kept for 8 days, per hour and so per\n" +
 			"day of a time zone for 100 days, and per day in UTC for five years.",
 		Example: "  carillon report overview\n" +
+			"  carillon report month 2026-10 --group billing\n" +
 			"  carillon report trend --since 7d --step day\n" +
 			"  carillon report runs --order ratio --group billing\n" +
 			"  carillon report failures --since 7d\n" +
@@ -35,7 +36,7 @@ func newReportCommand() *cobra.Command {
 			"  carillon report usage billing --since 24h",
 	}
 	cmd.AddCommand(
-		newOverviewCommand(), newTrendCommand(),
+		newOverviewCommand(), newMonthCommand(), newTrendCommand(),
 		newRunsCommand(), newFailuresCommand(), newOutcomesCommand(), newBreakdownCommand(), newLoadCommand(), newUsageCommand(), newRepairCommand(),
 	)
 	return cmd

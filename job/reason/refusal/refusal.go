@@ -88,6 +88,12 @@ var (
 	CalendarUnknown     = reason.One{Sentence: reason.Refuse("calendar_unknown", "names calendar {calendar:word}, which does not exist")}
 	JobUnknown          = reason.One{Sentence: reason.Refuse("job_unknown", "names job {job:word}, which does not exist, or which you may not see")}
 	GroupUnknown        = reason.One{Sentence: reason.Refuse("group_unknown", "names group {group:word}, which does not exist, or which you may not see")}
+	MonthOfReport       = reason.Two{Sentence: reason.Refuse("month_of_report", "must be a month from {first:word} to {last:word}, written as year and number")}
+	MonthOfZone         = reason.One{Sentence: reason.Refuse("month_of_zone", "is too old for a time zone: days of a zone are known since {since:word}, and the month before is compared; ask for UTC")}
+	NoJobOfGroup        = reason.One{Sentence: reason.Refuse("no_job_of_group", "names {group:word}, a group without jobs and without runs in these months")}
+	NoJobOfOwner        = reason.One{Sentence: reason.Refuse("no_job_of_owner", "names {owner:phrase}, and no job that you may see has this owner")}
+	NoJobWithTag        = reason.One{Sentence: reason.Refuse("no_job_with_tag", "names {tag:word}, and no job that you may see has this tag")}
+	TooManyReported     = reason.Two{Sentence: reason.Refuse("too_many_reported", "selects {jobs:number} jobs, and a report by owner or tag covers {most:number} at most; narrow it to a group")}
 	RuleUnknown         = reason.One{Sentence: reason.Refuse("rule_unknown", "names alert rule {alert:word}, which does not exist")}
 	ChildUnknown        = reason.One{Sentence: reason.Refuse("child_unknown", "names job {job:word}, which does not exist, or which you may not see; until it exists, it is not run")}
 	CalendarInUse       = reason.Two{Sentence: reason.Refuse("calendar_in_use", "jobs name calendar {calendar:word}: {jobs:phrase}")}

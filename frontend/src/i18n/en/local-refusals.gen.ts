@@ -49,6 +49,7 @@ export const localRefusals = {
   bulk_backfills_many: "{backfills|backfill|backfills} of many jobs have not ended, and there may be no more; wait, or cancel some",
   shard_silent: "the scheduler node that owns shard {shard:number}, where job {job:word} is, does not answer; it is not known whether the request took effect",
   must_lie_ahead: "{until:instant} must be in the future",
+  too_many_reported: "selects {jobs:number} jobs, and a report by owner or tag covers {most:number} at most; narrow it to a group",
   calendar_in_use_too: "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too",
   calendars_exclude_until: "excludes every fire until {until:instant}",
   fire_ahead: "{fire_time:instant} must be at least {ahead:duration} in the future",
