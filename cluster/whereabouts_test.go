@@ -24,25 +24,25 @@ func packedTrigger(n int) *bus.Trigger {
 }
 
 // packOf is a pack with the ends of runs from first to last.
-func packOf(t testing.TB, conn *cluster.Conn, first, last int) *nats.Msg {
-	t.Helper()
+func packOf(tb testing.TB, conn *cluster.Conn, first, last int) *nats.Msg {
+	tb.Helper()
 	var ends []*nats.Msg
 	for n := first; n <= last; n++ {
 		e := bus.EventOf(packedTrigger(n), bus.EventFinished, began)
 		e.Instance, e.Delivery, e.Status, e.FinishedAt = "worker-1", 1, job.StatusSucceeded, e.At
 		m, err := bustest.Event(conn.Tokens(), e)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		ends = append(ends, m)
 	}
 	return bustest.Pack(bus.SubjectEnds(0, "billing"), ends...)
 }
 
-func store(t testing.TB, conn *cluster.Conn, m *nats.Msg) {
-	t.Helper()
-	if _, err := conn.JS.PublishMsg(t.Context(), m); err != nil {
-		t.Fatal(err)
+func store(tb testing.TB, conn *cluster.Conn, m *nats.Msg) {
+	tb.Helper()
+	if _, err := conn.JS.PublishMsg(tb.Context(), m); err != nil {
+		tb.Fatal(err)
 	}
 }
 
@@ -55,33 +55,33 @@ type search struct {
 }
 
 // searchFor begins to search for runs in packs that were stored since an instant.
-func searchFor(t testing.TB, conn *cluster.Conn, since time.Time, runs ...int) *search {
-	t.Helper()
+func searchFor(tb testing.TB, conn *cluster.Conn, since time.Time, runs ...int) *search {
+	tb.Helper()
 	s := &search{sought: map[bus.AttemptRef]bool{}}
 	var triggers []*bus.Trigger
 	for _, n := range runs {
 		triggers = append(triggers, packedTrigger(n))
 		s.sought[triggers[len(triggers)-1].Ref()] = true
 	}
-	ends, err := conn.Whereabouts().Ends(t.Context(), triggers, since)
+	ends, err := conn.Whereabouts().Ends(tb.Context(), triggers, since)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.packs = cluster.Packs{Group: "billing", Known: ends.Known}
-	if s.from, err = conn.Whereabouts().FirstPack(t.Context(), s.packs, since); err != nil {
-		t.Fatal(err)
+	if s.from, err = conn.Whereabouts().FirstPack(tb.Context(), s.packs, since); err != nil {
+		tb.Fatal(err)
 	}
 	return s
 }
 
 // step searches until an instant, and reports whether all has been searched.
-func (s *search) step(t testing.TB, conn *cluster.Conn, until time.Time) (done bool) {
-	t.Helper()
-	next, err := conn.Whereabouts().SearchPacks(t.Context(), s.packs, s.from, until, s.sought, func(ref bus.AttemptRef) {
+func (s *search) step(tb testing.TB, conn *cluster.Conn, until time.Time) (done bool) {
+	tb.Helper()
+	next, err := conn.Whereabouts().SearchPacks(tb.Context(), s.packs, s.from, until, s.sought, func(ref bus.AttemptRef) {
 		s.found = append(s.found, ref.RunID)
 	})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s.from = next
 	return next > s.packs.Known
