@@ -43,6 +43,9 @@ func NewEnd(e *Event, token string) (*End, error) {
 	return &End{e, token, o.end(), rest}, nil
 }
 
+// Event returns the event that the end is. It must not be changed.
+func (d *End) Event() *Event { return d.event }
+
 // Msg is [Event.MsgWithin] of the end.
 func (d *End) Msg(maxPayload int64) (*nats.Msg, error) {
 	m := d.event.msg(append([]byte{'{'}, d.line[d.rest+1:]...), d.token)

@@ -177,7 +177,7 @@ type Executor struct {
 
 	settings settings
 	spool    *spool // set by Run; nil: nothing is kept on disk
-	ends     packer
+	ends     *ends
 }
 
 // New returns an executor on conn, which stays the caller's. The error holds an
@@ -225,7 +225,7 @@ func configure(cfg Config) (*Executor, error) {
 		}
 		e.observers = append(e.observers, o)
 	}
-	e.ends = packer{e: e, queues: map[string]*packQueue{}, done: make(chan *report, MaxSlots)}
+	e.ends = newEnds(e)
 	e.registry = newRegistry(&e.cfg)
 	e.out.log, e.out.observers = e.log, e.observers
 	e.observers.countSlots(0, cfg.Slots)

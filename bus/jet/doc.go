@@ -10,6 +10,7 @@
 //	records.go, mirror.go  documents in a bucket, and the same in memory
 //	lease.go, lead.go      one holder of a key at a time
 //	ask.go                 requests to instances and servers
+//	packer.go              ends of runs, several in a message if many runs end
 //	executor.go            what an executor reads, with permissions for nothing else
 //
 // An error is [job.ErrUnavailable] when JetStream could not be reached in time: the same call
