@@ -66,7 +66,7 @@ func (a *attempt) begin(ctx context.Context) bool {
 
 // storeFirst stores the run before anything of it is sent. It returns false if that is not to be.
 func (a *attempt) storeFirst(ctx context.Context) bool {
-	err := a.untilStored(ctx, func() error { return a.store(ctx) })
+	err := a.i.out.untilStored(ctx, func() error { return a.store(ctx) })
 	if err != nil && ctx.Err() == nil { // another bridge has the instance
 		a.i.b.answer(a.i.ack(a.run), bus.NakAfter(bus.GiveBackAfter(a.kept.Delivery)))
 	}
@@ -116,7 +116,7 @@ func (a *attempt) notBegun(ctx context.Context, why string) {
 func (a *attempt) giveBack(ctx context.Context) bool {
 	if a.kept.LogID != 0 {
 		a.kept.GivenUp = true
-		if a.untilStored(ctx, func() error { return a.store(ctx) }) != nil {
+		if a.i.out.untilStored(ctx, func() error { return a.store(ctx) }) != nil {
 			return false // the bridge that has the instance now goes on with it
 		}
 	}
@@ -132,7 +132,7 @@ func (a *attempt) leave(ctx context.Context) bool {
 		return a.giveBack(ctx)
 	}
 	a.kept.GivenUp = true
-	return a.untilStored(ctx, func() error { return a.store(ctx) }) == nil
+	return a.i.out.untilStored(ctx, func() error { return a.store(ctx) }) == nil
 }
 
 // readForgotten finds out how often executors have forgotten the attempt, and why it is begun again.

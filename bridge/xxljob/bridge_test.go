@@ -89,6 +89,39 @@ func TestAnExecutorOfXXLJOBDoesRuns(t *testing.T) {
 	}
 }
 
+// While one end is on its way, those that come meanwhile wait, and go in one message. No trigger is
+// acknowledged before its end is known to be stored.
+func TestRunsThatEndTogetherAreReportedTogether(t *testing.T) {
+	run(t, func(w *world) {
+		w.startBridge("one")
+		end := make(chan struct{})
+		w.startExecutor("10.0.0.1:9999", map[string]xxlstandin.Handler{"together": func(context.Context, xxlstandin.Run, func(string)) (string, error) {
+			<-end
+			return "", nil
+		}})
+		w.online(1)
+		var ids []job.RunID
+		for n := range 20 {
+			ids = append(ids, w.begin(w.save(fmt.Sprintf("billing-app/together-%d", n), handler("together"))))
+		}
+		time.Sleep(10 * time.Second)
+		w.broker.LoseEventAcks("one")
+		close(end)
+		time.Sleep(10 * time.Second)
+		if n := w.triggers(); n != len(ids) {
+			w.Errorf("%d triggers are left before an end is known to be stored; want %d", n, len(ids))
+		}
+		w.broker.Heal("one")
+		for _, id := range ids {
+			w.wantEnd(id, time.Minute, job.StatusSucceeded, "")
+		}
+		time.Sleep(10 * time.Second)
+		if w.packs != 1 || w.triggers() != 0 {
+			w.Errorf("there are %d packs, and %d triggers are left; want one and none", w.packs, w.triggers())
+		}
+	})
+}
+
 func TestABridgePullsFromAllPartitions(t *testing.T) {
 	runOn(t, bustest.NewBroker, 3, func(w *world) {
 		one := w.startBridge("one")

@@ -7,12 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/state"
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/wire"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -20,12 +17,6 @@ import (
 
 // errNotStored tells an executor to repeat its callback.
 var errNotStored = errors.New("the end of the run is not stored yet; report it again later")
-
-// What could not be stored is tried again after a wait that doubles between these.
-const (
-	storeWaitMin = 250 * time.Millisecond
-	storeWaitMax = 5 * time.Second
-)
 
 // end is how a run ended.
 type end struct {
@@ -109,17 +100,19 @@ func (a *attempt) reported(ctx context.Context, c wire.Callback) error {
 // conclude stores how a run ended, and then acknowledges its trigger. It gives up only when ctx is done,
 // or the instance is another bridge's: that one goes on with the run then.
 func (a *attempt) conclude(ctx context.Context, e end) {
-	m, err := e.finished(&a.kept, a.i.name, a.log.lines()).MsgWithin(a.kept.Token, a.i.b.conn.NC.MaxPayload())
-	if err != nil {
-		a.i.log.ErrorContext(ctx, "end of run not reported", "run_id", a.kept.Trigger.RunID, "error", err)
-		return
+	ended, err := bus.NewEnd(e.finished(&a.kept, a.i.name, a.log.lines()), a.kept.Token)
+	if err == nil {
+		err = a.i.out.storeEnd(ctx, a.kept.Trigger.Report, ended)
 	}
-	if a.untilStored(ctx, func() error { return a.publish(ctx, m) }) != nil {
+	if err != nil {
+		if ctx.Err() == nil {
+			a.i.log.ErrorContext(ctx, "end of run not reported", "run_id", a.kept.Trigger.RunID, "error", err)
+		}
 		return
 	}
 	if a.kept.LogID != 0 {
 		a.kept.Ended, a.kept.Unheard = true, e.unheard
-		if a.untilStored(ctx, func() error { return a.store(ctx) }) != nil {
+		if a.i.out.untilStored(ctx, func() error { return a.store(ctx) }) != nil {
 			return
 		}
 	}
@@ -207,7 +200,7 @@ func (a *attempt) endByPolicy(ctx context.Context, g giveUp) bool {
 	switch g.kind {
 	case forgotten:
 		f := state.Forgotten{Times: a.kept.Forgotten + 1, Why: g.why}
-		if a.untilStored(ctx, func() error { return a.i.b.store.PutForgotten(ctx, a.kept.Trigger, f) }) != nil {
+		if a.i.out.untilStored(ctx, func() error { return a.i.b.store.PutForgotten(ctx, a.kept.Trigger, f) }) != nil {
 			return false
 		}
 	case gone:
@@ -220,26 +213,6 @@ func (a *attempt) endByPolicy(ctx context.Context, g giveUp) bool {
 // maxForgotten bounds the new starts of an attempt that a live executor has lost, or whose end it
 // cannot report.
 const maxForgotten = 1
-
-func (a *attempt) publish(ctx context.Context, m *nats.Msg) error {
-	_, err := a.i.b.js.PublishMsg(ctx, m)
-	return err
-}
-
-// untilStored calls store until it has worked, or ctx is done, or the instance is another bridge's.
-func (a *attempt) untilStored(ctx context.Context, store func() error) error {
-	again := pause.Backoff{Least: storeWaitMin, Most: storeWaitMax}
-	for try := uint(1); ; try++ {
-		err := store()
-		if err == nil || ctx.Err() != nil || errors.Is(err, job.ErrConflict) {
-			return err
-		}
-		a.i.log.WarnContext(ctx, "not stored by NATS, tried again", "tries", try, "error", err)
-		if err := again.Wait(ctx); err != nil {
-			return err
-		}
-	}
-}
 
 // answer tells JetStream about a trigger. A lost answer is made up for: the trigger comes again.
 func (b *Bridge) answer(ack, what string) {

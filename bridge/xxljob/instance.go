@@ -52,6 +52,7 @@ type instance struct {
 	dropped sync.Once
 	numbers logIDs
 	held    *tenure
+	out     *reporter
 
 	mu    sync.Mutex // guards what follows
 	live  map[bus.AttemptRef]*run
@@ -79,12 +80,14 @@ type beats struct {
 }
 
 func newInstance(b *Bridge, g *group, is state.Instance, revision uint64, cancel context.CancelCauseFunc) *instance {
-	return &instance{
+	i := &instance{
 		b: b, name: is.Instance, group: g, log: b.log.With("executor_group", is.Group, "instance", is.Instance), cancel: cancel, start: make(chan *run, 64), ended: make(chan struct{}),
 		numbers: logIDs{giving: make(chan struct{}, 1)}, held: &tenure{store: b.store, bridge: b.id, is: is, revision: revision},
 		live: map[bus.AttemptRef]*run{}, byLog: map[int64]*run{}, occupied: occupied{busy: map[job.Name]bool{}, stray: map[job.Name]stray{}},
 		standing: standing{leaving: is.Drained}, contact: contact{shown: evidence{saidBusy: is.SaysBusy}},
 	}
+	i.out = newReporter(b, i.name, i.log)
+	return i
 }
 
 // listen begins to take requests, and makes the instance known.

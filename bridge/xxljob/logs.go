@@ -201,7 +201,7 @@ func (a *attempt) publishLines(ctx context.Context, lines []bus.LogLine) error {
 	all, err := l.MsgsWithin(a.kept.Token, a.i.b.conn.NC.MaxPayload())
 	for _, m := range all {
 		if err == nil {
-			err = a.publish(ctx, m)
+			err = a.i.out.publish(ctx, m)
 		}
 	}
 	return err

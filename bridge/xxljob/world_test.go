@@ -46,6 +46,7 @@ type world struct {
 	ends   map[job.RunID][]*bus.Event // finished events, as servers read them
 	begins []*bus.Event
 	lines  map[job.RunID][]bus.LogLine
+	packs  int // of ends
 }
 
 func run(t *testing.T, f func(w *world)) {
@@ -107,6 +108,11 @@ func (w *world) hear(stream, filter string, yield func(*jet.Stored)) {
 func (w *world) heardEvent(m *jet.Stored) {
 	if bus.IsBarrier(m.Subject) {
 		return
+	}
+	if _, _, packed := bus.ParseSubjectEnds(m.Subject); packed {
+		w.mu.Lock()
+		w.packs++
+		w.mu.Unlock()
 	}
 	for e, err := range w.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At) {
 		if err != nil {
