@@ -1382,6 +1382,62 @@ type JobPage struct {
 	Total int `json:"total"`
 }
 
+// JobPatch Either patch, with jobs or filter; or undo.
+type JobPatch struct {
+	// Filter All matching jobs, at most 500; `{}` is all jobs
+	Filter *JobFilter `json:"filter,omitempty"`
+
+	// Jobs At most 500
+	Jobs []JobPatchTarget `json:"jobs,omitempty"`
+
+	// Note The reason, for the audit log and the versions
+	Note string `json:"note,omitempty"`
+
+	// Patch A part of a job's document, at most 64 KiB of JSON: its fields replace those of each job, and null removes one. Objects are merged, lists are replaced. It must not have `job`
+	//
+	// Examples: {"owner":null,"retry":{"max":3},"timeout":"10m"}
+	Patch json.RawMessage `json:"patch,omitempty"`
+
+	// Undo The id of the change to undo
+	Undo string `json:"undo,omitempty"`
+}
+
+// JobPatchItem defines model for JobPatchItem.
+type JobPatchItem struct {
+	// Changes The fields that differ, without those that the caller may not see
+	Changes []FieldChange `json:"changes"`
+	Job     job.Name      `json:"job"`
+
+	// Problem Why the job was refused
+	Problem *Problem `json:"problem,omitempty"`
+
+	// Result The result for an object; with dry_run, the expected result. unchanged: it was already so. refused: see the problem; with status 503, it is unknown whether the change was made
+	Result BulkOutcome `json:"result"`
+
+	// Version The version of the job that the changes are based on; after a change, the new one. Absent if refused
+	Version int `json:"version,omitempty"`
+
+	// Warnings Settings that are allowed, but probably wrong
+	Warnings []FieldError `json:"warnings,omitempty"`
+}
+
+// JobPatchResult defines model for JobPatchResult.
+type JobPatchResult struct {
+	// Change The id of the change, to undo it; absent if nothing was changed
+	Change string         `json:"change,omitempty"`
+	DryRun bool           `json:"dry_run"`
+	Items  []JobPatchItem `json:"items"`
+}
+
+// JobPatchTarget defines model for JobPatchTarget.
+type JobPatchTarget struct {
+	// Job group/name
+	Job job.Name `json:"job"`
+
+	// Version The version that the job must have. Defaults to any
+	Version int `json:"version,omitempty"`
+}
+
 // JobTitles defines model for JobTitles.
 type JobTitles struct {
 	// Owners Owners, by group/name
@@ -3282,6 +3338,15 @@ type FacetJobsParams struct {
 	Where []string `form:"where,omitempty" json:"where,omitempty"`
 }
 
+// PatchJobsParams defines parameters for PatchJobs.
+type PatchJobsParams struct {
+	// DryRun Only return what would change
+	DryRun bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // NameJobsParams defines parameters for NameJobs.
 type NameJobsParams struct {
 	// Job group/name; can be repeated
@@ -4057,6 +4122,9 @@ type ChangeJobsJSONRequestBody = JobBulk
 
 // CountJobsJSONRequestBody defines body for CountJobs for application/json ContentType.
 type CountJobsJSONRequestBody = JobCountRequest
+
+// PatchJobsJSONRequestBody defines body for PatchJobs for application/json ContentType.
+type PatchJobsJSONRequestBody = JobPatch
 
 // PutJobJSONRequestBody defines body for PutJob for application/json ContentType.
 type PutJobJSONRequestBody = JobDocument

@@ -71,12 +71,26 @@ func (l *Log) Begin(ctx context.Context, e *trail.Entry) error {
 	return nil
 }
 
+// An id begins with its instant, in digits of this base.
+const (
+	idBase        = 32
+	instantDigits = 13
+)
+
+// TimeOf returns the instant of the entry with an id. ok is false of what is no id.
+func TimeOf(id string) (at time.Time, ok bool) {
+	if len(id) < instantDigits {
+		return at, false
+	}
+	ns, err := strconv.ParseInt(id[:instantDigits], idBase, 64)
+	return time.Unix(0, ns).UTC().Truncate(time.Millisecond), err == nil
+}
+
 // newID returns an id that comes after those of earlier changes: entries of one
 // millisecond are in their order by it.
 func (l *Log) newID(now time.Time) string {
-	const digits = 32
 	n := int64(l.counter.Add(1) % (1 << 15))
-	return fmt.Sprintf("%013s%03s%s", strconv.FormatInt(now.UnixNano(), digits), strconv.FormatInt(n, digits), strings.ToLower(rand.Text()[:4]))
+	return fmt.Sprintf("%0*s%03s%s", instantDigits, strconv.FormatInt(now.UnixNano(), idBase), strconv.FormatInt(n, idBase), strings.ToLower(rand.Text()[:4]))
 }
 
 // Drop says that the change was not made, or changed nothing. Should that get lost,

@@ -102,6 +102,8 @@ func hide(theirs rights.List, v reflect.Value) {
 		}
 	case *PutJobResult:
 		access.HideChanges(theirs, x.Definition.Job.Job.Group(), x.Changes)
+	case *JobPatchItem:
+		access.HideChanges(theirs, x.Job.Group(), x.Changes)
 	case *JobDiff:
 		access.HideChanges(theirs, x.Job.Group(), x.Changes)
 	}

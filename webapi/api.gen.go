@@ -256,6 +256,10 @@ type JobFilter = api.JobFilter
 type JobFires = api.JobFires
 type JobItem = api.JobItem
 type JobPage = api.JobPage
+type JobPatch = api.JobPatch
+type JobPatchItem = api.JobPatchItem
+type JobPatchResult = api.JobPatchResult
+type JobPatchTarget = api.JobPatchTarget
 type JobTitles = api.JobTitles
 type JobVersion = api.JobVersion
 type JobWeek = api.JobWeek
@@ -469,6 +473,7 @@ type GetGroupUsageParams = api.GetGroupUsageParams
 type ListJobsParams = api.ListJobsParams
 type ChangeJobsParams = api.ChangeJobsParams
 type FacetJobsParams = api.FacetJobsParams
+type PatchJobsParams = api.PatchJobsParams
 type NameJobsParams = api.NameJobsParams
 type DeleteJobParams = api.DeleteJobParams
 type GetJobParams = api.GetJobParams
@@ -553,6 +558,7 @@ type AcceptInvitationJSONRequestBody = api.AcceptInvitationJSONRequestBody
 type ReadInvitationJSONRequestBody = api.ReadInvitationJSONRequestBody
 type ChangeJobsJSONRequestBody = api.ChangeJobsJSONRequestBody
 type CountJobsJSONRequestBody = api.CountJobsJSONRequestBody
+type PatchJobsJSONRequestBody = api.PatchJobsJSONRequestBody
 type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
@@ -907,6 +913,11 @@ type CountJobsRequestObject struct {
 
 type FacetJobsRequestObject struct {
 	Params FacetJobsParams
+}
+
+type PatchJobsRequestObject struct {
+	Params PatchJobsParams
+	Body   *PatchJobsJSONRequestBody
 }
 
 type NameJobsRequestObject struct {

@@ -114,6 +114,12 @@ func (h *jobHandlers) ChangeJobs(ctx context.Context, r ChangeJobsRequestObject)
 	return &result, err
 }
 
+// PatchJobs answers POST /jobs/patch.
+func (h *jobHandlers) PatchJobs(ctx context.Context, r PatchJobsRequestObject) (*JobPatchResult, error) {
+	result, err := h.bulk.Patch(ctx, r.Body, r.Params.DryRun)
+	return &result, err
+}
+
 // FacetJobs answers GET /jobs/facets.
 func (h *jobHandlers) FacetJobs(ctx context.Context, r FacetJobsRequestObject) (*JobFacets, error) {
 	p := r.Params

@@ -42,6 +42,7 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"countJobs":       operation(h.CountJobs),
 		"nameJobs":        operation(h.NameJobs),
 		"changeJobs":      operation(h.ChangeJobs),
+		"patchJobs":       operation(h.PatchJobs),
 		"getJob":          operation(h.GetJob),
 		"putJob":          operation(h.PutJob),
 		"deleteJob":       operation(h.DeleteJob),

@@ -19,7 +19,7 @@ import (
 var commandOf = map[string]string{
 	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "snoozeIncident": "alert snooze", "verifyLedger": "ledger verify",
 	"backfillJob": "backfill", "cancelBackfill": "backfill", "createBulkBackfill": "backfill", "pauseBulkBackfill": "backfill", "resumeBulkBackfill": "backfill",
-	"cancelBulkBackfill": "backfill", "retryBulkBackfill": "backfill", "listBulkBackfills": "get backfills", "getBulkBackfill": "get backfills", "changeJobs": "pause", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
+	"cancelBulkBackfill": "backfill", "retryBulkBackfill": "backfill", "listBulkBackfills": "get backfills", "getBulkBackfill": "get backfills", "changeJobs": "pause", "patchJobs": "change", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
 	"countLogs": "search", "countRuns": "report outcomes", "collectDiagnostics": "diagnostics", "previewCalendar": "import calendar", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
 	"deleteSecret": "secret delete", "deleteUser": "user delete", "diffJob": "get versions", "drainInstance": "drain", "endMySession": "session end",

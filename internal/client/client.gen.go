@@ -271,6 +271,10 @@ type JobFilter = api.JobFilter
 type JobFires = api.JobFires
 type JobItem = api.JobItem
 type JobPage = api.JobPage
+type JobPatch = api.JobPatch
+type JobPatchItem = api.JobPatchItem
+type JobPatchResult = api.JobPatchResult
+type JobPatchTarget = api.JobPatchTarget
 type JobTitles = api.JobTitles
 type JobVersion = api.JobVersion
 type JobWeek = api.JobWeek
@@ -857,6 +861,15 @@ type FacetJobsParams struct {
 
 	// Where As in listJobs
 	Where *[]string `form:"where,omitempty" json:"where,omitempty"`
+}
+
+// PatchJobsParams defines parameters for PatchJobs.
+type PatchJobsParams struct {
+	// DryRun Only return what would change
+	DryRun *bool `form:"dry_run,omitempty" json:"dry_run,omitempty"`
+
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
 // NameJobsParams defines parameters for NameJobs.
@@ -1575,6 +1588,7 @@ type AcceptInvitationJSONRequestBody = api.AcceptInvitationJSONRequestBody
 type ReadInvitationJSONRequestBody = api.ReadInvitationJSONRequestBody
 type ChangeJobsJSONRequestBody = api.ChangeJobsJSONRequestBody
 type CountJobsJSONRequestBody = api.CountJobsJSONRequestBody
+type PatchJobsJSONRequestBody = api.PatchJobsJSONRequestBody
 type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
@@ -2479,6 +2493,25 @@ func (a *API) FacetJobs(ctx context.Context, params *FacetJobsParams, edit ...Re
 		r.parameter("where", params.Where, "array", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
+}
+
+// PatchJobs is [API.PatchJobsWithBody] with a body that is written as JSON.
+func (a *API) PatchJobs(ctx context.Context, params *PatchJobsParams, body PatchJobsJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.PatchJobsWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// PatchJobsWithBody sends POST /api/v1/jobs/patch.
+func (a *API) PatchJobsWithBody(ctx context.Context, params *PatchJobsParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/patch")
+	if params != nil {
+		r.parameter("dry_run", params.DryRun, "boolean", "")
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
 }
 
 // NameJobs sends GET /api/v1/jobs/titles.

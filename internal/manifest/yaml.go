@@ -2,8 +2,10 @@ package manifest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -81,43 +83,67 @@ func (c chunk) isEmpty() bool {
 
 // parse returns the document, or nil when its only content is null.
 func (c chunk) parse(file string) (*Document, error) {
+	d, texts, err := c.convert(file)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	if err := d.identify(texts); err != nil {
+		return nil, err
+	}
+	return d, d.checkSize()
+}
+
+// Object reads an object that is no document by itself, in YAML or JSON, as JSON. It is nil if there is none.
+// file is what errors call it.
+func Object(file string, r io.Reader) (json.RawMessage, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file, err)
+	}
+	d, _, err := chunk{text: data}.convert(file)
+	if d == nil || err != nil {
+		return nil, err
+	}
+	return d.JSON, nil
+}
+
+// convert returns the document without its kind and name, and its fields that are text; nil when its only
+// content is null.
+func (c chunk) convert(file string) (d *Document, texts map[string]string, err error) {
 	wrong := func(line int, reason string) error {
 		return &Error{File: file, Line: c.before + line, Reason: reason}
 	}
 	if len(c.text) > maxText {
-		return nil, wrong(1, fmt.Sprintf("the document has %d bytes; at most %d are read", len(c.text), maxText))
+		return nil, nil, wrong(1, fmt.Sprintf("the document has %d bytes; at most %d are read", len(c.text), maxText))
 	}
 	if line := c.tooDeep(); line > 0 {
-		return nil, wrong(line, fmt.Sprintf("more than %d brackets are open at once", maxOpen))
+		return nil, nil, wrong(line, fmt.Sprintf("more than %d brackets are open at once", maxOpen))
 	}
 	parsed, err := parser.ParseBytes(c.text, 0)
 	if err != nil {
 		if bad, ok := errors.AsType[yaml.Error](err); ok && bad.GetToken() != nil {
-			return nil, wrong(bad.GetToken().Position.Line, "not YAML: "+c.explain(bad))
+			return nil, nil, wrong(bad.GetToken().Position.Line, "not YAML: "+c.explain(bad))
 		}
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return nil, wrong(1, "not YAML: "+line)
+		return nil, nil, wrong(1, "not YAML: "+line)
 	}
 	if len(parsed.Docs) == 0 || parsed.Docs[0].Body == nil {
-		return nil, nil //nolint:nilnil // no document, and nothing wrong with that
+		return nil, nil, nil
 	}
 	body := parsed.Docs[0].Body
 	if body.Type() == ast.NullType {
-		return nil, nil //nolint:nilnil // the same
+		return nil, nil, nil
 	}
 	conv := newConverter(file, c.before, body)
-	d := &Document{File: file, Line: conv.line(body), lines: conv.lines}
+	d = &Document{File: file, Line: conv.line(body), lines: conv.lines}
 	if !conv.isMapping(body) {
-		return nil, d.Problem("", "must be fields and their values, such as \"job: GROUP/NAME\"")
+		return nil, nil, d.Problem("", "must be fields and their values, such as \"job: GROUP/NAME\"")
 	}
 	if err := conv.write(body, "", 0); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d.JSON = conv.out.Bytes()
-	if err := d.identify(conv.texts); err != nil {
-		return nil, err
-	}
-	return d, d.checkSize()
+	return d, conv.texts, nil
 }
 
 // explain returns what is wrong in a parser's words, but of a tab that it is one: the parser says that a

@@ -89,6 +89,7 @@ var Permits = map[string]Permit{
 	"unskipFire":      {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"runFireEarly":    {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"changeJobs":      {Role: rights.Operator, Where: Somewhere, Each: true},
+	"patchJobs":       {Role: rights.Editor, Where: Somewhere, Change: "jobs", Costly: true}, // each job as putJob (package bulk)
 	"runJob":          {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"previewJob":      {Role: rights.Viewer, Where: OfPath, Costly: true},
 	"previewSchedule": {Role: rights.Viewer, Where: Somewhere, Costly: true},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/trail"
@@ -26,6 +27,12 @@ func Entry(ctx context.Context) *trail.Entry {
 		return e
 	}
 	return &trail.Entry{}
+}
+
+// Unrecorded returns a context for one of several changes that a request makes together: what it
+// describes goes into no entry. The request describes all of them with [DescribeFields].
+func Unrecorded(ctx context.Context) context.Context {
+	return context.WithValue(ctx, entryKey{}, &trail.Entry{})
 }
 
 // NewEntry returns the entry of a change that somebody is about to make.
@@ -65,17 +72,21 @@ var notSecrets = rights.List{{Role: rights.Admin, Group: rights.Everywhere, Gran
 // documents before and after, nil where there is none; without a change there is no
 // entry.
 func Describe(ctx context.Context, changed bool, note string, from, to any) error {
+	changes, err := Diff(from, to)
+	if err == nil {
+		DescribeFields(ctx, changed, note, changes)
+	}
+	return err
+}
+
+// DescribeFields is [Describe] of fields that are compared already.
+func DescribeFields(ctx context.Context, changed bool, note string, fields []api.FieldChange) {
 	e := Entry(ctx)
 	e.Same, e.Note = !changed, note
-	changes, err := Diff(from, to)
-	if err != nil {
-		return err
-	}
-	for _, c := range changes {
+	for _, c := range fields {
 		e.Changes = append(e.Changes, trail.Change{Field: c.Field, From: c.From, To: c.To})
 	}
 	access.HideEntry(notSecrets, e)
-	return nil
 }
 
 // guardedChange returns a change's panic as an error, so that the entry gets its end.

@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/logstore"
+	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
 
@@ -82,6 +83,31 @@ func (r *Recorder) Find(ctx context.Context, f audit.Filter, cursor string, limi
 		found.Next = strconv.FormatUint(next, 10)
 	}
 	return found, nil
+}
+
+// Get returns the entry with an id, which the caller need not be allowed to see. The error is
+// job.ErrNotFound if there is none.
+func (r *Recorder) Get(ctx context.Context, id string) (*trail.Entry, error) {
+	none := fmt.Errorf("%w: %s", job.ErrNotFound, refusal.NoSuchChange)
+	at, ok := audit.TimeOf(id)
+	if !ok {
+		return nil, none
+	}
+	f := audit.Filter{From: at, To: at.Add(time.Millisecond)}
+	for cursor := ""; ; {
+		found, err := r.Find(access.Unlimited(ctx), f, cursor, maxTail)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found.Entries {
+			if found.Entries[i].ID == id {
+				return &found.Entries[i], nil
+			}
+		}
+		if cursor = found.Next; cursor == "" {
+			return nil, none
+		}
+	}
 }
 
 var errFarBehind = errors.New("the log store is far behind")

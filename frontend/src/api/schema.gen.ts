@@ -468,6 +468,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/patch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change any field of many jobs, or undo such a change
+         * @description Applies one JSON merge patch (RFC 7396) to the document of each job, at most 500 at a time.
+         *     A member that is null removes a field. Each job is saved as by its own request: it needs the
+         *     role editor in its group, its new document must be valid, and others of the request are saved
+         *     although it is refused. The response is 200 with the result of each job. With `dry_run`,
+         *     nothing is saved. A job with a `version` is refused if it has another version meanwhile: send
+         *     the versions of the dry run to save what was reviewed. The change has one entry in the audit
+         *     log, whose id is `change`. `undo` with that id restores the version before of each job, unless
+         *     the job has a newer version than that of the change.
+         */
+        post: operations["patchJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}": {
         parameters: {
             query?: never;
@@ -4061,6 +4088,54 @@ export interface components {
          * @enum {string}
          */
         BulkOutcome: "changed" | "unchanged" | "refused";
+        /** @description Either patch, with jobs or filter; or undo. */
+        JobPatch: {
+            /** @description At most 500 */
+            jobs?: components["schemas"]["JobPatchTarget"][];
+            /** @description All matching jobs, at most 500; `{}` is all jobs */
+            filter?: components["schemas"]["JobFilter"];
+            /**
+             * @description A part of a job's document, at most 64 KiB of JSON: its fields replace those of each job, and null removes one. Objects are merged, lists are replaced. It must not have `job`
+             * @example {
+             *       "timeout": "10m",
+             *       "retry": {
+             *         "max": 3
+             *       },
+             *       "owner": null
+             *     }
+             */
+            patch?: {
+                [key: string]: unknown;
+            };
+            /** @description The id of the change to undo */
+            undo?: string;
+            /** @description The reason, for the audit log and the versions */
+            note?: string;
+        };
+        JobPatchTarget: {
+            /** @description group/name */
+            job: string;
+            /** @description The version that the job must have. Defaults to any */
+            version?: number;
+        };
+        JobPatchResult: {
+            dry_run: boolean;
+            /** @description The id of the change, to undo it; absent if nothing was changed */
+            change?: string;
+            items: components["schemas"]["JobPatchItem"][];
+        };
+        JobPatchItem: {
+            job: string;
+            result: components["schemas"]["BulkOutcome"];
+            /** @description The version of the job that the changes are based on; after a change, the new one. Absent if refused */
+            version?: number;
+            /** @description The fields that differ, without those that the caller may not see */
+            changes: components["schemas"]["FieldChange"][];
+            /** @description Settings that are allowed, but probably wrong */
+            warnings?: components["schemas"]["FieldError"][];
+            /** @description Why the job was refused */
+            problem?: components["schemas"]["Problem"];
+        };
         /** @description Either runs or filter. */
         RunBulk: {
             /** @enum {string} */
@@ -7050,6 +7125,10 @@ export type JobFilter = components['schemas']['JobFilter'];
 export type JobBulkResult = components['schemas']['JobBulkResult'];
 export type JobBulkItem = components['schemas']['JobBulkItem'];
 export type BulkOutcome = components['schemas']['BulkOutcome'];
+export type JobPatch = components['schemas']['JobPatch'];
+export type JobPatchTarget = components['schemas']['JobPatchTarget'];
+export type JobPatchResult = components['schemas']['JobPatchResult'];
+export type JobPatchItem = components['schemas']['JobPatchItem'];
 export type RunBulk = components['schemas']['RunBulk'];
 export type RunFilter = components['schemas']['RunFilter'];
 export type RunBulkResult = components['schemas']['RunBulkResult'];
@@ -8051,6 +8130,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobBulkResult"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchJobs: {
+        parameters: {
+            query?: {
+                /** @description Only return what would change */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobPatch"];
+            };
+        };
+        responses: {
+            /** @description The result for each job, in the order of the request, or by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobPatchResult"];
                 };
             };
             default: components["responses"]["Problem"];

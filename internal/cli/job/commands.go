@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 // Commands returns what is done with jobs.
 func Commands() []*cobra.Command {
-	return []*cobra.Command{newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRollbackCommand(), newNextCommand(), newBackfillCommand(), newGraphCommand()}
+	return []*cobra.Command{newPauseCommand(), newResumeCommand(), newSkipCommand(), newDeleteCommand(), newRollbackCommand(), newChangeCommand(), newNextCommand(), newBackfillCommand(), newGraphCommand()}
 }
 
 // GetCommands returns what "get" shows of jobs.

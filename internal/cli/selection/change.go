@@ -36,6 +36,11 @@ func (o *Options) confirmFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 }
 
+// Asks reports whether Settle would ask somebody.
+func (o *Options) Asks(cmd *cobra.Command) bool {
+	return !o.DryRun && !o.yes && cli.IsTerminal(cmd.InOrStdin())
+}
+
 // Settle asks before what a filter has found is changed. Nothing is wrong if it is not to
 // be: then go on is false.
 func (o *Options) Settle(cmd *cobra.Command, verb, what string, n int) (goOn bool, err error) {

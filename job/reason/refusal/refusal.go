@@ -39,6 +39,9 @@ var (
 	NoSuchIncident      = reason.None{Sentence: reason.Refuse("no_such_incident", "there is no such incident")}
 	NotAtRevision       = reason.Two{Sentence: reason.Refuse("not_at_revision", "{what:phrase} is not at revision {revision:number}")}
 	VersionNotKept      = reason.Two{Sentence: reason.Refuse("version_not_kept", "version {version:number} of job {job:word} is not kept")}
+	VersionMovedOn      = reason.Three{Sentence: reason.Refuse("version_moved_on", "job {job:word} has version {version:number} by now, saved by {by:phrase}")}
+	UndoHidden          = reason.One{Sentence: reason.Refuse("undo_hidden", "the change of job {job:word} is also about what you may not see, so you cannot undo it")}
+	NoSuchChange        = reason.None{Sentence: reason.Refuse("no_such_change", "there is no such change of many jobs, or it is not kept any more")}
 	VersionOfNewer      = reason.Three{Sentence: reason.Refuse("version_of_newer", "version {version:number} of job {job:word} has format {format:number}, which this server cannot read: upgrade this server")}
 	UpgradeFirst        = reason.Three{Sentence: reason.Refuse("upgrade_first", "job {job:word} needs format {format:number} of job definitions, which server {server:word} cannot read: upgrade all servers first")}
 	GroupHasJobs        = reason.Two{Sentence: reason.Refuse("group_has_jobs", "is one too many: group {group:word} has {jobs|job|jobs}, and may have no more; delete some, or raise --group-jobs of the servers")}

@@ -36,6 +36,7 @@ export const localRefusals = {
   fire_ran_early: "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice",
   not_at_revision: "{what:phrase} is not at revision {revision:number}",
   version_not_kept: "version {version:number} of job {job:word} is not kept",
+  version_moved_on: "job {job:word} has version {version:number} by now, saved by {by:phrase}",
   version_of_newer: "version {version:number} of job {job:word} has format {format:number}, which this server cannot read: upgrade this server",
   upgrade_first: "job {job:word} needs format {format:number} of job definitions, which server {server:word} cannot read: upgrade all servers first",
   group_has_jobs: "is one too many: group {group:word} has {jobs|job|jobs}, and may have no more; delete some, or raise --group-jobs of the servers",

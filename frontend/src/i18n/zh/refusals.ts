@@ -115,6 +115,9 @@ export const refusals: Record<RefusalCode, string> = {
   changed_just_now: "{what:phrase} 刚刚被他人修改",
   not_at_revision: "{what:phrase} 的修订号不是 {revision:number}",
   version_not_kept: "任务 {job:word} 的版本 {version:number} 已不再保留",
+  version_moved_on: "任务 {job:word} 现在是版本 {version:number}，由 {by:phrase} 保存",
+  undo_hidden: "对任务 {job:word} 的变更涉及你无权查看的内容，因此你不能撤销",
+  no_such_change: "没有该批量变更，或已不再保留",
   version_of_newer:
     "任务 {job:word} 的版本 {version:number} 使用格式 {format:number}，此服务器无法读取：请升级此服务器",
   upgrade_first:
