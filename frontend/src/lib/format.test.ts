@@ -66,7 +66,10 @@ it("hours are counted as the reader does, but in logs", () => {
 
 it("instants are said in the language and the zone of the reader", () => {
   expect(makeFormat("en", "Asia/Shanghai").full("2026-11-22T18:00:00Z")).toBe(
-    "Mon, 23 Nov 2026, 02:00:00 GMT+8",
+    "Mon, 23 Nov 2026, 02:00:00 UTC+8",
+  );
+  expect(makeFormat("zh", "Europe/Berlin").full("2026-11-22T18:00:00Z")).toBe(
+    "2026年11月22日周日 19:00:00 UTC+1",
   );
   expect(makeFormat("zh", "UTC").day("2026-11-22T18:00:00Z")).toContain("11月22日");
   expect(relative(1_000_000, 1_300_000, en)).toBe("5 min ago");

@@ -22,7 +22,7 @@ export interface Format {
   short(at: Instant, now: number): string;
   /** The same to the second on any day; without the day where since was on it. */
   dated(at: Instant, now: number, since?: Instant): string;
-  /** Mon 23 Nov 2026, 14:32:08 GMT+8 */
+  /** Mon 23 Nov 2026, 14:32:08 UTC+8 */
   full(at: Instant): string;
   number(n: number): string;
   percent(share: number): string;
@@ -58,6 +58,7 @@ export function makeFormat(lang: Lang, zone: string, hours: 12 | 24 = 24): Forma
   const monthDay = f({ day: "numeric", month: "short" });
   const yearMonthDay = f({ day: "numeric", month: "short", year: "numeric" });
   const year = f({ year: "numeric" });
+  const clock = f({ ...dayParts, ...hms, year: "numeric" });
   const dayOf = (at: Instant, now: number) => (year(at) === year(now) ? monthDay : yearMonthDay)(at);
   const made: Format = {
     lang,
@@ -68,7 +69,7 @@ export function makeFormat(lang: Lang, zone: string, hours: 12 | 24 = 24): Forma
     day,
     short: (at, now) => (date(at) === date(now) ? time(at) : `${dayOf(at, now)} ${minute(at)}`),
     dated: (at, now, since = now) => (date(at) === date(since) ? time(at) : `${dayOf(at, now)} ${time(at)}`),
-    full: f({ ...dayParts, ...hms, year: "numeric", timeZoneName: "short" }),
+    full: (at) => `${clock(at)} ${offsetName(zone, new Date(at).getTime())}`,
     number: new Intl.NumberFormat(tags[lang]).format,
     percent: (share) => `${(share * 100).toFixed(share > 0.999 && share < 1 ? 2 : 1)}%`,
     in: (other) => makeFormat(lang, other, hours),

@@ -200,11 +200,13 @@ export const refusals: Record<RefusalCode, string> = {
   rate_ignores_zone:
     "不影响固定频率的触发：{zone:word} 调整时钟后，触发的当地时间会改变，下一次在 {change:instant}；要固定当地时间，请使用 cron 或 every",
   month_of_report: "必须是 {first:word} 到 {last:word} 之间的月份，写作年和月",
-  month_of_zone: "太早，无法按时区统计：各时区的日数据从 {since:word} 起才有，并且还要与上一个月对比；请改用 UTC",
+  month_of_zone:
+    "太早，无法按时区统计：各时区的日数据从 {since:word} 起才有，并且还要与上一个月对比；请改用 UTC",
   no_job_of_group: "引用了 {group:word}，该分组没有任务，这两个月也没有运行",
   no_job_of_owner: "引用了 {owner:phrase}，你能查看的任务中没有属于该负责人的",
   no_job_with_tag: "引用了 {tag:word}，你能查看的任务中没有带该标签的",
-  too_many_reported: "选中了 {jobs:number} 个任务，按负责人或标签的报表最多包含 {most:number} 个；请限定到一个分组",
+  too_many_reported:
+    "选中了 {jobs:number} 个任务，按负责人或标签的报表最多包含 {most:number} 个；请限定到一个分组",
   must_lie_after: "必须晚于 {field:word}",
   too_many_bytes: "有 {bytes:number} 字节，最多传递 {most:number} 字节",
   cursor_of_page: "必须是上一页返回的 next",

@@ -65,7 +65,6 @@ export function NextFire({ item }: { item: JobItem }) {
               now,
             )
           }
-          brief
           className={off ? "num struck" : "num"}
         />
       </span>
