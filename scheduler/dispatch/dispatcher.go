@@ -43,6 +43,8 @@ type Dispatcher struct {
 	metrics *metrics
 	serving sync.WaitGroup
 
+	searchFor time.Duration // that packs of ends are searched in a round
+
 	presence  presence
 	transfers atomic.Int32 // triggers that executors have handed over
 
@@ -61,7 +63,7 @@ func New(conn *cluster.Conn, cfg Config) (*Dispatcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Dispatcher{conn: conn, node: cfg.Node, log: doubling.Logger(cfg.Logger).With("component", "dispatch"), metrics: m, groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
+	return &Dispatcher{conn: conn, node: cfg.Node, log: doubling.Logger(cfg.Logger).With("component", "dispatch"), metrics: m, searchFor: searchFor, groups: map[string]*group{}, known: map[string]cluster.Group{}}, nil
 }
 
 // Run places triggers until ctx is done; then it gives back what it has. Every

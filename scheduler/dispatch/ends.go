@@ -50,7 +50,10 @@ func (g *group) endsOf(ctx context.Context, c *judge, all []*redelivery) []end {
 		switch {
 		case found.Ended[s.t.Ref()] || s.packed:
 			ends[i] = endFound
-		case err == nil && (s.t.Report == "" || s.packsFrom > found.Known):
+		case err != nil:
+		case s.t.Report != "" && s.packsFrom <= found.Known:
+			s.searching = true
+		default:
 			ends[i] = endNone
 		}
 	}
@@ -71,6 +74,8 @@ func (c *judge) inPacks(all []*redelivery) []*redelivery {
 }
 
 // searchPacks goes on to search for the ends of attempts in packs, up to a sequence, for a moment at most.
+// It begins where the attempt is that came first, so that those that come later hold up nobody. What is
+// behind it follows.
 func (g *group) searchPacks(ctx context.Context, all []*redelivery, known uint64) error {
 	if len(all) == 0 {
 		return nil
@@ -92,11 +97,15 @@ func (g *group) searchPacks(ctx context.Context, all []*redelivery, known uint64
 			s.packsFrom = first
 		}
 	}
-	from := slices.MinFunc(all, func(a, b *redelivery) int { return cmp.Compare(a.packsFrom, b.packsFrom) }).packsFrom
+	from := slices.MinFunc(all, func(a, b *redelivery) int {
+		return cmp.Or(a.came.Compare(b.came), cmp.Compare(a.packsFrom, b.packsFrom))
+	}).packsFrom
 	found := map[bus.AttemptRef]bool{}
-	next, err := w.SearchPacks(ctx, packs, from, time.Now().Add(searchFor), sought, func(ref bus.AttemptRef) { found[ref] = true })
+	next, err := w.SearchPacks(ctx, packs, from, time.Now().Add(g.d.searchFor), sought, func(ref bus.AttemptRef) { found[ref] = true })
 	for _, s := range all {
-		s.packsFrom, s.packed = max(s.packsFrom, next), found[s.t.Ref()]
+		if s.packed = found[s.t.Ref()]; s.packsFrom >= from {
+			s.packsFrom = max(s.packsFrom, next)
+		}
 	}
 	return err
 }

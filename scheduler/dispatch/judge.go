@@ -53,6 +53,7 @@ type redelivery struct {
 	begun     cluster.Begin   // the last that was reported
 	packsFrom uint64          // sequence at which the search for its end in packs continues; 0: not begun
 	packed    bool            // its end was found in a pack
+	searching bool            // nothing but the search keeps it from a conclusion
 	concluded chan conclusion // has room for it
 }
 
@@ -69,11 +70,12 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 			o.clear = true
 			return false
 		}
-		searched := s.packsFrom
+		s.searching = false
 		switch o.g.judge(ctx, s) {
 		case free:
 			ended, err := s.countDeath(ctx)
 			if err == nil {
+				o.began = time.Now()                // to be judged may have taken long
 				if o.clear = true; !o.hasDeaths() { // one with deaths is judged again: that counts them
 					o.g.naks.noteFree(o.at, o.delivery)
 				}
@@ -92,7 +94,7 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 			return true
 		case unclear:
 		}
-		if ctx.Err() != nil || time.Since(o.began) > keepFor && s.packsFrom == searched {
+		if ctx.Err() != nil || time.Since(o.began) > keepFor && !s.searching {
 			o.giveBack()
 			return true
 		}

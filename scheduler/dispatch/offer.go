@@ -85,7 +85,7 @@ type refusals struct {
 
 // try offers the trigger once to each instance that may have it, in the order of its route.
 func (o *offer) try(ctx context.Context) result {
-	if o.gone(ctx) || !o.clear && o.judge(ctx) || o.tooLate(ctx) {
+	if !o.clear && o.judge(ctx) || o.gone(ctx) || o.tooLate(ctx) {
 		return settled
 	}
 	return o.round(ctx)

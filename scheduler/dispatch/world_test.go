@@ -72,7 +72,7 @@ func (w *world) connect(name string) *cluster.Conn {
 
 // dispatcher runs one, and returns how to stop it in an orderly way and how to kill
 // it.
-func (w *world) dispatcher(node string) (stop, kill func()) {
+func (w *world) dispatcher(node string, change ...func(*dispatch.Dispatcher)) (stop, kill func()) {
 	w.t.Helper()
 	conn := w.connect(node)
 	if err := conn.Open(w.t.Context()); err != nil {
@@ -85,6 +85,9 @@ func (w *world) dispatcher(node string) (stop, kill func()) {
 	d, err := dispatch.New(conn, dispatch.Config{Node: node, Logger: log})
 	if err != nil {
 		w.t.Fatal(err)
+	}
+	for _, c := range change {
+		c(d)
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	over := make(chan struct{})
