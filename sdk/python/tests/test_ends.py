@@ -24,10 +24,11 @@ class Instance:
         self.tasks.append(asyncio.ensure_future(work))
 
     async def until_stored(self, subject, data, headers):
-        data()
         self.sent.append((subject, data(), headers))
         while not (stored := await self.answers.get()):  # not stored, and tried again
             data()
+        if isinstance(stored, Exception):
+            raise stored
         return stored == "stored"
 
 
@@ -122,5 +123,20 @@ def test_ends_are_not_stored_if_the_connection_is_closed():
         i.answers.put_nowait("closed")
         i.answers.put_nowait("closed")
         assert [await t for t in tasks] == [False] * 3
+
+    asyncio.run(go())
+
+
+def test_an_error_that_nobody_expects_stops_no_later_end():
+    async def go():
+        i = Instance()
+        ends = Ends(i)
+        tasks = await reported(ends, 0, 0)
+        i.answers.put_nowait(MemoryError("test"))
+        for task in tasks:
+            with pytest.raises(MemoryError):
+                await task
+        await reported(ends, 0)
+        assert [runs(m) for m in i.sent] == [["0"], ["0"]]
 
     asyncio.run(go())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets as random
 from dataclasses import dataclass
@@ -78,17 +79,26 @@ class Ends:
         return await end.stored
 
     async def _send(self, report: str) -> None:
-        while waiting := self._waiting[report]:
-            ends, lines = self._take(waiting)
-            try:
-                stored = await self._pack(report, lines) if len(ends) > 1 else await self._alone(ends[0])
-                all_stored = [stored] * len(ends)
-            except TooLarge:
-                all_stored = [await self._alone(end) for end in ends]
-            for end, stored in zip(ends, all_stored):
-                if not end.stored.done():  # nobody waits any more
-                    end.stored.set_result(stored)
-        del self._waiting[report]
+        """Send what waits, message after message."""
+        ends: list[End] = []
+        try:
+            while waiting := self._waiting[report]:
+                ends, lines = self._take(waiting)
+                for end, stored in zip(ends, await self._store(report, ends, lines)):
+                    if not end.stored.done():  # else nobody waits any more
+                        end.stored.set_result(stored)
+        except Exception as e:  # noqa: BLE001 - whoever waits for it is told
+            for end in [*ends, *self._waiting[report]]:
+                if not end.stored.done():
+                    end.stored.set_exception(e)
+        finally:
+            del self._waiting[report]
+
+    async def _store(self, report: str, ends: list[End], lines: list[bytes]) -> list[bool]:
+        if len(ends) > 1:
+            with contextlib.suppress(TooLarge):
+                return [await self._pack(report, lines)] * len(ends)
+        return [await self._alone(end) for end in ends]
 
     def _take(self, waiting: list[End]) -> tuple[list[End], list[bytes]]:
         """Take out the first ends that fit into a pack, with their lines; one at least."""
