@@ -108,7 +108,7 @@ export const editor = {
   afterHint: "The next run starts this long after the previous one has ended.",
   onceAt: "At",
   manualHint: "The job runs only when a person, the API or another job starts it.",
-  dates: "Dates and clock changes",
+  dates: "Calendars and DST",
   datesHint: "Days without fires, the first and the last day, and a spread.",
   spread: "Spread",
   spreadHint: "Delays all fires by a fixed time up to this, derived from the job's name.",

@@ -79,7 +79,7 @@ it("the head of a fold shows what is set in it, or else what it is about", async
   expect(head("Limits and retries")).toBe("Timeout 5m · Retries 3");
   expect(head("Where to run")).toBe("Labels zone=eu");
   expect(head("Child jobs")).toBe("billing/notify after failure");
-  expect(head("Dates and clock changes")).toBe("Spread 2m · Not on days of holidays");
+  expect(head("Calendars and DST")).toBe("Spread 2m · Not on days of holidays");
   expect(head("Environment and secrets")).toBe("Environment REGION · Secrets TOKEN");
   expect(head("Owner and tags")).toMatch(/^Who is responsible/);
   expect(fold("Limits and retries").open).toBe(false);
@@ -91,6 +91,6 @@ it("a fold with an error in it is open", async () => {
     ["schedule.except[0]", "is no calendar"],
   ]);
   expect(fold("Limits and retries").open).toBe(true);
-  expect(fold("Dates and clock changes").open).toBe(true);
+  expect(fold("Calendars and DST").open).toBe(true);
   expect(fold("Where to run").open).toBe(false);
 });
