@@ -189,3 +189,26 @@ func TestARerunOfAWorkflowNeedsSomethingToRepeat(t *testing.T) {
 		t.Errorf("a plain rerun asks for %+v", r)
 	}
 }
+
+// The executor tells the end of a step on another stream than the scheduler tells that of the run.
+func TestARerunRepeatsNothingWhoseEndIsOnItsWayIntoTheHistory(t *testing.T) {
+	w := newWorld(t)
+	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/flow", steps(document("billing/flow", "@daily"), "a", "b a"))
+	asked := retriesOf(w)
+	of := begun("billing/flow", noon)
+	updates := ended(of, job.StatusFailed, map[string]string{"a": `1`, "b": "failed"})
+	end := &updates[len(updates)-1]
+	end.FinishedAt = time.Now()
+	endOfA := slices.IndexFunc(updates, func(u logstore.Update) bool { return u.Step == "a" && u.Kind == runlog.KindFinished })
+	w.history(slices.Delete(slices.Clone(updates), endOfA, endOfA+1)...)
+	rerun := "/api/v1/runs/" + string(of.RunID) + "/rerun"
+	w.problem(503, "unavailable", "POST", rerun, `{"from":["b"]}`, "not in the history yet")
+	if len(*asked) != 0 {
+		t.Fatalf("it asks for %+v", (*asked)[0])
+	}
+	w.history(updates[endOfA])
+	want[RunAccepted](w, http.StatusAccepted, "POST", rerun, `{"from":["b"]}`)
+	if got := (*asked)[0].Taken["a"]; got.RunID != job.StepRunID(of.RunID, "a") {
+		t.Errorf("a is taken over as %+v", got)
+	}
+}

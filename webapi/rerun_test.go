@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -160,6 +161,18 @@ func TestARetryMayBeOfTheFailedPiecesOnly(t *testing.T) {
 	if d := cmp.Diff(&bus.Pieces{States: "ssw", Items: items}, second.Pieces); d != "" {
 		t.Error(d)
 	}
+	// Of a run that has just ended, the end of a piece may be on its way into the history.
+	young := r
+	young.RunID = job.RetryRunID(list.RunID, "young")
+	said := ended(young)
+	said.At, said.Reason = time.Now(), reason.PiecesSucceeded.With(2, 3)
+	w.history(young, piece(young, 0, job.StatusSucceeded), said)
+	w.problem(503, "unavailable", "POST", "/api/v1/runs/"+string(young.RunID)+"/rerun", `{"pieces":"failed"}`, "not in the history yet")
+	w.history(piece(young, 1, job.StatusSucceeded))
+	if got := failed(young.RunID).Pieces.States; got != "ssw" {
+		t.Errorf("of the young run, %q is begun with", got)
+	}
+
 	s := r
 	s.RunID, s.Parent = second.RunID, first.RunID
 	w.history(s, piece(s, 2, job.StatusSucceeded), ended(s))

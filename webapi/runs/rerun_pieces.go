@@ -1,14 +1,17 @@
 package runs
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -26,25 +29,13 @@ func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.P
 	if err != nil {
 		return nil, err
 	}
-	states := []byte(strings.Repeat(string(bus.PieceWaiting), of.Total))
-	copy(states, given.States)
-	instances := make([]string, of.Total)
-	for from, more := runlog.Whole, true; more; more = from != runlog.Whole {
-		page, err := rs.store.Pieces(ctx, logstore.PieceFilter{RunID: of.RunID, From: from, Limit: logstore.MaxRuns})
-		if err != nil {
-			return nil, problem.StoreAway(err)
-		}
-		for _, piece := range page.Pieces {
-			i := piece.Piece.Index()
-			if i >= of.Total {
-				continue
-			}
-			if piece.Status == job.StatusSucceeded {
-				states[i] = bus.PieceSucceeded
-			}
-			instances[i] = piece.Instance
-		}
-		from = page.Next
+	var states []byte
+	var instances []string
+	if err := settle(ctx, of, func() (bool, error) {
+		states, instances, err = rs.pieceStates(ctx, of, given.States)
+		return tellsAllGood(of, states), err
+	}); err != nil {
+		return nil, err
 	}
 	p := &bus.Pieces{States: string(states)}
 	if !strings.Contains(p.States, string(bus.PieceWaiting)) {
@@ -66,6 +57,44 @@ func (rs *Runs) failedPieces(ctx context.Context, attempts []runlog.Run) (*bus.P
 		}
 	}
 	return p, nil
+}
+
+// pieceStates returns the states in which a retry of a run in pieces begins, and which instances did the pieces.
+// before are the states in which the run itself began.
+func (rs *Runs) pieceStates(ctx context.Context, of *runlog.Run, before string) (states []byte, instances []string, err error) {
+	states = []byte(strings.Repeat(string(bus.PieceWaiting), of.Total))
+	copy(states, before)
+	instances = make([]string, of.Total)
+	for from, more := runlog.Whole, true; more; more = from != runlog.Whole {
+		page, err := rs.store.Pieces(ctx, logstore.PieceFilter{RunID: of.RunID, From: from, Limit: logstore.MaxRuns})
+		if err != nil {
+			return nil, nil, problem.StoreAway(err)
+		}
+		for _, piece := range page.Pieces {
+			i := piece.Piece.Index()
+			if i >= of.Total {
+				continue
+			}
+			if piece.Status == job.StatusSucceeded {
+				states[i] = bus.PieceSucceeded
+			}
+			instances[i] = piece.Instance
+		}
+		from = page.Next
+	}
+	return states, instances, nil
+}
+
+// tellsAllGood reports whether states tell of as many pieces that succeeded as the end of the run does.
+func tellsAllGood(of *runlog.Run, states []byte) bool {
+	said, good := reason.Read(string(of.Reason)), 0
+	switch {
+	case said.Code == reason.PiecesSucceeded.Code:
+		good, _ = strconv.Atoi(said.Params["succeeded"])
+	case of.RunStatus() == job.StatusSucceeded:
+		good = of.Total
+	}
+	return bytes.Count(states, []byte{bus.PieceSucceeded}) >= good
 }
 
 // maxRetries bounds the length of a chain of retries that is searched.

@@ -83,14 +83,30 @@ func (rs *Runs) addEnded(ctx context.Context, p *stepRerun) error {
 		return err
 	}
 	p.was = &was.Version
-	rows, err := rs.stepRuns(ctx, p.of)
-	if err != nil {
+	var rows map[string]*runlog.Run
+	if err := settle(ctx, p.of, func() (bool, error) {
+		rows, err = rs.stepRuns(ctx, p.of)
+		return p.haveEnded(rows), err
+	}); err != nil {
 		return err
 	}
 	for i := range p.rows {
 		p.rows[i] = rows[p.graph.Step(i).Name]
 	}
 	return nil
+}
+
+// haveEnded reports whether rows tell how each step of the run has ended. None has if the run did not come to them.
+func (p *stepRerun) haveEnded(rows map[string]*runlog.Run) bool {
+	if len(rows) == 0 && p.of.RunStartedAt().IsZero() && p.of.RunStatus() != job.StatusSucceeded && p.of.RunStatus() != job.StatusFailed {
+		return true
+	}
+	for i := range p.was.Steps {
+		if row := rows[p.was.Steps[i].Name]; row == nil || !row.StepStatus().Final() {
+			return false
+		}
+	}
+	return true
 }
 
 // ended returns how the steps ended. One that is not the same in both versions is decided anew.
