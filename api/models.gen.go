@@ -1684,7 +1684,7 @@ type MonthReport struct {
 	// Reasons Why fires were skipped or missed, the most frequent first, 20 at most
 	Reasons []MonthReason `json:"reasons"`
 
-	// RunsSince Causes and reasons are not known of runs before this time, which are no longer kept. Absent if all are kept
+	// RunsSince Causes and reasons are not known of runs before this time, which are no longer kept. Absent if all of the two months are kept
 	RunsSince time.Time `json:"runs_since,omitzero"`
 
 	// Slowest Jobs by the 95th percentile of their duration, 10 at most

@@ -83,6 +83,14 @@ func TestAMonthIsReportedBesideTheMonthBefore(t *testing.T) {
 	if part := read("&owner=ann"); part.Total.Failed() != 3 || len(part.Failures) != 1 || len(part.Reasons) != 0 || len(part.Changes) != 1 || len(part.Targets) != 1 {
 		t.Errorf("the report of an owner is %+v", part)
 	}
+	if !all.RunsSince.IsZero() {
+		t.Errorf("all runs are kept, and they are said to be known since %s", all.RunsSince)
+	}
+	_, err := w.store.Trim(t.Context(), all.From.Add(time.Hour), job.Retention{Default: job.Keep{Runs: job.Duration(2 * time.Hour), Logs: job.Duration(time.Hour)}})
+	w.check(err)
+	if left := read(""); left.RunsSince.Before(all.From) || left.Before.Runs != 7 {
+		t.Errorf("of runs that are kept since %s, %d are counted of the month before", left.RunsSince, left.Before.Runs)
+	}
 	india := read("&zone=Asia/Kolkata")
 	if at := india.From.Add(5*time.Hour + 30*time.Minute); at.Day() != 1 || at.Hour() != 0 || at.Minute() != 0 || india.Total.Runs != all.Total.Runs {
 		t.Errorf("the month in India begins at %s with %d runs", india.From, india.Total.Runs)

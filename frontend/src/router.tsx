@@ -345,6 +345,14 @@ const ledger = createRoute({
   component: lazyRouteComponent(() => import("./pages/ledger/LedgerPage")),
 });
 
+const month = createRoute({
+  getParentRoute: () => root,
+  path: "/reports/month",
+  validateSearch: (s) =>
+    optional({ month: one(s.month), group: one(s.group), owner: one(s.owner), tag: one(s.tag) }),
+  component: lazyRouteComponent(() => import("./pages/month/MonthPage")),
+});
+
 const bulkBackfills = createRoute({
   getParentRoute: () => root,
   path: "/backfills",
@@ -421,6 +429,7 @@ const tree = root.addChildren([
   incident,
   approvals,
   ledger,
+  month,
   bulkBackfills,
   bulkBackfill,
   why,

@@ -113,17 +113,35 @@ type making struct {
 }
 
 func (m *making) addTotals(ctx context.Context) error {
+	var err error
+	if m.Total, err = m.total(ctx, &m.now); err != nil {
+		return err
+	}
+	if m.Before, err = m.total(ctx, &m.before); err != nil {
+		return err
+	}
+	return m.addRunsSince(ctx)
+}
+
+// addRunsSince adds since when runs are kept, if days before that have counts.
+func (m *making) addRunsSince(ctx context.Context) error {
 	stats, err := m.store.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	if stats.OldestRun.After(m.before.from) {
+	gone := m.before.base
+	gone.Zone, gone.Times = nil, []runlog.Timing{runlog.TimeNone}
+	gone.From, gone.To = m.before.from, stats.OldestRun.UTC().Truncate(logstore.Day)
+	if m.now.to.Before(gone.To) {
+		gone.To = m.now.to
+	}
+	if !gone.To.After(gone.From) {
+		return nil
+	}
+	found, err := m.store.Report(ctx, gone)
+	if err == nil && len(found.Rows) > 0 {
 		m.RunsSince = stats.OldestRun
 	}
-	if m.Total, err = m.total(ctx, &m.now); err != nil {
-		return err
-	}
-	m.Before, err = m.total(ctx, &m.before)
 	return err
 }
 

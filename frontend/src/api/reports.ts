@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { base } from "@/lib/base";
 import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
 
@@ -14,6 +15,32 @@ export function overviewQuery(range: { from: string; to: string }, zone: string 
     placeholderData: keepPreviousData,
     refetchInterval: always(60_000),
   });
+}
+
+/** A month as a report has it: of which zone, and of whose jobs. */
+export interface MonthAsked {
+  month: string;
+  zone: string;
+  group?: string;
+  owner?: string;
+  tag?: string;
+}
+
+/** A month beside the month before. */
+export function monthQuery(query: MonthAsked) {
+  return queryOptions({
+    queryKey: ["reports", "month", query],
+    queryFn: ({ signal }) => dataOf(api.GET("/api/v1/reports/month", { signal, params: { query } })),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    retry: false,
+  });
+}
+
+/** Where the same can be had as a file. */
+export function monthExport(asked: MonthAsked): string {
+  const set = Object.entries(asked).filter(([, value]) => value);
+  return `${base}/api/v1/reports/month/export?${new URLSearchParams(set)}`;
 }
 
 /** What a report is narrowed to. */

@@ -4570,7 +4570,7 @@ export interface components {
             before: components["schemas"]["ReportRow"];
             /**
              * Format: date-time
-             * @description Causes and reasons are not known of runs before this time, which are no longer kept. Absent if all are kept
+             * @description Causes and reasons are not known of runs before this time, which are no longer kept. Absent if all of the two months are kept
              */
             runs_since?: string;
             /** @description Why fires were skipped or missed, the most frequent first, 20 at most */

@@ -4,6 +4,7 @@ export const overview = {
   pauseAll: "Pause everything",
   resumeAll: "Resume everything",
   title: "Overview",
+  month: "Month",
   runs: "Runs",
   success: "Success rate",
   failed: "Failed",

@@ -16,6 +16,7 @@ import { joblist } from "./joblist";
 import { ledger } from "./ledger";
 import { localRefusals } from "./local-refusals.gen";
 import { logs } from "./logs";
+import { month } from "./month";
 import { palette, shortcuts } from "./palette";
 import { plan } from "./plan";
 import { policies } from "./policies";
@@ -52,6 +53,7 @@ export const pages = {
   joblist,
   ledger,
   logs,
+  month,
   palette,
   plan,
   policies,

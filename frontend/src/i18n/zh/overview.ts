@@ -5,6 +5,7 @@ export const overview: Messages["overview"] = {
   pauseAll: "全部暂停",
   resumeAll: "全部恢复",
   title: "总览",
+  month: "月报",
   runs: "运行次数",
   success: "成功率",
   failed: "失败",

@@ -16,6 +16,7 @@ import { job } from "./job";
 import { joblist } from "./joblist";
 import { ledger } from "./ledger";
 import { logs } from "./logs";
+import { month } from "./month";
 import { palette, shortcuts } from "./palette";
 import { plan } from "./plan";
 import { policies } from "./policies";
@@ -51,6 +52,7 @@ export const pages: Omit<PageMessages, "refusals"> = {
   joblist,
   ledger,
   logs,
+  month,
   palette,
   plan,
   policies,

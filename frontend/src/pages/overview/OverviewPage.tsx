@@ -56,6 +56,9 @@ export default function OverviewPage() {
       crumbs={[{ text: t.overview.title }]}
       actions={
         <>
+          <Link to="/reports/month" className="btn sm hide-s">
+            {t.overview.month}
+          </Link>
           <RangePicker of={ranged} onChange={(search) => void navigate({ search })} />
           {hold && may("operate", "*") && (
             <IconButton
