@@ -2,7 +2,7 @@ import type { ScriptTask } from "@/api/schema.gen";
 import { CodeEditor, type Language } from "@/components/CodeEditor";
 import { Segments } from "@/components/Segments";
 import { useEditorT } from "@/i18n";
-import { languages, type ScriptLanguage } from "./kinds";
+import { beginnings, languages, type ScriptLanguage } from "./kinds";
 import type { TaskProps } from "./TaskFields";
 
 const modes: Record<ScriptLanguage, Language> = {
@@ -13,38 +13,6 @@ const modes: Record<ScriptLanguage, Language> = {
   powershell: "powershell",
   starlark: "python",
   groovy: "groovy",
-};
-
-/** What a new script begins with: how it reads its parameters and says its result. */
-const beginnings: Record<ScriptLanguage, string> = {
-  python: `import json, os, sys
-
-params = json.loads(os.environ.get("CARILLON_PARAMS") or "null")
-print("parameters:", params)
-`,
-  node: `const params = JSON.parse(process.env.CARILLON_PARAMS || "null");
-console.log("parameters:", params);
-`,
-  shell: `echo "parameters: $CARILLON_PARAMS"
-`,
-  php: `<?php
-$params = json_decode(getenv("CARILLON_PARAMS") ?: "null", true);
-echo "parameters: ", json_encode($params), "\\n";
-`,
-  powershell: `$params = $env:CARILLON_PARAMS | ConvertFrom-Json
-Write-Output "parameters: $env:CARILLON_PARAMS"
-`,
-  starlark: `print("parameters:", params)
-`,
-  groovy: `import com.xxl.job.core.context.XxlJobHelper;
-import com.xxl.job.core.handler.IJobHandler;
-
-public class Task extends IJobHandler {
-    public void execute() {
-        XxlJobHelper.log("parameters: {}", XxlJobHelper.getJobParam());
-    }
-}
-`,
 };
 
 /** A script in one of seven languages. A text that only its digest is known of is kept until another is written. */

@@ -6,6 +6,38 @@ export type Kind = (typeof taskKinds)[number];
 export const languages = ["python", "node", "shell", "php", "powershell", "starlark", "groovy"] as const;
 export type ScriptLanguage = (typeof languages)[number];
 
+/** What a new script begins with: how it reads its parameters and says its result. */
+export const beginnings: Record<ScriptLanguage, string> = {
+  python: `import json, os, sys
+
+params = json.loads(os.environ.get("CARILLON_PARAMS") or "null")
+print("parameters:", params)
+`,
+  node: `const params = JSON.parse(process.env.CARILLON_PARAMS || "null");
+console.log("parameters:", params);
+`,
+  shell: `echo "parameters: $CARILLON_PARAMS"
+`,
+  php: `<?php
+$params = json_decode(getenv("CARILLON_PARAMS") ?: "null", true);
+echo "parameters: ", json_encode($params), "\\n";
+`,
+  powershell: `$params = $env:CARILLON_PARAMS | ConvertFrom-Json
+Write-Output "parameters: $env:CARILLON_PARAMS"
+`,
+  starlark: `print("parameters:", params)
+`,
+  groovy: `import com.xxl.job.core.context.XxlJobHelper;
+import com.xxl.job.core.handler.IJobHandler;
+
+public class Task extends IJobHandler {
+    public void execute() {
+        XxlJobHelper.log("parameters: {}", XxlJobHelper.getJobParam());
+    }
+}
+`,
+};
+
 /** Which of the kinds a task is of, also while the field that makes it so is still empty. */
 export function kindOfTask(task: Task | undefined): Kind | undefined {
   return taskKinds.find((k) => task?.[k] !== undefined);
@@ -28,7 +60,7 @@ export function toKind(task: Task, kind: Kind): Task {
     case "http":
       return { http: { method: "GET", url: "" }, ...kept };
     case "script":
-      return { script: { language: "python", source: "" }, ...kept };
+      return { script: { language: "python", source: beginnings.python }, ...kept };
   }
 }
 

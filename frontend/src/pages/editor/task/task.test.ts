@@ -7,6 +7,7 @@ it("keeps of a task what its next kind has too, and nothing else", () => {
   expect(http).toEqual({ http: { method: "GET", url: "" }, env: { A: "1" }, secrets: { T: "token" } });
   expect(toKind(http, "handler")).toEqual({ handler: "" });
   expect(kindOfTask(toKind(http, "command"))).toBe("command");
+  expect(toKind(http, "script").script?.source).toContain("CARILLON_PARAMS"); // can be tried out at once
 });
 
 it("leaves out what is empty, but never what makes the kind", () => {
