@@ -133,12 +133,29 @@ func (q *Requests) signalled(r *bus.WaitRequest) (*watchedRun, int, error) {
 	switch {
 	case came != nil:
 		return nil, 0, came
+	case q.queuedFor(r) != nil:
+		return nil, 0, refused(job.ErrConflict, refusal.SignalTooEarly.With(q.queuedFor(r).runID, r.Signal))
 	case r.RunID != "":
 		return nil, 0, refused(job.ErrNotFound, refusal.RunTakesNoSignal.With(r.RunID, r.Signal))
 	case r.Key != "":
 		return nil, 0, refused(job.ErrNotFound, refusal.NobodyTakesKey.With(r.Job, r.Signal, r.Key))
 	}
 	return nil, 0, refused(job.ErrNotFound, refusal.NobodyTakesSignal.With(r.Job, r.Signal))
+}
+
+// queuedFor returns the oldest queued run of a workflow that may be the one that a signal is for, or nil. It keeps no
+// signals: its steps and their keys are not read until it begins.
+func (q *Requests) queuedFor(r *bus.WaitRequest) *watchedRun {
+	id, ok := q.jobs.find(r.Job)
+	if !ok || q.runs.byJob[id] == nil {
+		return nil
+	}
+	for _, a := range q.runs.byJob[id].queue {
+		if a.body.Value().inSteps && (r.RunID == "" || a.runID == r.RunID) {
+			return a
+		}
+	}
+	return nil
 }
 
 // takes reports whether step i waits, or will wait, for a signal with such a key. One for a run that is named needs none.

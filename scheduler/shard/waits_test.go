@@ -138,6 +138,32 @@ func TestASignalEndsAWait(t *testing.T) {
 	f.wantOver()
 }
 
+func TestASignalToAQueuedRunIsRefusedUntilItBegins(t *testing.T) {
+	f := newFlow(t, with(after("paid"), waitFor(job.Wait{Signal: "paid", Key: "${params.order}"})))
+	f.fire(func(v *job.Version) {
+		v.Params = json.RawMessage(`{"order":17}`)
+		v.Overlap = job.Overlap{Policy: job.OverlapQueue, Limit: 1, Queue: 5}
+	})
+	next := job.RunID("019caeb2-0000-7000-8000-000000000001")
+	if _, err := f.m.Requests.Submit(bus.TriggerRequest{RunID: next, Job: "g/a", Cause: job.CauseManual, Params: json.RawMessage(`{"order":18}`)}); err != nil {
+		t.Fatal(err)
+	}
+	f.goOn()
+	toNext, byKey := bus.WaitRequest{Act: bus.WaitSignal, RunID: next, Signal: "paid"}, bus.WaitRequest{Act: bus.WaitSignal, Signal: "paid", Key: "18"}
+	for _, r := range []bus.WaitRequest{toNext, byKey} {
+		_, err := f.notify(r)
+		f.wantRefused(err, "run "+string(next)+" is queued and takes no signals: send paid again when the run has begun")
+		if !errors.Is(err, job.ErrConflict) {
+			t.Error(err)
+		}
+	}
+	f.must(job.StatusSucceeded, bus.WaitRequest{Act: bus.WaitSignal, Signal: "paid", Key: "17"})
+	f.goOn()
+	if got, err := f.notify(byKey); err != nil || got == nil || got.Of != next || got.Status != job.StatusSucceeded {
+		t.Errorf("the run has begun, and the signal is answered by %+v, %v", got, err)
+	}
+}
+
 func TestASignalMayComeBeforeItsStepWaits(t *testing.T) {
 	f := newFlow(t, after("build"), with(after("paid", "build"), waitFor(job.Wait{Signal: "paid"})),
 		with(with(after("early", "build:always", "paid"), func(s *job.Step) { s.Join.Least = 1 }), params(`{"x":"${results.paid?}"}`)),

@@ -30,6 +30,7 @@ var (
 	RunTakesNoSignal    = reason.Two{Sentence: reason.Refuse("run_takes_no_signal", "run {run_id:word} does not wait for signal {signal:word}")}
 	NobodyTakesSignal   = reason.Two{Sentence: reason.Refuse("nobody_takes_signal", "no run of {job:word} waits for signal {signal:word}")}
 	NobodyTakesKey      = reason.Three{Sentence: reason.Refuse("nobody_takes_signal_key", "no run of {job:word} waits for signal {signal:word} with key {key:phrase}")}
+	SignalTooEarly      = reason.Two{Sentence: reason.Refuse("signal_too_early", "run {run_id:word} is queued and takes no signals: send {signal:word} again when the run has begun")}
 	StepFollowerRuns    = reason.Two{Sentence: reason.Refuse("step_follower_runs", "{follower:word}, which follows {step:word}, is running: wait for it or cancel it")}
 	StepResultGone      = reason.One{Sentence: reason.Refuse("step_result_gone", "the result of step {step:word} is not kept any more; rerun from that step")}
 	StepResultsTooLarge = reason.Two{Sentence: reason.Refuse("step_results_too_large", "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on")}

@@ -31,6 +31,7 @@ export const localRefusals = {
   step_approved_already: "{by:word} has approved already, at {at:instant}",
   signal_came: "{signal:word} has come already, at {at:instant}, from {by:word}",
   run_takes_no_signal: "run {run_id:word} does not wait for signal {signal:word}",
+  signal_too_early: "run {run_id:word} is queued and takes no signals: send {signal:word} again when the run has begun",
   step_results_too_large: "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on",
   many_skips: "job {job:word} has {skips:number} skipped upcoming fires already, the most that a job can have",
   fire_ran_early: "the fire at {fire_time:instant} ran early, as run {run_id:word}; it would run twice",

@@ -97,6 +97,7 @@ export const refusals = {
   run_takes_no_signal: "run {run_id:word} does not wait for signal {signal:word}",
   nobody_takes_signal: "no run of {job:word} waits for signal {signal:word}",
   nobody_takes_signal_key: "no run of {job:word} waits for signal {signal:word} with key {key:phrase}",
+  signal_too_early: "run {run_id:word} is queued and takes no signals: send {signal:word} again when the run has begun",
   step_follower_runs: "{follower:word}, which follows {step:word}, is running: wait for it or cancel it",
   step_result_gone: "the result of step {step:word} is not kept any more; rerun from that step",
   step_results_too_large: "the results of the steps that are taken over have {bytes:number} bytes; at most {most:number} are passed on",

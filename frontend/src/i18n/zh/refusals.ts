@@ -100,6 +100,7 @@ export const refusals: Record<RefusalCode, string> = {
   run_takes_no_signal: "运行 {run_id:word} 没有在等待信号 {signal:word}",
   nobody_takes_signal: "{job:word} 没有运行在等待信号 {signal:word}",
   nobody_takes_signal_key: "{job:word} 没有运行在等待键为 {key:phrase} 的信号 {signal:word}",
+  signal_too_early: "运行 {run_id:word} 仍在排队，不接收信号：请在其开始后重新发送 {signal:word}",
   step_follower_runs: "依赖 {step:word} 的步骤 {follower:word} 正在运行：请等待其结束，或取消它",
   step_result_gone: "步骤 {step:word} 的返回结果已不再保留；请从该步骤开始重跑",
   step_results_too_large: "所沿用步骤的返回结果共有 {bytes:number} 字节，最多传递 {most:number} 字节",
