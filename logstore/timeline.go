@@ -11,7 +11,7 @@ import (
 // ranks order changes of one instant: an attempt waits, begins and ends.
 var ranks = map[runlog.Kind]int{
 	runlog.KindRecorded: 1, runlog.KindHeld: 2, runlog.KindStarted: 3, runlog.KindProgress: 4, runlog.KindFinished: 5, runlog.KindLate: 6,
-	runlog.KindMarked: 7,
+	runlog.KindOnHold: 7, runlog.KindResumed: 8, runlog.KindMarked: 9,
 }
 
 // Timeline returns the changes of a run, or of a piece of it, in the order in which they happened. It

@@ -84,7 +84,7 @@ func (u *Update) Tells() job.Status {
 		return job.StatusPending
 	case runlog.KindStarted, runlog.KindProgress:
 		return job.StatusRunning
-	case runlog.KindRecorded, runlog.KindFinished, runlog.KindLate, runlog.KindMarked:
+	case runlog.KindRecorded, runlog.KindFinished, runlog.KindLate, runlog.KindMarked, runlog.KindOnHold, runlog.KindResumed:
 	}
 	return u.Status
 }
@@ -166,6 +166,13 @@ func (u *Update) checkStatus() error {
 			return job.Invalid("status", "%q must be final, and neither succeeded nor skipped, of a run that is marked", u.Status)
 		}
 		return job.CheckMark(u.Mark, u.Reason)
+	case runlog.KindOnHold, runlog.KindResumed:
+		if u.Piece != runlog.Whole {
+			return job.Invalid("broadcast_index", "must be absent: a run is put on hold as a whole")
+		}
+		if u.Status != job.StatusPending && u.Status != job.StatusRunning {
+			return job.Invalid("status", "%q must be pending or running of a run that is put on hold or resumed", u.Status)
+		}
 	case runlog.KindRecorded:
 		return u.checkRecorded()
 	case runlog.KindFinished:
@@ -175,7 +182,7 @@ func (u *Update) checkStatus() error {
 	case runlog.KindLate:
 		fallthrough
 	default:
-		return job.Invalid("kind", "%q must be recorded, held, started, progress, finished or marked", u.Kind)
+		return job.Invalid("kind", "%q must be recorded, held, started, progress, finished, marked, on_hold or resumed", u.Kind)
 	}
 	return nil
 }

@@ -120,10 +120,12 @@ const (
 	KindHeld     Kind = "held"     // no instance takes it for now
 	KindLate     Kind = "late"     // changes only: another final status, after the first
 	KindMarked   Kind = "marked"   // somebody marked its end as handled
+	KindOnHold   Kind = "on_hold"  // somebody put it on hold
+	KindResumed  Kind = "resumed"  // somebody resumed it
 )
 
 // TimelineOnly reports whether an update of the kind adds to the timeline and changes nothing else.
-func (k Kind) TimelineOnly() bool { return k == KindMarked }
+func (k Kind) TimelineOnly() bool { return k == KindMarked || k == KindOnHold || k == KindResumed }
 
 // Change is one point on the timeline of a run, or of a piece of it.
 type Change struct {
@@ -138,8 +140,8 @@ type Change struct {
 	Delivery int         `json:"delivery,omitempty"`
 	Progress float64     `json:"percent,omitempty"`
 	Detail   reason.Text `json:"detail,omitempty"` // reason, message, progress text, note, or why this instance and no other
-	Mark     job.Mark    `json:"mark,omitempty"`   // of a marked change, with who made it
-	By       string      `json:"by,omitempty"`
+	Mark     job.Mark    `json:"mark,omitempty"`   // of a marked change
+	By       string      `json:"by,omitempty"`     // who marked, held or resumed it
 }
 
 // Line is one line of the log of an attempt, or of a piece of it, without its end.

@@ -64,7 +64,7 @@ func (e *events) add(p place, u *logstore.Update, kind runlog.Kind) {
 	case runlog.KindLate:
 		r.at = cmp.Or(reportedAt(u), r.at)
 		r.slot, r.detail = r.at<<5|int64(r.status), u.Message // two ends of one instant differ in their status
-	case runlog.KindMarked:
+	case runlog.KindMarked, runlog.KindOnHold, runlog.KindResumed:
 		r.slot, r.instance, r.delivery, r.detail = r.at, u.By, markCodes[u.Mark], u.Reason
 	case runlog.KindFinished: // follows from the run
 	}
@@ -109,7 +109,7 @@ func (h *runHistory) readEvents(ctx context.Context, p place) ([]runlog.Change, 
 			return nil, fmt.Errorf("read events: %w", err)
 		}
 		c.Attempt, c.Job, c.Kind, c.At, c.Status, c.Delivery = int(attempt), job.Name(name), runlog.Kind(kind), c.At.UTC(), job.Status(status), int(delivery)
-		if c.Kind == runlog.KindMarked {
+		if c.Kind.TimelineOnly() {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[delivery], c.Instance, "", 0
 		}
 		all = append(all, c)

@@ -35,7 +35,7 @@ func (r *row) take(u *logstore.Update) (late bool) {
 		r.takeRecord(u, status)
 	case runlog.KindStarted, runlog.KindProgress, runlog.KindFinished:
 		r.takeEvent(u, ends)
-	case runlog.KindHeld, runlog.KindLate, runlog.KindMarked:
+	case runlog.KindHeld, runlog.KindLate, runlog.KindMarked, runlog.KindOnHold, runlog.KindResumed:
 	}
 	r.status = cmp.Or(r.ruled, r.reported, max(r.status, status))
 	r.finishedAt = r.reportedAt

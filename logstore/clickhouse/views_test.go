@@ -84,6 +84,27 @@ func TestTheQueriesOfTheDocumentationRun(t *testing.T) {
 	}
 }
 
+func TestViewsTellWhatStepsWaitForAndWhoHeldTheirRun(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	run := end(0)
+	wait, held := run, run
+	wait.Kind, wait.Status, wait.Cause, wait.Parent, wait.Step = runlog.KindRecorded, job.StatusQueued, job.CauseStep, run.RunID, "paid"
+	wait.RunID, wait.Wait = job.StepRunID(run.RunID, "paid"), &runlog.Wait{Kind: runlog.WaitSignal, Since: run.At, Signal: "paid"}
+	held.Kind, held.Status, held.By, held.Reason, held.Instance = runlog.KindOnHold, job.StatusRunning, "ann", "disk is full", ""
+	if err := s.WriteRuns(t.Context(), "EVT:1-3", []logstore.Update{run, wait, held}); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]uint64{
+		"SELECT count() FROM v_attempts WHERE step = 'paid' AND JSONExtractString(wait, 'signal') = 'paid'": 1,
+		"SELECT count() FROM v_timeline WHERE kind = 'on_hold' AND made_by = 'ann' AND instance = ''":       1,
+	} {
+		if n := count(t, conn, query); n != want {
+			t.Errorf("%s: %d; want %d", query, n, want)
+		}
+	}
+}
+
 // writeFacts writes a fact of each kind, as the bus has it.
 func writeFacts(t *testing.T, s *clickhouse.Store) {
 	t.Helper()

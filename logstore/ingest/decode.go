@@ -100,10 +100,26 @@ func decodeRecord(b *batch, m *message) {
 			u.Kind, u.Message, u.FinishedAt, u.Retry = runlog.KindFinished, d.Reason, r.At, true
 		}
 		b.update(u)
+		if d.Hold != nil {
+			b.update(holdOf(u))
+		}
 	})
 	if err != nil {
 		b.refuse(err)
 	}
+}
+
+// holdOf returns for the timeline who put a run on hold, or resumed it, by its record.
+func holdOf(record logstore.Update) logstore.Update {
+	h := record.Hold
+	u := logstore.Update{
+		Kind: runlog.KindOnHold, RunID: record.RunID, Job: record.Job, Version: record.Version, Attempt: record.Attempt, Cause: record.Cause, At: h.Since,
+		Status: record.Status, Reason: h.Note, By: h.By,
+	}
+	if !h.Held() {
+		u.Kind, u.At, u.By, u.Reason = runlog.KindResumed, h.ResumedAt, h.ResumedBy, ""
+	}
+	return u
 }
 
 func decodeMark(b *batch, m *message) {

@@ -58,6 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"what a step waits for is kept, with the approvals", waitingStep},
 		{"steps that wait are found by the kind of what they wait for", openWaits},
 		{"the last hold of a run is kept", holds},
+		{"a timeline tells who put a run on hold and resumed it", holdChanges},
 		{"groups share a limit on steps that wait", openWaitsOfGroups},
 		{"reports are by what is asked, and in order", reportOrders},
 		{"reports have the days of any zone", reportDays},

@@ -66,7 +66,7 @@ func changeOf(r *row, kind runlog.Kind) change {
 		// Two ends of one instant differ in their status.
 		c.at = cmp.Or(r.endedAt(), c.at)
 		c.slot, c.detail = c.at<<5|r.status, r.Message
-	case runlog.KindMarked:
+	case runlog.KindMarked, runlog.KindOnHold, runlog.KindResumed:
 		c.slot, c.instance, c.delivery, c.detail = c.at, r.By, int(markCodes[r.Mark]), r.Reason
 	case runlog.KindFinished: // follows from the run
 	}
@@ -102,7 +102,7 @@ func (h *runHistory) Changes(ctx context.Context, id job.RunID, piece runlog.Pie
 			return nil, fmt.Errorf("read changes of run %s: %w", id, err)
 		}
 		c.Kind, c.At, c.Status = kindOf[kind], file.Instant(at), statusOf[status]
-		if c.Kind == runlog.KindMarked {
+		if c.Kind.TimelineOnly() {
 			c.Mark, c.By, c.Instance, c.Delivery = markOf[int64(c.Delivery)], c.Instance, "", 0
 		}
 		all = append(all, c)

@@ -23,10 +23,10 @@ var causeCodes = map[job.Cause]int64{
 
 var kindCodes = map[runlog.Kind]int64{
 	runlog.KindRecorded: 1, runlog.KindStarted: 2, runlog.KindProgress: 3, runlog.KindFinished: 4, runlog.KindLate: 5,
-	runlog.KindHeld: 6, runlog.KindMarked: 7,
+	runlog.KindHeld: 6, runlog.KindMarked: 7, runlog.KindOnHold: 8, runlog.KindResumed: 9,
 }
 
-// A change for a mark has it in the column delivery, and who made it in instance.
+// A change that somebody made has who in the column instance, and one for a mark has that in delivery.
 var markCodes = map[job.Mark]int64{job.MarkHandled: 1, job.MarkSucceeded: 2, job.MarkNone: 3}
 
 var (

@@ -266,7 +266,7 @@ func (r *row) other(args []any) []any {
 		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", "", int64(0), "", "", r.ProgressText, "", "", "", "")
 	case runlog.KindFinished:
 		return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", r.Message, string(r.Result), "", "")
-	case runlog.KindHeld, runlog.KindStarted, runlog.KindLate, runlog.KindMarked:
+	case runlog.KindHeld, runlog.KindStarted, runlog.KindLate, runlog.KindMarked, runlog.KindOnHold, runlog.KindResumed:
 	}
 	return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", "", "", "", r.Hold.Text())
 }

@@ -211,6 +211,13 @@ func fill(t *testing.T, s logstore.Store) {
 		}))
 	lines = append(lines, line(tried, 1, "first"), line(second, 1, "second"))
 
+	heldAt := with(second, runlog.KindOnHold, time.Second, func(u *logstore.Update) {
+		u.Status, u.Instance, u.Delivery, u.By, u.Reason = job.StatusRunning, "", 0, "ann", "disk is full"
+	})
+	resumed := heldAt
+	resumed.Kind, resumed.At, resumed.By, resumed.Reason = runlog.KindResumed, heldAt.At.Add(time.Second), "bob", ""
+	updates = append(updates, heldAt, resumed)
+
 	missed := runAt(monday, 2)
 	missed.Status, missed.Reason, missed.Count, missed.Until, missed.By = job.StatusMissed, "the server was away", 5, missed.RunID.Time().Add(5*time.Minute), "ann"
 	queued := runAt(monday, 9)

@@ -49,6 +49,8 @@ func updateOf(r *runlog.Run, c *runlog.Change) logstore.Update {
 		u.Kind, u.FinishedAt, u.Message = runlog.KindFinished, c.At, string(c.Detail)
 	case runlog.KindMarked:
 		u.Mark, u.By, u.Reason = c.Mark, c.By, string(c.Detail)
+	case runlog.KindOnHold, runlog.KindResumed:
+		u.By, u.Reason = c.By, string(c.Detail)
 	}
 	return u
 }

@@ -6245,10 +6245,10 @@ export interface components {
             at: string;
             broadcast_index?: number;
             /**
-             * @description held: no instance took it. late: another end was reported after the first, and changed nothing. marked: somebody marked the run
+             * @description held: no instance took it. late: another end was reported after the first, and changed nothing. marked, on_hold, resumed: somebody did that
              * @enum {string}
              */
-            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked";
+            kind: "recorded" | "held" | "started" | "progress" | "finished" | "late" | "marked" | "on_hold" | "resumed";
             status?: components["schemas"]["Status"];
             instance?: string;
             delivery?: number;
@@ -6260,7 +6260,7 @@ export interface components {
              * @enum {string}
              */
             mark?: "handled" | "succeeded" | "none";
-            /** @description For marked: the user */
+            /** @description For marked, on_hold and resumed: the user */
             by?: string;
         };
         RerunRequest: {

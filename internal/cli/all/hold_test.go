@@ -34,6 +34,12 @@ func TestAWorkflowIsOnHoldUntilItIsResumed(t *testing.T) {
 	}
 	s.Want("run "+run.RunID+" of default/flow is resumed\n", "", "resume", "run", run.RunID)
 	await(t, s, run.RunID, "go succeeded, load succeeded")
+	_, out, _ = s.Run("", "get", "runs", run.RunID)
+	for _, what := range []string{"on_hold by " + cli.UserName(), "resumed by " + cli.UserName()} {
+		if !strings.Contains(out, what) {
+			t.Errorf("the timeline does not say %q:\n%s", what, out)
+		}
+	}
 	s.WantError(cli.ExitConflict, fmt.Sprintf("carillon: run %s has ended already, as succeeded", run.RunID), "", "pause", "run", run.RunID)
 	s.WantError(cli.ExitUsage, "carillon: accepts 1 arg(s), received 0", "", "resume", "run")
 }

@@ -142,8 +142,9 @@ func drawRun(t *draw.Table, run client.RunDetail, k kin) {
 	for _, c := range run.Changes {
 		what := string(c.Kind)
 		if c.Mark != "" {
-			what += " " + string(c.Mark) + draw.By(c.By)
+			what += " " + string(c.Mark)
 		}
+		what += draw.By(c.By)
 		t.Row(t.Instant(c.At), strconv.Itoa(c.Attempt), what, draw.OrDash(string(c.Status)), t.Cell(c.Instance, 40), t.Cell(string(c.Detail), 300))
 	}
 }

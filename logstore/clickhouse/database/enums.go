@@ -30,7 +30,7 @@ var (
 
 	Kinds = map[runlog.Kind]int8{
 		runlog.KindRecorded: 1, runlog.KindStarted: 2, runlog.KindProgress: 3, runlog.KindFinished: 4, runlog.KindLate: 5,
-		runlog.KindHeld: 6, runlog.KindMarked: 7,
+		runlog.KindHeld: 6, runlog.KindMarked: 7, runlog.KindOnHold: 8, runlog.KindResumed: 9,
 	}
 )
 

@@ -41,7 +41,7 @@
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step, wait
 {{- end -}}
 {{- define "added up" -}}
     sum(r.succeeded) AS succeeded, sum(r.failed) AS failed, sum(r.timed_out) AS timed_out, sum(r.cancelled) AS cancelled,
@@ -366,8 +366,8 @@ WHERE status IN ('failed', 'timed_out', 'lost');
 
 CREATE OR REPLACE VIEW v_timeline {{.OnCluster}} SQL SECURITY INVOKER AS
 SELECT run_id, job, group, fire_time, attempt, nullIf(broadcast_index, -1) AS broadcast_index, at, kind, status,
-    if(kind = 'marked', '', instance) AS instance, if(kind = 'marked', 0, delivery) AS delivery, percent, detail,
-    if(kind = 'marked', transform(delivery, [1, 2, 3], ['handled', 'succeeded', 'none'], ''), '') AS mark, if(kind = 'marked', instance, '') AS marked_by
+    if(kind IN ('marked', 'on_hold', 'resumed'), '', run_events.instance) AS instance, if(kind = 'marked', 0, run_events.delivery) AS delivery, percent, detail,
+    if(kind = 'marked', transform(run_events.delivery, [1, 2, 3], ['handled', 'succeeded', 'none'], ''), '') AS mark, if(kind IN ('marked', 'on_hold', 'resumed'), run_events.instance, '') AS made_by
 FROM run_events FINAL;
 
 CREATE OR REPLACE VIEW v_lines {{.OnCluster}} SQL SECURITY INVOKER AS

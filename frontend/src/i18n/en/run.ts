@@ -167,6 +167,8 @@ export const run = {
     finished: "Ended",
     late: "Another end, too late: ignored",
     marked: "Marked",
+    on_hold: "Put on hold",
+    resumed: "Resumed",
     held: "No executor takes it",
   } as Record<string, string>,
   cancelAsk: "Cancel this run?",

@@ -166,6 +166,8 @@ export const run: PageMessages["run"] = {
     finished: "已结束",
     late: "迟到的重复结束，已忽略",
     marked: "已标记",
+    on_hold: "已挂起",
+    resumed: "已恢复",
     held: "没有执行器接收",
   },
   cancelAsk: "取消此运行？",

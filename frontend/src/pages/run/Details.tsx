@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { BookmarkCheck } from "lucide-react";
+import { BookmarkCheck, type LucideIcon, Pause, Play } from "lucide-react";
 import type { ReactNode } from "react";
 import { versionsQuery } from "@/api/jobs";
 import { failuresQuery } from "@/api/reports";
@@ -166,11 +166,19 @@ function Timeout({ run, job }: { run: Run; job: JobItem | undefined }) {
   );
 }
 
+/** What people did to a run. */
+const handIcons: Partial<Record<Change["kind"], LucideIcon>> = {
+  marked: BookmarkCheck,
+  on_hold: Pause,
+  resumed: Play,
+};
+
 function Event({ change, before }: { change: Change; before: Change | undefined }) {
   const { t, f } = usePageWords();
   const { say } = useSayer();
   const now = useNow();
-  const Icon = change.mark ? BookmarkCheck : statusIcons[change.status ?? "pending"];
+  const byHand = handIcons[change.kind];
+  const Icon = byHand ?? statusIcons[change.status ?? "pending"];
   const since = before ? Date.parse(change.at) - Date.parse(before.at) : undefined;
   return (
     <li>
@@ -182,7 +190,7 @@ function Event({ change, before }: { change: Change; before: Change | undefined 
           <b>
             {change.mark
               ? t.run.mark.as[change.mark]
-              : change.status
+              : change.status && !byHand
                 ? t.status[change.status]
                 : (t.run.kinds[change.kind] ?? change.kind)}
           </b>
@@ -193,7 +201,7 @@ function Event({ change, before }: { change: Change; before: Change | undefined 
         </span>
         <span className="mut">
           {[
-            change.status ? t.run.kinds[change.kind] : "",
+            change.mark || (change.status && !byHand) ? t.run.kinds[change.kind] : "",
             change.by && t.runs.by(change.by),
             change.instance,
             say(change.detail),

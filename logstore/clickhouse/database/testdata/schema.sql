@@ -80,7 +80,7 @@ CREATE TABLE IF NOT EXISTS run_events_local ON CLUSTER main
     group           LowCardinality(String),
     job             LowCardinality(String),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
-    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7),
+    kind            Enum8('recorded' = 1, 'started' = 2, 'progress' = 3, 'finished' = 4, 'late' = 5, 'held' = 6, 'marked' = 7, 'on_hold' = 8, 'resumed' = 9),
     slot            Int64 CODEC(ZSTD(1)),                                   -- tells events of one kind apart, and repeats not
     at              DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),
@@ -458,7 +458,7 @@ SELECT run_status AS status, run_id, job, group, version, attempt, cause, fire_t
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step, wait
 FROM runs FINAL
 WHERE broadcast_index = -1 AND run_status != '' AND sign = 1;
 
@@ -475,7 +475,7 @@ SELECT status, retry AND ruled = '' AS retried, run_id, job, group, version, att
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step, wait
 FROM runs FINAL
 WHERE broadcast_index = -1 AND sign = 1;
 
@@ -492,7 +492,7 @@ SELECT status, broadcast_index, broadcast_total, run_id, job, group, version, at
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,
-    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step
+    nullIf(parent_run_id, toUUID('00000000-0000-0000-0000-000000000000')) AS parent_run_id, step, wait
 FROM runs FINAL
 WHERE broadcast_index >= 0 AND sign = 1;
 
@@ -504,8 +504,8 @@ WHERE status IN ('failed', 'timed_out', 'lost');
 
 CREATE OR REPLACE VIEW v_timeline ON CLUSTER main SQL SECURITY INVOKER AS
 SELECT run_id, job, group, fire_time, attempt, nullIf(broadcast_index, -1) AS broadcast_index, at, kind, status,
-    if(kind = 'marked', '', instance) AS instance, if(kind = 'marked', 0, delivery) AS delivery, percent, detail,
-    if(kind = 'marked', transform(delivery, [1, 2, 3], ['handled', 'succeeded', 'none'], ''), '') AS mark, if(kind = 'marked', instance, '') AS marked_by
+    if(kind IN ('marked', 'on_hold', 'resumed'), '', run_events.instance) AS instance, if(kind = 'marked', 0, run_events.delivery) AS delivery, percent, detail,
+    if(kind = 'marked', transform(run_events.delivery, [1, 2, 3], ['handled', 'succeeded', 'none'], ''), '') AS mark, if(kind IN ('marked', 'on_hold', 'resumed'), run_events.instance, '') AS made_by
 FROM run_events FINAL;
 
 CREATE OR REPLACE VIEW v_lines ON CLUSTER main SQL SECURITY INVOKER AS
