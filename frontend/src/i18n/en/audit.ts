@@ -17,6 +17,7 @@ export const audit = {
   },
   objects: {
     job: "Job",
+    jobs: "Jobs",
     run: "Run",
     user: "User",
     token: "Token",
@@ -35,6 +36,7 @@ export const audit = {
   } as Record<string, string>,
   operations: {
     putJob: "Saved",
+    patchJobs: "Changed fields of many jobs",
     deleteJob: "Deleted",
     pauseJob: "Paused",
     resumeJob: "Resumed",

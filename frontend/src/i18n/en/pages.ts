@@ -13,6 +13,7 @@ import { fleet } from "./fleet";
 import { importing } from "./importing";
 import { job } from "./job";
 import { joblist } from "./joblist";
+import { jobPatch } from "./jobpatch";
 import { ledger } from "./ledger";
 import { localRefusals } from "./local-refusals.gen";
 import { logs } from "./logs";
@@ -51,6 +52,7 @@ export const pages = {
   importing,
   job,
   joblist,
+  jobPatch,
   ledger,
   logs,
   month,

@@ -13,6 +13,7 @@ export const audit: typeof english = {
   how: { session: "在控制台", token: "使用 API 令牌", local: "在服务器本机", "sign-in": "登录时" },
   objects: {
     job: "任务",
+    jobs: "多个任务",
     run: "运行",
     user: "用户",
     token: "令牌",
@@ -31,6 +32,7 @@ export const audit: typeof english = {
   },
   operations: {
     putJob: "保存",
+    patchJobs: "批量修改字段",
     deleteJob: "删除",
     pauseJob: "暂停",
     resumeJob: "恢复",

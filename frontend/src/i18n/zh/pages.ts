@@ -14,6 +14,7 @@ import { fleet } from "./fleet";
 import { importing } from "./importing";
 import { job } from "./job";
 import { joblist } from "./joblist";
+import { jobPatch } from "./jobpatch";
 import { ledger } from "./ledger";
 import { logs } from "./logs";
 import { month } from "./month";
@@ -50,6 +51,7 @@ export const pages: Omit<PageMessages, "refusals"> = {
   importing,
   job,
   joblist,
+  jobPatch,
   ledger,
   logs,
   month,

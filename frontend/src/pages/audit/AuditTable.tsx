@@ -1,13 +1,16 @@
 import { Link } from "@tanstack/react-router";
 import { ChevronDown, ChevronRight, KeyRound, LogIn, MonitorSmartphone, User } from "lucide-react";
-import { Fragment, useState } from "react";
+import { Fragment, lazy, Suspense, useState } from "react";
 import type { AuditEntry } from "@/api/schema.gen";
-import { IconButton } from "@/components/Button";
+import { Button, IconButton } from "@/components/Button";
 import { ChangeList } from "@/components/ChangeList";
 import { tip } from "@/components/Tips";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
+import { useMay } from "@/shell/may";
+
+const UndoDialog = lazy(() => import("@/pages/jobs/change/UndoDialog"));
 
 const hows = { session: User, token: KeyRound, local: MonitorSmartphone, "sign-in": LogIn } as const;
 
@@ -101,6 +104,7 @@ export function AuditTable({ entries, withObject }: AuditTableProps) {
                 <tr className="opened">
                   <td colSpan={withObject ? 7 : 6}>
                     <ChangeList changes={e.changes ?? []} />
+                    {e.operation === "patchJobs" && <Undo change={e.id} />}
                   </td>
                 </tr>
               )}
@@ -109,6 +113,25 @@ export function AuditTable({ entries, withObject }: AuditTableProps) {
         })}
       </tbody>
     </table>
+  );
+}
+
+/** A button that undoes a change of many jobs, after a review. */
+function Undo({ change }: { change: string }) {
+  const t = usePageT();
+  const may = useMay();
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button small disabled={!may("edit")} onClick={() => setOpen(true)}>
+        {t.jobPatch.undo}
+      </Button>
+      {open && (
+        <Suspense>
+          <UndoDialog change={change} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
   );
 }
 

@@ -1,4 +1,15 @@
-import { FileDown, History, type LucideIcon, Pause, Play, Tag, Trash2, X, Zap } from "lucide-react";
+import {
+  FileDown,
+  History,
+  type LucideIcon,
+  Pause,
+  Play,
+  SlidersHorizontal,
+  Tag,
+  Trash2,
+  X,
+  Zap,
+} from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { allMatching, type JobFilter, namesMatching } from "@/api/jobs";
 import type { JobItem } from "@/api/schema.gen";
@@ -13,6 +24,7 @@ import type { Action } from "./Review";
 
 const loadReview = () => import("./Review").then((m) => ({ default: m.Review }));
 const Review = lazy(loadReview);
+const ChangeDialog = lazy(() => import("./change/ChangeDialog"));
 const ManyDialog = lazy(() => import("@/pages/backfill/ManyDialog"));
 
 interface BulkProps {
@@ -40,7 +52,7 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
   const complain = useComplain();
   const may = useMay();
   const [action, setAction] = useState<Action>();
-  const [filling, setFilling] = useState(false);
+  const [opened, setOpened] = useState<"change" | "backfill">();
   const any = selected.size > 0;
   useEffect(() => {
     if (any) loadReview().catch(() => undefined); // the error shows when somebody opens it
@@ -91,10 +103,20 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
         ))}
         <button
           type="button"
+          disabled={!may("edit")}
+          title={may("edit") ? undefined : t.signIn.needs}
+          aria-label={t.jobPatch.act}
+          onClick={() => setOpened("change")}
+        >
+          <SlidersHorizontal size={15} aria-hidden />
+          <span className="hide-m">{t.jobPatch.act}</span>
+        </button>
+        <button
+          type="button"
           disabled={!may("operate")}
           title={may("operate") ? undefined : t.signIn.needs}
           aria-label={t.bulkBackfill.act}
-          onClick={() => setFilling(true)}
+          onClick={() => setOpened("backfill")}
         >
           <History size={15} aria-hidden />
           <span className="hide-m">{t.bulkBackfill.act}</span>
@@ -108,9 +130,14 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
           <X size={15} aria-hidden />
         </button>
       </div>
-      {filling && (
+      {opened === "change" && (
         <Suspense>
-          <ManyDialog jobs={[...selected]} onClose={() => setFilling(false)} />
+          <ChangeDialog jobs={[...selected]} onClose={() => setOpened(undefined)} onDone={clear} />
+        </Suspense>
+      )}
+      {opened === "backfill" && (
+        <Suspense>
+          <ManyDialog jobs={[...selected]} onClose={() => setOpened(undefined)} />
         </Suspense>
       )}
       {action && (
