@@ -1,1 +1,0 @@
-import{Fa as e,Fr as t,Pa as n,aa as r,tr as i,vr as a}from"./frame-C4qo09Qc.js";import{r as o}from"./dialogs-DvHz3BCW.js";var s=e();function c({job:e,onDone:c,onClose:l}){let u=r(),d=n();return(0,s.jsx)(o,{title:u.job.removeAsk(e),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(e),act:()=>i(t(e)),onDone:()=>{a(d),c?.()},onClose:l})}export{c as DeleteDialog};

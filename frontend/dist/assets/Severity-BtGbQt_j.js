@@ -1,1 +1,0 @@
-import{D as e,bt as t}from"./shared-BfzwoGXU.js";import{T as n,g as r}from"./glyphs-BMI8coKL.js";import{Fa as i,aa as a}from"./frame-C4qo09Qc.js";var o=i(),s={info:[`run`,n],warning:[`warn`,t],critical:[`bad`,r]};function c({of:t}){let n=a(),[r,i]=s[t];return(0,o.jsx)(e,{tone:r,icon:i,children:n.alerts.severity[t]})}export{c as t};

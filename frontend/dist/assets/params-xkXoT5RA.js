@@ -1,1 +1,0 @@
-import{Ar as e}from"./frame-C4qo09Qc.js";function t(t){if(t.trim()===``)return{json:void 0};try{return{json:e(t)}}catch{return}}export{t};
