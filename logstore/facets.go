@@ -64,6 +64,7 @@ func (f RunFilter) Apart(d runlog.Dimension) (_ RunFilter, narrowed bool) {
 		narrowed, f.Version = f.Version != 0, 0
 	case runlog.ByInstance:
 		narrowed, f.Instance = f.Instance != "", ""
+	case runlog.ByReason: // no filter speaks of reasons
 	}
 	return f, narrowed
 }

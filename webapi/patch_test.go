@@ -27,19 +27,19 @@ func (w *world) patchJobs(path string, body any, headers ...header) (JobPatchRes
 	r, _ := want[JobPatchResult](w, http.StatusOK, "POST", path, body, headers...)
 	var short []string
 	for _, item := range r.Items {
-		text := inShort(string(item.Job), item.Result, item.Problem)
+		said := []string{inShort(string(item.Job), item.Result, item.Problem)}
 		if item.Problem == nil {
-			text += fmt.Sprintf(" v%d", item.Version)
+			said = append(said, fmt.Sprintf("v%d", item.Version))
 		}
 		for _, c := range item.Changes {
-			text += fmt.Sprintf(" %s:%v>%v", c.Field, c.From, c.To)
+			said = append(said, fmt.Sprintf("%s:%v>%v", c.Field, c.From, c.To))
 		}
 		if item.Problem != nil {
 			for _, e := range item.Problem.Errors {
-				text += " " + e.Field
+				said = append(said, e.Field)
 			}
 		}
-		short = append(short, text)
+		short = append(short, strings.Join(said, " "))
 	}
 	return r, short
 }
