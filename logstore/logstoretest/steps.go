@@ -2,6 +2,7 @@ package logstoretest
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -51,6 +52,39 @@ func stepsOfWorkflow(t *testing.T, s logstore.Store) {
 	}
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		t.Error(d)
+	}
+}
+
+// countsWorkflowsOnce shows that reports of a job are the same whether its runs have one step or a hundred.
+func countsWorkflowsOnce(t *testing.T, s logstore.Store) {
+	day, w := reportDay(), &writes{store: s}
+	for name, steps := range map[job.Name]int{"billing/one": 1, "billing/many": 100} {
+		var all []logstore.Update
+		for i, status := range []job.Status{job.StatusSucceeded, job.StatusFailed, job.StatusSucceeded} {
+			r := newRun().of(name).at(day.Add(time.Duration(i) * time.Hour))
+			all = append(all, r.recorded(job.StatusPending), r.started("", 1, ms(10)), r.finished(status, "", time.Minute))
+			for n := range steps {
+				step := fmt.Sprintf("step-%d", n)
+				for _, u := range []logstore.Update{r.recorded(job.StatusPending), r.finished(status, "worker-1", time.Second)} {
+					if u.RunID, u.Cause = job.StepRunID(r.id(), step), job.CauseStep; u.Kind == runlog.KindRecorded {
+						u.Parent, u.Step = r.id(), step
+					}
+					all = append(all, u)
+				}
+			}
+		}
+		w.runs(t, all...)
+	}
+	f := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour), By: []runlog.Dimension{runlog.ByJob}, Limit: logstore.MaxReportRows}
+	rows := reportOf(t, s, f).Rows
+	if len(rows) != 2 {
+		t.Fatalf("the report has %+v", rows)
+	}
+	for i := range rows {
+		rows[i].Job = ""
+	}
+	if d := cmp.Diff(rows[0], rows[1]); d != "" {
+		t.Errorf("the report differs by the number of steps:\n%s", d)
 	}
 }
 

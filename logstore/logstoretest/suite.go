@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"success in reports is that of what a schedule asked for", successOfSchedules},
 		{"tests of drafts are in lists and not in reports", leavesTestsOut},
 		{"steps are found by the run of their workflow", stepsOfWorkflow},
+		{"a run of a workflow is one in reports, however many steps it has", countsWorkflowsOnce},
 		{"a step ends as the scheduler says", failedStep},
 		{"the steps of many workflows are told by the newest attempt of each", stepsOfMany},
 		{"what a step waits for is kept, with the approvals", waitingStep},
