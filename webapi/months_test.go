@@ -83,6 +83,12 @@ func TestAMonthIsReportedBesideTheMonthBefore(t *testing.T) {
 	if part := read("&owner=ann"); part.Total.Failed() != 3 || len(part.Failures) != 1 || len(part.Reasons) != 0 || len(part.Changes) != 1 || len(part.Targets) != 1 {
 		t.Errorf("the report of an owner is %+v", part)
 	}
+	want[JobPatchResult](w, http.StatusOK, "POST", "/api/v1/jobs/patch", `{"filter":{},"patch":{"timeout":"9m"}}`)
+	for q, changes := range map[string]int{"": 4, "&owner=ann": 2, "&group=orders": 2} {
+		if part := read(q); len(part.Changes) != changes {
+			t.Errorf("%s: after a change of both jobs the changes are %+v", q, part.Changes)
+		}
+	}
 	if !all.RunsSince.IsZero() {
 		t.Errorf("all runs are kept, and they are said to be known since %s", all.RunsSince)
 	}

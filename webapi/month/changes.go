@@ -21,7 +21,13 @@ const mostLooked = 500
 var kinds = []struct {
 	operation string
 	grouped   bool
-}{{"putJob", true}, {"deleteJob", true}, {"putGroup", true}, {"putCalendar", false}, {"deleteCalendar", false}}
+}{{putJob, true}, {"deleteJob", true}, {"putGroup", true}, {patchJobs, false}, {"putCalendar", false}, {"deleteCalendar", false}}
+
+// One entry of patchJobs is for many jobs, of each of which it saved a version as putJob does.
+const (
+	putJob    = "putJob"
+	patchJobs = "patchJobs"
+)
 
 // addChanges adds what was changed in the month and the caller may see. Calendars concern all
 // groups.
@@ -38,8 +44,10 @@ func (m *making) addChanges(ctx context.Context, of catalog.Of) error {
 		}
 		m.MoreChanges = m.MoreChanges || found.Next != ""
 		for i := range found.Entries {
-			if e := &found.Entries[i]; m.concerns(ctx, e, kind.grouped) {
-				m.Changes = append(m.Changes, api.MonthChange{At: e.At, User: e.User, Operation: e.Operation, Object: e.Object, Note: e.Note})
+			for _, e := range apart(&found.Entries[i]) {
+				if m.concerns(ctx, &e) {
+					m.Changes = append(m.Changes, api.MonthChange{At: e.At, User: e.User, Operation: e.Operation, Object: e.Object, Note: e.Note})
+				}
 			}
 		}
 	}
@@ -50,17 +58,35 @@ func (m *making) addChanges(ctx context.Context, of catalog.Of) error {
 	return nil
 }
 
+// apart returns an entry, or that of many jobs as one for each job of which it saved a version.
+func apart(e *trail.Entry) (each []trail.Entry) {
+	if e.Operation != patchJobs {
+		return []trail.Entry{*e}
+	}
+	for _, c := range e.Changes {
+		if name, err := job.ParseName(c.Field); err == nil { // else it is a field of theirs
+			of := *e
+			of.Operation, of.Object, of.Group = putJob, ofJob+string(name), name.Group()
+			each = append(each, of)
+		}
+	}
+	return each
+}
+
+// ofJob begins the object of an entry that is of a job.
+const ofJob = "job "
+
 // concerns reports whether a change is of the report's jobs, and the caller may see it: the versions of
 // a job and the limits of a group are seen by its viewers, and calendars by everybody.
-func (m *making) concerns(ctx context.Context, e *trail.Entry, grouped bool) bool {
-	if !grouped {
+func (m *making) concerns(ctx context.Context, e *trail.Entry) bool {
+	if e.Group == "" {
 		return true
 	}
-	if !access.Who(ctx).Access.May(rights.Viewer, e.Group) {
+	if m.Group != "" && e.Group != m.Group || !access.Who(ctx).Access.May(rights.Viewer, e.Group) {
 		return false
 	}
-	name, ofJob := strings.CutPrefix(e.Object, "job ")
-	if m.scope.Names == nil || !ofJob {
+	name, isJob := strings.CutPrefix(e.Object, ofJob)
+	if m.scope.Names == nil || !isJob {
 		return true
 	}
 	return slices.Contains(m.scope.Names, job.Name(name))
