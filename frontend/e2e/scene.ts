@@ -96,6 +96,7 @@ export async function arrange(p: Program): Promise<Place[]> {
     { name: "cluster", path: "/cluster", ready: ".shardlists" },
     { name: "logs", path: "/logs?q=settlements", ready: ".hits li" },
     { name: "ledger", path: "/ledger", ready: ".kpis" },
+    { name: "month", path: "/reports/month", ready: ".monthreport .halves" },
     { name: "why", path: "/why?job=default/invoice-close-daily&at=2030-01-06T02:30", ready: ".whyanswer" },
     { name: "backfills", path: "/backfills", ready: ".bulkbackfills tbody tr" },
     { name: "backfill", path: "/backfills/close", ready: ".bulkjobs tbody tr" },
