@@ -48,6 +48,9 @@ func TestFieldsOfManyJobsAreChangedAndThatIsUndone(t *testing.T) {
 	if code, _, e := s.Run("", "change", "default/load", "default/off", "--set", "max_deliveries=99", "--dry-run"); code != cli.ExitError || strings.Count(e, "max_deliveries 99 must be between") != 2 {
 		t.Error(code, e)
 	}
+	if code, out, e := s.Run("", "change", "default/load", "default/none", "--set", "owner=ann"); code != cli.ExitNotFound || !strings.Contains(out, "1 changed\n") || !strings.Contains(e, "default/none: ") {
+		t.Error("of a job that is saved and one that is refused:", code, out, e)
+	}
 	s.Want("no jobs\n", "", "change", "--tag", "quiet", "--unset", "owner")
 	for _, args := range [][]string{
 		{"change"},

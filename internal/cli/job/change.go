@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -112,11 +113,15 @@ func (o *changeOptions) run(r *cli.Remote, cmd *cobra.Command, args []string) er
 				return err
 			}
 		}
+		refused := slices.DeleteFunc(slices.Clone(result.Items), func(item client.JobPatchItem) bool { return item.Problem == nil })
 		if o.undo == "" { // an undo has the versions of its change
 			request.Filter, request.Jobs = nil, targets
 		}
 		if result, err = ask(false); err != nil {
 			return err
+		}
+		if o.undo == "" {
+			result.Items = append(result.Items, refused...)
 		}
 	}
 	return errors.Join(show(cmd.OutOrStdout()), refusedOf(&result))
