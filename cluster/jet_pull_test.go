@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,6 +114,7 @@ func TestAMessageThatIsLargerThanARequestComesByItself(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}
+		synctest.Wait() // NATS tells the consumer of a message after it has stored it
 		for _, want := range []string{large, "small", large, ""} {
 			messages, err := w.conn.Pull(w.t.Context(), bus.StreamEvt, bus.ConsumerEvents, jet.PullRequest{Batch: 10, MaxBytes: 1000, NoWait: true})
 			if err != nil {
