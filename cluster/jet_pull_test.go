@@ -114,7 +114,7 @@ func TestAMessageThatIsLargerThanARequestComesByItself(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}
-		synctest.Wait() // NATS tells the consumer of a message after it has stored it
+		synctest.Wait() // NATS acknowledges a message before its consumers know of it
 		for _, want := range []string{large, "small", large, ""} {
 			messages, err := w.conn.Pull(w.t.Context(), bus.StreamEvt, bus.ConsumerEvents, jet.PullRequest{Batch: 10, MaxBytes: 1000, NoWait: true})
 			if err != nil {

@@ -124,8 +124,8 @@ func TestAForgedEndInAPackIsNotFound(t *testing.T) {
 	})
 }
 
-// BenchmarkSearchPacks searches for 500 attempts of which none has ended, as after the death of an executor,
-// in packs of 256 ends each.
+// BenchmarkSearchPacks searches packs of 256 ends each for 500 attempts that have not ended, as after the
+// death of an executor.
 func BenchmarkSearchPacks(b *testing.B) {
 	conn := clustertest.SetupPatient(b, bustest.NewBroker(b), "bench", shards)
 	const packs = 200

@@ -279,7 +279,7 @@ func (l *loop) yield(life context.Context, now time.Time) {
 		l.puller.Release()
 	}
 	for _, a := range slices.Clone(l.attempts.waiting) {
-		// To remove one may have begun the next.
+		// Removing one attempt may begin the next, which is not given back.
 		if now.Sub(a.came) > waitFor && l.attempts.unqueue(a) {
 			l.remove(life, a, giveBack)
 		}

@@ -19,7 +19,7 @@ const (
 	storeWaitMax = 5 * time.Second
 )
 
-// reporter stores what is to be known of the runs of an instance. Its methods may be called concurrently.
+// reporter stores what an instance has to tell of its runs, until NATS has taken it. Its methods may be called concurrently.
 type reporter struct {
 	b    *Bridge
 	log  logger

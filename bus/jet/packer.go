@@ -25,8 +25,7 @@ type Packer struct {
 	queues map[string]*packQueue // by subject
 }
 
-// PublishEnds publishes a message that has ends, of which there is one at least, until it is stored or given
-// up. The error is [nats.ErrMaxPayload] if NATS takes none as large.
+// PublishEnds publishes a message with one end or more, and returns when it is stored or given up. The error is [nats.ErrMaxPayload] if NATS takes none as large.
 type PublishEnds func(ctx context.Context, m *nats.Msg, ends []*bus.End) error
 
 // NewPacker returns a packer for an instance. maxPayload returns that of NATS, which may change.

@@ -106,8 +106,8 @@ func merge(target json.RawMessage, patch any) (json.RawMessage, error) {
 	return json.Marshal(whole)
 }
 
-// Save saves what the patch makes of a job, as the caller sees it, or with dry tells what saving it would
-// change. The job must have the given version; 0 is any. Errors are those of [Catalog.Save], and
+// Save applies the patch to a job as the caller sees it, and saves the result. With dry it only returns what
+// would change. The job must have the given version; 0 is any. Errors are those of [Catalog.Save], and
 // job.ErrConflict if it has another one.
 func (p *Patch) Save(ctx context.Context, c *Catalog, name job.Name, version int, edit cluster.Edit, dry bool) (api.PutJobResult, error) {
 	was, err := c.conn.Jobs().Get(ctx, name)
@@ -126,8 +126,8 @@ func (p *Patch) Save(ctx context.Context, c *Catalog, name job.Name, version int
 	return c.Save(ctx, document, edit, dry)
 }
 
-// Revert saves version to of a job again, its pause included, or with dry tells what saving it would
-// change. The job must have the given version. Errors are those of [Patch.Save], problem.ErrForbidden
+// Revert saves an older version of a job, to, as its newest, with the pause. With dry it only returns what
+// would change. The newest version must be the given one. Errors are those of [Patch.Save], problem.ErrForbidden
 // if the versions differ in what the caller may not see, and job.ErrNotFound if version to is not kept.
 func Revert(ctx context.Context, c *Catalog, name job.Name, version, to int, edit cluster.Edit, dry bool) (api.PutJobResult, error) {
 	kept, err := c.conn.Jobs().Versions(ctx, name)

@@ -23,7 +23,7 @@ var kinds = []struct {
 	grouped   bool
 }{{putJob, true}, {"deleteJob", true}, {"putGroup", true}, {patchJobs, false}, {"putCalendar", false}, {"deleteCalendar", false}}
 
-// One entry of patchJobs is for many jobs, of each of which it saved a version as putJob does.
+// An entry of patchJobs stands for many jobs. Each got a new version, as by putJob.
 const (
 	putJob    = "putJob"
 	patchJobs = "patchJobs"
@@ -58,7 +58,7 @@ func (m *making) addChanges(ctx context.Context, of catalog.Of) error {
 	return nil
 }
 
-// apart returns an entry, or that of many jobs as one for each job of which it saved a version.
+// apart returns the entry as it is, unless it is of many jobs: then one entry for each job that got a new version.
 func apart(e *trail.Entry) (each []trail.Entry) {
 	if e.Operation != patchJobs {
 		return []trail.Entry{*e}

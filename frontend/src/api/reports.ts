@@ -17,7 +17,7 @@ export function overviewQuery(range: { from: string; to: string }, zone: string 
   });
 }
 
-/** A month as a report has it: of which zone, and of whose jobs. */
+/** What a report covers: a month in a zone, and the jobs of a group, an owner or a tag. */
 export interface MonthAsked {
   month: string;
   zone: string;
