@@ -30,7 +30,7 @@ func (d *database) open(ctx context.Context) error {
 	var err error
 	// A checkpoint every 64 MB writes each hot page once instead of with every
 	// transaction: with many jobs, each has a page of the index that is hot.
-	if d.writeDB, err = file.Open(d.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-65536)", "temp_store(MEMORY)", "wal_autocheckpoint(16000)"); err != nil {
+	if d.writeDB, err = file.OpenWriter(d.path, 65536, 16000); err != nil {
 		return err
 	}
 	conn, err := d.writeDB.Conn(ctx)

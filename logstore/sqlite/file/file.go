@@ -30,6 +30,13 @@ func Open(path string, conns int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
+// OpenWriter opens a database for the one connection that writes it. What it has committed
+// outlives a loss of power: who asks for the write then forgets what it was about.
+func OpenWriter(path string, cacheKiB, checkpointPages int) (*sql.DB, error) {
+	return Open(path, 1, "journal_mode(WAL)", "synchronous(FULL)", "busy_timeout(10000)", "temp_store(MEMORY)",
+		fmt.Sprintf("cache_size(-%d)", cacheKiB), fmt.Sprintf("wal_autocheckpoint(%d)", checkpointPages))
+}
+
 // Size returns what a database takes on disk; nothing, if it is gone.
 func Size(path string) (bytes int64, err error) {
 	for _, suffix := range []string{"", "-wal"} {

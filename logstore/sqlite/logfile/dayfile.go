@@ -128,7 +128,7 @@ func (f *dayFile) version(ctx context.Context, conn *sql.Conn) (version int, err
 
 // openWriter makes the file ready to be written to, and makes it if there is none.
 func (f *dayFile) openWriter(ctx context.Context) error {
-	db, err := file.Open(f.path, 1, "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(10000)", "cache_size(-32768)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)")
+	db, err := file.OpenWriter(f.path, 32768, 4000)
 	if err != nil {
 		return err
 	}
