@@ -71,8 +71,8 @@ func (w *world) info(name string) scheduler.NodeInfo {
 // before it was due and at most so much later.
 func (w *world) wantInTime(jobs []job.Name, within time.Duration) {
 	w.t.Helper()
-	for _, n := range jobs {
-		for _, f := range w.wantEachOnce(n, second(1)) {
+	for n, all := range w.wantEachOnce(second(1), jobs...) {
+		for _, f := range all {
 			if late := f.at.Sub(f.FireTime); late < 0 || late > within || f.Status != job.StatusPending || f.Cause != job.CauseSchedule {
 				w.t.Fatalf("%s at %s was decided %s later, by %s: %s %s", n, f.FireTime.Format(time.TimeOnly), late, f.node, f.Status, f.Reason)
 			}
@@ -247,8 +247,8 @@ func TestWhatIsDecidedByAnotherNodeBecauseOfAWrongClockSaysSo(t *testing.T) {
 		w.skew(90*time.Second, "a")
 		time.Sleep(20 * time.Second)
 		explained := 0
-		for _, n := range jobs {
-			for _, f := range w.fires(n, time.Second) {
+		for n, all := range w.firesOf(time.Second, jobs...) {
+			for _, f := range all {
 				late := f.at.Sub(f.FireTime)
 				want := ""
 				if late >= time.Second && f.FireTime.After(start.Add(10*time.Second)) {

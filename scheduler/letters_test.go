@@ -50,8 +50,8 @@ func TestChildrenInOtherPartitionsRunOnceAfterTheirParent(t *testing.T) {
 			w.startNode("a")
 			time.Sleep(20 * time.Second)
 		}
-		for _, name := range names {
-			if n := len(w.fires(name, 0)); n != rounds {
+		for name, all := range w.firesOf(0, names...) {
+			if n := len(all); n != rounds {
 				w.t.Errorf("%s has run %d times after %d runs of its parents", name, n, rounds)
 			}
 		}
@@ -78,12 +78,13 @@ func TestALetterWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		time.Sleep(10 * time.Second)
+		fires := w.firesOf(0, names[:8]...)
 		for shard, name := range names[:8] {
 			want := 1
 			if of(shard) == 1 {
 				want = 0
 			}
-			if n := len(w.fires(name, 0)); n != want {
+			if n := len(fires[name]); n != want {
 				w.t.Errorf("while %s is full, %s of shard %d has run %d times, want %d", full, name, shard, n, want)
 			}
 		}
@@ -102,8 +103,8 @@ func TestALetterWaitsForAPartitionThatIsFullAndHoldsUpNoOtherOne(t *testing.T) {
 		}
 		w.limit(full, w.assets.TrigBytes)
 		time.Sleep(30 * time.Second)
-		for _, name := range names {
-			if n := len(w.fires(name, 0)); n != 1 {
+		for name, all := range w.firesOf(0, names...) {
+			if n := len(all); n != 1 {
 				w.t.Errorf("%s has run %d times", name, n)
 			}
 		}

@@ -95,13 +95,11 @@ func TestAShardStandsWhenANewerServerHasSavedOneOfItsJobs(t *testing.T) {
 		if fires := w.fires("g/a", time.Second); len(fires) != 10 {
 			t.Errorf("%d fires, want 10", len(fires))
 		}
-		for _, n := range others {
-			w.wantEachOnce(n, second(1))
-		}
+		w.wantEachOnce(second(1), others...)
 		w.forget("g/a")
 		time.Sleep(time.Minute)
 		w.wantParked("a", "")
-		w.wantEachOnce(near, second(1))
+		w.wantEachOnce(second(1), near)
 	})
 }
 
@@ -117,9 +115,7 @@ func TestAnOldServerThatJoinsLateStandsForWhatItCannotRead(t *testing.T) {
 		w.startNode("a")
 		time.Sleep(30500 * time.Millisecond)
 		w.wantParked("a", newerOfA, number)
-		for _, n := range others {
-			w.wantEachOnce(n, second(1))
-		}
+		w.wantEachOnce(second(1), others...)
 		w.stopNode("a")
 		w.startNode("b") // another old one
 		time.Sleep(30 * time.Second)
@@ -130,7 +126,7 @@ func TestAnOldServerThatJoinsLateStandsForWhatItCannotRead(t *testing.T) {
 		w.forget("g/a")
 		time.Sleep(time.Minute)
 		w.wantParked("b", "")
-		w.wantEachOnce(near, second(1))
+		w.wantEachOnce(second(1), near)
 	})
 }
 
@@ -154,7 +150,7 @@ func TestAnItemOfAKindToComeStaysAndStopsNoShard(t *testing.T) {
 				t.Errorf("server %s counts %v items, want 1", node, n)
 			}
 		}
-		w.wantEachOnce("g/a", second(1))
+		w.wantEachOnce(second(1), "g/a")
 		kept := 0
 		w.scan(bus.SubjectDeferred(number), func(m *jet.Stored) {
 			if _, err := journal.DecodeDeferred(m.Header, m.Data); errors.Is(err, journal.ErrLaterItem) {

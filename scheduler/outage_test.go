@@ -27,8 +27,8 @@ func TestARestartOfTheBrokerLosesNothing(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		time.Sleep(500 * time.Millisecond)
-		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > jet.LeaseTTL {
+		for n, all := range w.wantEachOnce(second(1), jobs...) {
+			if d := longest(all[2:]); d > jet.LeaseTTL {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}
@@ -48,8 +48,8 @@ func TestTenSecondsWithoutABrokerAreNoMisfire(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		w.broker.Start()
 		time.Sleep(10 * time.Second)
-		for _, n := range jobs {
-			for _, f := range w.wantEachOnce(n, second(1)) {
+		for n, all := range w.wantEachOnce(second(1), jobs...) {
+			for _, f := range all {
 				if f.Status != job.StatusPending || f.Cause != job.CauseSchedule {
 					t.Fatalf("%s at %v: %s, %s %s", n, f.FireTime, f.Status, f.Cause, f.Reason)
 				}
@@ -120,9 +120,7 @@ func findWay(t *testing.T, steps ...int64) {
 					time.Sleep(20 * time.Second)
 					w.put("g/later", secondly)
 					time.Sleep(3500 * time.Millisecond)
-					for _, n := range jobs {
-						w.wantEachOnce(n, second(1))
-					}
+					w.wantEachOnce(second(1), jobs...)
 					if later := w.fires("g/later", time.Second); len(later) != 3 {
 						t.Errorf("%d fires of a job that was put after the outage, want 3", len(later))
 					}
@@ -146,9 +144,7 @@ func TestAFullStreamLosesNothingOnceThereIsRoom(t *testing.T) {
 		}
 		w.limit(bus.StreamTrig, 256<<20)
 		time.Sleep(5500 * time.Millisecond)
-		for _, n := range jobs {
-			w.wantEachOnce(n, second(1))
-		}
+		w.wantEachOnce(second(1), jobs...)
 	})
 }
 
@@ -168,15 +164,15 @@ func TestAStreamThatIsLostIsTakenUpAtItsFloor(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		time.Sleep(20500 * time.Millisecond)
-		for _, n := range jobs {
-			all := w.fires(n, time.Second)
+		for n, all := range w.firesOf(time.Second, jobs...) {
 			if first := all[0].FireTime; first.Before(second(90)) || first.After(second(92)) {
 				t.Errorf("%s goes on at %v, want the floor that was written 90 s after the start", n, first)
 			}
-			w.wantEachOnce(n, all[0].FireTime)
+			w.wantEverySecond(n, all[0].FireTime, all)
 			if i := slices.IndexFunc(all, func(f fire) bool { return f.Status != job.StatusPending }); i >= 0 {
 				t.Errorf("%s: %+v", n, all[i])
 			}
 		}
+		w.wantTriggersOnce()
 	})
 }

@@ -146,8 +146,8 @@ func TestNothingIsLostOrDoubledWhileNodesComeAndGo(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		w.stopNode("b")
 		time.Sleep(5500 * time.Millisecond)
-		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > 100*time.Millisecond {
+		for n, all := range w.wantEachOnce(second(1), jobs...) {
+			if d := longest(all[2:]); d > 100*time.Millisecond {
 				t.Errorf("%s: a fire was decided %v late; hand-overs take milliseconds", n, d)
 			}
 		}
@@ -165,8 +165,7 @@ func TestAKilledNodesShardsFireElsewhereOnceItsLeasesEnd(t *testing.T) {
 		time.Sleep(5500 * time.Millisecond)
 		w.killNode("a")
 		time.Sleep(10 * time.Second)
-		for _, n := range jobs {
-			all := w.wantEachOnce(n, second(1))
+		for n, all := range w.wantEachOnce(second(1), jobs...) {
 			if d := longest(all[2:]); d > jet.LeaseTTL+time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
@@ -196,8 +195,8 @@ func TestANodeThatIsCutOffDoesNoHarm(t *testing.T) {
 		if own := w.owned(); own["a"] == 0 || own["a"]+own["b"] != 8 {
 			t.Errorf("after healing the nodes own %v", own)
 		}
-		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > jet.LeaseTTL+time.Second {
+		for n, all := range w.wantEachOnce(second(1), jobs...) {
+			if d := longest(all[2:]); d > jet.LeaseTTL+time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}
@@ -228,8 +227,8 @@ func TestANodeWhoseBulkConnectionIsCutKeepsItsShardsAndFires(t *testing.T) {
 				t.Fatalf("the node owns %d of 8 shards", n)
 			}
 		}
-		for _, n := range jobs {
-			if d := longest(w.wantEachOnce(n, second(1))[2:]); d > time.Second {
+		for n, all := range w.wantEachOnce(second(1), jobs...) {
+			if d := longest(all[2:]); d > time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}
@@ -257,9 +256,7 @@ func TestABatchWhoseAnswerIsLostIsStoredOnce(t *testing.T) {
 				time.Sleep(deaf)
 				w.broker.Heal("a")
 				time.Sleep(20 * time.Second)
-				for _, n := range jobs {
-					w.wantEachOnce(n, second(1))
-				}
+				w.wantEachOnce(second(1), jobs...)
 			})
 		})
 	}
@@ -326,7 +323,7 @@ func TestALateOwnersBatchIsRefusedWhole(t *testing.T) {
 			t.Errorf("the stream went from %d to %d", before.LastSeq, after.LastSeq)
 		}
 		time.Sleep(time.Second)
-		w.wantEachOnce("g/a", second(1))
+		w.wantEachOnce(second(1), "g/a")
 	})
 }
 
@@ -353,8 +350,6 @@ func TestTwoNodesOfOneNameDoNotShareALease(t *testing.T) {
 		if n := w.nodes["a"].Owned(); n != 8 {
 			t.Errorf("the second node of a name owns %d shards after the first has gone", n)
 		}
-		for _, n := range jobs {
-			w.wantEachOnce(n, second(1))
-		}
+		w.wantEachOnce(second(1), jobs...)
 	})
 }

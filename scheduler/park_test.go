@@ -47,8 +47,8 @@ func TestAShardForWhichABatchIsRefusedForGoodIsParkedAndTheOthersGoOn(t *testing
 		if n := len(w.nodes["a"].Parked()); n != 1 {
 			t.Errorf("%d shards are parked, want 1", n)
 		}
-		for _, n := range others {
-			if d := longest(w.wantEachOnce(n, second(1))); d > 10*time.Second {
+		for n, all := range w.wantEachOnce(second(1), others...) {
+			if d := longest(all); d > 10*time.Second {
 				t.Errorf("%s: a fire was decided %v late", n, d)
 			}
 		}
@@ -57,7 +57,7 @@ func TestAShardForWhichABatchIsRefusedForGoodIsParkedAndTheOthersGoOn(t *testing
 		if n := len(w.nodes["a"].Parked()); n != 0 {
 			t.Errorf("%d shards are parked, want none", n)
 		}
-		w.wantEachOnce("g/bulky", second(1))
+		w.wantEachOnce(second(1), "g/bulky")
 	})
 }
 
@@ -85,8 +85,6 @@ func TestANodeFindsHowManyMessagesNATSTakesInABatch(t *testing.T) {
 		if n := len(w.nodes["a"].Parked()); n != 0 {
 			t.Errorf("%d shards are parked, want none", n)
 		}
-		for _, n := range jobs {
-			w.wantEachOnce(n, second(1))
-		}
+		w.wantEachOnce(second(1), jobs...)
 	})
 }

@@ -38,14 +38,14 @@ func TestAGroupThatNobodyRunsLosesItsOwnFiresAndNobodyElsesFires(t *testing.T) {
 		w.startNode("b")
 		flood := w.flood()
 		time.Sleep(time.Minute)
-		for _, f := range w.wantEachOnce("g/a", second(1)) {
+		for _, f := range w.wantEachOnce(second(1), "g/a")["g/a"] {
 			if f.Status != job.StatusPending || f.Cause != job.CauseSchedule || f.FireTime.After(second(3)) && f.at.Sub(f.FireTime) > 100*time.Millisecond {
 				t.Errorf("fire of the other group at %v: %s (%s), %v late", f.FireTime, f.Status, f.Cause, f.at.Sub(f.FireTime))
 			}
 		}
-		for _, name := range flood {
+		for name, all := range w.wantEachOnce(second(1), flood...) {
 			missed, pending := 0, 0
-			for _, f := range w.wantEachOnce(name, second(1)) {
+			for _, f := range all {
 				switch f.Status { //nolint:exhaustive // others are wrong here
 				case job.StatusPending:
 					pending++
@@ -82,8 +82,7 @@ func TestAGroupThatNobodyRunsLosesItsOwnFiresAndNobodyElsesFires(t *testing.T) {
 			}
 		})
 		time.Sleep(5 * time.Second)
-		for _, name := range flood {
-			all := w.wantEachOnce(name, second(1))
+		for name, all := range w.wantEachOnce(second(1), flood...) {
 			if last := all[len(all)-1]; last.Status != job.StatusPending {
 				t.Errorf("%s at %v is %s (%s), and there is room", name, last.FireTime, last.Status, last.Reason)
 			}
@@ -98,7 +97,7 @@ func TestAGroupHasSoManyRunsWaitingAtMost(t *testing.T) {
 		w.startNode("a")
 		time.Sleep(time.Minute)
 		pending := 0
-		for _, f := range w.wantEachOnce("alpha/a", second(1)) {
+		for _, f := range w.wantEachOnce(second(1), "alpha/a")["alpha/a"] {
 			if f.Status == job.StatusPending {
 				pending++
 			}
@@ -143,7 +142,7 @@ func TestOnAFullStreamRunsAreCancelledAndFiresAreLate(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		late := 0
-		for _, f := range w.wantEachOnce("g/a", second(1)) {
+		for _, f := range w.wantEachOnce(second(1), "g/a")["g/a"] {
 			if f.Cause == job.CauseMisfire {
 				if late++; !strings.Contains(f.Reason, "NATS had no room for further runs") {
 					t.Errorf("fire at %v is late: %s", f.FireTime, f.Reason)

@@ -72,9 +72,7 @@ func TestTheJobsOfManyShardsAreReadInOnePass(t *testing.T) {
 		if made := reads(); total(made) > 24 { // some 37 shard by shard
 			t.Errorf("two nodes that share their shards made these requests for jobs, by revision: %v", made)
 		}
-		for _, n := range jobs {
-			w.wantEachOnce(n, second(1))
-		}
+		w.wantEachOnce(second(1), jobs...)
 	})
 }
 
@@ -109,9 +107,9 @@ func TestASuccessorReadsOnFromWhereItStoodBy(t *testing.T) {
 				t.Errorf("the successor read from revision %d, and had read %d before", from, len(jobs))
 			}
 		}
+		fires := w.wantEachOnce(second(1), jobs[:31]...)
 		for i, n := range jobs[:31] {
-			all := w.wantEachOnce(n, second(1))
-			want := 1
+			all, want := fires[n], 1
 			if i < 16 {
 				want = 2
 			}

@@ -101,7 +101,7 @@ func TestAtLengthTenTimesTheLimitOfTheEventStreamPassesThrough(t *testing.T) {
 		if n := moved.Load(); n < int64(sent) {
 			t.Errorf("%d of %d events came through", n, sent)
 		}
-		if ends := len(w.wantEachOnce("g/a", second(1))); ends < 200 {
+		if ends := len(w.wantEachOnce(second(1), "g/a")["g/a"]); ends < 200 {
 			t.Errorf("the job beside it had %d fires", ends)
 		}
 		for _, f := range w.fires("g/a", time.Second) {

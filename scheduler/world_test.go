@@ -203,45 +203,70 @@ type fire struct {
 // must be every apart.
 func (w *world) fires(name job.Name, every time.Duration) []fire {
 	w.t.Helper()
-	var all []fire
+	return w.firesOf(every, name)[name]
+}
+
+// firesOf is fires of many jobs, for which it reads the streams once.
+func (w *world) firesOf(every time.Duration, jobs ...job.Name) map[job.Name][]fire {
+	w.t.Helper()
+	all := make(map[job.Name][]fire, len(jobs))
+	for _, n := range jobs {
+		all[n] = nil
+	}
 	w.records(func(r *journal.Record, d journal.Decided) {
-		for i := range d.Count {
-			if d.Job == name {
-				one := d
-				one.Count, one.FireTime = 1, d.FireTime.Add(time.Duration(i)*every)
-				all = append(all, fire{Decided: one, at: r.At, node: r.Node, epoch: r.Epoch})
-			}
+		if _, asked := all[d.Job]; !asked {
+			return
 		}
-		if last := d.FireTime.Add(time.Duration(d.Count-1) * every); d.Job == name && d.Count > 1 && !last.Equal(d.Until) {
-			w.t.Errorf("%s: %d fires from %v to %v are not every %v", name, d.Count, d.FireTime, d.Until, every)
+		for i := range d.Count {
+			one := d
+			one.Count, one.FireTime = 1, d.FireTime.Add(time.Duration(i)*every)
+			all[d.Job] = append(all[d.Job], fire{Decided: one, at: r.At, node: r.Node, epoch: r.Epoch})
+		}
+		if last := d.FireTime.Add(time.Duration(d.Count-1) * every); d.Count > 1 && !last.Equal(d.Until) {
+			w.t.Errorf("%s: %d fires from %v to %v are not every %v", d.Job, d.Count, d.FireTime, d.Until, every)
 		}
 	})
-	slices.SortStableFunc(all, func(a, b fire) int { return a.FireTime.Compare(b.FireTime) })
+	for _, fires := range all {
+		slices.SortStableFunc(fires, func(a, b fire) int { return a.FireTime.Compare(b.FireTime) })
+	}
 	return all
 }
 
-// wantEachOnce checks that every fire of a secondly job from first on was decided, in order,
-// until a second ago, and none twice.
-func (w *world) wantEachOnce(name job.Name, first time.Time) []fire {
+// wantEachOnce checks that every fire of secondly jobs from first on was decided, in order,
+// until a second ago, and none twice. It reads the streams once, whatever the number of jobs.
+func (w *world) wantEachOnce(first time.Time, jobs ...job.Name) map[job.Name][]fire {
 	w.t.Helper()
-	all := w.fires(name, time.Second)
-	next := first
+	all := w.firesOf(time.Second, jobs...)
+	for _, n := range jobs {
+		w.wantEverySecond(n, first, all[n])
+	}
+	w.wantTriggersOnce()
+	return all
+}
+
+// wantTriggersOnce checks that no run was triggered twice.
+func (w *world) wantTriggersOnce() {
+	w.t.Helper()
+	ids := w.triggers()
+	slices.Sort(ids)
+	if n := len(ids); n != len(slices.Compact(ids)) {
+		w.t.Errorf("a run was triggered twice: %v", ids)
+	}
+}
+
+// wantEverySecond checks that all fires of a secondly job are there, from next until a second ago.
+func (w *world) wantEverySecond(name job.Name, next time.Time, all []fire) {
+	w.t.Helper()
 	for _, f := range all {
 		if !f.FireTime.Equal(next) {
 			w.t.Errorf("%s: decided %v, want %v", name, f.FireTime.Format(time.TimeOnly), next.Format(time.TimeOnly))
-			return all
+			return
 		}
 		next = next.Add(time.Second)
 	}
 	if time.Since(next) > time.Second {
 		w.t.Errorf("%s: nothing decided from %v on, and it is %v", name, next.Format(time.TimeOnly), time.Now().UTC().Format(time.TimeOnly))
 	}
-	ids := w.triggers()
-	slices.Sort(ids)
-	if n := len(ids); n != len(slices.Compact(ids)) {
-		w.t.Error("a run was triggered twice")
-	}
-	return all
 }
 
 // longest returns the greatest time from a fire's instant to the decision about it.
@@ -367,9 +392,5 @@ func (w *world) wantDecided(want ...string) {
 	if !slices.Equal(got, want) {
 		w.t.Errorf("decided:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
-	ids := w.triggers()
-	slices.Sort(ids)
-	if n := len(ids); n != len(slices.Compact(ids)) {
-		w.t.Errorf("a run was triggered twice: %v", ids)
-	}
+	w.wantTriggersOnce()
 }
