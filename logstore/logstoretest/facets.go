@@ -21,7 +21,7 @@ func writeMixed(t *testing.T, s logstore.Store) {
 	missed.Count, missed.Until, missed.Cause = 12, epoch.Add(41*time.Minute), job.CauseMisfire
 	asked := week.at(epoch.Add(10*time.Minute)).finished(job.StatusFailed, "worker-2", time.Second)
 	asked.Cause = job.CauseManual
-	write(t, s,
+	writeInTwo(t, s,
 		day.recorded(job.StatusPending), day.started("worker-1", 1, ms(10)), day.finished(job.StatusSucceeded, "worker-1", time.Second), failed, again,
 		asked, missed,
 		week.at(epoch.Add(59*time.Minute+59*time.Second+ms(999))).recorded(job.StatusPending),

@@ -121,13 +121,15 @@ func pagesAtDepth(t *testing.T, s logstore.Store) {
 
 func pagesWhileWriting(t *testing.T, s logstore.Store) {
 	w := &writes{store: s}
-	fire := func(minute int) {
-		w.runs(t, newRun().at(epoch.Add(time.Duration(minute)*time.Minute)).recorded(job.StatusPending))
+	fire := func(minute int) logstore.Update {
+		return newRun().at(epoch.Add(time.Duration(minute) * time.Minute)).recorded(job.StatusPending)
 	}
+	var first []logstore.Update
 	for minute := range 30 {
-		fire(minute)
+		first = append(first, fire(minute))
 	}
-	got := walk(t, s, logstore.RunFilter{Limit: 10}, func(page int) { fire(30 + page) })
+	w.runs(t, first...)
+	got := walk(t, s, logstore.RunFilter{Limit: 10}, func(page int) { w.runs(t, fire(30+page)) })
 	if len(got) != 30 {
 		t.Errorf("pages hold %d runs; want the 30 that were there at first", len(got))
 	}
@@ -210,13 +212,15 @@ func counts(t *testing.T, s logstore.Store) {
 }
 
 func lastRuns(t *testing.T, s logstore.Store) {
+	var updates []logstore.Update
 	for i := range 30 {
 		r := newRun().at(epoch.Add(time.Duration(i) * time.Minute))
-		write(t, s, r.recorded(job.StatusPending))
+		updates = append(updates, r.recorded(job.StatusPending))
 		if i < 3 {
-			write(t, s, r.of("billing/rare").finished(job.StatusSucceeded, "worker-1", ms(20)))
+			updates = append(updates, r.of("billing/rare").finished(job.StatusSucceeded, "worker-1", ms(20)))
 		}
 	}
+	writeInTwo(t, s, updates...)
 	last, err := s.LastRuns(t.Context(), []job.Name{report, "billing/rare", "billing/never"}, 5)
 	if err != nil {
 		t.Fatal(err)

@@ -220,8 +220,13 @@ func queuedRun(t *testing.T, s logstore.Store) {
 func progress(t *testing.T, s logstore.Store) {
 	r := newRun()
 	write(t, s, r.recorded(job.StatusPending))
+	var told []logstore.Update
 	for second := range 60 {
-		write(t, s, r.progress(float64(second), fmt.Sprintf("step %d", second), time.Duration(second)*time.Second))
+		told = append(told, r.progress(float64(second), fmt.Sprintf("step %d", second), time.Duration(second)*time.Second))
+	}
+	w := &writes{store: s}
+	for few := range slices.Chunk(told, 4) { // what is near to each other comes in one write, or in two
+		w.runs(t, few...)
 	}
 	got := getRun(t, s, r.id())[0]
 	if got.Status != job.StatusRunning || got.Progress != 59 || got.ProgressText != "step 59" || got.Instance != "worker-1" {

@@ -33,7 +33,7 @@ func stepsOfMany(t *testing.T, s logstore.Store) {
 		u.Cause, u.Parent = job.CauseParent, whole.id()
 	}
 	called.Step, late.Step = "send", "send"
-	write(t, s, old.recorded(job.StatusPending), whole.recorded(job.StatusPending), next.recorded(job.StatusPending),
+	writeInTwo(t, s, old.recorded(job.StatusPending), whole.recorded(job.StatusPending), next.recorded(job.StatusPending),
 		of(old, "load", old.recorded(job.StatusPending)), of(whole, "load", again), of(whole, "load", failed), of(whole, "load", whole.recorded(job.StatusPending)),
 		of(whole, "load", whole.try(2).started("worker-2", 1, 2*time.Second)), of(whole, "tell", whole.record(job.StatusSkipped, time.Second, "its condition is false")),
 		of(whole, "paid", wait), of(whole, "ok", wait), of(whole, "ok", whole.record(job.StatusSucceeded, time.Minute, "approved")), called, late, child, of(next, "load", next.recorded(job.StatusPending)),

@@ -16,6 +16,7 @@ import (
 func successOfSchedules(t *testing.T, s logstore.Store) {
 	day := reportDay()
 	w := &writes{store: s}
+	var ends, given []logstore.Update
 	for i, cause := range job.CountedCauses {
 		for k, status := range []job.Status{
 			job.StatusSucceeded, job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusCancelled, job.StatusLost, job.StatusMissed, job.StatusSkipped,
@@ -29,14 +30,16 @@ func successOfSchedules(t *testing.T, s logstore.Store) {
 				u.Count, u.Until = 3, r.fire.Add(2*time.Minute)
 			}
 			u.Cause = cause
-			w.runs(t, u)
+			ends = append(ends, u)
 			if k == 1 { // its shard has given it up before
 				lost := r.record(job.StatusLost, 5*time.Second, "its executor vanished")
 				lost.Cause = cause
-				w.runs(t, lost)
+				given = append(given, lost)
 			}
 		}
 	}
+	w.runs(t, ends...)
+	w.runs(t, given...)
 	compareSuccess(t, s, day)
 	whole := logstore.ReportFilter{From: day, To: day.Add(24 * time.Hour)}
 	row := reportOf(t, s, whole).Rows[0]

@@ -147,7 +147,7 @@ func usageInPieces(t *testing.T, s logstore.Store) {
 	record.Total = 2
 	first, second := ofPiece(r.finished(job.StatusSucceeded, "worker-1", 30*time.Second), 0, 2), ofPiece(r.started("worker-2", 1, 12*time.Second), 1, 2)
 	first.StartedAt = epoch.Add(6 * time.Second)
-	write(t, s, record, r.begun(6*time.Second), first, second)
+	writeInTwo(t, s, record, r.begun(6*time.Second), first, second)
 
 	again := newRun().of("billing/again")
 	failed := again.finished(job.StatusFailed, "worker-1", 15*time.Second)
@@ -156,7 +156,7 @@ func usageInPieces(t *testing.T, s logstore.Store) {
 	next.At, next.CommittedAt = epoch.Add(30*time.Second), epoch.Add(30*time.Second)
 	goesOn := again.try(2).started("worker-2", 1, 45*time.Second)
 	goesOn.CommittedAt = next.CommittedAt
-	write(t, s, again.recorded(job.StatusPending), failed, next, goesOn)
+	writeInTwo(t, s, again.recorded(job.StatusPending), failed, next, goesOn)
 	want := func(want ...string) {
 		t.Helper()
 		if diff := cmp.Diff(want, usageOf(t, s, minutes(0, 1))); diff != "" {
@@ -194,12 +194,12 @@ func usageInPieces(t *testing.T, s logstore.Store) {
 		return updates
 	}
 	over := inPieces("billing/over", 2*day, job.CauseSchedule, true)
-	write(t, s, slices.Concat(over[:2], inPieces("ops/other", 2*day, job.CauseSchedule, false), inPieces("ops/backfilled", 40*day, job.CauseBackfill, true))...)
-	write(t, s, over[2:]...)
+	writeInTwo(t, s, slices.Concat(over[:2], inPieces("ops/other", 2*day, job.CauseSchedule, false), inPieces("ops/backfilled", 40*day, job.CauseBackfill, true))...)
+	writeInTwo(t, s, over[2:]...)
 	want("0.4 waited, 15s at most; +4 -2, 1.65 ran")
-	write(t, s, inPieces("billing/alive", 2*day, job.CauseSchedule, false)...)
+	writeInTwo(t, s, inPieces("billing/alive", 2*day, job.CauseSchedule, false)...)
 	want("0.5 waited, 48h0m6s at most; +6 -3, 2.85 ran")
-	write(t, s, slices.Concat(inPieces("billing/backfilled", 40*day, job.CauseBackfill, true), inPieces("billing/backfilling", 40*day, job.CauseBackfill, false))...)
+	writeInTwo(t, s, slices.Concat(inPieces("billing/backfilled", 40*day, job.CauseBackfill, true), inPieces("billing/backfilling", 40*day, job.CauseBackfill, false))...)
 	want("0.7 waited, 48h0m6s at most; +10 -6, 4.85 ran")
 }
 

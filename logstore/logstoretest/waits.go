@@ -59,7 +59,7 @@ func openWaits(t *testing.T, s logstore.Store) {
 	queued := at(0).recorded(job.StatusQueued)
 	over := at(3).record(job.StatusTimedOut, time.Second, "nothing came")
 	over.Cause, over.Parent, over.Step = job.CauseStep, newRun().id(), "ok"
-	write(t, s, waits(at(5), runlog.WaitRuns, ms(6), runs), waits(at(2), runlog.WaitRuns, ms(3), runs), queued,
+	writeInTwo(t, s, waits(at(5), runlog.WaitRuns, ms(6), runs), waits(at(2), runlog.WaitRuns, ms(3), runs), queued,
 		waits(at(3), runlog.WaitRuns, ms(4), runs), over, waits(at(4), runlog.WaitSignal, ms(5), runlog.Wait{Signal: "paid", Key: `"17"`}),
 		waits(at(1), runlog.WaitTime, ms(5), runlog.Wait{At: epoch.Add(time.Hour)}))
 	wantWaits(t, s, runlog.WaitRuns, 10, at(2).id(), at(5).id())
@@ -87,7 +87,7 @@ func openWaitsOfGroups(t *testing.T, s logstore.Store) {
 	}
 	updates = append(updates, waits(of("few", 10), runlog.WaitApproval, ms(20), runlog.Wait{}), waits(of("few", 11), runlog.WaitApproval, ms(20), runlog.Wait{}),
 		waits(of("one", 12), runlog.WaitApproval, ms(20), runlog.Wait{}), waits(of("other", 1), runlog.WaitSignal, ms(20), runlog.Wait{Signal: "paid"}))
-	write(t, s, updates...)
+	writeInTwo(t, s, updates...)
 	for _, c := range []struct {
 		limit  int
 		groups []string

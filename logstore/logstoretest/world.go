@@ -122,6 +122,20 @@ func write(t *testing.T, s logstore.Store, updates ...logstore.Update) {
 	}
 }
 
+// writeInTwo writes every other update in one batch, and then the others in another: so most runs
+// change that are there, at the cost of two writes.
+func writeInTwo(t *testing.T, s logstore.Store, updates ...logstore.Update) {
+	t.Helper()
+	var batches [2][]logstore.Update
+	for i, u := range updates {
+		batches[i%2] = append(batches[i%2], u)
+	}
+	w := &writes{store: s}
+	for _, b := range batches {
+		w.runs(t, b...)
+	}
+}
+
 func getRun(t *testing.T, s logstore.Store, id job.RunID) []runlog.Run {
 	t.Helper()
 	runs, err := s.Run(t.Context(), id)
