@@ -85,11 +85,11 @@ type model struct {
 	nodes [instances]node
 
 	judge struct {
-		step  step
-		claim int8
-		ended bool // the claim says so
-		said  [instances]said
-		end   bool
+		step    step
+		claimed bool
+		ended   bool // the claim says so
+		said    [instances]said
+		end     bool
 	}
 
 	broken breach // the property that does not hold
@@ -160,6 +160,20 @@ func (m *model) deliver() {
 		}
 	}
 	m.back = false // of the delivery before
+}
+
+// mirrored is the same state with the names of the instances exchanged.
+func (m model) mirrored() model {
+	other := func(i int8) int8 {
+		if i < 0 {
+			return i
+		}
+		return 1 - i
+	}
+	m.nodes[0], m.nodes[1] = m.nodes[1], m.nodes[0]
+	m.judge.said[0], m.judge.said[1] = m.judge.said[1], m.judge.said[0]
+	m.claim, m.handed = other(m.claim), other(m.handed)
+	return m
 }
 
 // event is what happens to the world, or to an instance.
@@ -293,7 +307,7 @@ func (m *model) judges(do func(string, bool, func(*model))) {
 		return
 	}
 	j := &m.judge
-	do("the judge reads the claim", j.step == readClaim, func(m *model) { m.judge.claim, m.judge.ended, m.judge.step = m.claim, m.claimEnded, askAll })
+	do("the judge reads the claim", j.step == readClaim, func(m *model) { m.judge.claimed, m.judge.ended, m.judge.step = m.claim >= 0, m.claimEnded, askAll })
 	do("the judge looks for the end", j.step == readEnd, func(m *model) { m.judge.end, m.judge.step = m.stored && !m.judge.ended, decide })
 	do("the judge decides", j.step == decide, func(m *model) { m.decide() })
 	do("nobody is offered it", j.step == offer, func(m *model) {
@@ -319,7 +333,7 @@ func (m *model) answer(i int) said {
 }
 
 func (m *model) rest() {
-	m.judge.step, m.judge.claim, m.judge.ended, m.judge.said, m.judge.end = resting, 0, false, [instances]said{}, false
+	m.judge.step, m.judge.claimed, m.judge.ended, m.judge.said, m.judge.end = resting, false, false, [instances]said{}, false
 }
 
 func (m *model) decide() {
@@ -339,7 +353,7 @@ func (m *model) decide() {
 	case j.end, j.ended:
 		m.trigger = false
 	case j.said[0] == silent || j.said[1] == silent:
-	case m.atMostOnce && j.claim >= 0:
+	case m.atMostOnce && j.claimed:
 		if m.lose(); j.ended {
 			m.broken = lostThoughEnded
 		}
@@ -382,6 +396,54 @@ func (m *model) watches(do func(string, bool, func(*model))) {
 	do("the watchdog ends it", m.nats && m.delivered && !m.trigger && !m.stored && !m.lost && !unknown, func(m *model) { m.lose() })
 }
 
+// origin is how a state was reached first.
+type origin struct {
+	from int
+	by   event
+}
+
+// story returns the events that lead to a state.
+func story(came []origin, n int) []string {
+	var events []string
+	for ; n != 0; n = came[n].from {
+		events = append(events, came[n].by.String())
+	}
+	slices.Reverse(events)
+	return events
+}
+
+// canEnd reports for each state whether the attempt can still end, if those live that are to.
+func canEnd(all []model, steps [][2]int32) []bool {
+	first := make([]int32, len(all)+1) // of the states before each, in before
+	for _, s := range steps {
+		first[s[1]+1]++
+	}
+	for n := range all {
+		first[n+1] += first[n]
+	}
+	before, free := make([]int32, len(steps)), slices.Clone(first)
+	for _, s := range steps {
+		before[free[s[1]]] = s[0]
+		free[s[1]]++
+	}
+	ends, todo := make([]bool, len(all)), []int32{}
+	for n := range all {
+		if ends[n] = all[n].done(); ends[n] {
+			todo = append(todo, int32(n))
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, from := range before[first[n]:first[n+1]] {
+			if !ends[from] {
+				ends[from], todo = true, append(todo, from)
+			}
+		}
+	}
+	return ends
+}
+
 func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
 	what := map[breach]string{
 		begunAfterItsEnd: "an attempt is begun whose end an instance has stored that was never gone",
@@ -397,48 +459,27 @@ func TestAtLengthNoOrderOfEventsBreaksAnAttempt(t *testing.T) {
 		for i := range first.nodes {
 			first.nodes[i].alive = true
 		}
-		type origin struct {
-			from int
-			by   event
-		}
-		all, number := []model{first}, map[model]int{first: 0}
-		came, before := []origin{{}}, [][]int{nil}
+		all, came := []model{first}, []origin{{}}
+		number := map[model]int32{first: 0}
+		var steps [][2]int32 // from which state to which
 		for k := 0; k < len(all); k++ {
 			all[k].next(func(by event, after model) {
 				n, seen := number[after]
-				if !seen {
-					n = len(all)
-					number[after] = n
-					all, came, before = append(all, after), append(came, origin{k, by}), append(before, nil)
+				if !seen { // the instances are alike
+					n, seen = number[after.mirrored()]
 				}
-				before[n] = append(before[n], k)
+				if !seen {
+					n = int32(len(all))
+					number[after] = n
+					all, came = append(all, after), append(came, origin{k, by})
+				}
+				steps = append(steps, [2]int32{int32(k), n})
 				if after.broken != whole {
-					var steps []string
-					for at := n; at != 0; at = came[at].from {
-						steps = append(steps, came[at].by.String())
-					}
-					slices.Reverse(steps)
-					t.Fatalf("at most once %t: %s:\n\t%s", atMostOnce, what[after.broken], strings.Join(steps, "\n\t"))
+					t.Fatalf("at most once %t: %s:\n\t%s", atMostOnce, what[after.broken], strings.Join(story(came, int(n)), "\n\t"))
 				}
 			})
 		}
-		// Whatever has happened, the attempt can still end, if those live that are to.
-		ends, todo := make([]bool, len(all)), []int{}
-		for n := range all {
-			if ends[n] = all[n].done(); ends[n] {
-				todo = append(todo, n)
-			}
-		}
-		for len(todo) > 0 {
-			n := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
-			for _, from := range before[n] {
-				if !ends[from] {
-					ends[from], todo = true, append(todo, from)
-				}
-			}
-		}
-		if n := slices.Index(ends, false); n >= 0 {
+		if n := slices.Index(canEnd(all, steps), false); n >= 0 {
 			t.Fatalf("at most once %t: this cannot end: %+v", atMostOnce, all[n])
 		}
 		t.Logf("at most once %t: %d states", atMostOnce, len(all))
