@@ -35,10 +35,32 @@ func TestARoleHoldsInItsGroupAndEverywhereInAll(t *testing.T) {
 	}
 }
 
+func TestARoleCanHoldInAllGroupsWhoseNamesBeginAlike(t *testing.T) {
+	list := rights.List{{Role: rights.Editor, Group: "team-*"}}.WithDefaults()
+	for group, want := range map[string]bool{"team-a": true, "team-": true, "team": false, "steam-a": false, rights.Everywhere: false} {
+		if list.May(rights.Editor, group) != want || list.Sees(rights.Scripts, group) != want {
+			t.Errorf("%s: not %v", group, want)
+		}
+	}
+	if groups, all := list.Groups(rights.Operator); all || !slices.Equal(groups, []string{"team-*"}) {
+		t.Errorf("%v %v", groups, all)
+	}
+	for _, group := range []string{"billing", "*", "team-*", "t*"} {
+		if errs := (rights.List{{Role: rights.Viewer, Group: group}}).Validate("access"); len(errs) > 0 {
+			t.Error(errs)
+		}
+	}
+	for _, group := range []string{"", "**", "*-team", "te*am", "team-**", "-*", "Team-*", "team-?"} {
+		if errs := (rights.List{{Role: rights.Viewer, Group: group}}).Validate("access"); len(errs) != 1 {
+			t.Errorf("%q passes", group)
+		}
+	}
+}
+
 // What both lists allow is what each allows: tried on random lists.
 func TestWithinAllowsWhatBothAllow(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	groups := []string{rights.Everywhere, "a", "b"}
+	groups := []string{rights.Everywhere, "a", "b", "b*", "bc*", "bd"}
 	random := func() (list rights.List) {
 		for range r.IntN(4) {
 			a := rights.Access{Role: rights.Roles[r.IntN(len(rights.Roles))], Group: groups[r.IntN(len(groups))], Grants: []rights.Grant{}}
@@ -54,7 +76,7 @@ func TestWithinAllowsWhatBothAllow(t *testing.T) {
 	for range 20000 {
 		a, b := random(), random()
 		both := a.Within(b)
-		for _, group := range append(groups, "c") {
+		for _, group := range append(groups, "c", "bce") {
 			for _, role := range rights.Roles {
 				if got, want := both.May(role, group), a.May(role, group) && b.May(role, group); got != want {
 					t.Fatalf("%v within %v: %s in %s is %v", a, b, role, group, got)

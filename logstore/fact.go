@@ -117,7 +117,7 @@ type FactFilter struct {
 	Who, What, State string
 	Object           string // a part of it
 	Group            string
-	Groups           []string  // in one of these; nil is all, and those of none
+	Groups           []string  // as of a [RunFilter]; nil is all, and those of none
 	From, To         time.Time // in [From, To)
 	Cursor           string    // where the page before ended
 	Limit            int       // from 1 to MaxFacts; zero is 100

@@ -28,7 +28,7 @@ type FailureFilter struct {
 	From, To time.Time // fire time in [From, To)
 	Jobs     []job.Name
 	Group    string
-	Groups   []string // one of these executor groups; nil is any
+	Groups   []string // as of a [RunFilter]
 	// Statuses are some of those of a failure; nil is all three.
 	Statuses   []job.Status
 	Causes     []job.Cause // nil is any

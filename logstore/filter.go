@@ -27,7 +27,7 @@ const (
 type RunFilter struct {
 	Jobs     []job.Name
 	Group    string       // executor group
-	Groups   []string     // one of these executor groups; nil is any
+	Groups   []string     // one of these executor groups, or patterns of groups (job.InGroups); nil is any
 	Statuses []job.Status // of [runlog.Run.RunStatus]; with AllAttempts, of Run.Status
 	Causes   []job.Cause
 	Instance string
@@ -61,7 +61,7 @@ func (f *RunFilter) Validate() error {
 		}
 	}
 	for _, g := range f.Groups {
-		if err := job.CheckSlug("groups", g); err != nil {
+		if err := job.CheckGroups("groups", g); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ type ReportFilter struct {
 	From, To time.Time  // fire time; widened to whole steps
 	Jobs     []job.Name //
 	Group    string     // executor group
-	Groups   []string   // one of these executor groups; nil is any
+	Groups   []string   // as of a [RunFilter]
 
 	// By is what has a row of its own: group, job, and version with job; or group and
 	// instance. Empty is all together.

@@ -36,7 +36,7 @@ type SearchFilter struct {
 	Levels   []string
 	Jobs     []job.Name
 	Group    string   // executor group
-	Groups   []string // one of these executor groups; nil is any
+	Groups   []string // as of a [RunFilter]
 	RunID    job.RunID
 	From, To time.Time // fire time of the lines' runs in [From, To)
 

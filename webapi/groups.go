@@ -172,8 +172,8 @@ func (h *groupHandlers) GetBus(ctx context.Context, _ GetBusRequestObject) (*Bus
 		return nil, err
 	}
 	if visible := access.Seen(ctx); visible != nil {
-		state.Consumers = slices.DeleteFunc(state.Consumers, func(c fleet.ConsumerState) bool { return c.Group != "" && !visible[c.Group] })
-		state.Kept = slices.DeleteFunc(state.Kept, func(k fleet.Kept) bool { return !visible[k.Group] })
+		state.Consumers = slices.DeleteFunc(state.Consumers, func(c fleet.ConsumerState) bool { return c.Group != "" && !visible(c.Group) })
+		state.Kept = slices.DeleteFunc(state.Kept, func(k fleet.Kept) bool { return !visible(k.Group) })
 	}
 	return state, nil
 }

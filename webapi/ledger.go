@@ -70,9 +70,7 @@ func (h *ledgerHandlers) VerifyLedger(ctx context.Context, r VerifyLedgerRequest
 		return nil, err
 	}
 	request := ledger.Request{From: from, To: to, Group: r.Params.Group, Cursor: r.Params.Cursor, Limit: r.Params.Limit}
-	if visible := access.Seen(ctx); visible != nil {
-		request.Visible = func(group string) bool { return visible[group] }
-	}
+	request.Visible = access.Seen(ctx)
 	page, err := h.ledger.Audit(ctx, request)
 	if err != nil {
 		return nil, h.ledgerError(ctx, err)

@@ -14,7 +14,7 @@ import (
 type RolesFlag []client.Access
 
 // RolesHelp is the help of a RolesFlag.
-const RolesHelp = "a `role`, such as operator or editor:billing; append =logs,params to replace the role's default grants; can be repeated"
+const RolesHelp = "a `role`, such as operator, editor:billing or editor:team-*; append =logs,params to replace the role's default grants; can be repeated"
 
 func (f *RolesFlag) String() string {
 	var parts []string

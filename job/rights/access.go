@@ -48,19 +48,20 @@ var grantsOf = map[Role][]Grant{
 	Admin:    Grants,
 }
 
-// Everywhere is the group that stands for every one, those to come included.
+// Everywhere stands for every group, those to come included.
 const Everywhere = "*"
 
-// Access is a role in one executor group, or everywhere.
+// Access is a role in executor groups.
 type Access struct {
-	Role  Role   `json:"role"`
+	Role Role `json:"role"`
+	// Group is the name of a group, the beginning of names with '*' after it ("team-*"), or [Everywhere].
 	Group string `json:"group"`
 	// Grants replaces those that come with the role: all for admin, all but sql for
 	// editor, logs and params for operator, logs for viewer. An empty list is none, nil the role's.
 	Grants []Grant `json:"grants"`
 }
 
-func (a Access) covers(group string) bool { return a.Group == Everywhere || a.Group == group }
+func (a Access) covers(group string) bool { return job.InGroups(a.Group, group) }
 
 // has reports whether the access comes with a grant. An admin always has SQL, which is
 // younger than the lists that are stored of some.
@@ -108,10 +109,8 @@ func (l List) Validate(field string) []error {
 		if !slices.Contains(Roles, a.Role) {
 			fault(i, "role", "%q must be one of %v", a.Role, Roles)
 		}
-		if a.Group != Everywhere {
-			if err := job.CheckSlug(fmt.Sprintf("%s[%d].group", field, i), a.Group); err != nil {
-				errs = append(errs, err)
-			}
+		if err := job.CheckGroups(fmt.Sprintf("%s[%d].group", field, i), a.Group); err != nil {
+			errs = append(errs, err)
 		}
 		for _, g := range a.Grants {
 			if !slices.Contains(Grants, g) {
@@ -145,7 +144,7 @@ func (l List) MayAsk() bool {
 }
 
 // Groups returns the groups in which the list has at least the role, sorted, and
-// whether that is everywhere; then there are no groups.
+// whether that is everywhere; then there are no groups. A group may be the beginning of names, as in [Access].
 func (l List) Groups(role Role) (groups []string, everywhere bool) {
 	return l.groups(func(a Access) bool { return a.Role.AtLeast(role) })
 }

@@ -107,7 +107,7 @@ func factConditions(f *logstore.FactFilter) *conditions {
 		c.add("position(object, ?) > 0", f.Object)
 	}
 	if f.Groups != nil {
-		c.add("has(?, toString(group))", append([]string{}, f.Groups...))
+		c.add(inGroups(f.Groups))
 	}
 	if !f.From.IsZero() {
 		c.add("at >= fromUnixTimestamp64Milli(?, 'UTC')", ceilMillis(f.From))

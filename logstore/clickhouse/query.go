@@ -10,6 +10,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/ext"
 	"github.com/google/uuid"
 
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -57,12 +58,8 @@ func where(f *logstore.RunFilter) (*conditions, error) {
 	if f.Group != "" {
 		c.add("group = ?", f.Group)
 	}
-	switch {
-	case f.Groups == nil:
-	case len(f.Groups) == 0:
-		c.add("false")
-	default:
-		c.add("group IN (" + list(f.Groups) + ")")
+	if f.Groups != nil {
+		c.add(inGroups(f.Groups))
 	}
 	if len(f.Jobs) > 0 {
 		c.add("job IN (" + list(f.Jobs) + ")")
@@ -83,6 +80,22 @@ func where(f *logstore.RunFilter) (*conditions, error) {
 		c.add("(fire_time, toUInt128(run_id), attempt) < (fromUnixTimestamp64Milli(?, 'UTC'), toUInt128(toUUID(?)), ?)", fire, string(cursor.RunID), toUint32(cursor.Attempt))
 	}
 	return c, nil
+}
+
+// inGroups is true of rows whose group one of the patterns covers. It expects patterns that were validated.
+func inGroups(patterns []string) string {
+	var parts []string
+	names, prefixes := job.SplitGroups(patterns)
+	if len(names) > 0 {
+		parts = append(parts, "group IN ("+list(names)+")")
+	}
+	for _, prefix := range prefixes {
+		parts = append(parts, "startsWith(group, '"+prefix+"')")
+	}
+	if len(parts) == 0 {
+		return "false"
+	}
+	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
 // list writes words that were validated, and so have no quotes in them.

@@ -118,6 +118,7 @@ func factsFiltered(t *testing.T, s logstore.Store) {
 	f(logstore.FactFilter{Object: "JOB"})
 	f(logstore.FactFilter{Group: "billing", Who: "ann"}, c.ID, a.ID)
 	f(logstore.FactFilter{Groups: []string{"ops", "x"}}, b.ID)
+	f(logstore.FactFilter{Groups: []string{"o*"}}, b.ID)
 	f(logstore.FactFilter{Groups: []string{}})
 	f(logstore.FactFilter{From: b.At, To: d.At}, c.ID, b.ID)
 	f(logstore.FactFilter{From: b.At.Add(time.Microsecond), To: d.At.Add(time.Microsecond)}, d.ID, c.ID)

@@ -234,6 +234,8 @@ func reportOrders(t *testing.T, s logstore.Store) {
 	}
 	want(logstore.ReportFilter{By: byJob, Group: "bill"}, "bill/day")
 	want(logstore.ReportFilter{By: byJob, Groups: []string{"bill"}}, "bill/day")
+	want(logstore.ReportFilter{By: byJob, Groups: []string{"nobody", "bi*"}, Group: "bill"}, "bill/day")
+	want(logstore.ReportFilter{By: byJob, Groups: []string{"bills*"}})
 	want(logstore.ReportFilter{By: byJob, Groups: []string{}})
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/lost", "billing/unknown"}}, "billing/lost")
 	want(logstore.ReportFilter{By: byJob, Jobs: []job.Name{"billing/unknown"}})

@@ -116,6 +116,7 @@ func searchFilters(t *testing.T, s logstore.Store) {
 	want(logstore.SearchFilter{Limit: 2}, "4/1:1", "3/1:1")
 	want(logstore.SearchFilter{Group: "bill"}, "3/1:1")
 	want(logstore.SearchFilter{Groups: []string{"bill", "unknown"}}, "3/1:1")
+	want(logstore.SearchFilter{Groups: []string{"bil*"}, Group: "bill"}, "3/1:1")
 	want(logstore.SearchFilter{Groups: []string{"unknown"}})
 	want(logstore.SearchFilter{Jobs: []job.Name{report}}, "2/1:2", "2/1:1", "1/2:1", "1/1:1")
 	want(logstore.SearchFilter{Levels: []string{"error", "warn"}}, "2/1:2")

@@ -82,14 +82,7 @@ func factsQuery(f *logstore.FactFilter) (query string, args []any) {
 		add("instr(object, ?) > 0", f.Object)
 	}
 	if f.Groups != nil {
-		part := "false"
-		if len(f.Groups) > 0 {
-			part = "grp IN (?" + strings.Repeat(", ?", len(f.Groups)-1) + ")"
-		}
-		values := make([]any, len(f.Groups))
-		for i, g := range f.Groups {
-			values[i] = g
-		}
+		part, values := inGroups(f.Groups)
 		add(part, values...)
 	}
 	if !f.From.IsZero() {

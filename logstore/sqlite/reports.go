@@ -149,10 +149,8 @@ func (s *statistics) reportConditions(f *logstore.ReportFilter) (conditions []st
 		conditions, args = append(conditions, "grp = ?"), append(args, f.Group)
 	}
 	if f.Groups != nil {
-		conditions = append(conditions, "grp IN (NULL"+strings.Repeat(", ?", len(f.Groups))+")")
-		for _, g := range f.Groups {
-			args = append(args, g)
-		}
+		part, values := inGroups(f.Groups)
+		conditions, args = append(conditions, part), append(args, values...)
 	}
 	if len(f.Jobs) > 0 {
 		ids, _ := s.jobs.Select(logstore.RunFilter{Jobs: f.Jobs})

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -25,10 +24,8 @@ const openWaitsQuery = "SELECT " + attemptColumns + ` FROM (
 func (h *runHistory) OpenWaits(ctx context.Context, f logstore.WaitFilter) ([]runlog.Run, error) {
 	of, args := "", []any{string(f.Kind)}
 	if f.Groups != nil {
-		of = " WHERE grp IN (NULL" + strings.Repeat(", ?", len(f.Groups)) + ")"
-		for _, g := range f.Groups {
-			args = append(args, g)
-		}
+		part, values := inGroups(f.Groups)
+		of, args = " WHERE "+part, append(args, values...)
 	}
 	rows, err := h.prepared.query(ctx, fmt.Sprintf(openWaitsQuery, of), append(args, f.Limit)...)
 	if err != nil {

@@ -12,17 +12,13 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
-// Seen returns the groups whose jobs the caller sees, nil for all of them.
-func Seen(ctx context.Context) map[string]bool {
-	groups, everywhere := Who(ctx).Access.Groups(rights.Viewer)
-	if everywhere {
+// Seen returns a function that reports whether the caller sees the jobs of a group, nil if they see all.
+func Seen(ctx context.Context) func(group string) bool {
+	theirs := Who(ctx).Access
+	if theirs.May(rights.Viewer, rights.Everywhere) {
 		return nil
 	}
-	visible := make(map[string]bool, len(groups))
-	for _, g := range groups {
-		visible[g] = true
-	}
-	return visible
+	return func(group string) bool { return theirs.May(rights.Viewer, group) }
 }
 
 // VisibleStore is a log store whose lists have what the caller sees, and no more, so
@@ -215,5 +211,7 @@ func among(seen, filter []string) []string {
 	if filter == nil {
 		return seen
 	}
-	return slices.DeleteFunc(seen, func(g string) bool { return !slices.Contains(filter, g) })
+	return slices.DeleteFunc(slices.Clone(filter), func(group string) bool {
+		return !slices.ContainsFunc(seen, func(pattern string) bool { return job.InGroups(pattern, group) })
+	})
 }

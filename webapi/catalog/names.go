@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/cluster"
@@ -51,7 +52,7 @@ func (c *Catalog) Unknown(ctx context.Context, names []Name) (warnings []api.Fie
 func (c *Catalog) UnknownGroups(ctx context.Context, field string, list rights.List) []api.FieldError {
 	var names []Name
 	for i, a := range list {
-		if a.Group != rights.Everywhere {
+		if !strings.HasSuffix(a.Group, rights.Everywhere) { // one group
 			names = append(names, Name{Field: fmt.Sprintf("%s[%d].group", field, i), Group: a.Group})
 		}
 	}

@@ -18,9 +18,9 @@ type query struct {
 	group  string
 	text   string // in lower case
 	paused *bool
-	now    int64           // in Unix milliseconds
-	firing bool            // not paused for good
-	groups map[string]bool // that the caller sees; nil is all
+	now    int64                   // in Unix milliseconds
+	firing bool                    // not paused for good
+	groups func(group string) bool // that the caller sees; nil is all
 	after  job.Name
 	limit  int
 }
@@ -81,7 +81,7 @@ func (x *index) titles(ctx context.Context, names []job.Name) (api.JobTitles, er
 	defer x.mu.RUnlock()
 	for _, name := range names {
 		j := x.jobs[name]
-		if j == nil || j.deleted || seen != nil && !seen[name.Group()] {
+		if j == nil || j.deleted || seen != nil && !seen(name.Group()) {
 			continue
 		}
 		if j.title != "" {
@@ -147,12 +147,12 @@ func (x *index) containing(ctx context.Context, group string, text []byte) ([]*b
 // selects reports whether a job matches but for its text, whatever the page.
 func (q *query) selects(j *indexed) bool {
 	return (q.paused == nil || *q.paused == (j.paused || q.now < j.until)) && (!q.firing || !j.paused) &&
-		(q.groups == nil || q.groups[j.name.Group()]) && (q.jobs == nil || q.jobs[j.name])
+		(q.groups == nil || q.groups(j.name.Group())) && (q.jobs == nil || q.jobs[j.name])
 }
 
 // selectsAll reports whether all jobs of the group match.
 func (q *query) selectsAll() bool {
-	return q.jobs == nil && q.paused == nil && !q.firing && q.text == "" && (q.groups == nil || q.group != "" && q.groups[q.group])
+	return q.jobs == nil && q.paused == nil && !q.firing && q.text == "" && (q.groups == nil || q.group != "" && q.groups(q.group))
 }
 
 // within returns where a group's jobs are on the list, or all. The caller holds mu.

@@ -55,7 +55,7 @@ func (v *View) Groups(ctx context.Context) ([]api.Group, error) {
 		groups[i].Pause = Paused(pauses[groups[i].ExecutorGroup], time.Now())
 	}
 	if visible := access.Seen(ctx); visible != nil {
-		groups = slices.DeleteFunc(groups, func(g api.Group) bool { return !visible[g.ExecutorGroup] })
+		groups = slices.DeleteFunc(groups, func(g api.Group) bool { return !visible(g.ExecutorGroup) })
 	}
 	return groups, v.countWaiting(ctx, groups)
 }

@@ -34,7 +34,7 @@ func (v *View) Nodes(ctx context.Context) (api.NodeList, error) {
 	if visible := access.Seen(ctx); visible != nil {
 		list.Roles = slices.DeleteFunc(list.Roles, func(r api.HeldRole) bool {
 			group, dispatches := strings.CutPrefix(r.Role, "dispatch-")
-			return dispatches && !visible[group]
+			return dispatches && !visible(group)
 		})
 		for i := range list.Parked { // a reason may name a job of another group
 			list.Parked[i].Reason = reason.Text(reason.WhyUnseen.String())

@@ -118,8 +118,8 @@ func (w *watch) subscribe() error {
 // comes, as rights may end.
 func (w *watch) subjects() []string {
 	groups, everywhere := w.who.Access.Seen(rights.Logs)
-	if everywhere {
-		groups = []string{"*"}
+	if everywhere || slices.ContainsFunc(groups, func(g string) bool { return strings.HasSuffix(g, "*") }) {
+		groups = []string{"*"} // subjects have no pattern for the beginning of a name
 	}
 	wanted := make([]string, 0, len(w.filter.Jobs)+1)
 	for _, name := range w.filter.Jobs {
@@ -130,7 +130,7 @@ func (w *watch) subjects() []string {
 	}
 	if len(wanted) > 0 {
 		slices.Sort(wanted)
-		groups = slices.DeleteFunc(slices.Compact(wanted), func(g string) bool { return !everywhere && !slices.Contains(groups, g) })
+		groups = slices.DeleteFunc(slices.Compact(wanted), func(g string) bool { return !w.who.Access.Sees(rights.Logs, g) })
 	}
 	if len(groups) == 0 {
 		return nil

@@ -3153,8 +3153,9 @@ export interface components {
         Access: {
             role: components["schemas"]["Role"];
             /**
-             * @description An executor group; `*` is all groups
+             * @description An executor group; `team-*` is all whose names begin with team-, `*` is all groups
              * @example billing
+             * @example team-*
              */
             group: string;
             /** @description Replaces the default grants of the role: all for admin, all but sql for editor, logs and params for operator, logs for viewer */

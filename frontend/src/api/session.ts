@@ -41,8 +41,13 @@ export function acceptInvitation(invitation: string, password: string, user?: st
 
 export type Deed = keyof Can;
 
-/** Whether something may be done in a group; without one, whether anywhere. */
+/** Whether a pattern covers a group: it is its name, or ends in "*" after the beginning of it. */
+function covers(pattern: string, group: string): boolean {
+  return pattern === group || (pattern.endsWith("*") && group.startsWith(pattern.slice(0, -1)));
+}
+
+/** Whether something may be done in a group; without one, whether anywhere. "*" asks for all groups. */
 export function may(can: Can | undefined, deed: Deed, group?: string): boolean {
   const groups = can?.[deed] ?? [];
-  return groups.includes("*") || (group === undefined ? groups.length > 0 : groups.includes(group));
+  return group === undefined ? groups.length > 0 : groups.some((pattern) => covers(pattern, group));
 }

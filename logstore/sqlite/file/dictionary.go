@@ -103,13 +103,12 @@ func (d *Dictionary) Select(f logstore.RunFilter) (ids []int64, limited bool) {
 	if len(f.Jobs) == 0 && f.Group == "" && f.Groups == nil {
 		return nil, false
 	}
-	groups := make(map[string]bool, len(f.Groups))
-	for _, g := range f.Groups {
-		groups[g] = true
+	covers := func(group string) bool {
+		return slices.ContainsFunc(f.Groups, func(pattern string) bool { return job.InGroups(pattern, group) })
 	}
 	allowed := func(name job.Name) bool {
 		group := name.Group()
-		return (f.Group == "" || group == f.Group) && (f.Groups == nil || groups[group])
+		return (f.Group == "" || group == f.Group) && (f.Groups == nil || covers(group))
 	}
 	if len(f.Jobs) == 0 {
 		return d.where(allowed), true

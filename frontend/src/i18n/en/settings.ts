@@ -65,7 +65,7 @@ export const settings = {
   in: "in",
   group: "Executor group",
   chooseGroup: "Choose a group",
-  otherGroup: "Another group…",
+  otherGroup: "Another group, or team-*…",
   sees: "Sees",
   grants: { logs: "logs", params: "parameters", scripts: "scripts", secrets: "environment", sql: "SQL" },
   addRole: "Add a role",

@@ -66,7 +66,7 @@ export const settings: typeof english = {
   in: "分组",
   group: "执行器分组",
   chooseGroup: "请选择分组",
-  otherGroup: "其他分组…",
+  otherGroup: "其他分组，或 team-*…",
   sees: "可见",
   grants: { logs: "日志", params: "参数", scripts: "脚本", secrets: "环境变量", sql: "SQL" },
   addRole: "添加角色",

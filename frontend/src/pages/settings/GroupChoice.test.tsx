@@ -12,7 +12,7 @@ it("a role can be given in a group that has no job yet", () => {
     "Choose a group",
     "all groups",
     "billing",
-    "Another group…",
+    "Another group, or team-*…",
   ]);
   list.value = "?";
   fire(list, "change");
