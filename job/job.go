@@ -17,6 +17,7 @@ const (
 	MaxDocument    = 256 << 10 // bytes of JSON
 	MaxShell       = 64 << 10  // bytes of a shell task's script, of a standard input, of a body
 	MaxParams      = 64 << 10  // bytes of JSON parameters
+	MaxSchema      = 16 << 10  // bytes of their schema
 	MaxDescription = 4 << 10   // bytes
 	MaxTimeout     = 30 * 24 * time.Hour
 )
@@ -76,6 +77,8 @@ type Job struct {
 	Task       Task `json:"task,omitzero"`
 	// Params is any JSON value; handlers and scripts receive it.
 	Params json.RawMessage `json:"params,omitempty"`
+	// ParamsSchema is a JSON schema of the parameters, which the API checks.
+	ParamsSchema json.RawMessage `json:"params_schema,omitempty"`
 	// Steps make the job a workflow: a run of it does them, as their graph says, instead of Task.
 	Steps []Step `json:"steps,omitempty"`
 	// OnFailure defaults to continue. Result is what a run of the steps returns, with references to theirs.
@@ -299,6 +302,12 @@ func (j *Job) validateAttempts() []error {
 	}
 	if len(j.Params) > MaxParams {
 		errs = append(errs, Invalid("params", "has %d bytes; at most %d are passed on", len(j.Params), MaxParams))
+	}
+	if len(j.ParamsSchema) > 0 && j.ParamsSchema[0] != '{' {
+		errs = append(errs, Invalid("params_schema", "must be an object, a JSON schema"))
+	}
+	if len(j.ParamsSchema) > MaxSchema {
+		errs = append(errs, Invalid("params_schema", "has %d bytes; a schema may have at most %d", len(j.ParamsSchema), MaxSchema))
 	}
 	return errs
 }

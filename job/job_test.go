@@ -182,6 +182,8 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(and(`"pause_after_failures":-1`), "pause_after_failures", "never")
 	wrong(and(`"timeout":"-1s"`), "timeout", "no limit")
 	wrong(and(`"params":"`+strings.Repeat("x", job.MaxParams)+`"`), "params", "at most 65536")
+	wrong(and(`"params_schema":true`), "params_schema", "must be an object")
+	wrong(and(`"params_schema":{"title":"`+strings.Repeat("x", job.MaxSchema)+`"}`), "params_schema", "at most 16384")
 
 	wrong(`{"job":"g/a","task":{}}`, "task", "exactly one")
 	wrong(`{"job":"g/a","task":{"handler":"h","shell":"true"}}`, "task", "exactly one")

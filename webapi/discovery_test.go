@@ -94,6 +94,36 @@ func TestParametersAreCheckedAgainstTheirHandlersSchema(t *testing.T) {
 	want[PutJobResult](w, http.StatusCreated, "PUT", "/api/v1/jobs/billing/b", handlerJob("billing/b", "broken", 5)) // its executor's mistake
 }
 
+func TestParametersAreCheckedAgainstTheSchemaOfTheirJob(t *testing.T) {
+	w := newWorld(t)
+	path := "/api/v1/jobs/billing/a"
+	with := func(schema, params any) map[string]any {
+		return map[string]any{"job": "billing/a", "task": map[string]any{"shell": "true"}, "params_schema": schema, "params": params}
+	}
+	schema := map[string]any{
+		"type": "object", "required": []string{"day"},
+		"properties": map[string]any{"day": map[string]any{"type": "string"}, "limits": map[string]any{"type": "array", "items": map[string]any{"type": "integer"}}},
+	}
+	refused := func(schema, params any, parts ...string) {
+		t.Helper()
+		w.problem(http.StatusBadRequest, "invalid", "PUT", path, with(schema, params), parts...)
+	}
+	refused(schema, map[string]any{"day": 5, "limits": []any{1, "x"}}, `"field":"params.day"`, "does not fit params_schema: got number, want string", `"field":"params.limits[1]"`)
+	refused(map[string]any{"type": "objekt"}, map[string]any{}, `"field":"params_schema.type"`, "is no JSON schema")
+	refused(map[string]any{"properties": map[string]any{"a": map[string]any{"minimum": json.Number("1e99999")}}}, map[string]any{}, `"field":"params_schema"`, "exponents")
+	refused(map[string]any{"$ref": "https://example.com/schema.json"}, map[string]any{}, `"field":"params_schema"`, "$ref")
+	refused("day", map[string]any{}, `"field":"params_schema"`)
+
+	document := with(schema, nil)
+	delete(document, "params") // each run is given its own
+	made, _ := want[PutJobResult](w, http.StatusCreated, "PUT", path, document)
+	if got := string(made.Definition.Job.ParamsSchema); !strings.Contains(got, `"required":["day"]`) {
+		t.Errorf("the schema of the saved job is %s", got)
+	}
+	w.problem(http.StatusBadRequest, "invalid", "POST", path+"/run", nil, `"field":"params"`, "missing property 'day'")
+	w.problem(http.StatusBadRequest, "invalid", "POST", path+"/run", map[string]any{"params": map[string]any{"day": 5}}, `"field":"params.day"`)
+}
+
 func TestSecretsAreSealedAndNeverGivenBack(t *testing.T) {
 	master := seal.NewMaster()
 	w := newWorld(t, func(c *Config, _ *world) { c.MasterKey = master.Text() + "\n" })

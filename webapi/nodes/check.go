@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
@@ -62,12 +61,23 @@ func (v *View) checkJob(ctx context.Context, j *job.Job, by executors) (warnings
 	if err != nil {
 		return nil, err
 	}
-	return append(warnings, found...), c.params(ctx, j)
+	return append(warnings, found...), errors.Join(fitOwn(j.ParamsSchema, j.Params), c.params(ctx, j))
 }
 
-// CheckGiven checks the parameters that a run of a job is given against the schemas of the handlers that get
-// them as they are. The error has an *InvalidError for each thing that is wrong.
+// CheckGiven checks the parameters that a run of a job is given against the job's schema, and those of the
+// handlers that get them as they are. Without any, the job's own count, or none. The error has an *InvalidError
+// for each thing that is wrong.
 func (v *View) CheckGiven(ctx context.Context, j *job.Job, params json.RawMessage) error {
+	return errors.Join(fitOwn(j.ParamsSchema, either(params, j.Params, []byte("{}"))), v.checkHandlers(ctx, j, params))
+}
+
+// either returns the first parameters that there are.
+func either(params ...json.RawMessage) json.RawMessage {
+	return params[slices.IndexFunc(params, func(p json.RawMessage) bool { return len(p) > 0 })]
+}
+
+// checkHandlers checks the parameters that a run of a job is given against the schemas of its handlers.
+func (v *View) checkHandlers(ctx context.Context, j *job.Job, params json.RawMessage) error {
 	c := check{v: v, group: j.Job.Group(), handlers: map[string]*bus.Handler{}}
 	with := *j
 	with.Params = params
@@ -200,8 +210,9 @@ func (c *check) fit(ctx context.Context, field, name string, params json.RawMess
 	if err != nil || known == nil || len(known.Params) == 0 {
 		return err
 	}
-	if params, err = job.ParamsAt(params, time.Now(), time.UTC); err != nil { // as some run will have them
-		return err
+	schema, err := compile(known.Params)
+	if err != nil { // an executor's mistake is no reason to refuse jobs
+		return nil //nolint:nilerr // as said
 	}
-	return validateParams(field, known, params)
+	return schema.fit(field, "handler "+name, params)
 }

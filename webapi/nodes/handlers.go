@@ -1,22 +1,12 @@
 package nodes
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
-	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 )
 
@@ -93,94 +83,4 @@ func (e executors) handlersOf(ctx context.Context, group string) ([]api.HandlerI
 	}
 	slices.SortFunc(list, func(a, b api.HandlerItem) int { return strings.Compare(a.Handler, b.Handler) })
 	return list, nil
-}
-
-// beyondJudgement returns a number in a value whose exponent is so large that the library for schemas
-// would need long for it, or crash; "" if there is none.
-func beyondJudgement(value any) string {
-	switch v := value.(type) {
-	case json.Number:
-		if i := strings.IndexAny(string(v), "eE"); i >= 0 && len(strings.TrimLeft(string(v)[i+1:], "+-0")) > 4 {
-			return string(v)
-		}
-	case []any:
-		for _, part := range v {
-			if n := beyondJudgement(part); n != "" {
-				return n
-			}
-		}
-	case map[string]any:
-		for _, part := range v {
-			if n := beyondJudgement(part); n != "" {
-				return n
-			}
-		}
-	}
-	return ""
-}
-
-// validateParams has no error for a schema that cannot be used: an executor's mistake is
-// no reason to refuse jobs.
-func validateParams(field string, h *bus.Handler, params json.RawMessage) error {
-	schema := compile(h.Params)
-	if schema == nil {
-		return nil
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
-	if err != nil {
-		return job.Invalid(field, "is not JSON")
-	}
-	if n := beyondJudgement(value); n != "" {
-		return job.Invalid(field, "must not have %s: handler %s has a schema, which judges numbers with at most four digits in their exponents", clip.Text(n, 40), h.Handler)
-	}
-	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](schema.Validate(value)); isWrong {
-		return errors.Join(leaves(wrong, field, h.Handler)...)
-	}
-	return nil
-}
-
-// compile returns nil for what is no schema.
-func compile(text json.RawMessage) *jsonschema.Schema {
-	const name = "params.json"
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema from the bus must not have anything fetched
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err == nil {
-		err = c.AddResource(name, document)
-	}
-	if err != nil {
-		return nil
-	}
-	schema, err := c.Compile(name)
-	if err != nil {
-		return nil
-	}
-	return schema
-}
-
-// leaves returns what is wrong at the ends of the tree of reasons.
-func leaves(e *jsonschema.ValidationError, field, handler string) []error {
-	if len(e.Causes) == 0 {
-		english := message.NewPrinter(language.English)
-		return []error{job.Invalid(pathOf(field, e.InstanceLocation), "does not fit handler %s: %s", handler, e.ErrorKind.LocalizedString(english))}
-	}
-	var errs []error
-	for _, cause := range e.Causes {
-		errs = append(errs, leaves(cause, field, handler)...)
-	}
-	return errs
-}
-
-// pathOf returns a place in the parameters of a field as fields are named elsewhere.
-func pathOf(field string, location []string) string {
-	var path strings.Builder
-	path.WriteString(field)
-	for _, part := range location {
-		if _, err := strconv.Atoi(part); err == nil {
-			path.WriteString("[" + part + "]")
-		} else {
-			path.WriteString("." + part)
-		}
-	}
-	return path.String()
 }

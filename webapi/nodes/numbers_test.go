@@ -3,15 +3,16 @@ package nodes
 import (
 	"encoding/json"
 	"testing"
-
-	"github.com/carillon-scheduler/carillon/bus"
 )
 
 func TestASchemaJudgesNumbersByEachOfTheirDigits(t *testing.T) {
 	f := func(schema, n string, fits bool) {
 		t.Helper()
-		h := &bus.Handler{Handler: "h", Params: json.RawMessage(`{"type":"object","properties":{"id":` + schema + `}}`)}
-		if err := validateParams("params", h, json.RawMessage(`{"id":`+n+`}`)); err == nil != fits {
+		compiled, err := compile(json.RawMessage(`{"type":"object","properties":{"id":` + schema + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled.fit("params", "handler h", json.RawMessage(`{"id":`+n+`}`)); err == nil != fits {
 			t.Errorf("%s for %s: %v", n, schema, err)
 		}
 	}

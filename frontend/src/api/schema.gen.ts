@@ -3729,6 +3729,24 @@ export interface components {
             task?: components["schemas"]["Task"];
             /** @description Any JSON value */
             params?: unknown;
+            /**
+             * @description A JSON schema of the parameters, of at most 16 KiB. The API refuses parameters that do not fit it; a run without any counts as {}
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "day"
+             *       ],
+             *       "properties": {
+             *         "day": {
+             *           "type": "string",
+             *           "format": "date"
+             *         }
+             *       }
+             *     }
+             */
+            params_schema?: {
+                [key: string]: unknown;
+            };
             /** @description The steps of a workflow, which a run does as their graph says */
             steps?: components["schemas"]["Step"][];
             /**

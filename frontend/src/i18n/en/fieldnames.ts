@@ -41,6 +41,7 @@ export const fieldNames: Partial<Record<string, string>> = {
   "task.stdin": "Standard input",
   "task.secrets": "Secrets",
   params: "Parameters",
+  params_schema: "Schema of the parameters",
   labels: "Labels",
   route: "Routing",
   map: "Pieces",

@@ -42,6 +42,7 @@ export const fieldNames: typeof english = {
   "task.stdin": "标准输入",
   "task.secrets": "密钥",
   params: "参数",
+  params_schema: "参数 Schema",
   labels: "标签要求",
   route: "路由策略",
   map: "分片",

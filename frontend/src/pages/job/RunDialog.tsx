@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
+import { handlersQuery } from "@/api/groups";
 import { givenParams } from "@/api/runs";
 import type { Instance, JobItem } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
@@ -11,6 +12,9 @@ import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { paramsIn } from "@/lib/params";
+import { fieldsOf } from "@/lib/schema";
+
+const RunParams = lazy(() => import("./RunParams").then((m) => ({ default: m.RunParams })));
 
 interface RunDialogProps {
   item: JobItem;
@@ -32,6 +36,10 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
     useQuery(groupsQuery)
       .data?.items.find((g) => g.executor_group === refOf(d.job).group)
       ?.instances.filter((i) => i.state === "online") ?? [];
+  const handlers = useQuery({ ...handlersQuery(refOf(d.job).group), enabled: Boolean(d.task?.handler) }).data
+    ?.items;
+  const schema = d.params_schema ?? handlers?.find((h) => h.handler === d.task?.handler)?.params_schema;
+  const fields = fieldsOf(schema) ?? [];
   const chosen = instances.find((i) => i.instance === place);
   const alike = chosen ? instances.filter((i) => i !== chosen && hasLabelsOf(i, chosen)) : [];
   const value = text.trim() === "" ? undefined : paramsIn(text);
@@ -70,7 +78,13 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
           }}
         />
       )}
-      <CodeEditor label={t.run.params} language="json" value={text} onChange={setText} rows={10} />
+      {fields.length > 0 ? (
+        <Suspense>
+          <RunParams fields={fields} text={text} onChange={setText} />
+        </Suspense>
+      ) : (
+        <CodeEditor label={t.run.params} language="json" value={text} onChange={setText} rows={10} />
+      )}
       <Choice
         label={r.where}
         value={place}

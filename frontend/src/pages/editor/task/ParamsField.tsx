@@ -11,16 +11,18 @@ import { SchemaForm } from "./SchemaForm";
 interface ParamsFieldProps {
   group: string;
   handler: string | undefined;
+  /** The job's own schema, which goes before the handler's. */
+  schema?: unknown;
   value: unknown;
   onChange(value: unknown): void;
   error: string | undefined;
 }
 
-/** Parameters: as the form that the handler's schema describes, or as JSON. */
-export function ParamsField({ group, handler, value, onChange, error }: ParamsFieldProps) {
+/** Parameters: as the form that the job's schema or the handler's describes, or as JSON. */
+export function ParamsField({ group, handler, schema, value, onChange, error }: ParamsFieldProps) {
   const t = useEditorT();
   const handlers = useQuery({ ...handlersQuery(group), enabled: Boolean(handler) }).data?.items;
-  const fields = fieldsOf(handlers?.find((h) => h.handler === handler)?.params_schema);
+  const fields = fieldsOf(schema ?? handlers?.find((h) => h.handler === handler)?.params_schema);
   const [asJson, setAsJson] = useState(false);
   // What is no object can only be shown as it is.
   const form = fields && fields.length > 0 && (value === undefined || isRecord(value)) && !asJson;

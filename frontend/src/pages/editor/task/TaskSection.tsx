@@ -23,6 +23,7 @@ export function TaskSection({ doc, onChange, errors }: SectionProps) {
       <ParamsField
         group={group}
         handler={task.handler}
+        schema={doc.params_schema}
         value={doc.params}
         onChange={(params) => onChange(without({ ...doc, params }))}
         error={errors.get("params")}

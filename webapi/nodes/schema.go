@@ -1,0 +1,130 @@
+package nodes
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/clip"
+)
+
+// paramsSchema is a JSON schema of parameters.
+type paramsSchema struct{ *jsonschema.Schema }
+
+// compile reads a schema. The error has an *InvalidError for each thing that is wrong in the field
+// params_schema.
+func compile(text json.RawMessage) (paramsSchema, error) {
+	const name, field = "params.json", "params_schema"
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return paramsSchema{}, job.Invalid(field, "is not JSON")
+	}
+	if n := beyondJudgement(document); n != "" {
+		return paramsSchema{}, job.Invalid(field, "must not have %s: numbers have at most four digits in their exponents", clip.Text(n, 40))
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing that a schema refers to is fetched
+	if err := c.AddResource(name, document); err != nil {
+		return paramsSchema{}, job.Invalid(field, "cannot be used as a JSON schema")
+	}
+	schema, err := c.Compile(name)
+	if wrong, isWrong := errors.AsType[*jsonschema.SchemaValidationError](err); isWrong {
+		if why, known := errors.AsType[*jsonschema.ValidationError](wrong.Err); known {
+			return paramsSchema{}, errors.Join(leaves(why, field, "is no JSON schema")...)
+		}
+	}
+	if err != nil {
+		return paramsSchema{}, job.Invalid(field, "cannot be used as a JSON schema: look at its $ref and pattern")
+	}
+	return paramsSchema{schema}, nil
+}
+
+// fitOwn checks the schema of a job, and parameters by it; without any, the schema alone.
+func fitOwn(text, params json.RawMessage) error {
+	if len(text) == 0 {
+		return nil
+	}
+	schema, err := compile(text)
+	if err != nil || len(params) == 0 {
+		return err
+	}
+	return schema.fit("params", "params_schema", params)
+}
+
+// fit checks the parameters in a field, as some run will have them. Of says whose schema it is.
+func (s paramsSchema) fit(field, of string, params json.RawMessage) error {
+	params, err := job.ParamsAt(params, time.Now(), time.UTC)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
+	if err != nil {
+		return job.Invalid(field, "is not JSON")
+	}
+	if n := beyondJudgement(value); n != "" {
+		return job.Invalid(field, "must not have %s: %s has a schema, which judges numbers with at most four digits in their exponents", clip.Text(n, 40), of)
+	}
+	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](s.Validate(value)); isWrong {
+		return errors.Join(leaves(wrong, field, "does not fit "+of)...)
+	}
+	return nil
+}
+
+// beyondJudgement returns a number in a value whose exponent is so large that the library for schemas
+// would need long for it, or crash; "" if there is none.
+func beyondJudgement(value any) string {
+	switch v := value.(type) {
+	case json.Number:
+		if i := strings.IndexAny(string(v), "eE"); i >= 0 && len(strings.TrimLeft(string(v)[i+1:], "+-0")) > 4 {
+			return string(v)
+		}
+	case []any:
+		for _, part := range v {
+			if n := beyondJudgement(part); n != "" {
+				return n
+			}
+		}
+	case map[string]any:
+		for _, part := range v {
+			if n := beyondJudgement(part); n != "" {
+				return n
+			}
+		}
+	}
+	return ""
+}
+
+// leaves returns what is wrong at the ends of the tree of reasons; does says what the field does then.
+func leaves(e *jsonschema.ValidationError, field, does string) []error {
+	if len(e.Causes) == 0 {
+		english := message.NewPrinter(language.English)
+		return []error{job.Invalid(pathOf(field, e.InstanceLocation), "%s: %s", does, e.ErrorKind.LocalizedString(english))}
+	}
+	var errs []error
+	for _, cause := range e.Causes {
+		errs = append(errs, leaves(cause, field, does)...)
+	}
+	return errs
+}
+
+// pathOf returns a place in the parameters of a field as fields are named elsewhere.
+func pathOf(field string, location []string) string {
+	var path strings.Builder
+	path.WriteString(field)
+	for _, part := range location {
+		if _, err := strconv.Atoi(part); err == nil {
+			path.WriteString("[" + part + "]")
+		} else {
+			path.WriteString("." + part)
+		}
+	}
+	return path.String()
+}
