@@ -2244,9 +2244,11 @@ type RunFilter struct {
 	Instance   string    `json:"instance,omitempty"`
 	Job        []string  `json:"job,omitempty"`
 	MinAttempt int       `json:"min_attempt,omitempty"`
+	Owner      string    `json:"owner,omitempty"`
 	Parent     string    `json:"parent,omitempty"`
 	RerunOf    string    `json:"rerun_of,omitempty"`
 	Status     []Status  `json:"status,omitempty"`
+	Tag        string    `json:"tag,omitempty"`
 
 	// To Fire time, exclusive
 	To      time.Time `json:"to,omitempty"`
@@ -3166,6 +3168,12 @@ type ListFiresParams struct {
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+
 	// Q Only jobs whose name or description contains this text
 	Q string `form:"q,omitempty" json:"q,omitempty"`
 
@@ -3198,6 +3206,12 @@ type CountFiresParams struct {
 
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// Apart Only jobs whose next two fires are at least this far apart, such as 5m
 	Apart string `form:"apart,omitempty" json:"apart,omitempty"`
@@ -3524,6 +3538,12 @@ type VerifyLedgerParams struct {
 	// Group Only jobs of this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+
 	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -3609,6 +3629,12 @@ type GetOverviewParams struct {
 	// Group Only this executor group
 	Group string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+
 	// Top Maximum number of entries in each list
 	Top int `form:"top,omitempty" json:"top,omitempty"`
 
@@ -3633,6 +3659,12 @@ type ReportFailuresParams struct {
 	// Job group/name
 	Job   []string `form:"job,omitempty" json:"job,omitempty"`
 	Group string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// Status failed, timed_out or lost; can be repeated. Defaults to all three
 	Status []Status `form:"status,omitempty" json:"status,omitempty"`
@@ -3737,9 +3769,15 @@ type PutRetentionParams struct {
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job group/name
-	Job    []string `form:"job,omitempty" json:"job,omitempty"`
-	Group  string   `form:"group,omitempty" json:"group,omitempty"`
-	Status []Status `form:"status,omitempty" json:"status,omitempty"`
+	Job   []string `form:"job,omitempty" json:"job,omitempty"`
+	Group string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag    ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+	Status []Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
 	Cause    []Cause `form:"cause,omitempty" json:"cause,omitempty"`
@@ -3806,9 +3844,15 @@ type CountRunsParams struct {
 	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Job group/name
-	Job    []string `form:"job,omitempty" json:"job,omitempty"`
-	Group  string   `form:"group,omitempty" json:"group,omitempty"`
-	Status []Status `form:"status,omitempty" json:"status,omitempty"`
+	Job   []string `form:"job,omitempty" json:"job,omitempty"`
+	Group string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag    ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+	Status []Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
 	Cause    []Cause `form:"cause,omitempty" json:"cause,omitempty"`
@@ -3839,9 +3883,15 @@ type FacetRunsParams struct {
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Job group/name
-	Job    []string `form:"job,omitempty" json:"job,omitempty"`
-	Group  string   `form:"group,omitempty" json:"group,omitempty"`
-	Status []Status `form:"status,omitempty" json:"status,omitempty"`
+	Job   []string `form:"job,omitempty" json:"job,omitempty"`
+	Group string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag    ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+	Status []Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
 	Cause    []Cause `form:"cause,omitempty" json:"cause,omitempty"`

@@ -25,6 +25,7 @@ const (
 type Request struct {
 	From, To time.Time
 	Group    string            // executor group; empty is all
+	Jobs     []job.Name        // these only; empty is all
 	Visible  func(string) bool // which groups; nil is all
 	Cursor   string            // where the page before ended
 	Limit    int               // jobs on a page; defaults to MaxJobs
@@ -150,6 +151,13 @@ func (l *Ledger) names(ctx context.Context, r Request) ([]job.Name, error) {
 	}
 	if r.Visible != nil {
 		names = slices.DeleteFunc(names, func(n job.Name) bool { return !r.Visible(n.Group()) })
+	}
+	if len(r.Jobs) > 0 {
+		wanted := map[job.Name]bool{}
+		for _, name := range r.Jobs {
+			wanted[name] = true
+		}
+		names = slices.DeleteFunc(names, func(n job.Name) bool { return !wanted[n] })
 	}
 	return names, nil
 }

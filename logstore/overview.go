@@ -23,9 +23,10 @@ const (
 
 // OverviewFilter says what an overview is of.
 type OverviewFilter struct {
-	From, To time.Time // fire time; widened to whole steps
-	Group    string    // executor group
-	Top      int       // how long its lists may be; defaults to 5
+	From, To time.Time  // fire time; widened to whole steps
+	Group    string     // executor group
+	Jobs     []job.Name // these only; empty is any. Minutes are not counted by job, and none is the busiest
+	Top      int        // how long its lists may be; defaults to 5
 	// Zone is whose days the trend has, if it is by day. Defaults to UTC.
 	Zone *time.Location
 }
@@ -33,7 +34,7 @@ type OverviewFilter struct {
 // ReadOverview asks a store for all of an overview, some of it at a time.
 func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now time.Time) (runlog.Overview, error) {
 	top := cmp.Or(filter.Top, 5)
-	base := ReportFilter{From: filter.From, To: filter.To, Group: filter.Group, Limit: MaxReportRows}
+	base := ReportFilter{From: filter.From, To: filter.To, Group: filter.Group, Jobs: filter.Jobs, Limit: MaxReportRows}
 	if err := base.Validate(); err != nil {
 		return runlog.Overview{}, err
 	}
@@ -81,15 +82,15 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 		return addTimes(ctx, store, base, o.Slowest, o.Failing)
 	})
 	g.Go(report(trend, func(r Report) { o.Trend, o.Total = r.Rows, r.Total }))
-	if o.Busiest = []runlog.ReportRow{}; minutes.From.Before(minutes.To) {
+	if o.Busiest = []runlog.ReportRow{}; len(filter.Jobs) == 0 && minutes.From.Before(minutes.To) {
 		g.Go(report(minutes, func(r Report) { o.Busiest = r.Rows }))
 	}
 	g.Go(func() (err error) {
-		o.Alive, err = store.Counts(ctx, RunFilter{Group: filter.Group, Causes: job.CountedCauses, Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}})
+		o.Alive, err = store.Counts(ctx, RunFilter{Group: filter.Group, Jobs: filter.Jobs, Causes: job.CountedCauses, Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}})
 		return err
 	})
 	g.Go(func() (err error) {
-		o.Failures, err = store.Failures(ctx, FailureFilter{From: base.From, To: base.To, Group: filter.Group, Causes: job.CountedCauses, Limit: top})
+		o.Failures, err = store.Failures(ctx, FailureFilter{From: base.From, To: base.To, Group: filter.Group, Jobs: filter.Jobs, Causes: job.CountedCauses, Limit: top})
 		return err
 	})
 	return o, g.Wait()
@@ -98,7 +99,7 @@ func ReadOverview(ctx context.Context, store Store, filter OverviewFilter, now t
 // addTimes adds to rows of jobs their times. To read those of all jobs takes long, and a
 // second look at a few jobs hardly anything.
 func addTimes(ctx context.Context, store Store, f ReportFilter, lists ...[]runlog.ReportRow) error {
-	f.By = []runlog.Dimension{runlog.ByJob}
+	f.By, f.Jobs = []runlog.Dimension{runlog.ByJob}, nil
 	for _, rows := range lists {
 		for i := range rows {
 			if !slices.Contains(f.Jobs, rows[i].Job) {

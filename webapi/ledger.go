@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
@@ -25,6 +26,7 @@ import (
 type ledgerHandlers struct {
 	ledger  *ledger.Ledger
 	answers *runs.Answers
+	jobs    *catalog.Search
 	conn    *cluster.Conn
 	store   logstore.Store // as access.VisibleStore has it
 	log     *slog.Logger
@@ -69,7 +71,11 @@ func (h *ledgerHandlers) VerifyLedger(ctx context.Context, r VerifyLedgerRequest
 	if err != nil {
 		return nil, err
 	}
-	request := ledger.Request{From: from, To: to, Group: r.Params.Group, Cursor: r.Params.Cursor, Limit: r.Params.Limit}
+	jobs, err := h.jobs.Within(ctx, catalog.Of{Group: r.Params.Group, Owner: r.Params.Owner, Tag: r.Params.Tag}, nil)
+	if err != nil {
+		return nil, err
+	}
+	request := ledger.Request{Jobs: jobs, From: from, To: to, Group: r.Params.Group, Cursor: r.Params.Cursor, Limit: r.Params.Limit}
 	request.Visible = access.Seen(ctx)
 	page, err := h.ledger.Audit(ctx, request)
 	if err != nil {

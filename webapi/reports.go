@@ -49,6 +49,11 @@ func zoneOf(name string) (*time.Location, error) {
 	return zone.Location(), nil
 }
 
+// within returns the jobs that a report is narrowed to, see [catalog.Search.Within].
+func (h *reportHandlers) within(ctx context.Context, group, owner, tag string, named []string) ([]job.Name, error) {
+	return h.catalog.Search().Within(ctx, catalog.Of{Group: group, Owner: owner, Tag: tag}, runs.Names(named))
+}
+
 // GetOverview answers GET /overview.
 func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestObject) (*Overview, error) {
 	p, now := r.Params, time.Now()
@@ -57,7 +62,11 @@ func (h *reportHandlers) GetOverview(ctx context.Context, r GetOverviewRequestOb
 	if err != nil {
 		return nil, err
 	}
-	o, err := logstore.ReadOverview(ctx, h.store, logstore.OverviewFilter{From: from, To: to, Group: p.Group, Top: p.Top, Zone: zone}, now)
+	jobs, err := h.within(ctx, p.Group, p.Owner, p.Tag, nil)
+	if err != nil {
+		return nil, err
+	}
+	o, err := logstore.ReadOverview(ctx, h.store, logstore.OverviewFilter{From: from, To: to, Group: p.Group, Jobs: jobs, Top: p.Top, Zone: zone}, now)
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
@@ -109,8 +118,12 @@ func (h *reportHandlers) judge(ctx context.Context, f *logstore.ReportFilter, ro
 // ReportFailures answers GET /reports/failures.
 func (h *reportHandlers) ReportFailures(ctx context.Context, r ReportFailuresRequestObject) (*FailureList, error) {
 	p := r.Params
+	jobs, err := h.within(ctx, p.Group, p.Owner, p.Tag, p.Job)
+	if err != nil {
+		return nil, err
+	}
 	filter := logstore.FailureFilter{
-		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt, Error: p.Error,
+		Jobs: jobs, Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, MinAttempt: p.MinAttempt, Error: p.Error,
 		Limit: cmp.Or(p.Limit, logstore.DefaultFailures), Parts: p.Parts,
 	}
 	filter.From, filter.To = rangeOf(p.From, p.To, time.Now())
@@ -136,8 +149,12 @@ func (h *reportHandlers) RepairReports(ctx context.Context, r RepairReportsReque
 // CountRuns answers GET /runs/counts.
 func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject) (*RunCounts, error) {
 	p := r.Params
+	jobs, err := h.within(ctx, p.Group, p.Owner, p.Tag, p.Job)
+	if err != nil {
+		return nil, err
+	}
 	filter := logstore.RunFilter{
-		Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+		Jobs: jobs, Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 		MinAttempt: p.MinAttempt, Error: p.Error,
 	}
 	counts, err := h.store.Histogram(ctx, filter, cmp.Or(p.Parts, 1))
@@ -150,9 +167,13 @@ func (h *reportHandlers) CountRuns(ctx context.Context, r CountRunsRequestObject
 // FacetRuns answers GET /runs/facets.
 func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject) (*RunFacets, error) {
 	p := r.Params
+	jobs, err := h.within(ctx, p.Group, p.Owner, p.Tag, p.Job)
+	if err != nil {
+		return nil, err
+	}
 	filter := logstore.FacetFilter{
 		RunFilter: logstore.RunFilter{
-			Jobs: runs.Names(p.Job), Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
+			Jobs: jobs, Group: p.Group, Statuses: p.Status, Causes: runs.Causes(p.Cause), Instance: p.Instance, Version: p.Version, From: p.From.UTC(), To: p.To.UTC(),
 			MinAttempt: p.MinAttempt, Error: p.Error,
 		},
 		By: p.By, Values: p.Values,
@@ -160,6 +181,9 @@ func (h *reportHandlers) FacetRuns(ctx context.Context, r FacetRunsRequestObject
 	facets, err := h.store.Facets(ctx, filter)
 	if err != nil {
 		return nil, problem.StoreAway(err)
+	}
+	if values, asked := facets[runlog.ByJob]; asked && p.Owner+p.Tag != "" { // by job, the store counts those of others, too
+		facets[runlog.ByJob] = slices.DeleteFunc(values, func(v runlog.FacetValue) bool { return !slices.Contains(jobs, job.Name(v.Value)) })
 	}
 	return &RunFacets{Items: facets}, nil
 }

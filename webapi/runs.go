@@ -15,16 +15,18 @@ import (
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/bulk"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/runs"
 )
 
 // runHandlers answer requests about runs: their history, and acts on them.
 type runHandlers struct {
-	runs  *runs.Runs
-	bulk  *bulk.Bulk
-	store logstore.Store // as access.VisibleStore has it
-	users *auth.Directory
-	log   *slog.Logger
+	runs    *runs.Runs
+	bulk    *bulk.Bulk
+	catalog *catalog.Catalog
+	store   logstore.Store // as access.VisibleStore has it
+	users   *auth.Directory
+	log     *slog.Logger
 }
 
 // ListRuns answers GET /runs.

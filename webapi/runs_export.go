@@ -17,8 +17,8 @@ import (
 // query was checked against the contract.
 func (h *runHandlers) serveRunsExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		filter, err := runs.Filter(&ListRunsParams{
-			Job: manyOf[string](c, "job"), Group: c.Query("group"), Status: manyOf[Status](c, "status"), Cause: manyOf[Cause](c, "cause"),
+		filter, err := runs.Filter(c.UserContext(), h.catalog.Search(), &ListRunsParams{
+			Job: manyOf[string](c, "job"), Group: c.Query("group"), Owner: c.Query("owner"), Tag: c.Query("tag"), Status: manyOf[Status](c, "status"), Cause: manyOf[Cause](c, "cause"),
 			Instance: c.Query("instance"), Version: c.QueryInt("version"), From: timeOf(c, "from"), To: timeOf(c, "to"), Parent: c.Query("parent"),
 			RerunOf: c.Query("rerun_of"), Attempts: ListRunsParamsAttempts(c.Query("attempts")), MinAttempt: c.QueryInt("min_attempt"), Error: c.Query("error"), Limit: export.PageSize,
 		})

@@ -93,7 +93,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	h := &handlers{
 		jobHandlers:      &jobHandlers{conn, s.catalog, view, many},
 		fireHandlers:     &fireHandlers{s.catalog},
-		runHandlers:      &runHandlers{history, many, visible, s.users, cfg.Logger},
+		runHandlers:      &runHandlers{history, many, s.catalog, visible, s.users, cfg.Logger},
 		logHandlers:      &logHandlers{history, visible},
 		reportHandlers:   &reportHandlers{visible, s.catalog, month.New(visible, s.catalog.Search(), s.audit)},
 		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), s.catalog, master},
@@ -103,7 +103,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		groupHandlers:    &groupHandlers{conn, view, s.catalog, visible, s.users, cfg.Logger},
 		secretHandlers:   &secretHandlers{conn, s.catalog, s.users, master, cfg.Executors},
 		userHandlers:     &userHandlers{s.users, s.catalog, s.link},
-		ledgerHandlers:   &ledgerHandlers{fires, runs.AnswersOf(history), conn, visible, cfg.Logger},
+		ledgerHandlers:   &ledgerHandlers{fires, runs.AnswersOf(history), s.catalog.Search(), conn, visible, cfg.Logger},
 		backfillHandlers: &backfillHandlers{bulk.BackfillsOf(many)},
 		settingHandlers:  &settingHandlers{conn, visible, s.catalog, logstore.DefaultRetention()},
 		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},

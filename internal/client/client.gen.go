@@ -691,6 +691,12 @@ type ListFiresParams struct {
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+
 	// Q Only jobs whose name or description contains this text
 	Q *string `form:"q,omitempty" json:"q,omitempty"`
 
@@ -723,6 +729,12 @@ type CountFiresParams struct {
 
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// Apart Only jobs whose next two fires are at least this far apart, such as 5m
 	Apart *string `form:"apart,omitempty" json:"apart,omitempty"`
@@ -1049,6 +1061,12 @@ type VerifyLedgerParams struct {
 	// Group Only jobs of this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+
 	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -1134,6 +1152,12 @@ type GetOverviewParams struct {
 	// Group Only this executor group
 	Group *string `form:"group,omitempty" json:"group,omitempty"`
 
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+
 	// Top Maximum number of entries in each list
 	Top *int `form:"top,omitempty" json:"top,omitempty"`
 
@@ -1158,6 +1182,12 @@ type ReportFailuresParams struct {
 	// Job group/name
 	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
 	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// Status failed, timed_out or lost; can be repeated. Defaults to all three
 	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
@@ -1262,9 +1292,15 @@ type PutRetentionParams struct {
 // ListRunsParams defines parameters for ListRuns.
 type ListRunsParams struct {
 	// Job group/name
-	Job    *[]string `form:"job,omitempty" json:"job,omitempty"`
-	Group  *string   `form:"group,omitempty" json:"group,omitempty"`
-	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
+	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag    *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+	Status *[]Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
 	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
@@ -1329,9 +1365,15 @@ type CountRunsParams struct {
 	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
 
 	// Job group/name
-	Job    *[]string `form:"job,omitempty" json:"job,omitempty"`
-	Group  *string   `form:"group,omitempty" json:"group,omitempty"`
-	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
+	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag    *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+	Status *[]Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
 	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
@@ -1362,9 +1404,15 @@ type FacetRunsParams struct {
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
 	// Job group/name
-	Job    *[]string `form:"job,omitempty" json:"job,omitempty"`
-	Group  *string   `form:"group,omitempty" json:"group,omitempty"`
-	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
+	Job   *[]string `form:"job,omitempty" json:"job,omitempty"`
+	Group *string   `form:"group,omitempty" json:"group,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag    *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
+	Status *[]Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
 	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
@@ -2127,6 +2175,8 @@ func (a *API) ListFires(ctx context.Context, params *ListFiresParams, edit ...Re
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("q", params.Q, "string", "")
 		r.parameter("per_job", params.PerJob, "integer", "")
 		r.parameter("usual", params.Usual, "boolean", "")
@@ -2145,6 +2195,8 @@ func (a *API) CountFires(ctx context.Context, params *CountFiresParams, edit ...
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("parts", params.Parts, "integer", "")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("apart", params.Apart, "string", "")
 		r.parameter("load", params.Load, "boolean", "")
 	}
@@ -2806,6 +2858,8 @@ func (a *API) VerifyLedger(ctx context.Context, params *VerifyLedgerParams, edit
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("cursor", params.Cursor, "string", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}
@@ -2906,6 +2960,8 @@ func (a *API) GetOverview(ctx context.Context, params *GetOverviewParams, edit .
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("top", params.Top, "integer", "")
 		r.parameter("zone", params.Zone, "string", "")
 	}
@@ -2965,6 +3021,8 @@ func (a *API) ReportFailures(ctx context.Context, params *ReportFailuresParams, 
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("job", params.Job, "array", "")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("status", params.Status, "array", "")
 		r.parameter("cause", params.Cause, "array", "")
 		r.parameter("instance", params.Instance, "string", "")
@@ -3068,6 +3126,8 @@ func (a *API) ListRuns(ctx context.Context, params *ListRunsParams, edit ...Requ
 	if params != nil {
 		r.parameter("job", params.Job, "array", "")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("status", params.Status, "array", "")
 		r.parameter("cause", params.Cause, "array", "")
 		r.parameter("instance", params.Instance, "string", "")
@@ -3114,6 +3174,8 @@ func (a *API) CountRuns(ctx context.Context, params *CountRunsParams, edit ...Re
 		r.parameter("parts", params.Parts, "integer", "")
 		r.parameter("job", params.Job, "array", "")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("status", params.Status, "array", "")
 		r.parameter("cause", params.Cause, "array", "")
 		r.parameter("instance", params.Instance, "string", "")
@@ -3134,6 +3196,8 @@ func (a *API) FacetRuns(ctx context.Context, params *FacetRunsParams, edit ...Re
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("job", params.Job, "array", "")
 		r.parameter("group", params.Group, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("status", params.Status, "array", "")
 		r.parameter("cause", params.Cause, "array", "")
 		r.parameter("instance", params.Instance, "string", "")

@@ -35,7 +35,7 @@ func (m *Bulk) Runs(ctx context.Context, b *api.RunBulk) (api.RunBulkResult, err
 	result := api.RunBulkResult{Action: string(b.Action), DryRun: b.DryRun}
 	ids := once(b.Runs)
 	if b.Filter != nil {
-		filter, err := runs.Filter(filterParams(b, limit))
+		filter, err := runs.Filter(ctx, m.catalog.Search(), filterParams(b, limit))
 		if err != nil {
 			return api.RunBulkResult{}, err
 		}
@@ -83,7 +83,7 @@ func checkRunBulk(b *api.RunBulk) error {
 func filterParams(b *api.RunBulk, limit int) *api.ListRunsParams {
 	f := b.Filter
 	p := &api.ListRunsParams{
-		Job: f.Job, Group: f.Group, Status: f.Status, Cause: f.Cause, Instance: f.Instance, Version: f.Version, From: f.From, To: f.To,
+		Job: f.Job, Group: f.Group, Owner: f.Owner, Tag: f.Tag, Status: f.Status, Cause: f.Cause, Instance: f.Instance, Version: f.Version, From: f.From, To: f.To,
 		Parent: f.Parent, RerunOf: f.RerunOf, MinAttempt: f.MinAttempt, Error: f.Error, Cursor: b.Cursor, Limit: limit,
 	}
 	if len(p.Status) == 0 {
@@ -137,7 +137,7 @@ func (m *Bulk) runStep(ctx context.Context, b *api.RunBulk, item *api.RunBulkIte
 
 // rerunOf returns the newest rerun of a run; "" when there is none.
 func (m *Bulk) rerunOf(ctx context.Context, id job.RunID) (job.RunID, error) {
-	filter, err := runs.Filter(&api.ListRunsParams{RerunOf: string(id), Limit: 1})
+	filter, err := runs.Filter(ctx, m.catalog.Search(), &api.ListRunsParams{RerunOf: string(id), Limit: 1})
 	if err != nil {
 		return "", err
 	}

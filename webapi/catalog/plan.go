@@ -36,6 +36,9 @@ func (c *Catalog) Fires(ctx context.Context, p *api.ListFiresParams) (api.FirePa
 		}
 	}
 	q := query{group: p.Group, text: strings.ToLower(p.Q), firing: true, after: job.Name(p.Cursor), limit: cmp.Or(p.Limit, pageSize)}
+	if err := c.Search().narrow(ctx, &q, Of{p.Group, p.Owner, p.Tag}); err != nil {
+		return api.FirePage{}, err
+	}
 	entries, _, more, err := c.index.find(ctx, q)
 	if err != nil {
 		return api.FirePage{}, problem.Explain(err, refusal.JobsNotLoaded.String())
@@ -82,6 +85,10 @@ func (c *Catalog) CountFires(ctx context.Context, p *api.CountFiresParams) (api.
 			return api.FireCounts{}, job.Invalid("apart", "%q must be a length of time, such as 5m", p.Apart)
 		}
 	}
+	q := query{group: p.Group, firing: true}
+	if err := c.Search().narrow(ctx, &q, Of{p.Group, p.Owner, p.Tag}); err != nil {
+		return api.FireCounts{}, err
+	}
 	count := counter{forecast: c.forecast(from), apart: apart, left: maxCounted, FireCounts: api.FireCounts{
 		From: from, To: to, Counts: make([]int, cmp.Or(p.Parts, 1)), Complete: true,
 	}}
@@ -91,7 +98,7 @@ func (c *Catalog) CountFires(ctx context.Context, p *api.CountFiresParams) (api.
 			count.SlotMs = make([]int64, len(count.Counts))
 		}
 	}
-	err = c.index.eachPlan(ctx, query{group: p.Group, firing: true}, func(name job.Name, plan job.Plan) bool {
+	err = c.index.eachPlan(ctx, q, func(name job.Name, plan job.Plan) bool {
 		return count.add(ctx, name, plan)
 	})
 	if err = cmp.Or(err, count.err); err != nil {

@@ -65,3 +65,34 @@ func (s *Search) Scope(ctx context.Context, of Of) (Scope, error) {
 	}
 	return scope, nil
 }
+
+// Within returns the jobs that lists and reports of runs are narrowed to: those of an owner or a tag,
+// of those that a request names if it names any. It returns the named ones without either. Errors: as
+// those of Scope, and job.ErrInvalid if none is left.
+func (s *Search) Within(ctx context.Context, of Of, named []job.Name) ([]job.Name, error) {
+	if of.Owner == "" && of.Tag == "" {
+		return named, nil
+	}
+	scope, err := s.Scope(ctx, of)
+	if err != nil || len(named) == 0 {
+		return scope.Names, err
+	}
+	left := slices.DeleteFunc(scope.Names, func(n job.Name) bool { return !slices.Contains(named, n) })
+	if len(left) == 0 {
+		return nil, job.Invalid("job", "none of the jobs has this owner and tag")
+	}
+	return left, nil
+}
+
+// narrow narrows a query to the jobs of an owner or a tag.
+func (s *Search) narrow(ctx context.Context, q *query, of Of) error {
+	names, err := s.Within(ctx, of, nil)
+	if err != nil || names == nil {
+		return err
+	}
+	q.jobs = map[job.Name]bool{}
+	for _, name := range names {
+		q.jobs[name] = true
+	}
+	return nil
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
+	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -29,7 +30,7 @@ func Names(texts []string) []job.Name {
 
 // List returns a page of the runs that a request selects.
 func (rs *Runs) List(ctx context.Context, p *api.ListRunsParams) (api.RunPage, error) {
-	filter, err := Filter(p)
+	filter, err := Filter(ctx, rs.catalog.Search(), p)
 	if err != nil {
 		return api.RunPage{}, err
 	}
@@ -63,8 +64,8 @@ func Causes(asked []job.Cause) []job.Cause {
 	return asked
 }
 
-// Filter returns what runs a request selects.
-func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
+// Filter returns what runs a request selects. The search is of the jobs that have an owner or a tag.
+func Filter(ctx context.Context, jobs *catalog.Search, p *api.ListRunsParams) (logstore.RunFilter, error) {
 	filter := logstore.RunFilter{
 		Group: p.Group, Statuses: p.Status, Causes: Causes(p.Cause), Instance: p.Instance, Version: p.Version,
 		From: p.From.UTC(), To: p.To.UTC(), Limit: cmp.Or(p.Limit, pageSize), Cursor: p.Cursor,
@@ -86,8 +87,9 @@ func Filter(p *api.ListRunsParams) (logstore.RunFilter, error) {
 		}
 		filter.Parent, filter.Causes = job.RunID(p.RerunOf), []job.Cause{job.CauseRerun}
 	}
-	for _, name := range p.Job {
-		filter.Jobs = append(filter.Jobs, job.Name(name))
+	var err error
+	if filter.Jobs, err = jobs.Within(ctx, catalog.Of{Group: p.Group, Owner: p.Owner, Tag: p.Tag}, Names(p.Job)); err != nil {
+		return filter, err
 	}
 	return filter, filter.Validate()
 }

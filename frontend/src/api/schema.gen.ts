@@ -1541,7 +1541,8 @@ export interface paths {
          * Show an overview of everything
          * @description What is running now, and for a range of fire times (default: the last 24 hours): totals,
          *     trend, busiest minutes, slowest jobs, jobs that fail most, and causes of failures. The
-         *     range is widened to whole hours, or above 72 hours to whole days.
+         *     range is widened to whole hours, or above 72 hours to whole days. With an owner or a tag,
+         *     there are no busiest minutes: minutes are not counted by job.
          */
         get: operations["getOverview"];
         put?: never;
@@ -4200,6 +4201,8 @@ export interface components {
         RunFilter: {
             job?: string[];
             group?: string;
+            owner?: string;
+            tag?: string;
             status?: components["schemas"]["Status"][];
             cause?: components["schemas"]["Cause"][];
             instance?: string;
@@ -9041,6 +9044,10 @@ export interface operations {
                 to?: string;
                 /** @description Only jobs of this executor group */
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Maximum number of jobs in a page */
@@ -9624,6 +9631,10 @@ export interface operations {
                 /** @description group/name */
                 job?: string[];
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
@@ -9706,6 +9717,10 @@ export interface operations {
                 /** @description group/name */
                 job?: string[];
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
@@ -9758,6 +9773,10 @@ export interface operations {
                 /** @description group/name */
                 job?: string[];
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
@@ -9801,6 +9820,10 @@ export interface operations {
                 /** @description group/name */
                 job?: string[];
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
@@ -9839,6 +9862,10 @@ export interface operations {
                 to?: components["parameters"]["ReportTo"];
                 /** @description Only this executor group */
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 /** @description Maximum number of entries in each list */
                 top?: number;
                 /** @description IANA time zone for the days of a trend by day; the trend and the totals then cover whole days in this zone. Defaults to UTC */
@@ -9913,6 +9940,10 @@ export interface operations {
                 /** @description group/name */
                 job?: string[];
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 /** @description failed, timed_out or lost; can be repeated. Defaults to all three */
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
@@ -10041,6 +10072,10 @@ export interface operations {
                 to: string;
                 /** @description Only jobs of this executor group */
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 /** @description Only jobs whose name or description contains this text */
                 q?: string;
                 /** @description Maximum number of fires per job */
@@ -10083,6 +10118,10 @@ export interface operations {
                 parts?: number;
                 /** @description Only jobs of this executor group */
                 group?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 /** @description Only jobs whose next two fires are at least this far apart, such as 5m */
                 apart?: string;
                 /** @description Include the slot time that the fires will need, and how they spread over the minutes of an hour */
