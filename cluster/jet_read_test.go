@@ -160,6 +160,29 @@ func TestAFollowerReadsAMessageThatIsLargerThanAPage(t *testing.T) {
 	})
 }
 
+// The server says when it has handed out all messages of a request that asked for bytes, too.
+func TestAFollowerGoesFromPageToPageWithoutAPause(t *testing.T) {
+	inCluster(t, func(w *world) {
+		const n = 2500
+		for i := range n {
+			w.publish("evt.1.g", strconv.Itoa(i))
+		}
+		ctx, stop := context.WithCancel(w.t.Context())
+		got, done := 0, make(chan error, 1)
+		begun := time.Now()
+		go func() {
+			done <- w.conn.Follow(ctx, bus.StreamEvt, []string{"evt.1.>"}, 1, func(*jet.Stored) {
+				if got++; got == n {
+					stop()
+				}
+			})
+		}()
+		if err := <-done; err != nil || time.Since(begun) > 100*time.Millisecond {
+			w.t.Errorf("%d messages after %v, %v", got, time.Since(begun), err)
+		}
+	})
+}
+
 // While NATS answers too late, each try makes a consumer that nobody will read.
 func TestAFollowerLeavesNoConsumerOfWhichItNeverHeard(t *testing.T) {
 	inCluster(t, func(w *world) {

@@ -40,7 +40,7 @@ type pullStatus int
 
 const (
 	delivered pullStatus = iota // a message of the stream
-	waiting                     // the server still has the request
+	waiting                     // nothing yet: the server still has the request, or the messages are on their way
 	over                        // no more; or the request has lasted its time
 	refused                     // the consumer was deleted, moved, or has too many requests; JetStream is away
 )
@@ -59,8 +59,16 @@ func pullStatusOf(m *nats.Msg) (pullStatus, error) {
 	case "503":
 		return refused, errors.New("there is no such consumer, or JetStream is away")
 	}
-	return refused, errors.New(m.Header.Get("Description"))
+	why := m.Header.Get("Description")
+	if why == fulfilled {
+		return waiting, nil
+	}
+	return refused, errors.New(why)
 }
+
+// fulfilled is how the server describes that it has handed out as many messages as a request asks for, and has
+// bytes left. Mostly whoever asked has them all by then, and makes the next request.
+const fulfilled = "Batch Completed"
 
 // tooLarge is how the server describes that the next message has more bytes than a request has left.
 const tooLarge = "Message Size Exceeds MaxBytes"
