@@ -25,11 +25,12 @@ func benchBridge(ctx context.Context, o benchOptions) (*benchResult, error) {
 	}
 	defer w.close()
 	w.route = job.Route(o.route)
-	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
+	history, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { _ = history.Close() }()
+	store := &writtenStore{Store: history}
 	parts, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 3+o.instances)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -70,11 +71,12 @@ func measureRuns(ctx context.Context, o benchOptions) (*benchResult, error) {
 	defer w.close()
 	w.route, w.change = job.Route(o.route), o.change
 	r := &benchResult{Jobs: o.jobs}
-	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
+	history, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { _ = history.Close() }()
+	store := &writtenStore{Store: history}
 	parts, stop := context.WithCancel(ctx)
 	defer stop()
 	var others *foreign
@@ -125,7 +127,7 @@ func (o benchOptions) pieces() int {
 }
 
 // timeRuns saves the jobs, starts a node, and notes in r what their runs take.
-func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store logstore.Store, others *foreign, r *benchResult) error {
+func (w *benchWorld) timeRuns(ctx context.Context, o benchOptions, store *writtenStore, others *foreign, r *benchResult) error {
 	l, err := o.load()
 	if err != nil {
 		return err
@@ -181,10 +183,22 @@ func drain(ended <-chan error) (err error) {
 	return err
 }
 
+// writtenStore is a store that counts the writes of runs.
+type writtenStore struct {
+	logstore.Store
+	writes atomic.Int64
+}
+
+func (s *writtenStore) WriteRuns(ctx context.Context, token string, updates []logstore.Update) error {
+	defer s.writes.Add(1)
+	return s.Store.WriteRuns(ctx, token, updates)
+}
+
 // stored waits until all runs of a load are stored as succeeded. Counting rows takes time
-// from what is measured, so it does so only when ingest has moved all events, and no more come.
-func (w *benchWorld) stored(ctx context.Context, store logstore.Store, l load) error {
-	before := uint64(0)
+// from what is measured, so it does so only when ingest has moved all events, no more come, and
+// there is something new.
+func (w *benchWorld) stored(ctx context.Context, store *writtenStore, l load) error {
+	before, counted := uint64(0), int64(0)
 	return poll(ctx, func() (bool, error) {
 		if err := pause.For(ctx, 20*time.Millisecond); err != nil {
 			return false, err
@@ -202,9 +216,11 @@ func (w *benchWorld) stored(ctx context.Context, store logstore.Store, l load) e
 			moved, last = moved+upTo, last+end
 		}
 		idle := last > 0 && last == before && moved == last
-		if before = last; !idle {
+		writes := store.writes.Load()
+		if before = last; !idle || writes == counted {
 			return false, nil
 		}
+		counted = writes
 		counts, err := store.Counts(ctx, logstore.RunFilter{From: l.from, Causes: job.CountedCauses})
 		return counts[job.StatusSucceeded] >= l.runs, err
 	})

@@ -142,12 +142,13 @@ func (s scale) measure(ctx context.Context, o benchOptions) (*benchResult, error
 		return nil, err
 	}
 	defer w.close()
-	store, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
+	history, err := sqlite.Open(ctx, filepath.Join(w.dir, "history.db"))
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = store.Close() }()
-	if err := s.fill(ctx, store); err != nil {
+	defer func() { _ = history.Close() }()
+	store := &writtenStore{Store: history}
+	if err := s.fill(ctx, history); err != nil {
 		return nil, err
 	}
 	parts, stop := context.WithCancel(ctx)

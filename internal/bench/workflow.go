@@ -42,7 +42,7 @@ func benchWorkflow(ctx context.Context, o benchOptions) (*benchResult, error) {
 	o.instances, o.slots, o.replicas, o.route, o.bare = 1, slotsOf(1), 1, string(job.RouteAny), true
 	steps, rival := o, o
 	steps.change = func(j *job.Job) { j.Task, j.Steps = job.Task{}, stepsOf(o.shape, o.steps) }
-	rival.jobs = o.jobs * o.steps
+	rival.jobs, rival.profile = o.jobs*o.steps, "" // it would overwrite that of the steps
 	rival.change = func(j *job.Job) { j.Retry = job.Retry{Limit: 1} }
 	if o.rival == besideChildren {
 		length := min(o.steps, job.MaxChain)
