@@ -384,7 +384,7 @@ func (w *callWorld) checkRun(v *job.Version, run job.RunID) {
 
 func TestRandomHistoriesCallEachJobOnceWhoeverDies(t *testing.T) {
 	crashes, killed := 0, 0
-	for seed := range uint64(200) {
+	for seed := range histories(200) {
 		w := newCallWorld(t, seed)
 		w.play()
 		w.check()

@@ -99,11 +99,7 @@ func delayEdited(versions []*bus.JobEntry) bool {
 func TestTheLedgerFindsRandomHistoriesClean(t *testing.T) {
 	var all outcome.Tally
 	moved := 0
-	for seed := range histories(60) {
-		w, err := play(seed, 1000)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+	for seed, w := range playedWorlds(t) {
 		store := w.history(t, "")
 		moved += w.moved(t)
 		for _, name := range w.names {
@@ -143,11 +139,7 @@ func (w *world) moved(t *testing.T) (n int) {
 
 func TestTheLedgerNoticesTheLossOfAnyRecord(t *testing.T) {
 	noticed, n := uint64(0), histories(20)
-	for seed := range n {
-		w, err := play(seed, 800)
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
+	for seed, w := range playedWorlds(t)[:n] {
 		lost := w.someFire(t)
 		if lost.RunID == "" {
 			continue
