@@ -37,39 +37,6 @@ it("a job is run once more with what it was given before", async () => {
   await close();
 });
 
-it("a run's parameters are asked for in the form that the job's schema describes", async () => {
-  await program.job("default/formed", "echo got $CARILLON_PARAMS", {
-    params: { day: "monday" },
-    params_schema: {
-      type: "object",
-      required: ["day"],
-      properties: { day: { type: "string", description: "The day to settle" }, rows: { type: "integer" } },
-    },
-  });
-  const { page, faults, close } = await open("/jobs/default/formed");
-  await page.getByRole("button", { name: "Run with parameters…" }).click();
-  await page.getByRole("menuitem", { name: "Run with parameters…" }).click();
-  const dialog = page.getByRole("dialog");
-  const rows = dialog.getByRole("spinbutton", { name: "rows" });
-  await rows.fill("7");
-  expect(await dialog.getByRole("textbox", { name: "day" }).inputValue()).toBe("monday");
-  expect(await axe(page)).toEqual([]);
-  await dialog.getByRole("textbox", { name: "day" }).fill("");
-  await dialog.getByRole("button", { name: "Run now" }).click();
-  await page.getByText("missing property 'day'").first().waitFor();
-  await dialog.getByRole("button", { name: "JSON" }).click();
-  await dialog.locator(".cm-content").getByText("7").waitFor();
-  await dialog.locator(".cm-content").click();
-  await page.keyboard.press("Control+a");
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText('{"day":"tuesday","rows":8}');
-  await dialog.getByRole("button", { name: "Run now" }).click();
-  await page.getByRole("button", { name: "Open run" }).click();
-  await page.locator(".ll").getByText('got {"day":"tuesday","rows":8}').waitFor();
-  expect(faults).toEqual([]);
-  await close();
-});
-
 it("a job is called by its title on all pages, and found by its title and its key", async () => {
   await program.job("default/settle", "echo settled >&2; exit 3", {
     title: "Settle payments",
