@@ -61,6 +61,11 @@ const pieces = [
     test: /\/(Dialog|FormDialog|Refusal|fields|AskDialog|RemoveDialog|useSave)\.tsx?$/,
     priority: 2,
   },
+  {
+    name: "below", // what the overview shows once its first half is there
+    test: /\/(overview\/Proof|reports\/Reports|shell\/WhyForm|lib\/tally)\.tsx?$/,
+    priority: 1,
+  },
   { name: "menus", test: /\/(Menu|FilterChip|GroupFilter)\.tsx$/, priority: 1 },
 ];
 

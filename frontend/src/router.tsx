@@ -11,6 +11,8 @@ import { askAhead } from "./api/overview";
 import { meKey } from "./api/session";
 import { isValue, type JobField, jobFields } from "./lib/jobfilter";
 import { refOf } from "./lib/jobref";
+import { getPrefs } from "./lib/prefs";
+import { readScope, type Scope, scopeSearch } from "./lib/scope";
 import { many, manyOf, one, oneOf, parseSearch, type RawSearch, stringifySearch, whole } from "./lib/search";
 import { statuses } from "./lib/status";
 import { type RangeSearch, rangeSearch } from "./lib/timerange";
@@ -79,7 +81,7 @@ export function jobsSearch(s: RawSearch) {
 export function runsSearch(s: RawSearch) {
   return optional({
     job: many(s.job)?.filter((j) => refOf(j).group !== ""),
-    group: one(s.group),
+    ...scopeSearch(s),
     status: manyOf(s.status, statuses),
     cause: manyOf(s.cause, causes),
     instance: one(s.instance),
@@ -121,12 +123,12 @@ export function logsSearch(s: RawSearch) {
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/",
-  validateSearch: (s): RangeSearch => rangeSearch(s),
+  validateSearch: (s): RangeSearch & Scope => ({ ...rangeSearch(s), ...scopeSearch(s) }),
   // What the page asks for is asked for while it is loaded, unless nobody is known to be signed in.
   loaderDeps: ({ search }) => search,
   loader: ({ context: { client }, deps }) => {
     const { range, reader } = rangeAhead(deps);
-    if (client.getQueryData(meKey)) askAhead(client, range, reader);
+    if (client.getQueryData(meKey)) askAhead(client, range, reader, readScope(deps, getPrefs().scope));
   },
   component: lazyRouteComponent(() => import("./pages/overview/OverviewPage")),
 });

@@ -140,10 +140,11 @@ interface Failing {
  * The jobs that failed last, but with other errors than those given, and how many there are. A few runs of each
  * tell since when. Where it is known that there are none, nobody is asked; what was shown before that is forgotten.
  */
-export function failingJobs(last: Status[], errors: string[], none: boolean) {
-  const where = errors.length > 0 ? errors.map((e) => `-error:${e}`) : undefined;
+export function failingJobs(last: Status[], errors: string[], none: boolean, within: string[] = []) {
+  const terms = [...within, ...errors.map((e) => `-error:${e}`)];
+  const where = terms.length > 0 ? terms : undefined;
   return queryOptions({
-    queryKey: [...jobsKey, "failing", last, errors, none],
+    queryKey: [...jobsKey, "failing", last, errors, within, none],
     queryFn: async ({ signal, client }): Promise<Failing> => {
       if (none) {
         const asked = (of: readonly unknown[]) => of.at(-1) === false;
@@ -166,11 +167,11 @@ export function failingJobs(last: Status[], errors: string[], none: boolean) {
 const mostAlike = 20;
 
 /** How many jobs' last run failed, and which errors several jobs share, those of most jobs first. */
-export function failedLast(last: Status[]) {
+export function failedLast(last: Status[], where: string[] | undefined) {
   return queryOptions({
-    queryKey: [...jobsKey, "errors", last],
+    queryKey: [...jobsKey, "errors", last, where],
     queryFn: async ({ signal }) => {
-      const query = { last };
+      const query = { last, where };
       const { total, items } = await dataOf(api.GET("/api/v1/jobs/facets", { signal, params: { query } }));
       const shared = (items.error ?? []).filter((e) => e.count > 1 && e.value !== "none").slice(0, mostAlike);
       return { total, shared, others: total - shared.reduce((n, e) => n + e.count, 0) };
@@ -181,18 +182,19 @@ export function failedLast(last: Status[]) {
 }
 
 /** Jobs that are paused because they failed. */
-export const gaveUp: JobFilter = { where: ["state:gave_up"] };
+export const gaveUp = (within: string[] = []): JobFilter => ({ where: ["state:gave_up", ...within] });
 
 /** The one of them that was paused last, and how many there are. */
-export const gaveUpJobs = queryOptions({
-  queryKey: [...jobsKey, "gave up"],
-  queryFn: async ({ signal }) => {
-    const query = { ...gaveUp, sort: "-changed", fires: 0, runs: 0, limit: 1 };
-    const { total, items } = await dataOf(api.GET("/api/v1/jobs", { signal, params: { query } }));
-    return { jobs: total, job: items[0]?.definition };
-  },
-  refetchInterval: every(10_000),
-});
+export const gaveUpJobs = (within: string[] | undefined) =>
+  queryOptions({
+    queryKey: [...jobsKey, "gave up", within],
+    queryFn: async ({ signal }) => {
+      const query = { ...gaveUp(within), sort: "-changed", fires: 0, runs: 0, limit: 1 };
+      const { total, items } = await dataOf(api.GET("/api/v1/jobs", { signal, params: { query } }));
+      return { jobs: total, job: items[0]?.definition };
+    },
+    refetchInterval: every(10_000),
+  });
 
 /** A few jobs by name, for the palette and for suggestions. */
 export function jobSearch(q: string, limit = 8) {

@@ -1,6 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import { always } from "@/lib/every";
 import { alignedEnd } from "@/lib/ranges";
+import { conditionsOfScope, type Scope } from "@/lib/scope";
 import { failures } from "@/lib/status";
 import { chartOf, comparedTime, isLength, type RangeReader, type TimeRange } from "@/lib/timerange";
 import { api, dataOf } from "./client";
@@ -42,7 +43,11 @@ export function planTime(range: TimeRange, now: number): { from: number; to: num
 }
 
 /** What the overview of a range asks for at an instant, each by itself. */
-export function overviewQueries(range: TimeRange, reader: Pick<RangeReader, "now" | "firstDay">) {
+export function overviewQueries(
+  range: TimeRange,
+  reader: Pick<RangeReader, "now" | "firstDay">,
+  scope: Scope,
+) {
   const { now } = reader;
   const { from, to } = chartOf(range, chartParts);
   const step = alignedEnd(now, reportStep);
@@ -50,34 +55,39 @@ export function overviewQueries(range: TimeRange, reader: Pick<RangeReader, "now
     ? { from: step - (to - from), to: step }
     : { from, to: Math.max(from + 1, Math.min(to, step)) };
   const before = comparedTime({ ...range, from, to }, { ...reader, now: Math.min(step, to) });
+  const earlier = { ...scope, ...between(before.from, before.to) };
   const plan = planTime(range, now);
   return {
     compared: before,
-    past: runCounts(between(from, to), chartParts, to - from > 60 * minute ? 10_000 : 3000),
+    past: runCounts({ ...scope, ...between(from, to) }, chartParts, to - from > 60 * minute ? 10_000 : 3000),
     /** The time before, to compare with. News of runs does not refresh it: it hardly changes. */
     before: {
-      ...runCounts(between(before.from, before.to), 1, minute),
-      queryKey: ["reports", "before", before.from, before.to],
+      ...runCounts(earlier, 1, minute),
+      queryKey: ["reports", "before", earlier],
     },
     plan: {
-      ...fireCounts(between(plan.from, plan.to), Math.max(1, plan.parts), `${plan.from} ${plan.to}`),
+      ...fireCounts(
+        { ...scope, ...between(plan.from, plan.to) },
+        Math.max(1, plan.parts),
+        `${plan.from} ${plan.to}`,
+      ),
       enabled: range.isOpen && plan.parts > 0 && plan.to - plan.from <= mostPlanned,
     },
     reports: overviewQuery(
-      between(reported.from, reported.to),
+      { ...scope, ...between(reported.from, reported.to) },
       reported.from > now - zonesKnown ? range.zone : undefined,
     ),
   };
 }
 
 /** What the overview asks for of the present, whatever its range. */
-export function presentQueries(now: number) {
+export function presentQueries(now: number, scope: Scope) {
   const recent = alignedEnd(now, 5 * minute);
   return {
-    missed: runCounts({ ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
-    soon: fireCounts(between(now, now + 10 * minute), 1, "soon"),
-    next: firesQuery(between(now, now + 60 * minute), 3, "hour"),
-    failing: failedLast(failures),
+    missed: runCounts({ ...scope, ...between(recent - 60 * minute, recent), status: ["missed"] }, 1, 15_000),
+    soon: fireCounts({ ...scope, ...between(now, now + 10 * minute) }, 1, "soon"),
+    next: firesQuery({ ...scope, ...between(now, now + 60 * minute) }, 3, "hour"),
+    failing: failedLast(failures, conditionsOfScope(scope)),
   };
 }
 
@@ -87,15 +97,19 @@ export function areOf(counts: RunCounts, { from, to }: { from: number; to: numbe
 }
 
 /** What the ledger says of the fires of a time, of as many jobs as it checks at once; until now without an end. */
-export const firesProof = (from: number, to: number | undefined) =>
+export const firesProof = (from: number, to: number | undefined, scope: Scope) =>
   queryOptions({
-    queryKey: ["ledger", "proof", from, to],
+    queryKey: ["ledger", "proof", from, to, scope],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET("/api/v1/ledger", {
           signal,
           params: {
-            query: { from: new Date(from).toISOString(), ...(to && { to: new Date(to).toISOString() }) },
+            query: {
+              ...scope,
+              from: new Date(from).toISOString(),
+              ...(to && { to: new Date(to).toISOString() }),
+            },
           },
         }),
       ),
@@ -108,9 +122,9 @@ export const firesProof = (from: number, to: number | undefined) =>
  * Asks for what the page of a range shows, before the page itself is there. In the order
  * in which it is looked at: a browser asks a server for six things at a time.
  */
-export function askAhead(client: QueryClient, range: TimeRange, reader: RangeReader): void {
-  const asked = overviewQueries(range, reader);
-  const present = presentQueries(reader.now);
+export function askAhead(client: QueryClient, range: TimeRange, reader: RangeReader, scope: Scope): void {
+  const asked = overviewQueries(range, reader, scope);
+  const present = presentQueries(reader.now, scope);
   void client.prefetchQuery(asked.past);
   void client.prefetchQuery(asked.reports);
   void client.prefetchQuery(present.failing);

@@ -1,13 +1,14 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { base } from "@/lib/base";
 import { always } from "@/lib/every";
+import type { Scope } from "@/lib/scope";
 import { api, dataOf } from "./client";
 
 /**
  * Totals, trend, the slowest and least healthy jobs and the ways of failing
  * of a range. A trend by day has the days of the zone, or of UTC.
  */
-export function overviewQuery(range: { from: string; to: string }, zone: string | undefined) {
+export function overviewQuery(range: Scope & { from: string; to: string }, zone: string | undefined) {
   return queryOptions({
     queryKey: ["reports", "overview", range, zone],
     queryFn: ({ signal }) =>

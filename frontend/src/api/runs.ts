@@ -19,7 +19,10 @@ import type {
 
 export interface RunFilter {
   job?: string[];
-  group?: string;
+  group?: string | undefined;
+  /** Only runs of jobs that have this owner or tag now. */
+  owner?: string | undefined;
+  tag?: string | undefined;
   status?: Status[];
   cause?: Cause[];
   instance?: string;

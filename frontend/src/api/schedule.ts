@@ -3,6 +3,7 @@ import { serverNow } from "@/lib/clock";
 import { always, every } from "@/lib/every";
 import { definitionOf } from "@/lib/jobdoc";
 import type { JobRef } from "@/lib/jobref";
+import type { Scope } from "@/lib/scope";
 import { api, dataOf } from "./client";
 import { saveJob } from "./jobs";
 import type { Schedule } from "./schema.gen";
@@ -20,10 +21,9 @@ export function schedulePreview(schedule: Schedule, job: string | undefined, n: 
   });
 }
 
-export interface FireRange {
+export interface FireRange extends Scope {
   from?: string;
   to: string;
-  group?: string;
   q?: string;
 }
 
@@ -50,7 +50,7 @@ export function firesOfQuery(jobs: string[]) {
 /** What will fire in a range, job by job, and how long that usually takes. key keeps answers apart whose ranges move with the clock. */
 export function firesQuery(range: FireRange, perJob: number, key: string) {
   return queryOptions({
-    queryKey: ["schedule", "fires", key, range.group, range.q, perJob],
+    queryKey: ["schedule", "fires", key, range.group, range.owner, range.tag, range.q, perJob],
     queryFn: ({ signal }) =>
       dataOf(
         api.GET("/api/v1/fires", {
@@ -65,13 +65,13 @@ export function firesQuery(range: FireRange, perJob: number, key: string) {
 
 /** How much will fire, in so many equal parts; with what it takes of the executors if that is asked for. */
 export function fireCounts(
-  range: { from?: string; to: string; group?: string; apart?: string },
+  range: Scope & { from?: string; to: string; apart?: string },
   parts: number,
   key: string,
   load?: boolean,
 ) {
   return queryOptions({
-    queryKey: ["schedule", "counts", key, range.group, range.apart, parts, load],
+    queryKey: ["schedule", "counts", key, range.group, range.owner, range.tag, range.apart, parts, load],
     queryFn: ({ signal }) =>
       dataOf(api.GET("/api/v1/fires/counts", { signal, params: { query: { ...range, parts, load } } })),
     placeholderData: keepPreviousData,

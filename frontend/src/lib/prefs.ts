@@ -1,5 +1,6 @@
 import type { Lang } from "@/i18n";
 import type { Landing } from "./landing";
+import type { Scope } from "./scope";
 import { createStoredStore } from "./store";
 import type { RangeName } from "./timerange";
 
@@ -24,6 +25,8 @@ export interface Prefs {
   columns: Record<string, string | undefined>;
   /** The range that was chosen last: of pages whose address has none. */
   range: RangeName;
+  /** The scope that was chosen last on the overview. */
+  scope: Scope;
 }
 
 const defaults: Prefs = {
@@ -37,6 +40,7 @@ const defaults: Prefs = {
   landing: "overview",
   columns: {},
   range: "24h",
+  scope: {},
 };
 
 const prefs = createStoredStore<Prefs>("carillon.prefs", (stored) => ({

@@ -5,6 +5,7 @@ export const overview = {
   resumeAll: "Resume everything",
   title: "Overview",
   month: "Month",
+  narrow: "Filter by group, owner or tag",
   runs: "Runs",
   success: "Success rate",
   failed: "Failed",

@@ -6,6 +6,7 @@ export const overview: Messages["overview"] = {
   resumeAll: "全部恢复",
   title: "总览",
   month: "月报",
+  narrow: "按分组、负责人或标签筛选",
   runs: "运行次数",
   success: "成功率",
   failed: "失败",

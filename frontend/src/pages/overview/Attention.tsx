@@ -17,7 +17,7 @@ import {
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { channelsQuery, failingChannels } from "@/api/alerts";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
-import { failingJobs, gaveUp, gaveUpJobs, jobCount } from "@/api/jobs";
+import { failingJobs, gaveUp, gaveUpJobs, jobCount, jobFacets } from "@/api/jobs";
 import { presentQueries } from "@/api/overview";
 import { historyQuery } from "@/api/retention";
 import { latestRuns } from "@/api/runs";
@@ -31,6 +31,7 @@ import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { resultOf, type Sayer, useSayer } from "@/lib/reason";
+import { choicesOfScope, conditionsOfScope, isScoped, type Scope } from "@/lib/scope";
 import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
 import { failures, type Tone, tones } from "@/lib/status";
 import { useMay } from "@/shell/may";
@@ -44,12 +45,13 @@ const most = 6;
 const noneGaveUp = { jobs: 0, job: undefined };
 
 /** What needs somebody, by its cause: the gravest first, and nothing that one has snoozed. */
-export function Attention() {
+export function Attention({ scope }: { scope: Scope }) {
   const t = useT();
   const may = useMay();
   const [whole, setWhole] = useState(false);
   const now = useNow();
-  const asked = presentQueries(now);
+  const asked = presentQueries(now, scope);
+  const within = conditionsOfScope(scope);
   const errors = useQuery(asked.failing);
   const alike = errors.data?.shared ?? [];
   const list = useQuery({
@@ -57,28 +59,35 @@ export function Attention() {
       failures,
       alike.map((e) => e.value),
       errors.data?.others === 0,
+      within,
     ),
     enabled: !errors.isPending,
   });
   const groups = useQuery(groupsQuery);
+  // Of a scope, the groups are those of its jobs, and what is everybody's is left out.
+  const all = !isScoped(scope);
+  const own = useQuery({ ...jobFacets({ where: within }), enabled: !all }).data?.items.group;
+  const theirs = (groups.data?.items ?? []).filter(
+    (g) => all || own?.some((v) => v.value === g.executor_group),
+  );
   const nodes = useQuery(nodesQuery);
   const missed = useQuery(asked.missed);
-  const paused = useQuery(jobCount(gaveUp));
-  const lastPaused = useQuery({ ...gaveUpJobs, enabled: (paused.data ?? 0) > 0 });
+  const paused = useQuery(jobCount(gaveUp(within)));
+  const lastPaused = useQuery({ ...gaveUpJobs(within), enabled: (paused.data ?? 0) > 0 });
   const channels = useQuery({ ...channelsQuery, enabled: may("admin", "*") });
   const history = useQuery({ ...historyQuery, refetchInterval: every(30_000) });
-  const own = list.data;
+  const jobs = list.data;
   const last = paused.data === 0 ? noneGaveUp : lastPaused.data;
   const isPausedUnknown = paused.isError || lastPaused.isError;
-  const failing = own?.items ?? [];
+  const failing = jobs?.items ?? [];
   const concerns = concernsOf({
     unowned: nodes.data?.unowned.length ?? 0,
-    groups: groups.data?.items ?? [],
-    channels: failingChannels(channels.data?.items ?? []),
+    groups: theirs,
+    channels: all ? failingChannels(channels.data?.items ?? []) : [],
     gaveUp: last ?? noneGaveUp,
     alike,
     failing,
-    dead: history.data?.dead_letters ?? 0,
+    dead: all ? (history.data?.dead_letters ?? 0) : 0,
     missed: missed.data?.items[0]?.missed ?? 0,
     now,
   });
@@ -89,12 +98,13 @@ export function Attention() {
   };
   const shown = concerns.filter((c) => !isSnoozed(c));
   const hidden = concerns.length - shown.length;
-  const unlisted = (own?.total ?? 0) - failing.length;
+  const unlisted = (jobs?.total ?? 0) - failing.length;
   const count = shown.length + unlisted;
   const counted = groups.data?.items.every((g) => g.waiting_runs !== undefined); // not while the history is away
   const known =
     counted &&
-    own !== undefined &&
+    jobs !== undefined &&
+    all && // what others have snoozed is not seen here
     last !== undefined &&
     [errors, groups, nodes, missed, paused].every((q) => q.isSuccess);
   const there = concerns.map((c) => c.id).join("\n");
@@ -108,27 +118,27 @@ export function Attention() {
       aside={
         alike.length + failing.length > 0 && (
           <>
-            <Link to="/errors" className="link">
+            <Link to="/errors" search={{ group: scope.group }} className="link">
               {t.nav.errors}
             </Link>
-            <Link to="/jobs" search={{ view: "failing" }} className="link">
+            <Link to="/jobs" search={{ ...choicesOfScope(scope), view: "failing" }} className="link">
               {t.overview.allRunning}
             </Link>
           </>
         )
       }
     >
-      {((list.isError && !own) || (isPausedUnknown && !last)) && (
+      {((list.isError && !jobs) || (isPausedUnknown && !last)) && (
         <Empty icon={CloudOff} title={t.jobs.historyAway} />
       )}
-      {count === 0 && ((!own && !list.isError) || (!last && !isPausedUnknown)) ? (
+      {count === 0 && ((!jobs && !list.isError) || (!last && !isPausedUnknown)) ? (
         <Skeleton rows={4} />
-      ) : count === 0 && own && last ? (
-        <Calm quiet={hidden === 0} />
+      ) : count === 0 && jobs && last ? (
+        <Calm quiet={hidden === 0} scope={scope} />
       ) : (
         <div className="list">
           {shown.slice(0, whole ? undefined : most).map((c) => (
-            <Item key={c.id} concern={c} />
+            <Item key={c.id} concern={c} scope={scope} />
           ))}
           {!whole && shown.length > most && (
             <button type="button" className="li tight link" onClick={() => setWhole(true)}>
@@ -156,10 +166,10 @@ export function Attention() {
 }
 
 /** Nothing needs anybody; and when something did at last. */
-function Calm({ quiet }: { quiet: boolean }) {
+function Calm({ quiet, scope }: { quiet: boolean; scope: Scope }) {
   const { t, f } = useWords();
   const now = useNow();
-  const last = useQuery(latestRuns({ status: failures }, 1, 30_000)).data?.items[0];
+  const last = useQuery(latestRuns({ ...scope, status: failures }, 1, 30_000)).data?.items[0];
   return (
     <Empty
       icon={CircleCheck}
@@ -173,10 +183,10 @@ function Calm({ quiet }: { quiet: boolean }) {
   );
 }
 
-function Item({ concern }: { concern: Concern }) {
+function Item({ concern, scope }: { concern: Concern; scope: Scope }) {
   const t = useT();
   const { say } = useSayer();
-  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t, say);
+  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t, say, scope);
   return (
     <div className="li">
       <span className={`ico c-${tone} soft-${tone}`}>
@@ -221,7 +231,7 @@ const several: Record<
 };
 
 /** How something that needs somebody is shown, and where its cause is. */
-function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
+function look(c: Concern, t: Messages, say: Sayer["say"], scope: Scope): Look {
   switch (c.kind) {
     case "unowned":
       return {
@@ -290,7 +300,7 @@ function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
         at: c.job.effective_from,
         ...(single
           ? { to: "/jobs/$group/$name", params: { group, name } }
-          : { to: "/jobs", search: { state: ["gave_up"] } }),
+          : { to: "/jobs", search: { ...choicesOfScope(scope), state: ["gave_up"] } }),
       };
     }
     case "alike":
@@ -300,7 +310,7 @@ function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
         name: t.overview.alike(c.jobs),
         says: say(c.message) || c.error,
         to: "/jobs",
-        search: { view: "failing", error: [c.error] },
+        search: { ...choicesOfScope(scope), view: "failing", error: [c.error] },
       };
     case "dead":
       return {
@@ -317,7 +327,7 @@ function look(c: Concern, t: Messages, say: Sayer["say"]): Look {
         name: t.overview.missedTitle,
         says: t.overview.missedFires(c.fires),
         to: "/runs",
-        search: { status: ["missed"], range: "1h" },
+        search: { ...scope, status: ["missed"], range: "1h" },
       };
     case "job": {
       const { run, title, streak, more } = c;

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { ArrowDownRight, ArrowUpRight, CirclePause, CirclePlay, Plus } from "lucide-react";
+import { ArrowDownRight, ArrowUpRight, CirclePause, CirclePlay, ListFilter, Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { groupsQuery, holdQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
@@ -14,6 +14,7 @@ import { formatDuration } from "@/lib/duration";
 import { type Format, useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, type Totals, totalsOf } from "@/lib/ranges";
+import { isScoped, type Scope } from "@/lib/scope";
 import { failures, living, type Tone } from "@/lib/status";
 import { chartOf, isLength, type RangeSearch } from "@/lib/timerange";
 import { useShell } from "@/shell/context";
@@ -21,15 +22,17 @@ import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { RangeNote } from "@/shell/RangeNote";
 import { RangePicker } from "@/shell/RangePicker";
-import { type Ranged, useRange } from "@/shell/useRange";
+import { useRange } from "@/shell/useRange";
+import { type Scoped, useScope } from "@/shell/useScope";
 import { Attention } from "./Attention";
 import { useInFlight } from "./inflight";
-import { Proof } from "./Proof";
 import { RunningNow } from "./RunningNow";
 import { RunsChart } from "./RunsChart";
 import { UpNext } from "./UpNext";
 
 const Reports = lazy(() => import("@/pages/reports/Reports"));
+const Proof = lazy(() => import("./Proof"));
+const ScopeChips = lazy(() => import("@/shell/ScopeChips"));
 const Guide = lazy(() => import("./Guide"));
 const WhyForm = lazy(() => import("@/shell/WhyForm").then((m) => ({ default: m.WhyForm })));
 
@@ -40,7 +43,13 @@ const fewJobs = 3;
 export default function OverviewPage() {
   const { t } = useWords();
   const navigate = useNavigate({ from: "/" });
-  const ranged = useRange(useSearch({ from: "/" }));
+  const search = useSearch({ from: "/" });
+  const { scope, choose } = useScope(
+    search,
+    (next) => void navigate({ search: (was) => ({ ...was, ...next }) }),
+  );
+  const of = { ...useRange(search), scope };
+  const [narrowing, setNarrowing] = useState(false);
   const jobs = useQuery(jobCount({})).data;
   const isSmall = jobs !== undefined && jobs <= fewJobs;
   const ran = useQuery({ ...latestRuns({}, 1), enabled: isSmall && jobs > 0 }).data?.items.length;
@@ -56,10 +65,21 @@ export default function OverviewPage() {
       crumbs={[{ text: t.overview.title }]}
       actions={
         <>
-          <Link to="/reports/month" className="btn sm hide-s">
+          {!guided && (
+            <IconButton
+              icon={ListFilter}
+              label={t.overview.narrow}
+              aria-pressed={narrowing || isScoped(scope)}
+              onClick={() => setNarrowing((is) => !is)}
+            />
+          )}
+          <Link to="/reports/month" search={scope} className="btn sm hide-s">
             {t.overview.month}
           </Link>
-          <RangePicker of={ranged} onChange={(search) => void navigate({ search })} />
+          <RangePicker
+            of={of}
+            onChange={(next) => void navigate({ search: (was) => ({ ...was, ...next }) })}
+          />
           {hold && may("operate", "*") && (
             <IconButton
               icon={hold.paused ? CirclePlay : CirclePause}
@@ -75,28 +95,37 @@ export default function OverviewPage() {
           )}
         </>
       }
+      head={
+        (narrowing || isScoped(scope)) && (
+          <div className="filters">
+            <Suspense fallback={<span className="fchip">…</span>}>
+              <ScopeChips scope={scope} onChange={choose} />
+            </Suspense>
+          </div>
+        )
+      }
     >
-      <RangeNote of={ranged} />
+      <RangeNote of={of} />
       <div className="pad">
         {guided && jobs !== undefined ? (
           <Suspense fallback={<Skeleton rows={6} />}>
             <Guide jobs={jobs} onDone={() => setGuided(false)} />
           </Suspense>
         ) : (
-          <Figures of={ranged} />
+          <Figures of={of} />
         )}
       </div>
     </Page>
   );
 }
 
-function Figures({ of }: { of: Ranged }) {
+function Figures({ of }: { of: Scoped }) {
   return (
     <>
       <Top of={of} />
       <div className="grid over-2 steady">
         <RunningNow of={of} />
-        <UpNext />
+        <UpNext scope={of.scope} />
       </div>
       <Suspense fallback={<Skeleton rows={6} />}>
         <Reports of={of} />
@@ -105,14 +134,15 @@ function Figures({ of }: { of: Ranged }) {
   );
 }
 
-function Top({ of }: { of: Ranged }) {
-  const { range, firstDay, search } = of;
+function Top({ of }: { of: Scoped }) {
+  const { range, firstDay, scope } = of;
+  const search = { ...of.search, ...scope };
   const { t, f } = useWords();
   const now = useNow();
-  const asked = overviewQueries(range, { now, firstDay });
+  const asked = overviewQueries(range, { now, firstDay }, scope);
   const past = useQuery(asked.past);
   const groups = useQuery(groupsQuery).data?.items ?? [];
-  const failingNow = useQuery(presentQueries(now).failing).data?.total;
+  const failingNow = useQuery(presentQueries(now, scope).failing).data?.total;
 
   const reports = useQuery(asked.reports).data;
   const fired = reports?.total.committed_after;
@@ -138,8 +168,11 @@ function Top({ of }: { of: Ranged }) {
     compared && ofSchedules !== undefined
       ? successOf(addTotals(compared.scheduled.map(totalsOf)))
       : was && successOf(was);
-  const slots = groups.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
-  const { running, waiting, queued } = useInFlight(reports?.alive);
+  // An executor works for all owners and tags of its group.
+  const theirs =
+    scope.owner || scope.tag ? [] : groups.filter((g) => !scope.group || g.executor_group === scope.group);
+  const slots = theirs.flatMap((g) => g.instances).reduce((n, i) => n + i.slots, 0);
+  const { running, waiting, queued } = useInFlight(reports?.alive, scope);
   const coarse = coarser(totals);
   const judged = past.data && ofSchedules !== undefined ? coarser(past.data.scheduled.map(totalsOf)) : coarse;
   const wasRuns = was ? was.ok + was.bad + was.living : 0;
@@ -207,7 +240,7 @@ function Top({ of }: { of: Ranged }) {
           value={f.number(running)}
           unit={slots > 0 ? ` ${t.overview.slots(slots)}` : ""}
           foot={t.overview.waiting(waiting, queued)}
-          to={{ ...(range.isOpen && search), status: living }}
+          to={{ ...(range.isOpen && search), ...scope, status: living }}
         />
         <Kpi
           label={t.overview.firedLate}
@@ -222,13 +255,15 @@ function Top({ of }: { of: Ranged }) {
           to={{ ...search, status: ["skipped", "missed"] }}
         />
       </div>
-      <Proof of={of} />
+      <Suspense fallback={<Skeleton rows={1} />}>
+        <Proof of={of} />
+      </Suspense>
       <Suspense fallback={<Skeleton rows={1} />}>
         <WhyForm />
       </Suspense>
       <div className="grid over-2">
         <RunsChart of={of} />
-        <Attention />
+        <Attention scope={scope} />
       </div>
     </>
   );
@@ -258,7 +293,7 @@ interface KpiProps {
   unit?: string;
   foot?: React.ReactNode;
   spark?: React.ReactNode;
-  to: RangeSearch & { status?: Status[]; cause?: Cause[] };
+  to: RangeSearch & Scope & { status?: Status[]; cause?: Cause[] };
 }
 
 function Kpi({ label, value, unit, foot, spark, to }: KpiProps) {

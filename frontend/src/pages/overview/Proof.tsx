@@ -5,14 +5,14 @@ import { chartParts, firesProof } from "@/api/overview";
 import { useWords } from "@/lib/format";
 import { longestLedger, proofOf } from "@/lib/tally";
 import { chartOf } from "@/lib/timerange";
-import type { Ranged } from "@/shell/useRange";
+import type { Scoped } from "@/shell/useScope";
 
 /** Whether all fires that were due in the range are accounted for, by the ledger; nothing for more than it checks. */
-export function Proof({ of: { range, search } }: { of: Ranged }) {
+export default function Proof({ of: { range, search, scope } }: { of: Scoped }) {
   const { t, f } = useWords();
   const { from, to } = chartOf(range, chartParts);
   const isShort = to - from <= longestLedger;
-  const asked = useQuery({ ...firesProof(from, range.isOpen ? undefined : to), enabled: isShort });
+  const asked = useQuery({ ...firesProof(from, range.isOpen ? undefined : to, scope), enabled: isShort });
   const page = asked.isPlaceholderData ? undefined : asked.data;
   const proof = page && proofOf(page);
   const w = t.overview.proof;
@@ -41,7 +41,7 @@ export function Proof({ of: { range, search } }: { of: Ranged }) {
             ? w.failed
             : w.checking}
       </span>
-      <Link to="/ledger" search={search} className="link">
+      <Link to="/ledger" search={{ ...search, group: scope.group }} className="link">
         {t.nav.ledger}
       </Link>
     </p>

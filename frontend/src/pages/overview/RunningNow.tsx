@@ -15,18 +15,18 @@ import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
 import { healthOf } from "@/lib/stats";
 import { durationOf, living } from "@/lib/status";
-import type { Ranged } from "@/shell/useRange";
+import type { Scoped } from "@/shell/useScope";
 import { useInFlight } from "./inflight";
 
 const shown = 5;
 
 /** The runs in flight, each against how long its job usually takes. */
-export function RunningNow({ of: { range, firstDay } }: { of: Ranged }) {
+export function RunningNow({ of: { range, firstDay, scope } }: { of: Scoped }) {
   const t = useT();
   const { say } = useSayer();
   const now = useNow();
-  const alive = useQuery(overviewQueries(range, { now, firstDay }).reports).data?.alive;
-  const { runs, running, waiting, queued } = useInFlight(alive);
+  const alive = useQuery(overviewQueries(range, { now, firstDay }, scope).reports).data?.alive;
+  const { runs, running, waiting, queued } = useInFlight(alive, scope);
   const first = [...runs]
     .sort(
       (a, b) =>
@@ -44,7 +44,7 @@ export function RunningNow({ of: { range, firstDay } }: { of: Ranged }) {
       title={t.overview.runningNow}
       note={runs.length > 0 && <span className="tag num">{running + waiting + queued}</span>}
       aside={
-        <Link to="/runs" search={{ status: living }} className="link">
+        <Link to="/runs" search={{ ...scope, status: living }} className="link">
           {t.overview.allRunning}
         </Link>
       }

@@ -13,7 +13,7 @@ import { useNow } from "@/lib/now";
 import { addTotals, type Bar, barsOf, totalsOf } from "@/lib/ranges";
 import { chartOf } from "@/lib/timerange";
 import { useHeld } from "@/shell/useHeld";
-import type { Ranged } from "@/shell/useRange";
+import type { Scoped } from "@/shell/useScope";
 
 /** The chart is at least so high, and as high as the card beside it. */
 const least = 216;
@@ -21,14 +21,14 @@ const least = 216;
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /** What became of the fires of a range, and what is planned in it or after it. */
-export function RunsChart({ of: { range, firstDay } }: { of: Ranged }) {
+export function RunsChart({ of: { range, firstDay, scope } }: { of: Scoped }) {
   const { t, f } = useWords();
   const navigate = useNavigate({ from: "/" });
   const now = useNow();
   const [table, setTable] = useState(false);
   const [box, room] = useHeight<HTMLDivElement>();
   const { from, part } = chartOf(range, chartParts);
-  const asked = overviewQueries(range, { now, firstDay });
+  const asked = overviewQueries(range, { now, firstDay }, scope);
   const ahead = planTime(range, now);
   const past = useQuery(asked.past);
   const plan = useQuery(asked.plan).data;
@@ -45,7 +45,7 @@ export function RunsChart({ of: { range, firstDay } }: { of: Ranged }) {
   const planned = counts.reduce((a, b) => a + b, 0);
   const label = t.overview.chartLabel(sum.ok + sum.bad, sum.bad, planned);
   const heads = [t.status.succeeded, t.status.failed, t.overview.other, t.overview.scheduled];
-  const runsOf = (bar: Bar) => ({ from: iso(bar.from), to: iso(bar.to) });
+  const runsOf = (bar: Bar) => ({ ...scope, from: iso(bar.from), to: iso(bar.to) });
   return (
     <Card
       title={t.overview.chart}

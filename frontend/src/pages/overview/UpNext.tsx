@@ -9,21 +9,22 @@ import { Clock, Countdown } from "@/components/Time";
 import { useWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
+import type { Scope } from "@/lib/scope";
 import { useHeld } from "@/shell/useHeld";
 
 const shown = 5;
 const day = 24 * 3_600_000;
 
 /** The jobs that fire next, each once. */
-export function UpNext() {
+export function UpNext({ scope }: { scope: Scope }) {
   const { t } = useWords();
   const now = useNow();
   const held = useHeld();
-  const asked = presentQueries(now);
+  const asked = presentQueries(now, scope);
   const counted = useQuery(asked.soon);
   const soon = counted.data;
   const hasSoon = soon === undefined || soon.jobs >= shown;
-  const today = { from: new Date(now).toISOString(), to: new Date(now + day).toISOString() };
+  const today = { ...scope, from: new Date(now).toISOString(), to: new Date(now + day).toISOString() };
   // How much fires soon tells which of the two is needed.
   const page = useQuery({
     ...(hasSoon ? asked.next : firesQuery(today, 3, "day")),

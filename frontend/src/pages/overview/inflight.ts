@@ -1,14 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { latestRuns } from "@/api/runs";
 import type { Run, StatusCounts } from "@/api/schema.gen";
+import type { Scope } from "@/lib/scope";
 import { living } from "@/lib/status";
 
 /** The most runs in flight that are looked at one by one. */
 const looked = 200;
 
 /** The newest runs in flight, and how many there are: as many as the server counts where the list is cut. */
-export function useInFlight(alive: StatusCounts | undefined) {
-  const runs = useQuery(latestRuns({ status: living }, looked)).data?.items ?? [];
+export function useInFlight(alive: StatusCounts | undefined, scope: Scope) {
+  const runs = useQuery(latestRuns({ ...scope, status: living }, looked)).data?.items ?? [];
   return { runs, ...countsOf(runs, alive) };
 }
 

@@ -5,15 +5,15 @@ import type { Overview } from "@/api/schema.gen";
 import { Failed, Skeleton } from "@/components/Panel";
 import { useNear } from "@/components/useNear";
 import { useNow } from "@/lib/now";
-import type { Ranged } from "@/shell/useRange";
+import type { Scoped } from "@/shell/useScope";
 import { Fingerprints } from "./Fingerprints";
 import { Trend } from "./Trend";
 
 const Rest = lazy(() => import("./Rest"));
 
 /** What became of runs in a range: how it goes, what fails and how, what is slow, when it is busy. */
-export default function Reports({ of: { range, firstDay, search } }: { of: Ranged }) {
-  const query = useQuery(overviewQueries(range, { now: useNow(), firstDay }).reports);
+export default function Reports({ of: { range, firstDay, search, scope } }: { of: Scoped }) {
+  const query = useQuery(overviewQueries(range, { now: useNow(), firstDay }, scope).reports);
   const { data } = query;
   if (query.isError && !data) return <Failed error={query.error} onRetry={() => void query.refetch()} />;
   if (!data) return <Skeleton rows={6} />;
@@ -22,7 +22,7 @@ export default function Reports({ of: { range, firstDay, search } }: { of: Range
     <>
       <div className={`${grid} steady`}>
         <Trend rows={data.trend} from={data.from} to={data.to} />
-        <Fingerprints failures={data.failures} all={search} />
+        <Fingerprints failures={data.failures} all={{ ...search, group: scope.group }} />
       </div>
       <Below className={grid} report={data} />
     </>

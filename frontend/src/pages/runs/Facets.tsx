@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { IconButton } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { usePageWords } from "@/lib/format";
+import { scopes } from "@/lib/scope";
 import { statuses } from "@/lib/status";
 import { causes, type runsSearch } from "@/router";
 import { narrowedBy } from "./narrowed";
@@ -76,6 +77,17 @@ function useFacets({ search, found, again, onSet }: FacetsProps): Facet[] {
       chosen: one(group),
       set: ([next]) => onSet({ group: next }),
     },
+    // They are chosen on the overview; here one can clear them.
+    ...scopes
+      .filter((key) => key !== "group" && search[key])
+      .map((key) => ({
+        key,
+        name: t.month.of[key],
+        multiple: false,
+        options: there(key, one(search[key])),
+        chosen: one(search[key]),
+        set: ([next]: string[]) => onSet({ [key]: next }),
+      })),
     {
       key: "job",
       name: c.job,

@@ -41,8 +41,8 @@ export default function RunsPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/runs" });
   const search = useSearch({ from: "/runs" });
-  const { job, group, status, cause, instance, version, again, error, by, cols } = search;
-  const others = { job, group, status, cause, instance, version, error };
+  const { job, group, owner, tag, status, cause, instance, version, again, error, by, cols } = search;
+  const others = { job, group, owner, tag, status, cause, instance, version, error };
   const own: RunFilter = { ...others, min_attempt: again && 2 };
   const ranged = useRange(search, { within: own });
   const { range, window } = ranged;
@@ -68,7 +68,17 @@ export default function RunsPage() {
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
   const columns = useColumns({ name: "runs", all: runColumns, usual }, cols, (next) => set({ cols: next }));
   const filtered = Boolean(
-    job || group || status || cause || instance || version || again || error || range.name === undefined,
+    job ||
+      group ||
+      owner ||
+      tag ||
+      status ||
+      cause ||
+      instance ||
+      version ||
+      again ||
+      error ||
+      range.name === undefined,
   );
   const facets = {
     search,
