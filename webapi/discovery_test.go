@@ -117,7 +117,7 @@ func TestParametersAreCheckedAgainstTheSchemaOfTheirJob(t *testing.T) {
 	document := with(schema, nil)
 	delete(document, "params") // each run is given its own
 	made, _ := want[PutJobResult](w, http.StatusCreated, "PUT", path, document)
-	if got := string(made.Definition.Job.ParamsSchema); !strings.Contains(got, `"required":["day"]`) {
+	if got := string(made.Definition.ParamsSchema); !strings.Contains(got, `"required":["day"]`) {
 		t.Errorf("the schema of the saved job is %s", got)
 	}
 	w.problem(http.StatusBadRequest, "invalid", "POST", path+"/run", nil, `"field":"params"`, "missing property 'day'")
