@@ -1,1 +1,0 @@
-import{Ha as e,Hr as t,Tr as n,Ua as r,cr as i,pa as a}from"./frame-0PRK5Bd-.js";import{r as o}from"./dialogs-DQimIsoJ.js";var s=r();function c({job:r,onDone:c,onClose:l}){let u=a(),d=e();return(0,s.jsx)(o,{title:u.job.removeAsk(r),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(r),act:()=>i(t(r)),onDone:()=>{n(d),c?.()},onClose:l})}export{c as DeleteDialog};

@@ -1,1 +1,0 @@
-import{D as e,bt as t}from"./shared-CnhDs1fy.js";import{T as n,g as r}from"./glyphs-BMI8coKL.js";import{Ua as i,pa as a}from"./frame-0PRK5Bd-.js";var o=i(),s={info:[`run`,n],warning:[`warn`,t],critical:[`bad`,r]};function c({of:t}){let n=a(),[r,i]=s[t];return(0,o.jsx)(e,{tone:r,icon:i,children:n.alerts.severity[t]})}export{c as t};

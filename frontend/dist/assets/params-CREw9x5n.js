@@ -1,1 +1,0 @@
-import{Lr as e}from"./frame-0PRK5Bd-.js";function t(t){if(t.trim()===``)return{json:void 0};try{return{json:e(t)}}catch{return}}export{t};

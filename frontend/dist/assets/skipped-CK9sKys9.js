@@ -1,1 +1,0 @@
-import{Ua as e,pa as t}from"./frame-0PRK5Bd-.js";var n=e();function r({clock:e,at:r}){let i=t(),a=e.wall.replace(/:00$/,``);return(0,n.jsx)(n.Fragment,{children:i.clock.fire[e.kind]?.(a,r)})}function i(e){return e?.params?.calendar}export{r as n,i as t};
