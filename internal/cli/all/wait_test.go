@@ -95,8 +95,8 @@ func TestAWorkflowGoesOnOnceItIsApprovedAndSignalled(t *testing.T) {
 			t.Errorf("the steps do not say %q:\n%s", note, out)
 		}
 	}
-	if _, out, _ = s.Run("", "get", "approvals", "--mine", "-o", "wide"); !strings.Contains(out, run.RunID+"  ok") || !strings.Contains(out, "Release it?") || !strings.Contains(out, "0 of 2 approvals") {
-		t.Errorf("the approvals are\n%s", out)
+	if _, out, errOut = s.Run("", "get", "approvals", "--mine", "-o", "wide"); !strings.Contains(out, run.RunID+"  ok") || !strings.Contains(out, "Release it?") || !strings.Contains(out, "0 of 2 approvals") {
+		t.Errorf("the approvals are\n%s%s", out, errOut)
 	}
 
 	s.Want("approval counted; step ok needs more\n", "", "approve", run.RunID, "ok")
