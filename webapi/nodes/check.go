@@ -37,7 +37,7 @@ func (v *View) Warnings(ctx context.Context, j *job.Job) []api.FieldError {
 }
 
 func (v *View) checkJob(ctx context.Context, j *job.Job, by executors) (warnings []api.FieldError, err error) {
-	c := check{v: v, by: by, group: j.Job.Group(), handlers: map[string]*bus.Handler{}}
+	c := check{v: v, by: by, group: j.Job.Group(), handlers: map[string]*bus.Handler{}, effort: newEffort()}
 	if c.instances, err = by.instances(ctx); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func either(params ...json.RawMessage) json.RawMessage {
 
 // checkHandlers checks the parameters that a run of a job is given against the schemas of its handlers.
 func (v *View) checkHandlers(ctx context.Context, j *job.Job, params json.RawMessage) error {
-	c := check{v: v, group: j.Job.Group(), handlers: map[string]*bus.Handler{}}
+	c := check{v: v, group: j.Job.Group(), handlers: map[string]*bus.Handler{}, effort: newEffort()}
 	with := *j
 	with.Params = params
 	with.Steps = slices.Clone(j.Steps)
@@ -98,6 +98,7 @@ type check struct {
 	handlers  map[string]*bus.Handler // that have been looked up; nil for one that was not announced
 	all       []api.HandlerItem       // of the group, once they have been listed
 	listed    bool
+	effort    *effort
 }
 
 // list returns the handlers of the group.
@@ -210,7 +211,7 @@ func (c *check) fit(ctx context.Context, field, name string, params json.RawMess
 	if err != nil || known == nil || len(known.Params) == 0 {
 		return err
 	}
-	schema, err := compile(known.Params)
+	schema, err := compile(known.Params, c.effort)
 	if err != nil { // an executor's mistake is no reason to refuse jobs
 		return nil //nolint:nilerr // as said
 	}

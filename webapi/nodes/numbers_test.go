@@ -8,7 +8,7 @@ import (
 func TestASchemaJudgesNumbersByEachOfTheirDigits(t *testing.T) {
 	f := func(schema, n string, fits bool) {
 		t.Helper()
-		compiled, err := compile(json.RawMessage(`{"type":"object","properties":{"id":` + schema + `}}`))
+		compiled, err := compile(json.RawMessage(`{"type":"object","properties":{"id":`+schema+`}}`), newEffort())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,12 +16,16 @@ import (
 	"github.com/carillon-scheduler/carillon/job/clip"
 )
 
-// paramsSchema is a JSON schema of parameters.
-type paramsSchema struct{ *jsonschema.Schema }
+// paramsSchema is a JSON schema of parameters, for one request.
+type paramsSchema struct {
+	*jsonschema.Schema
+	parts  int
+	effort *effort
+}
 
 // compile reads a schema. The error has an *InvalidError for each thing that is wrong in the field
 // params_schema.
-func compile(text json.RawMessage) (paramsSchema, error) {
+func compile(text json.RawMessage, e *effort) (paramsSchema, error) {
 	const name, field = "params.json", "params_schema"
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -30,7 +34,12 @@ func compile(text json.RawMessage) (paramsSchema, error) {
 	if n := beyondJudgement(document); n != "" {
 		return paramsSchema{}, job.Invalid(field, "must not have %s: numbers have at most four digits in their exponents", clip.Text(n, 40))
 	}
+	parts, err := countParts(document)
+	if err != nil {
+		return paramsSchema{}, err
+	}
 	c := jsonschema.NewCompiler()
+	c.UseRegexpEngine(e.compile)
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing that a schema refers to is fetched
 	if err := c.AddResource(name, document); err != nil {
 		return paramsSchema{}, job.Invalid(field, "cannot be used as a JSON schema")
@@ -44,7 +53,7 @@ func compile(text json.RawMessage) (paramsSchema, error) {
 	if err != nil {
 		return paramsSchema{}, job.Invalid(field, "cannot be used as a JSON schema: look at its $ref and pattern")
 	}
-	return paramsSchema{schema}, nil
+	return paramsSchema{schema, parts, e}, nil
 }
 
 // fitOwn checks the schema of a job, and parameters by it; without any, the schema alone.
@@ -52,7 +61,7 @@ func fitOwn(text, params json.RawMessage) error {
 	if len(text) == 0 {
 		return nil
 	}
-	schema, err := compile(text)
+	schema, err := compile(text, newEffort())
 	if err != nil || len(params) == 0 {
 		return err
 	}
@@ -72,7 +81,15 @@ func (s paramsSchema) fit(field, of string, params json.RawMessage) error {
 	if n := beyondJudgement(value); n != "" {
 		return job.Invalid(field, "must not have %s: %s has a schema, which judges numbers with at most four digits in their exponents", clip.Text(n, 40), of)
 	}
-	if wrong, isWrong := errors.AsType[*jsonschema.ValidationError](s.Validate(value)); isWrong {
+	n := countValues(value)
+	if s.effort.judgements -= s.parts * n; s.effort.judgements < 0 {
+		return job.Invalid(field, "has %d values, for %d parts of %s: that takes too long, since all parts times all values may be %d", n, s.parts, of, maxJudgements)
+	}
+	wrong, isWrong := errors.AsType[*jsonschema.ValidationError](s.Validate(value))
+	switch {
+	case s.effort.matching < 0:
+		return job.Invalid(field, "takes too long to match with the patterns of %s", of)
+	case isWrong:
 		return errors.Join(leaves(wrong, field, "does not fit "+of)...)
 	}
 	return nil
@@ -102,7 +119,10 @@ func beyondJudgement(value any) string {
 	return ""
 }
 
-// leaves returns what is wrong at the ends of the tree of reasons; does says what the field does then.
+// maxPlaces is how many places a refusal names.
+const maxPlaces = 20
+
+// leaves returns what is wrong at the first ends of the tree of reasons; does says what the field does then.
 func leaves(e *jsonschema.ValidationError, field, does string) []error {
 	if len(e.Causes) == 0 {
 		english := message.NewPrinter(language.English)
@@ -110,7 +130,9 @@ func leaves(e *jsonschema.ValidationError, field, does string) []error {
 	}
 	var errs []error
 	for _, cause := range e.Causes {
-		errs = append(errs, leaves(cause, field, does)...)
+		if errs = append(errs, leaves(cause, field, does)...); len(errs) >= maxPlaces {
+			return errs[:maxPlaces]
+		}
 	}
 	return errs
 }
