@@ -66,8 +66,8 @@ func pullStatusOf(m *nats.Msg) (pullStatus, error) {
 	return refused, errors.New(why)
 }
 
-// fulfilled is how the server describes that it has handed out as many messages as a request asks for, and has
-// bytes left. Mostly whoever asked has them all by then, and makes the next request.
+// fulfilled is how the server describes that it has handed out as many messages as a request asks for, although
+// the request allows more bytes. It usually comes after all of these messages, when the next request is under way.
 const fulfilled = "Batch Completed"
 
 // tooLarge is how the server describes that the next message has more bytes than a request has left.

@@ -2,7 +2,7 @@ import { setPrefs, usePrefs } from "@/lib/prefs";
 import { readScope, type Scope } from "@/lib/scope";
 import type { Ranged } from "./useRange";
 
-/** The range that a page shows, and of which jobs. */
+/** The range of a page, and the jobs to which the page is narrowed. */
 export interface Scoped extends Ranged {
   scope: Scope;
 }
