@@ -44,14 +44,19 @@ func benchWorkflow(ctx context.Context, o benchOptions) (*benchResult, error) {
 	steps.change = func(j *job.Job) { j.Task, j.Steps = job.Task{}, stepsOf(o.shape, o.steps) }
 	rival.jobs, rival.profile = o.jobs*o.steps, "" // it would overwrite that of the steps
 	rival.change = func(j *job.Job) { j.Retry = job.Retry{Limit: 1} }
+	length := min(o.steps, job.MaxChain)
 	if o.rival == besideChildren {
-		length := min(o.steps, job.MaxChain)
 		rival.jobs = o.jobs * length
-		rival.change = chainOf(length)
 	}
 	all, err := inTurns(ctx, o.turns,
 		func(ctx context.Context) (*benchResult, error) { return steps.hopping(ctx, o.steps) },
-		func(ctx context.Context) (*benchResult, error) { return rival.hopping(ctx, 1) })
+		func(ctx context.Context) (*benchResult, error) {
+			one := rival
+			if o.rival == besideChildren {
+				one.change = chainOf(length) // counts the jobs of one measurement
+			}
+			return one.hopping(ctx, 1)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +132,7 @@ func stepsOf(shape string, n int) []job.Step {
 
 func stepName(i int) string { return "s" + strconv.Itoa(i) }
 
-// chainOf makes chains of so many jobs of those that it is called for, in their order. The first of each fires.
+// chainOf makes chains of so many jobs of those that it is called for, in the order of their numbers from 0. The first of each fires.
 func chainOf(length int) func(*job.Job) {
 	n := 0
 	return func(j *job.Job) {

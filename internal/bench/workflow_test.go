@@ -49,11 +49,11 @@ func TestAWorkflowIsMeasuredByItsSteps(t *testing.T) {
 
 func TestAChainIsMeasuredBesideChildren(t *testing.T) {
 	t.Parallel() // it waits more than it works
-	r, err := benchWorkflow(t.Context(), benchOptions{jobs: 2, steps: 5, shape: shapeChain, rival: besideChildren, turns: 1})
+	r, err := benchWorkflow(t.Context(), benchOptions{jobs: 2, steps: 5, shape: shapeChain, rival: besideChildren, turns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Count != 10 || r.P99 <= 0 || r.RawP99 <= 0 {
+	if r.Count != 20 || r.P99 <= 0 || r.RawP99 <= 0 {
 		t.Errorf("%+v", r)
 	}
 	wantTimes(t, r, "cpu", "p50", "p99")
