@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/estimate"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/journal"
@@ -34,15 +35,25 @@ func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time
 				return nil
 			}
 		}
-		if fired.Add(within).After(now) || !r.Match.Selects(name, jobs.labelsOf) {
+		isLate := !fired.Add(within).After(now)
+		if !isLate && !r.When.Predict || !r.Match.Selects(name, jobs.labelsOf) {
 			return nil
 		}
 		subject, group := subjectOf(r, name)
 		if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == name && a.RunID >= id }) {
 			return nil // it is known, or was over at the last check
 		}
+		summary := alerting.Say("run_not_ended", "job", string(name), "limit", job.Duration(within).String())
+		if !isLate {
+			expected, ok := s.expectedEnd(r, name, id, now)
+			if !ok || s.ends.of(id, attempt) || !expected.End.After(fired.Add(within)) {
+				return nil
+			}
+			summary = alerting.Say("run_will_end_late", "job", string(name), "limit", job.Duration(within).String(),
+				"usual", job.Duration(expected.Usual).String(), "expected", instant(expected.End))
+		}
 		f := &alerting.Finding{
-			Rule: r, Subject: subject, Group: group, At: now, Summary: alerting.Say("run_not_ended", "job", string(name), "limit", job.Duration(within).String()),
+			Rule: r, Subject: subject, Group: group, At: now, Summary: summary,
 			Job: alerting.Affected{Job: name, RunID: id, Status: job.StatusPending, At: now},
 		}
 		if r.When.StartsWithin > 0 {
@@ -75,6 +86,20 @@ func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// expectedEnd estimates when a live run ends. ok is false while too few runs of its job are known, or if the
+// run may have begun before this session, which then does not know when.
+func (s *session) expectedEnd(r *alerting.Rule, name job.Name, id job.RunID, now time.Time) (e estimate.Expected, ok bool) {
+	began, known := s.begun[id]
+	if !known && !id.Time().After(s.lateFrom) {
+		return e, false
+	}
+	var took []time.Duration
+	for _, ms := range s.tallyOf(r, name).Took {
+		took = append(took, time.Duration(ms)*time.Millisecond)
+	}
+	return estimate.End(took, began, now)
 }
 
 // scanRuns calls consider for the live runs of a stream on subjects that match filter.

@@ -182,6 +182,9 @@ func judge(r *alerting.Rule, o *outcome, t *tally) (v verdict, summary alerting.
 	case when.Slower > 0:
 		return judgeSpeed(when, o, t)
 	case when.StartsWithin > 0, when.EndsWithin > 0: // what is late the alerter looks for by itself
+		if t != nil {
+			t.remember(o)
+		}
 		return judgeLate(when, o)
 	}
 	return neutral, summary

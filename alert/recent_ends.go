@@ -1,6 +1,10 @@
 package alert
 
-import "github.com/carillon-scheduler/carillon/job"
+import (
+	"slices"
+
+	"github.com/carillon-scheduler/carillon/job"
+)
 
 // maxRecentEnds is how many ends an alerter knows again: about 8 MB.
 const maxRecentEnds = 1 << 16
@@ -23,6 +27,11 @@ type recentEnds struct {
 // has reports whether an outcome is an end that was noted before.
 func (r *recentEnds) has(o *outcome) bool {
 	return o.Status.Final() && r.known[attemptEnd{o.RunID, o.Attempt, o.Status}]
+}
+
+// of reports whether an end of an attempt was noted.
+func (r *recentEnds) of(id job.RunID, attempt int) bool {
+	return slices.ContainsFunc(job.Statuses, func(s job.Status) bool { return r.known[attemptEnd{id, attempt, s}] })
 }
 
 // note remembers an end, and forgets the oldest one if there are too many.

@@ -30,8 +30,16 @@ func judgeSpeed(when *alerting.Condition, o *outcome, t *tally) (v verdict, summ
 			summary = alerting.Say("run_slow", "job", string(o.Job), "took", o.Took.Round(time.Millisecond).String(), "usual", usual.String())
 		}
 	}
+	t.remember(o)
+	return v, summary
+}
+
+// remember takes in how long a run took that succeeded.
+func (t *tally) remember(o *outcome) {
+	if o.Status != job.StatusSucceeded || o.Took == 0 {
+		return
+	}
 	if t.Took = append(t.Took, o.Took.Milliseconds()); len(t.Took) > maxTook {
 		t.Took = slices.Delete(t.Took, 0, 1)
 	}
-	return v, summary
 }

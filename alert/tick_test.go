@@ -51,6 +51,79 @@ func TestAtLengthARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
 	})
 }
 
+func TestARunThatWillLikelyEndLateIsToldBefore(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{EndsWithin: job.Duration(10 * time.Minute), Predict: true})
+		takes := func(name job.Name, d time.Duration) {
+			w.ends(name, job.StatusSucceeded, func(e *bus.Event) { e.StartedAt = e.FinishedAt.Add(-d) })
+		}
+		for range 5 {
+			takes("billing/begins", 8*time.Minute)
+			takes("billing/waits", 8*time.Minute)
+		}
+		takes("billing/new", 8*time.Minute) // of which too little is known
+		trigger := func(name job.Name) *bus.Trigger {
+			tr := w.trigger(name)
+			body, err := tr.Encode()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			w.put(bus.AppendTrigger(nil, tr, body), bus.SubjectTrigger(tr.Shard, "billing"))
+			return tr
+		}
+		waits, begins, _ := trigger("billing/waits"), trigger("billing/begins"), trigger("billing/new")
+		w.publish(bus.EventOf(begins, bus.EventStarted, time.Now()))
+		time.Sleep(110 * time.Second)
+		w.wantSent()
+		time.Sleep(20 * time.Second)
+		expected, err := time.Parse(time.RFC3339, w.incidents()[0].SummaryParams["expected"])
+		if late := expected.Sub(waits.FireTime.Add(10 * time.Minute)); err != nil || late < 0 || late > 10*time.Second {
+			w.t.Errorf("the run is expected %s too late, %v", late, err)
+		}
+		what := "billing/waits will likely not end within 10m of its fire time: half of its runs take 8m or less, so it is expected to end at " +
+			expected.Format("2006-01-02 15:04:05 MST")
+		w.wantSent("opened " + what)
+
+		// It ends in time all the same.
+		e := bus.EventOf(waits, bus.EventFinished, time.Now())
+		e.Status = job.StatusSucceeded
+		w.publish(e)
+		time.Sleep(settled)
+		w.wantSent("recovered Resolved: " + what)
+
+		// What lasts longer than ever ends at any moment, and is late only then.
+		time.Sleep(7 * time.Minute)
+		w.wantSent()
+		time.Sleep(time.Minute)
+		w.wantSent("opened billing/begins has not ended 10m after its fire time", "opened billing/new has not ended 10m after its fire time")
+	})
+}
+
+// Its trigger is acknowledged only after the event of its end.
+func TestARunThatHasJustEndedIsNotExpectedToBeginAgain(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{EndsWithin: job.Duration(10 * time.Minute), Predict: true})
+		for range 5 {
+			w.ends(report, job.StatusSucceeded, func(e *bus.Event) { e.StartedAt = e.FinishedAt.Add(-8 * time.Minute) })
+		}
+		ends := w.trigger(report)
+		body, err := ends.Encode()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.put(bus.AppendTrigger(nil, ends, body), bus.SubjectTrigger(ends.Shard, "billing"))
+		w.publish(bus.EventOf(ends, bus.EventStarted, time.Now()))
+		time.Sleep(time.Minute)
+		e := bus.EventOf(ends, bus.EventFinished, time.Now())
+		e.Status = job.StatusSucceeded
+		w.publish(e)
+		time.Sleep(5 * time.Minute)
+		w.wantSent()
+	})
+}
+
 // Whoever is on call must not go to sleep because a late run was given up.
 func TestALateRunThatEndsBadlyIsNotResolved(t *testing.T) {
 	for _, status := range []job.Status{job.StatusMissed, job.StatusLost, job.StatusCancelled, job.StatusFailed, job.StatusTimedOut} {

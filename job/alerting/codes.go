@@ -37,6 +37,11 @@ var codes = map[Code]text{
 		"{job} has not ended {limit} after its fire time[, and {others} other jobs]",
 		"任务 {job} 在触发时间过去 {limit} 后仍未结束[，另有 {others} 个任务异常]",
 	},
+	"run_will_end_late": {
+		"job limit usual expected others",
+		"{job} will likely not end within {limit} of its fire time: half of its runs take {usual} or less, so it is expected to end at {expected}[, and {others} other jobs]",
+		"任务 {job} 预计无法在触发后 {limit} 内结束：半数运行耗时不超过 {usual}，预计结束时间 {expected}[，另有 {others} 个任务异常]",
+	},
 	"run_began_late": {
 		"job limit others",
 		"{job} did not start within {limit}[, and {others} other jobs]",
@@ -249,7 +254,7 @@ const (
 
 // kinds has the parameters that are written in the reader's language or zone. A name means
 // the same in every sentence.
-var kinds = map[string]kind{"status": statusKind, "until": instantKind, "fire_time": instantKind, "reason": reasonKind}
+var kinds = map[string]kind{"status": statusKind, "until": instantKind, "fire_time": instantKind, "expected": instantKind, "reason": reasonKind}
 
 // statusWords are statuses as part of a sentence about a job.
 var statusWords = map[job.Status]struct{ English, Chinese string }{

@@ -68,6 +68,9 @@ type Condition struct {
 	// and not have ended.
 	StartsWithin job.Duration `json:"starts_within,omitempty"`
 	EndsWithin   job.Duration `json:"ends_within,omitempty"`
+	// Predict has EndsWithin also find a run that will likely not have ended by then, as soon as that
+	// can be estimated from how long the job's runs take.
+	Predict bool `json:"predict,omitempty"`
 	// Slower is how many times as long as the 95th percentile of those before it a run takes
 	// that succeeds.
 	Slower float64 `json:"slower_than_p95,omitempty"`
@@ -157,7 +160,7 @@ func (c *Condition) OfRuns() bool {
 }
 
 // Remembers reports whether it depends on the runs of the job before.
-func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 }
+func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 || c.Predict }
 
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
@@ -209,6 +212,9 @@ func (c *Condition) validate() error {
 	}
 	if c.InARow < 0 || c.InARow > MaxInARow || c.InARow > 0 && len(c.Ends) == 0 {
 		errs = append(errs, job.Invalid("when.in_a_row", "%d must be between 1 and %d, together with ends", c.InARow, MaxInARow))
+	}
+	if c.Predict && c.EndsWithin == 0 {
+		errs = append(errs, job.Invalid("when.predict", "is only for ends_within"))
 	}
 	for field, d := range map[string]job.Duration{"starts_within": c.StartsWithin, "ends_within": c.EndsWithin, "no_executor_for": c.NoExecutor} {
 		if d != 0 && (d.Std() < time.Second || d.Std() > maxLate) {

@@ -5546,6 +5546,8 @@ export interface components {
                 in_a_row?: number;
                 starts_within?: components["schemas"]["Duration"];
                 ends_within?: components["schemas"]["Duration"];
+                /** @description With ends_within: also a run that will likely not have ended by then, estimated from how long the last runs took */
+                predict?: boolean;
                 /** @description More than this factor times the 95th percentile of the last runs */
                 slower_than_p95?: number;
                 no_executor_for?: components["schemas"]["Duration"];

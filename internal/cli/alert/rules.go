@@ -43,6 +43,8 @@ func shownCondition(r *client.Alert) string {
 	switch w := &r.When; {
 	case w.StartsWithin > 0:
 		return "not started within " + w.StartsWithin.String()
+	case w.Predict:
+		return "not finished within " + w.EndsWithin.String() + ", or not expected to"
 	case w.EndsWithin > 0:
 		return "not finished within " + w.EndsWithin.String()
 	case w.Slower > 0:

@@ -65,6 +65,7 @@ export const sentences: Record<string, string> = {
   run_not_begun: "{job} has not started {limit} after its fire time[, and {others} other jobs]",
   run_not_ended: "{job} has not ended {limit} after its fire time[, and {others} other jobs]",
   run_slow: "{job} took {took}, longer than usual: 95 % of its runs take {usual} at most[, and {others} other jobs]",
+  run_will_end_late: "{job} will likely not end within {limit} of its fire time: half of its runs take {usual} or less, so it is expected to end at {expected}[, and {others} other jobs]",
   secret_closed: "the channel's secret \"{secret}\" was encrypted with another master key; set it again",
   secret_missing: "the channel has no secret \"{secret}\" yet",
   shards_parked: "no job of {count|shard|shards} {shards} fires: {reason}",

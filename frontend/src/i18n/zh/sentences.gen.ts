@@ -65,6 +65,7 @@ export const sentences: Record<string, string> = {
   run_not_begun: "任务 {job} 在触发时间过去 {limit} 后仍未开始运行[，另有 {others} 个任务异常]",
   run_not_ended: "任务 {job} 在触发时间过去 {limit} 后仍未结束[，另有 {others} 个任务异常]",
   run_slow: "任务 {job} 运行了 {took}，慢于平时：95% 的运行不超过 {usual}[，另有 {others} 个任务异常]",
+  run_will_end_late: "任务 {job} 预计无法在触发后 {limit} 内结束：半数运行耗时不超过 {usual}，预计结束时间 {expected}[，另有 {others} 个任务异常]",
   secret_closed: "渠道密钥 {secret} 是用另一个主密钥加密的，请重新设置",
   secret_missing: "渠道尚未设置密钥 {secret}",
   shards_parked: "分区 {shards} 的任务不会触发：{reason}",

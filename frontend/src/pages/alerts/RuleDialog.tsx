@@ -103,6 +103,13 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           onChange={(v) => setWhen({ [kind]: v.trim() })}
         />
       )}
+      {kind === "ends_within" && (
+        <Check
+          label={a.predict}
+          checked={when.predict === true}
+          onChange={(on) => setWhen({ predict: on || undefined })}
+        />
+      )}
       {(kind === "slower_than_p95" || kind === "stream_full" || kind === "store_full") && (
         <TextField
           label={kind === "slower_than_p95" ? a.times : a.percent}

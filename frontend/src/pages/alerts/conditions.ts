@@ -67,7 +67,7 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
     case "starts_within":
       return w.starts_within(when?.starts_within ?? "");
     case "ends_within":
-      return w.ends_within(when?.ends_within ?? "");
+      return (when?.predict ? w.predict : w.ends_within)(when?.ends_within ?? "");
     case "slower_than_p95":
       return w.slower_than_p95(when?.slower_than_p95 ?? 0);
     case "no_executor_for":
