@@ -34,10 +34,16 @@ const shownJobs = 10
 func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery, r alerting.Reader) *Message {
 	m := &Message{Key: inc.Key(d), Event: d.Kind, words: wordsOf(r.Language), Incident: translated(inc, r)}
 	m.Title, m.facts = m.words.title(m.Incident, d.Kind), m.words.facts(m.Incident, r)
+	if inc.Report != nil {
+		m.facts = nil // it has nothing to act on
+	}
 	if s.link != "" && d.Kind != alerting.Test {
 		m.Link = strings.TrimSuffix(s.link, "/") + pathOf(inc)
 	}
 	lines := []string{}
+	if inc.Report != nil {
+		lines = append(lines, inc.Report.Text)
+	}
 	for _, f := range m.facts {
 		lines = append(lines, f.name+m.words.colon+f.value)
 	}
@@ -49,8 +55,11 @@ func (s *sender) message(inc *alerting.Incident, d *alerting.Delivery, r alertin
 }
 
 // pathOf returns the page of the console where people act on an incident: that of a step which waits for their approval,
-// or else of the incident.
+// that of a report, or else of the incident.
 func pathOf(inc *alerting.Incident) string {
+	if inc.Report != nil {
+		return inc.Report.Path
+	}
 	if run, step := awaited(inc); run != "" {
 		return "/runs/" + string(run) + "?step=" + step
 	}
@@ -79,7 +88,7 @@ func (w *words) title(inc *alerting.Incident, kind alerting.DeliveryKind) string
 		return w.resolvedTitle + oneLine(inc.Summary)
 	case alerting.Reminder:
 		return w.openTitle + oneLine(inc.Summary)
-	case alerting.Opened, alerting.Test:
+	case alerting.Opened, alerting.Test, alerting.MonthReport:
 	}
 	return oneLine(inc.Summary)
 }

@@ -173,7 +173,7 @@ func (p *poster) heldBack(inc *alerting.Incident, d *alerting.Delivery, channel 
 	if d.Kind == alerting.Test || d.Kind == alerting.Recovery {
 		return until, why // who asks for a test waits for it, and who was woken may sleep again
 	}
-	if until, by := p.mirror.silenced(inc, now); !until.IsZero() {
+	if until, by := p.mirror.silenced(inc, now); !until.IsZero() && d.Kind != alerting.MonthReport {
 		return minTime(until, now.Add(time.Minute)), alerting.Say("silenced_by", "by", by, "until", until.Format(time.RFC3339))
 	}
 	if channel == nil || channel.Doc.Quiet == nil || inc.Severity == alerting.Critical {
@@ -204,7 +204,7 @@ func (p *poster) record(ctx context.Context, due dueDelivery, answer *alerting.A
 		case d.Kind == alerting.Test, now.Sub(d.MadeAt) > tryFor:
 			d.State, d.NextAt = alerting.Failed, time.Time{}
 			d.Because(alerting.SentenceOf(failed))
-		case inc.State == alerting.Resolved && d.Kind != alerting.Recovery:
+		case inc.State == alerting.Resolved && d.Kind != alerting.Recovery && d.Kind != alerting.MonthReport:
 			d.Drop(alerting.Say("over_before_sent", "error", failed.Error()))
 		default:
 			d.NextAt = now.Add(repeatAfter(d.Attempts))

@@ -308,6 +308,25 @@ func TestMailGoesOverTLSAndSignsIn(t *testing.T) {
 	}
 }
 
+func TestAMailOfAMonthHasItsReportAndItsPage(t *testing.T) {
+	server := newMailServer(t, alerting.TLSNone)
+	s, key := newTestSender(t, Config{Allow: []string{"localhost"}})
+	email := &alerting.Email{Host: "localhost", Port: server.port, TLS: alerting.TLSNone, From: "carillon@example.org", To: []string{"ops@example.org"}}
+	c := entry(key, alerting.Channel{Channel: "c", Kind: alerting.KindEmail, Email: email, Month: &alerting.Monthly{Group: "billing"}, Language: alerting.Chinese})
+	inc, err := alerting.NewReport(&c.Doc, "2026-10", time.Date(2026, 11, 1, 8, 0, 0, 0, time.UTC))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inc.Report.Text = "指标\n- 已运行: 9 (7)\n"
+	if _, err := s.send(t.Context(), c, s.message(inc, &inc.Deliveries[0], c.Doc.Reader())); err != nil {
+		t.Fatal(err)
+	}
+	want := "[Carillon] 2026-10 月报，分组 billing\n2026-10 月报，分组 billing\r\n\r\n指标\r\n- 已运行: 9 (7)\r\n\r\nhttps://carillon.test/reports/month?group=billing&month=2026-10\r\n"
+	if got := decodedMail(t, (<-server.mails).raw); got != want {
+		t.Errorf("the mail is %q, want %q", got, want)
+	}
+}
+
 func TestMailIsNotSentInTheClearWhenTLSIsAskedFor(t *testing.T) {
 	server := newMailServer(t, alerting.TLSNone)
 	s, key := newTestSender(t, Config{Allow: []string{"localhost"}, Roots: server.roots})

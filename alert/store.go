@@ -170,6 +170,16 @@ func (b *Store) Test(ctx context.Context, channel, by string) (*alerting.Inciden
 	return inc, err
 }
 
+// AddReport has the mail of a month sent, unless it was before. Many may call it: only the first one of a
+// month of a channel counts.
+func (b *Store) AddReport(ctx context.Context, inc *alerting.Incident) error {
+	_, err := b.records.past.Write(ctx, inc.ID, *inc, 0)
+	if errors.Is(err, job.ErrConflict) {
+		return nil
+	}
+	return err
+}
+
 // Tested waits until the delivery of a test has its outcome or ctx is done, and returns
 // the incident as it is then.
 func (b *Store) Tested(ctx context.Context, id string) (*alerting.Incident, error) {

@@ -2,13 +2,17 @@ package webapi
 
 import (
 	"encoding/csv"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/alert"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -119,6 +123,68 @@ func TestAMonthIsExportedAsATable(t *testing.T) {
 		if !slices.ContainsFunc(rows, func(row []string) bool { return strings.Join(row, ",") == expected }) {
 			t.Errorf("there is no row %s in\n%s", expected, body)
 		}
+	}
+}
+
+func TestAMonthIsMailedOnceToEachChannelThatAsksForIt(t *testing.T) {
+	w := newWorld(t)
+	name := w.writeMonths()
+	save := func(channel string, change map[string]any) {
+		doc := map[string]any{"channel": channel, "kind": "email", "email": map[string]any{"host": "mail.test", "from": "a@example.org", "to": []string{"b@example.org"}}}
+		maps.Copy(doc, change)
+		want[ChannelItem](w, http.StatusOK, "PUT", "/api/v1/alerts/channels/"+channel, doc)
+	}
+	save("all", map[string]any{"month_report": map[string]any{}})
+	save("ann", map[string]any{"month_report": map[string]any{"day": 3, "owner": "ann"}, "language": "zh", "zone": "Asia/Shanghai"})
+	save("gone", map[string]any{"month_report": map[string]any{"owner": "eve"}})
+	save("off", map[string]any{"month_report": map[string]any{}, "disabled": true})
+	save("none", nil)
+	first, err := time.Parse("2006-01", name)
+	w.check(err)
+	mailed := func(now time.Time, expected map[string][]string) {
+		t.Helper()
+		var rounds sync.WaitGroup
+		for range 2 { // nodes
+			rounds.Go(func() {
+				if err := w.server.handlers.mailer.Round(t.Context(), now); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		rounds.Wait()
+		all, err := alert.NewStore(w.conn).Incidents(t.Context(), func(*alerting.Incident) bool { return true })
+		w.check(err)
+		if len(all) != len(expected) {
+			t.Fatalf("at %s there are %d reports; want %d", now, len(all), len(expected))
+		}
+		for i := range all {
+			channel := all[i].Deliveries[0].Channel
+			for _, part := range expected[channel] {
+				if !strings.Contains(all[i].Report.Text, part) {
+					t.Errorf("the report to %s lacks %q:\n%s", channel, part, all[i].Report.Text)
+				}
+			}
+			if len(expected[channel]) == 0 {
+				t.Errorf("channel %s gets\n%s", channel, all[i].Report.Text)
+			}
+		}
+	}
+	due := first.AddDate(0, 1, 0).Add(8 * time.Hour)
+	mailed(due.Add(-time.Second), nil)
+	expected := map[string][]string{
+		"all": {
+			"2 jobs now. Times are in UTC.", "- Fires and other runs: 9 (7)", "- Failed: 3 (1)", "- Success rate: 25.00% (50.00%)", "- billing/x, missed: 0.00% (0.00%)",
+			"skipped, excluded by calendar holidays: 5 (5)", "- code #: 3 (1)", "orders/y: 58.808s (58.808s)", "saved job orders/y",
+		},
+		"gone": {"names eve"},
+	}
+	mailed(due, expected)
+	mailed(due.Add(time.Hour), expected)
+	expected["ann"] = []string{"现有 1 个任务。时间采用时区 Asia/Shanghai。", "- 失败: 3 (1)", "billing/x, 未达标"}
+	mailed(due.AddDate(0, 0, 2), expected)
+	page, _ := want[IncidentPage](w, http.StatusOK, "GET", "/api/v1/alerts/incidents", nil)
+	if len(page.Items) != 3 || page.Items[0].Report != nil {
+		t.Errorf("the incidents are %+v", page.Items)
 	}
 }
 

@@ -22,6 +22,7 @@ type reportHandlers struct {
 	store   logstore.Store // as access.VisibleStore has it
 	catalog *catalog.Catalog
 	months  *month.Reporter
+	mailer  *month.Mailer
 }
 
 // rangeOf returns the range of a report: the last day where it is not given.

@@ -89,13 +89,13 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		}
 	}
 	many := bulk.New(conn, store, s.catalog, history, s.audit, cfg.Logger)
-	book := alert.NewStore(conn)
+	book, months := alert.NewStore(conn), month.New(visible, s.catalog.Search(), s.audit)
 	h := &handlers{
 		jobHandlers:      &jobHandlers{conn, s.catalog, view, many},
 		fireHandlers:     &fireHandlers{s.catalog},
 		runHandlers:      &runHandlers{history, many, s.catalog, visible, s.users, cfg.Logger},
 		logHandlers:      &logHandlers{history, visible},
-		reportHandlers:   &reportHandlers{visible, s.catalog, month.New(visible, s.catalog.Search(), s.audit)},
+		reportHandlers:   &reportHandlers{visible, s.catalog, months, month.NewMailer(months, book)},
 		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), s.catalog, master},
 		auditHandlers:    &auditHandlers{s.audit, s.users, cfg.Logger},
 		calendarHandlers: &calendarHandlers{conn, s.catalog},
@@ -170,6 +170,12 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	})
 	return g.Wait()
+}
+
+// MailMonths has the reports of months mailed that are due. Run must have been called: reports need
+// its list of jobs.
+func (s *Server) MailMonths(ctx context.Context) error {
+	return s.handlers.mailer.Round(ctx, time.Now())
 }
 
 // shutdown takes no more connections and waits for streams, which have seen that

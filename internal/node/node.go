@@ -182,7 +182,7 @@ func (c nodeConfig) open(ctx context.Context, n *node, conn *cluster.Conn, liste
 		if err != nil {
 			return err
 		}
-		n.layers = append(n.layers, layer{"webapi", n.api.Run, 2 * time.Second})
+		n.layers = append(n.layers, layer{"webapi", n.api.Run, 2 * time.Second}, c.chore(bulk, roleMonths, monthsEvery, n.api.MailMonths, log))
 	}
 	return nil
 }

@@ -115,6 +115,7 @@ const (
 	roleTargets   = "role.targets"   // finds jobs that miss their targets
 	roleWaits     = "role.waits"     // finds the runs for which steps wait
 	roleBackfills = "role.backfills" // carries out backfills of many jobs
+	roleMonths    = "role.months"    // makes the reports that channels mail
 )
 
 // lockRole waits for a lease and keeps it until unlock is called.
@@ -190,6 +191,7 @@ const (
 	targetsEvery   = 5 * time.Minute
 	waitsEvery     = time.Second // between rounds, each of which looks for a minute
 	backfillsEvery = time.Second // the same
+	monthsEvery    = 10 * time.Minute
 )
 
 // chore returns the layer that does rounds of a chore, at once and then every so often, one node of

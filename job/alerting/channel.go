@@ -30,6 +30,8 @@ type Channel struct {
 	Body    string            `json:"body,omitempty"`
 	Email   *Email            `json:"email,omitempty"`
 	Quiet   *Quiet            `json:"quiet_hours,omitempty"`
+	// Month mails a report of each month. Only e-mail has it.
+	Month *Monthly `json:"month_report,omitempty"`
 	// Language and Zone are of the messages: their words, and the time zone of their instants.
 	Language Language `json:"language,omitempty"`
 	Zone     string   `json:"zone,omitempty"`
@@ -148,6 +150,11 @@ func (c Channel) WithDefaults() Channel {
 		q.Zone = "UTC"
 		c.Quiet = &q
 	}
+	if c.Month != nil {
+		m := *c.Month
+		m.Day = cmp.Or(m.Day, 1)
+		c.Month = &m
+	}
 	c.Language = cmp.Or(c.Language, English)
 	c.Zone = cmp.Or(c.Zone, "UTC")
 	return c
@@ -181,6 +188,11 @@ func (c *Channel) Validate() error {
 	}
 	if c.Quiet != nil {
 		errs = append(errs, c.Quiet.validate())
+	}
+	if c.Month != nil && c.Kind != KindEmail {
+		errs = append(errs, job.Invalid("month_report", "is for kind email"))
+	} else if c.Month != nil {
+		errs = append(errs, c.Month.validate())
 	}
 	if !slices.Contains(Languages, c.Language) {
 		errs = append(errs, job.Invalid("language", "%q must be one of %v", c.Language, Languages))

@@ -162,6 +162,11 @@ var codes = map[Code]text{
 		"This is a test of channel {channel}, sent by {by}",
 		"这是渠道 {channel} 的测试消息，由 {by} 发送",
 	},
+	"month_report": {
+		"month group owner tag",
+		"Report of {month}[, group {group}][, owner {owner}][, tag {tag}]",
+		"{month} 月报[，分组 {group}][，负责人 {owner}][，标签 {tag}]",
+	},
 
 	"job_succeeded": {"job", "{job} succeeded", "任务 {job} 执行成功"},
 	"job_started":   {"job", "{job} has started", "任务 {job} 已开始运行"},
@@ -176,6 +181,7 @@ var codes = map[Code]text{
 	"approval_over": {"step status reason", "step {step} {status}[: {reason}]", "步骤 {step} {status}[：{reason}]"},
 	"rule_gone":     {"rule", "alert {rule} was deleted or disabled", "告警规则 {rule} 已删除或停用"},
 	"resolved_by":   {"by", "resolved by {by}", "由 {by} 解决"},
+	"was_report":    {"", "it was a report", "这是一份月报"},
 	"was_test":      {"", "it was a test", "这是一条测试消息"},
 
 	"fired_at": {"fire_time", "fired at {fire_time}", "触发时间 {fire_time}"},

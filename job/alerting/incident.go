@@ -18,7 +18,7 @@ import (
 // Incident is what a rule has found, from when it began until it is over.
 type Incident struct {
 	ID       string   `json:"incident"`
-	Rule     string   `json:"alert"` // empty: it is a test of a channel
+	Rule     string   `json:"alert"` // empty: it is a test of a channel, or a report
 	Subject  string   `json:"subject"`
 	Group    string   `json:"executor_group,omitempty"` // that it concerns; empty: several, or the cluster
 	Severity Severity `json:"severity"`
@@ -52,6 +52,9 @@ type Incident struct {
 	Deliveries []Delivery `json:"deliveries"`
 	// Dropped counts deliveries that were forgotten to keep the list short.
 	Dropped int `json:"deliveries_dropped,omitempty"`
+
+	// Report is set on an incident that is a report.
+	Report *Report `json:"report,omitempty"`
 
 	// Others are hashes of the names of the jobs that More counts.
 	Others []uint32 `json:"others,omitempty"`
@@ -123,6 +126,8 @@ const (
 	Reminder DeliveryKind = "reminder"
 	Recovery DeliveryKind = "recovered"
 	Test     DeliveryKind = "test"
+	// MonthReport is about a month, and not about an incident.
+	MonthReport DeliveryKind = "month_report"
 )
 
 // DeliveryState says how far a delivery is.

@@ -77,7 +77,7 @@ func isIn(inc *alerting.Incident, state string, now time.Time) bool {
 // Shown returns an incident with the codes of its reasons, and without what is the alerter's own.
 func Shown(inc *alerting.Incident) alerting.Incident {
 	shown := inc.Explained()
-	shown.Seen, shown.Others = nil, nil
+	shown.Seen, shown.Others, shown.Report = nil, nil, nil
 	return shown
 }
 

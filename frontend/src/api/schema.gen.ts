@@ -5687,6 +5687,17 @@ export interface components {
                 zone?: string;
                 days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
             };
+            /** @description For email: mail a report of each month, of all jobs, or those of a group, an owner and a tag */
+            month_report?: {
+                /**
+                 * @description Day of the next month on which the report is sent, at 08:00 in the zone of the channel
+                 * @default 1
+                 */
+                day?: number;
+                group?: string;
+                owner?: string;
+                tag?: string;
+            };
             /**
              * @description The language of messages
              * @default en
@@ -5744,7 +5755,7 @@ export interface components {
         Incident: {
             /** @description The id of the incident */
             incident: string;
-            /** @description The name of the rule; empty for a test of a channel */
+            /** @description The name of the rule; empty for a test of a channel and for a report of a month */
             alert: string;
             subject: string;
             /** @description The executor group; absent for several groups, or for the cluster */
@@ -5808,7 +5819,7 @@ export interface components {
             delivery: string;
             channel: string;
             /** @enum {string} */
-            kind: "opened" | "reminder" | "recovered" | "test";
+            kind: "opened" | "reminder" | "recovered" | "test" | "month_report";
             /** @enum {string} */
             state: "waiting" | "sent" | "failed" | "dropped";
             attempts: number;

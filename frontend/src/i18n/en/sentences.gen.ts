@@ -39,6 +39,7 @@ export const sentences: Record<string, string> = {
   lines_waiting: "stream {stream} is {percent} % full of lines that wait for the log store; at 100 % the oldest lines are lost",
   message_refused: "a message[ of group {group}] was refused: {reason}",
   messages_refused: "{count} messages[ of group {group}] were refused, the last one because: {reason}",
+  month_report: "Report of {month}[, group {group}][, owner {owner}][, tag {tag}]",
   nats_clock_ahead: "the clock of NATS is wrong, so servers fire by their own clocks: NATS is {apart} ahead of server {node}",
   nats_clock_behind: "the clock of NATS is wrong, so servers fire by their own clocks: NATS is {apart} behind server {node}",
   no_answer: "the receiver did not answer in time",
@@ -81,5 +82,6 @@ export const sentences: Record<string, string> = {
   target_met: "the target is met again, or was removed",
   target_rate_missed: "{job} misses its target: {failures} of {runs} scheduled runs of the last 30 days did not succeed; {target} % allows {allowed}[, and {others} other jobs]",
   too_many_wait: "too many runs of group {group} wait for an executor ({runs}, about {megabytes} MB): further fires are missed",
+  was_report: "it was a report",
   was_test: "it was a test",
 };

@@ -39,6 +39,7 @@ export const sentences: Record<string, string> = {
   lines_waiting: "消息流 {stream} 中等待写入日志存储的日志已占 {percent}%，占满后最早的日志会丢失",
   message_refused: "[分组 {group} 的]一条消息被拒绝：{reason}",
   messages_refused: "[分组 {group} 的 ]{count} 条消息被拒绝，最近一条：{reason}",
+  month_report: "{month} 月报[，分组 {group}][，负责人 {owner}][，标签 {tag}]",
   nats_clock_ahead: "多数服务器认为 NATS 的时钟有误，改按自身时钟触发：NATS 比服务器 {node} 快 {apart}",
   nats_clock_behind: "多数服务器认为 NATS 的时钟有误，改按自身时钟触发：NATS 比服务器 {node} 慢 {apart}",
   no_answer: "对方未及时响应",
@@ -81,5 +82,6 @@ export const sentences: Record<string, string> = {
   target_met: "已重新达标，或目标已移除",
   target_rate_missed: "任务 {job} 未达标：最近 30 天的 {runs} 次调度运行有 {failures} 次未成功，目标 {target}% 最多允许 {allowed} 次[，另有 {others} 个任务异常]",
   too_many_wait: "分组 {group} 等待执行的运行过多（{runs} 次，约 {megabytes} MB），之后的触发将错过",
+  was_report: "这是一份月报",
   was_test: "这是一条测试消息",
 };
