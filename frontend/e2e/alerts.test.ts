@@ -7,6 +7,29 @@ import { stage } from "./stage.ts";
 
 const { program, open } = stage();
 
+it("a mail channel is set to report each month", async () => {
+  const { page, faults, close } = await open("/alerts/channels");
+  await page.getByRole("button", { name: "New channel" }).click();
+  const drawer = page.getByRole("dialog");
+  await drawer.getByLabel("Name").fill("month");
+  const asked = drawer.getByLabel("Mail a report of each month");
+  expect(await asked.count()).toBe(0);
+  await drawer.getByLabel("Kind").selectOption("email");
+  await drawer.getByLabel("Mail server").fill("mail.example.org");
+  await drawer.getByLabel("From", { exact: true }).fill("carillon@example.org");
+  await drawer.getByLabel("To, one per line").fill("boss@example.org");
+  await asked.check();
+  await drawer.getByLabel("Owner").fill("ann");
+  expect(await axe(page)).toEqual([]);
+  await drawer.getByLabel("Day of the next month").fill("2");
+  await drawer.getByRole("button", { name: "Save" }).click();
+  await page.locator("tr", { hasText: "boss@example.org" }).waitFor();
+  const { definition } = await program.api<{ definition: unknown }>("GET", "/alerts/channels/month");
+  expect(definition).toMatchObject({ month_report: { day: 2, owner: "ann" } });
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("a channel's test shows what the other side answered, and so does its log", async () => {
   const hook = createServer((request, response) => {
     request.resume();

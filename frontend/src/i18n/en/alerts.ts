@@ -60,6 +60,7 @@ export const alerts = {
   open: "Firing",
   resolved: "Resolved",
   test: "Channel test",
+  report: "Monthly report",
   acknowledge: "Acknowledge",
   resolve: "Resolve",
   silence: "Silence",
@@ -84,10 +85,13 @@ export const alerts = {
     dropped: "Dropped",
   },
   nextAttempt: (at: string) => `next attempt at ${at}`,
-  kinds: { opened: "opened", reminder: "reminder", recovered: "recovered", test: "test" } as Record<
-    string,
-    string
-  >,
+  kinds: {
+    opened: "opened",
+    reminder: "reminder",
+    recovered: "recovered",
+    test: "test",
+    month_report: "report",
+  } as Record<string, string>,
   newRule: "New rule",
   trial: "Test with the last 7 days",
   wouldHave: (n: number) =>
@@ -134,6 +138,9 @@ export const alerts = {
   quietFrom: "Quiet from",
   quietTo: "Quiet to",
   quietZone: "Time zone",
+  monthMail: "Mail a report of each month",
+  monthDay: "Day of the next month",
+  monthDayHint: "At 08:00 in the time zone of messages; up to seven days late after an outage.",
   language: "Language of messages",
   zone: "Time zone of messages",
   noZone: "Unknown time zone; use one such as Asia/Shanghai",

@@ -27,6 +27,7 @@ import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { useSave } from "@/shell/useSave";
 import { Deliveries } from "./Deliveries";
+import { MonthMail } from "./MonthMail";
 import { QuietHours } from "./QuietHours";
 
 const kinds = ["webhook", "email", "slack", "teams", "dingtalk", "wecom", "feishu", "pagerduty"] as const;
@@ -317,6 +318,9 @@ function ChannelDialog({ item, onClose }: { item: ChannelItem | undefined; onClo
           onChange={(zone) => set({ zone: zone.trim() || undefined })}
         />
       </div>
+      {channel.kind === "email" && (
+        <MonthMail value={channel.month_report} onChange={(month_report) => set({ month_report })} />
+      )}
       <QuietHours value={channel.quiet_hours} onChange={(quiet_hours) => set({ quiet_hours })} />
       <Check label={a.enabled} checked={!channel.disabled} onChange={(on) => set({ disabled: !on })} />
     </FormDialog>

@@ -18,6 +18,7 @@ import { messageOf, summaryOf, useSentence } from "@/lib/sentence";
 import { useComplain } from "@/shell/actions";
 import { useMay } from "@/shell/may";
 import { DeliveryItem } from "./Deliveries";
+import { originOf } from "./origin";
 import { Severity } from "./Severity";
 
 /** How an incident stands: whether somebody looks after it, or it is snoozed or over. */
@@ -101,7 +102,7 @@ export function IncidentDrawer({ id, onClose }: { id: string; onClose(): void })
         <span className="row g3 wrap">
           <Severity of={i.severity} />
           <IncidentMark of={i} />
-          <span>{i.alert || a.test}</span>
+          <span>{i.alert || originOf(i, a)}</span>
           <span className="num">{f.short(i.opened_at, now)}</span>
         </span>
       }

@@ -17,6 +17,7 @@ import { incidentStates } from "@/router";
 import { useMay } from "@/shell/may";
 import { Acknowledge } from "./Acknowledge";
 import { IncidentDrawer, IncidentMark } from "./Incident";
+import { originOf } from "./origin";
 import { Severity } from "./Severity";
 
 /** What rules have found: what nobody looks after yet, unless another state is chosen. */
@@ -122,7 +123,7 @@ function List({ state }: { state: IncidentState }) {
                 <Trouble of={i} />
               </td>
               <td data-col="rule" className="sec">
-                {i.alert || t.alerts.test}
+                {i.alert || originOf(i, t.alerts)}
               </td>
               <td data-col="count" className="r num">
                 {i.jobs?.some((j) => j.run_id) ? i.count : "—"}
