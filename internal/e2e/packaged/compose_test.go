@@ -163,28 +163,11 @@ func (c *composition) image(name string) string {
 			e.addClickHouse(c.T)
 		}
 	case "carillon-executor":
-		if !e.has(name) {
-			e.addExecutor(c.T, name, c.program)
-		}
+		name = e.dockerfile(c.T, head(c.T)).executor
 	default:
 		c.Fatalf("compose.yaml names the image %q, which the test does not know", name)
 	}
 	return name
-}
-
-// addExecutor makes an image of Debian with the program of the release, and the folder that a volume of
-// its user is mounted on, as deploy/Dockerfile does.
-func (e *engine) addExecutor(t *testing.T, image, program string) {
-	t.Helper()
-	e.addDebian(t)
-	folder := filepath.Dir(program)
-	file := filepath.Join(t.TempDir(), "Dockerfile")
-	write(t, file, "FROM "+debianImage+"\nRUN useradd --system --uid 65532 --create-home carillon\nCOPY carillon /usr/bin/carillon\n"+
-		"COPY --chown=65532:65532 empty /var/lib/carillon\nUSER 65532:65532\nWORKDIR /home/carillon\n")
-	if err := os.Mkdir(filepath.Join(folder, "empty"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	e.build(t, image, file, folder)
 }
 
 // addClickHouse makes an image of Debian with ClickHouse as internal/clickhoused runs it, whose user

@@ -23,20 +23,28 @@ func TestTheServersImageRunsWithoutRightsAndSurvivesAKill(t *testing.T) {
 	r := released(t)
 	c := newCluster(t, r)
 	image := c.network.load(t, r)
-	nats := c.nats(image)
+	c.survives(images{server: image, executor: image}, own)
+}
+
+// survives runs a task each second, kills every container, and wants all fires of the time.
+func (c *cluster) survives(i images, task string) {
+	c.Helper()
+	nats := c.nats(i.server)
 	started := time.Now()
-	server := c.server(image)
+	server := c.server(i.server)
 	c.signIn(c.url(), server)
-	c.join(image)
-	c.tick(own)
+	executor := c.join(i.executor)
+	c.tick(task)
 	c.awaitFires(1)
-	t.Logf("%s from the start of the server's container to the first run that succeeded", time.Since(started).Round(100*time.Millisecond))
+	c.Logf("%s from the start of the server's container to the first run that succeeded", time.Since(started).Round(100*time.Millisecond))
 	c.checkConsole()
 
-	server.kill()
-	nats.kill()
-	nats.Begin(t)
-	server.Begin(t)
+	for _, killed := range []*container{server, nats, executor} {
+		killed.kill()
+	}
+	for _, again := range []*container{nats, server, executor} {
+		again.Begin(c.T)
+	}
 	c.awaitFires(5)
 	c.checkLedger()
 }
