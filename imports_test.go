@@ -76,7 +76,7 @@ var mayImport = map[string][]string{
 	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "journal", "bus", "bus/jet", "cluster", "logstore"},
 	"webapi/export":   {"webapi/problem", "webapi/access", "job", "auth", "logstore"},
 	"webapi/month":    {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "job", "api", "audit", "alert", "logstore"},
-	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "job", "api", "cluster", "alert", "logstore"},
+	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "job", "api", "cluster", "alert", "logstore"},
 
 	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},
 	"internal/conformance":       {"job", "bus", "executor", "internal/cli"},

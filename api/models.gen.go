@@ -40,6 +40,13 @@ const (
 	CrontabLineOutcomeSkipped  CrontabLineOutcome = "skipped"
 )
 
+// Defines values for DeadlineBy.
+const (
+	DeadlineByAlert        DeadlineBy = "alert"
+	DeadlineByTimeout      DeadlineBy = "timeout"
+	DeadlineByTotalTimeout DeadlineBy = "total_timeout"
+)
+
 // Defines values for GroupState.
 const (
 	GroupStateDraining GroupState = "draining"
@@ -817,6 +824,39 @@ type DeadLetterPage struct {
 
 	// Total Number of dead letters on all pages
 	Total uint64 `json:"total"`
+}
+
+// Deadline By when a live run must end.
+type Deadline struct {
+	// Alert The name of the alert rule that sets it
+	Alert string    `json:"alert,omitempty"`
+	At    time.Time `json:"at"`
+
+	// By What sets the deadline
+	By DeadlineBy `json:"by"`
+
+	// ExpectedEnd When the run will likely end: the median of those last runs that took longer than it has lasted. Absent if fewer than 5 are known
+	ExpectedEnd time.Time `json:"expected_end,omitzero"`
+	Job         job.Name  `json:"job"`
+
+	// Late The run will likely end after its deadline, or the deadline has passed
+	Late  bool      `json:"late"`
+	RunID job.RunID `json:"run_id"`
+
+	// Runs The number of these runs: the successful ones among the last 100
+	Runs int `json:"runs,omitempty"`
+
+	// UsualMs How long half of the last runs take at most
+	UsualMs int64 `json:"usual_ms,omitempty"`
+}
+
+// DeadlineBy What sets the deadline
+type DeadlineBy string
+
+// DeadlineList defines model for DeadlineList.
+type DeadlineList struct {
+	// Items Late runs first, then by deadline
+	Items []Deadline `json:"items"`
 }
 
 // DecideStepRequest defines model for DecideStepRequest.
@@ -3143,6 +3183,12 @@ type ListDeadLettersParams struct {
 
 	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListDeadlinesParams defines parameters for ListDeadlines.
+type ListDeadlinesParams struct {
+	// RunID Only this run
+	RunID string `form:"run_id,omitempty" json:"run_id,omitempty"`
 }
 
 // FollowEventsParams defines parameters for FollowEvents.

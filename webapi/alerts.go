@@ -44,6 +44,12 @@ func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObjec
 	return &list, nil
 }
 
+// ListDeadlines answers GET /deadlines.
+func (h *alertHandlers) ListDeadlines(ctx context.Context, r ListDeadlinesRequestObject) (*DeadlineList, error) {
+	list, err := h.alerts.Deadlines(ctx, h.catalog.Search(), r.Params.RunID)
+	return &list, err
+}
+
 func alertItem(e *alert.Entry[alerting.Rule]) AlertItem {
 	return AlertItem{
 		Definition: e.Doc, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, Author: e.Author, Revision: e.Revision,

@@ -23,6 +23,11 @@ const (
 	CrontabLineOutcomeSkipped  = api.CrontabLineOutcomeSkipped
 )
 const (
+	DeadlineByAlert        = api.DeadlineByAlert
+	DeadlineByTimeout      = api.DeadlineByTimeout
+	DeadlineByTotalTimeout = api.DeadlineByTotalTimeout
+)
+const (
 	GroupStateDraining = api.GroupStateDraining
 	GroupStateEmpty    = api.GroupStateEmpty
 	GroupStateOnline   = api.GroupStateOnline
@@ -190,6 +195,9 @@ type CrontabRequest = api.CrontabRequest
 type DeadLetter = api.DeadLetter
 type DeadLetterContent = api.DeadLetterContent
 type DeadLetterPage = api.DeadLetterPage
+type Deadline = api.Deadline
+type DeadlineBy = api.DeadlineBy
+type DeadlineList = api.DeadlineList
 type DecideStepRequest = api.DecideStepRequest
 type Delivery = api.Delivery
 type DeliveryAnswer = api.DeliveryAnswer
@@ -459,6 +467,7 @@ type RetryBulkBackfillParams = api.RetryBulkBackfillParams
 type DeleteCalendarParams = api.DeleteCalendarParams
 type PutCalendarParams = api.PutCalendarParams
 type ListDeadLettersParams = api.ListDeadLettersParams
+type ListDeadlinesParams = api.ListDeadlinesParams
 type ListFiresParams = api.ListFiresParams
 type CountFiresParams = api.CountFiresParams
 type SuggestOffsetsParams = api.SuggestOffsetsParams
@@ -772,6 +781,10 @@ type GetDeadLetterRequestObject struct {
 
 type ReplayDeadLetterRequestObject struct {
 	Sequence DeadLetterSequence `json:"sequence"`
+}
+
+type ListDeadlinesRequestObject struct {
+	Params ListDeadlinesParams
 }
 
 type CollectDiagnosticsRequestObject struct {

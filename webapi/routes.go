@@ -85,6 +85,7 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"signalRun":      operation(h.SignalRun),
 		"signalJob":      operation(h.SignalJob),
 		"listApprovals":  operation(h.ListApprovals),
+		"listDeadlines":  operation(h.ListDeadlines),
 		"markRun":        operation(h.MarkRun),
 
 		"previewJob":      operation(h.PreviewJob),

@@ -38,7 +38,7 @@ var commandOf = map[string]string{
 	"pauseGroup": "group pause", "putChannelSecret": "alert secret", "putGroup": "group set", "putJob": "apply", "putRetention": "retention set", "putSecret": "secret set",
 	"putUser": "user create", "querySQL": "sql", "repairReports": "report repair", "reportFailures": "report failures", "reportMonth": "report month", "reportRuns": "report runs",
 	"resolveIncident": "alert resolve", "rerunRun": "rerun", "resolveStep": "resolve", "retryStep": "retry", "holdRun": "pause run", "resumeRun": "resume run", "approveStep": "approve", "rejectStep": "reject",
-	"signalRun": "signal", "signalJob": "signal", "listApprovals": "get approvals", "revokeCredential": "credential revoke",
+	"signalRun": "signal", "signalJob": "signal", "listApprovals": "get approvals", "listDeadlines": "get deadlines", "revokeCredential": "credential revoke",
 	"revokeToken": "token revoke", "rotateCredential": "credential rotate", "runFireEarly": "run", "runJob": "run", "searchLogs": "search", "setPause": "pause", "skipFire": "skip", "unskipFire": "skip",
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
 	"uncordonInstance": "uncordon", "watchLogs": "search", "whyJob": "why",

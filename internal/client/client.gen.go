@@ -31,6 +31,11 @@ const (
 	CrontabLineOutcomeSkipped  = api.CrontabLineOutcomeSkipped
 )
 const (
+	DeadlineByAlert        = api.DeadlineByAlert
+	DeadlineByTimeout      = api.DeadlineByTimeout
+	DeadlineByTotalTimeout = api.DeadlineByTotalTimeout
+)
+const (
 	GroupStateDraining = api.GroupStateDraining
 	GroupStateEmpty    = api.GroupStateEmpty
 	GroupStateOnline   = api.GroupStateOnline
@@ -205,6 +210,9 @@ type CrontabRequest = api.CrontabRequest
 type DeadLetter = api.DeadLetter
 type DeadLetterContent = api.DeadLetterContent
 type DeadLetterPage = api.DeadLetterPage
+type Deadline = api.Deadline
+type DeadlineBy = api.DeadlineBy
+type DeadlineList = api.DeadlineList
 type DecideStepRequest = api.DecideStepRequest
 type Delivery = api.Delivery
 type DeliveryAnswer = api.DeliveryAnswer
@@ -667,6 +675,12 @@ type ListDeadLettersParams struct {
 
 	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListDeadlinesParams defines parameters for ListDeadlines.
+type ListDeadlinesParams struct {
+	// RunID Only this run
+	RunID *string `form:"run_id,omitempty" json:"run_id,omitempty"`
 }
 
 // FollowEventsParams defines parameters for FollowEvents.
@@ -2149,6 +2163,15 @@ func (a *API) GetDeadLetter(ctx context.Context, sequence DeadLetterSequence, ed
 // ReplayDeadLetter sends POST /api/v1/dead-letters/{sequence}/replay.
 func (a *API) ReplayDeadLetter(ctx context.Context, sequence DeadLetterSequence, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodPost, "/api/v1/dead-letters/%s/replay", sequence)
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// ListDeadlines sends GET /api/v1/deadlines.
+func (a *API) ListDeadlines(ctx context.Context, params *ListDeadlinesParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/deadlines")
+	if params != nil {
+		r.parameter("run_id", params.RunID, "string", "")
+	}
 	return a.send(ctx, r, "", nil, edit)
 }
 

@@ -168,6 +168,7 @@ var Permits = map[string]Permit{
 	"approveStep":   {Role: rights.Viewer, Where: OfRun, Change: "step {step} of run {run_id}"},
 	"rejectStep":    {Role: rights.Viewer, Where: OfRun, Change: "step {step} of run {run_id}"},
 	"listApprovals": {Role: rights.Viewer, Where: Somewhere},
+	"listDeadlines": {Role: rights.Viewer, Where: Somewhere},
 	"signalRun":     {Role: rights.Operator, Where: OfRun, Scope: rights.Signal, Change: "signal {signal} of run {run_id}"},
 	"signalJob":     {Role: rights.Operator, Where: OfPath, Scope: rights.Signal, Change: "signal {signal} of job {group}/{name}"},
 	"markRun":       {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},

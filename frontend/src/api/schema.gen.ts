@@ -2030,6 +2030,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/deadlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deadlines of live runs
+         * @description Lists by when the newest live runs must end, at most 200, and when they will likely end.
+         *     Runs without a deadline are left out. The deadline of a run is the first of these: `timeout`
+         *     and `total_timeout` of its job, and `ends_within` of the enabled alert rules for the job.
+         */
+        get: operations["listDeadlines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/cancel": {
         parameters: {
             query?: never;
@@ -6389,6 +6411,38 @@ export interface components {
             /** @description succeeded: the step waited for the signal. queued: the signal is kept until the step begins to wait */
             status: components["schemas"]["Status"];
         };
+        DeadlineList: {
+            /** @description Late runs first, then by deadline */
+            items: components["schemas"]["Deadline"][];
+        };
+        /** @description By when a live run must end. */
+        Deadline: {
+            job: string;
+            run_id: string;
+            /** Format: date-time */
+            at: string;
+            /**
+             * @description What sets the deadline
+             * @enum {string}
+             */
+            by: "timeout" | "total_timeout" | "alert";
+            /** @description The name of the alert rule that sets it */
+            alert?: string;
+            /** @description The run will likely end after its deadline, or the deadline has passed */
+            late: boolean;
+            /**
+             * Format: date-time
+             * @description When the run will likely end: the median of those last runs that took longer than it has lasted. Absent if fewer than 5 are known
+             */
+            expected_end?: string;
+            /**
+             * Format: int64
+             * @description How long half of the last runs take at most
+             */
+            usual_ms?: number;
+            /** @description The number of these runs: the successful ones among the last 100 */
+            runs?: number;
+        };
         ApprovalList: {
             /** @description Oldest first, at most 1,000 */
             items: components["schemas"]["Approval"][];
@@ -7315,6 +7369,8 @@ export type StepAccepted = components['schemas']['StepAccepted'];
 export type DecideStepRequest = components['schemas']['DecideStepRequest'];
 export type SignalRequest = components['schemas']['SignalRequest'];
 export type SignalAccepted = components['schemas']['SignalAccepted'];
+export type DeadlineList = components['schemas']['DeadlineList'];
+export type Deadline = components['schemas']['Deadline'];
 export type ApprovalList = components['schemas']['ApprovalList'];
 export type Approval = components['schemas']['Approval'];
 export type CancelRequest = components['schemas']['CancelRequest'];
@@ -10572,6 +10628,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApprovalList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDeadlines: {
+        parameters: {
+            query?: {
+                /** @description Only this run */
+                run_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deadlines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadlineList"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -9,5 +9,5 @@ func Commands() []*cobra.Command {
 
 // GetCommands returns what "get" shows of runs.
 func GetCommands() []*cobra.Command {
-	return []*cobra.Command{newGetRunsCommand(), newGetStepsCommand(), newGetApprovalsCommand()}
+	return []*cobra.Command{newGetRunsCommand(), newGetStepsCommand(), newGetApprovalsCommand(), newGetDeadlinesCommand()}
 }

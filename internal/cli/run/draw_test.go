@@ -42,5 +42,11 @@ func TestRunsAreDrawn(t *testing.T) {
 		drawRun(tab, client.RunDetail{RunID: first.RunID, Job: first.Job, Status: job.StatusQueued, Attempts: []client.Run{first}},
 			kin{pieces: list, parents: []client.Run{runs[0], {RunID: runs[2].RunID}}, children: client.RunPage{Items: runs[3:], Next: "x"}})
 	})
+	drawtest.Golden(t, "deadlines", func(tab *draw.Table) {
+		drawDeadlines(tab, client.DeadlineList{Items: []client.Deadline{
+			{Job: "billing/nightly", RunID: drawtest.Runs()[0].RunID, At: drawtest.At("06:00:00.000"), By: "alert", Alert: "in-time", Late: true, ExpectedEnd: drawtest.At("06:12:00.000"), UsualMs: 2_400_000, Runs: 12},
+			{Job: "ops/rotate", RunID: drawtest.Runs()[1].RunID, At: drawtest.At("07:00:00.000"), By: "timeout"},
+		}})
+	})
 	drawtest.Golden(t, "runs-empty", func(tab *draw.Table) { drawRuns(tab, client.RunPage{}) })
 }

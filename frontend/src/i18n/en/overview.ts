@@ -55,6 +55,8 @@ export const overview = {
   stuck: (n: number) => `${count(n, "run waits", "runs wait")} for a free executor`,
   missedFires: (n: number) => `${count(n, "fire", "fires")} missed in the last hour`,
   missedTitle: "Missed fires",
+  lateRun: (deadline: string) => `Will likely not end by its deadline, ${deadline}`,
+  lateRuns: (n: number) => `${n} runs will likely miss their deadlines`,
   several: {
     empty: (n: number) => `${n} groups have no executor`,
     stuck: (n: number) => `In ${n} groups, runs wait for a free executor`,

@@ -83,6 +83,14 @@ export const run = {
   downloadBundle: "Download bundle",
   markAs: "Mark as…",
   estimate: (at: string) => `est. ${at}`,
+  deadline: {
+    is: (at: string, of: string) => `${at} (${of})`,
+    ofAlert: (rule: string) => `alert rule ${rule}`,
+    willMiss: (deadline: string) => `This run will likely miss its deadline: ${deadline}.`,
+    missed: (deadline: string) => `This run has missed its deadline: ${deadline}.`,
+    expected: (at: string, runs: number, usual: string) =>
+      `Expected end: ${at}. Half of the last ${count(runs, "successful run", "successful runs")} took ${usual} or less.`,
+  },
   wholeRun: "Whole run",
   pieceOf: (i: number, total: number) => `Piece ${i} of ${total}`,
   /** After "Attempt 2". */

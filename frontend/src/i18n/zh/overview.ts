@@ -54,6 +54,8 @@ export const overview: Messages["overview"] = {
   stuck: (n) => `${number(n)} 次运行在等待空闲的执行器`,
   missedFires: (n) => `最近一小时错过 ${number(n)} 次触发`,
   missedTitle: "错过的触发",
+  lateRun: (deadline) => `预计无法在截止时间 ${deadline} 前结束`,
+  lateRuns: (n) => `${number(n)} 次运行预计无法按时结束`,
   several: {
     empty: (n) => `${number(n)} 个分组没有执行器`,
     stuck: (n) => `${number(n)} 个分组的运行在等待空闲的执行器`,

@@ -84,6 +84,14 @@ export const run: PageMessages["run"] = {
   downloadBundle: "下载完整记录",
   markAs: "标记为…",
   estimate: (at) => `预计 ${at}`,
+  deadline: {
+    is: (at, of) => `${at}（${of}）`,
+    ofAlert: (rule) => `告警规则 ${rule}`,
+    willMiss: (deadline) => `这次运行预计无法在截止时间前结束：${deadline}。`,
+    missed: (deadline) => `这次运行已超过截止时间：${deadline}。`,
+    expected: (at, runs, usual) =>
+      `预计结束时间：${at}。最近 ${number(runs)} 次成功运行中，半数耗时不超过 ${usual}。`,
+  },
   wholeRun: "整个运行",
   pieceOf: (i, total) => `分片 ${i} / ${total}`,
   ended: {

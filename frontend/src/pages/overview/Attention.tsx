@@ -17,6 +17,7 @@ import {
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { channelsQuery, failingChannels } from "@/api/alerts";
 import { groupsQuery, nodesQuery } from "@/api/cluster";
+import { deadlinesQuery } from "@/api/deadlines";
 import { failingJobs, gaveUp, gaveUpJobs, jobCount, jobFacets } from "@/api/jobs";
 import { presentQueries } from "@/api/overview";
 import { historyQuery } from "@/api/retention";
@@ -33,7 +34,7 @@ import { useNow } from "@/lib/now";
 import { resultOf, type Sayer, useSayer } from "@/lib/reason";
 import { choicesOfScope, conditionsOfScope, isScoped, type Scope } from "@/lib/scope";
 import { forgetSnoozed, snooze, useSnoozed } from "@/lib/snooze";
-import { failures, type Tone, tones } from "@/lib/status";
+import { failures, living, type Tone, tones } from "@/lib/status";
 import { useMay } from "@/shell/may";
 import { type Concern, concernsOf } from "./concerns";
 
@@ -75,6 +76,7 @@ export function Attention({ scope }: { scope: Scope }) {
   const paused = useQuery(jobCount(gaveUp(within)));
   const lastPaused = useQuery({ ...gaveUpJobs(within), enabled: (paused.data ?? 0) > 0 });
   const channels = useQuery({ ...channelsQuery, enabled: may("admin", "*") });
+  const deadlines = useQuery(deadlinesQuery());
   const history = useQuery({ ...historyQuery, refetchInterval: every(30_000) });
   const jobs = list.data;
   const last = paused.data === 0 ? noneGaveUp : lastPaused.data;
@@ -87,6 +89,7 @@ export function Attention({ scope }: { scope: Scope }) {
     gaveUp: last ?? noneGaveUp,
     alike,
     failing,
+    late: all ? (deadlines.data?.items ?? []).filter((d) => d.late) : [],
     dead: all ? (history.data?.dead_letters ?? 0) : 0,
     missed: missed.data?.items[0]?.missed ?? 0,
     now,
@@ -106,7 +109,7 @@ export function Attention({ scope }: { scope: Scope }) {
     jobs !== undefined &&
     all && // what others have snoozed is not seen here
     last !== undefined &&
-    [errors, groups, nodes, missed, paused].every((q) => q.isSuccess);
+    [errors, groups, nodes, missed, paused, deadlines].every((q) => q.isSuccess);
   const there = concerns.map((c) => c.id).join("\n");
   useEffect(() => {
     if (known) forgetSnoozed(now, new Set(there.split("\n")));
@@ -184,9 +187,11 @@ function Calm({ quiet, scope }: { quiet: boolean; scope: Scope }) {
 }
 
 function Item({ concern, scope }: { concern: Concern; scope: Scope }) {
-  const t = useT();
+  const { t, f } = useWords();
   const { say } = useSayer();
-  const { icon: Icon, tone, name, says, at, ...link } = look(concern, t, say, scope);
+  const now = useNow();
+  const short = (at: string) => f.short(at, now);
+  const { icon: Icon, tone, name, says, at, ...link } = look(concern, { t, short, say, scope });
   return (
     <div className="li">
       <span className={`ico c-${tone} soft-${tone}`}>
@@ -220,6 +225,14 @@ type Look = Pick<LinkProps, "to" | "params" | "search"> & {
   at?: string;
 };
 
+/** What puts a concern into words. */
+interface Teller {
+  t: Messages;
+  short: (at: string) => string;
+  say: Sayer["say"];
+  scope: Scope;
+}
+
 /** How several things in the same trouble are shown. */
 const several: Record<
   Extract<Concern, { kind: "several" }>["of"],
@@ -231,7 +244,7 @@ const several: Record<
 };
 
 /** How something that needs somebody is shown, and where its cause is. */
-function look(c: Concern, t: Messages, say: Sayer["say"], scope: Scope): Look {
+function look(c: Concern, { t, short, say, scope }: Teller): Look {
   switch (c.kind) {
     case "unowned":
       return {
@@ -312,6 +325,27 @@ function look(c: Concern, t: Messages, say: Sayer["say"], scope: Scope): Look {
         to: "/jobs",
         search: { ...choicesOfScope(scope), view: "failing", error: [c.error] },
       };
+    case "late": {
+      const [first] = c.runs;
+      const jobs = c.runs.map((d) => d.job).join(", ");
+      return {
+        icon: Hourglass,
+        tone: "warn",
+        ...(first && c.runs.length === 1
+          ? {
+              name: first.job,
+              says: t.overview.lateRun(short(first.at)),
+              to: "/runs/$runId",
+              params: { runId: first.run_id },
+            }
+          : {
+              name: t.overview.lateRuns(c.runs.length),
+              says: jobs,
+              to: "/runs",
+              search: { status: living },
+            }),
+      };
+    }
     case "dead":
       return {
         icon: MailX,

@@ -10,6 +10,7 @@ const calm: Known = {
   gaveUp: { jobs: 0, job: undefined },
   alike: [],
   failing: [],
+  late: [],
   dead: 0,
   missed: 0,
   now: Date.parse(at(3600)),
@@ -39,6 +40,7 @@ it("what stops many jobs comes before a job that fails, and that before what was
     gaveUp: { jobs: 2, job: { job: "web/tired" } as JobVersion },
     alike: [{ value: "no answer from #", count: 237, message: { text: "no answer from 10.0.0.7" } }],
     failing: [failedAt("web/report", 60)],
+    late: [{ job: "web/slow", run_id: "r", at: at(5000), by: "timeout", late: true }],
     dead: 4,
     missed: 2,
   };
@@ -50,6 +52,7 @@ it("what stops many jobs comes before a job that fails, and that before what was
     "gave up 2 web/tired",
     "error no answer from #",
     "job web/report",
+    "late 1 r",
     "dead",
     "missed",
   ]);

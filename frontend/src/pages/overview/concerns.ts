@@ -1,5 +1,14 @@
 import { failingRuns } from "@/api/jobs";
-import type { ChannelItem, Group, JobFacet, JobItem, JobVersion, Reason, Run } from "@/api/schema.gen";
+import type {
+  ChannelItem,
+  Deadline,
+  Group,
+  JobFacet,
+  JobItem,
+  JobVersion,
+  Reason,
+  Run,
+} from "@/api/schema.gen";
 import { healthOf, isCut } from "@/lib/stats";
 
 /** Something that needs somebody. The id stays the same while it lasts. */
@@ -13,6 +22,7 @@ export type Concern = { id: string } & (
   | { kind: "gaveUp"; jobs: number; job: JobVersion }
   | { kind: "alike"; jobs: number; error: string; message: Reason | undefined }
   | { kind: "job"; run: Run; title: string | undefined; streak: number; more: boolean }
+  | { kind: "late"; runs: Deadline[] }
   | { kind: "dead"; letters: number }
   | { kind: "missed"; fires: number }
 );
@@ -28,6 +38,8 @@ export interface Known {
   alike: JobFacet[];
   /** Jobs that fail with an error of their own. */
   failing: JobItem[];
+  /** Live runs that will likely miss their deadlines. */
+  late: Deadline[];
   /** Messages that were refused. */
   dead: number;
   /** Fires of the last hour that were missed. */
@@ -43,7 +55,7 @@ const stuckAfter = 5 * 60_000;
  * that do not arrive, jobs that paused themselves, and failing jobs, the largest and oldest causes first.
  */
 export function concernsOf(known: Known): Concern[] {
-  const { unowned, groups, channels, gaveUp, alike, failing, dead, missed, now } = known;
+  const { unowned, groups, channels, gaveUp, alike, failing, late, dead, missed, now } = known;
   const list: Concern[] = [];
   if (unowned > 0) list.push({ id: "unowned", kind: "unowned", shards: unowned });
   const empty = groups.filter((g) => g.state === "empty").map((g) => g.executor_group);
@@ -77,6 +89,8 @@ export function concernsOf(known: Known): Concern[] {
     })),
     ...failingJobs(failing),
   );
+  const [firstLate] = late;
+  if (firstLate) list.push({ id: `late ${late.length} ${firstLate.run_id}`, kind: "late", runs: late });
   if (dead > 0) list.push({ id: "dead", kind: "dead", letters: dead });
   if (missed > 0) list.push({ id: "missed", kind: "missed", fires: missed });
   return list;

@@ -41,6 +41,7 @@ import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { CancelDialog } from "./CancelDialog";
+import { DeadlineNotice } from "./DeadlineNotice";
 import { Details } from "./Details";
 import { downloadBundle, downloadLog } from "./download";
 import { LogPanel } from "./LogPanel";
@@ -279,6 +280,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
             </span>
           </div>
           {first.committed_at && <PhaseBar attempts={detail.attempts} usual={usual} />}
+          {living && <DeadlineNotice runId={detail.run_id} />}
           {living && held && <HoldNotice runId={detail.run_id} hold={held} may={operates} />}
         </div>
       }
