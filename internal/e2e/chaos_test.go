@@ -28,13 +28,13 @@ const longestSilence = 3 * time.Minute
 // saving is how long it may take to save the jobs, about.
 const saving = 8 * time.Second
 
-// jobsFor returns how many jobs fire each second while there are faults for d. What is late is
+// jobsFor returns how many jobs there are while there are faults for d, and how often each fires. What is late is
 // made up for afterwards, and hours of faults must not leave more than that takes.
-func jobsFor(d time.Duration) int {
+func jobsFor(d time.Duration) (jobs int, rate time.Duration) {
 	if d > manyMinutes {
-		return 70 // all kinds, once at least
+		return 70, 2 * time.Second // all kinds, once at least
 	}
-	return 200
+	return 200, time.Second
 }
 
 const manyMinutes = 5 * time.Minute
@@ -59,7 +59,8 @@ func surviveChaos(t *testing.T, replicas, partitions int, history *chserver.Serv
 	t.Logf("seed %d, faults for %s", x.seed, d)
 
 	begun := time.Now()
-	l := newLoad("chaos", jobsFor(d), time.Now().UTC().Truncate(rate).Add(saving+d), kindOf)
+	jobs, rate := jobsFor(d)
+	l := newLoad("chaos", jobs, rate, time.Now().Add(saving+d), kindOf)
 	c.startMortals("chaos", l.until)
 	w := newWishes(l, c.api)
 	twice, err := newTwins(c, "chaos")

@@ -18,22 +18,20 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// load is jobs that fire every second, from when they are saved until an instant,
+// load is jobs that fire at a rate, from when they are saved until an instant,
 // inclusive. What their runs do is write into the journal, and more by their kind.
 type load struct {
 	group string
 	jobs  int
-	until time.Time
+	rate  time.Duration  // how often each job fires
+	until time.Time      // on the rate
 	since []time.Time    // by number, from when the job's first version holds; zero: not saved
 	kinds func(int) kind // by number
 }
 
-func newLoad(group string, jobs int, until time.Time, kinds func(int) kind) *load {
-	return &load{group: group, jobs: jobs, until: until, since: make([]time.Time, jobs), kinds: kinds}
+func newLoad(group string, jobs int, rate time.Duration, until time.Time, kinds func(int) kind) *load {
+	return &load{group: group, jobs: jobs, rate: rate, until: until.UTC().Truncate(rate), since: make([]time.Time, jobs), kinds: kinds}
 }
-
-// rate is how often each job fires.
-const rate = time.Second
 
 // Last digits of jobs: of those that are edited while they fire, and of those that
 // are saved while there are faults.
@@ -68,7 +66,7 @@ func (l *load) family(i int) (all []job.Job) {
 func (l *load) document(i int) job.Job {
 	j := job.Job{
 		Job:      l.name(i),
-		Schedule: job.Schedule{FixedRate: job.Duration(rate), Until: &l.until},
+		Schedule: job.Schedule{FixedRate: job.Duration(l.rate), Until: &l.until},
 		// Nothing may be missed, however long the faults keep all from firing.
 		Misfire: job.Misfire{Policy: job.FireAll, MaxCount: job.MaxMaxCount, MaxAge: job.Duration(24 * time.Hour)},
 		Task:    job.Task{Shell: write},
@@ -140,7 +138,7 @@ func (l *load) edit(ctx context.Context, api *client.API, r *rand.Rand) error {
 	}
 	j := l.document(r.IntN(l.jobs/10)*10 + edited)
 	j.Description = fmt.Sprintf("edited at %s", time.Now())
-	anchor := time.UnixMilli(r.Int64N(rate.Milliseconds())).UTC()
+	anchor := time.UnixMilli(r.Int64N(l.rate.Milliseconds())).UTC()
 	j.Schedule.Anchor = &anchor
 	_, err := l.put(ctx, api, j)
 	return err
@@ -154,7 +152,7 @@ func (l *load) fires() map[job.Name][]time.Time {
 		if i%10 == edited {
 			continue
 		}
-		for at := l.since[i].Truncate(rate).Add(rate); !at.After(l.until); at = at.Add(rate) {
+		for at := l.since[i].Truncate(l.rate).Add(l.rate); !at.After(l.until); at = at.Add(l.rate) {
 			owed[l.name(i)] = append(owed[l.name(i)], at)
 		}
 	}

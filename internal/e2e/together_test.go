@@ -85,7 +85,7 @@ func TestTogetherExecutorsInAllLanguagesDoEachRun(t *testing.T) {
 	w := c.startCrew(group)
 	w.checkRoutes(t)
 
-	l := newLoad(group, togetherJobs, time.Now().UTC().Truncate(rate).Add(togetherFor+saving), func(i int) kind { return ofCrew[i%len(ofCrew)] })
+	l := newLoad(group, togetherJobs, time.Second, time.Now().Add(togetherFor+saving), func(i int) kind { return ofCrew[i%len(ofCrew)] })
 	l.save(t, c.api)
 	for some := true; some; {
 		var err error

@@ -108,7 +108,7 @@ const atOnce = 20
 
 // answer answers the steps of the runs that have just begun, or are about to, and of some runs of some job.
 func (d *desk) answer(ctx context.Context, r *rand.Rand) (failed error) {
-	fire := time.Now().Truncate(rate).UnixMilli()
+	fire := time.Now().Truncate(d.rate).UnixMilli()
 	for _, name := range d.jobs {
 		failed = cmp.Or(failed, d.decide(ctx, name, job.FireRunID(name, fire, job.CauseSchedule)))
 	}

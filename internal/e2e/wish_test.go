@@ -42,14 +42,14 @@ const fillFires = 4
 // fill asks for the latest fires of some job once more.
 func (w *wishes) fill(ctx context.Context, r *rand.Rand) error {
 	i := r.IntN(w.jobs)
-	to := time.Now().UTC().Truncate(rate)
-	from := to.Add(-fillFires * rate)
+	to := time.Now().UTC().Truncate(w.rate)
+	from := to.Add(-fillFires * w.rate)
 	if i%10 == edited || w.since[i].IsZero() || from.Before(w.since[i]) {
 		return nil // nobody knows when it fired, or it has hardly
 	}
 	id := fmt.Sprintf("fill-%d", w.n)
 	run := func(at time.Time) job.RunID { return job.BackfillRunID(w.name(i), at.UnixMilli(), id) }
-	for at := from; at.Before(to); at = at.Add(rate) {
+	for at := from; at.Before(to); at = at.Add(w.rate) {
 		w.asked[run(at)] = false
 	}
 	result, err := client.Read[client.BackfillResult](w.api.BackfillJob(ctx, w.group, w.name(i).Short(), nil, client.BackfillRequest{
