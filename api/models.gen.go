@@ -3567,6 +3567,18 @@ type UnskipFireParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// GetJobUsageParams defines parameters for GetJobUsage.
+type GetJobUsageParams struct {
+	// From Defaults to one hour before `to`
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To At most 31 days after `from`. Defaults to now
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Parts Number of intervals
+	Parts int `form:"parts,omitempty" json:"parts,omitempty"`
+}
+
 // WhyJobParams defines parameters for WhyJob.
 type WhyJobParams struct {
 	// At The minute: a time in the zone of the job, such as 2026-03-01T09:00, or RFC 3339. Of a time that comes twice, the first

@@ -17,9 +17,11 @@ const (
 	usageBefore = Day
 )
 
-// UsageFilter asks how busy an executor group was, over time.
+// UsageFilter asks how busy an executor group was, or how many runs of a job there were at once, over
+// time.
 type UsageFilter struct {
 	Group    string
+	Job      job.Name // of the group; empty is all of them
 	From, To time.Time
 	Parts    int // into which the range is divided: from 1 to MaxUsageParts
 	// Now is until when what has not ended has waited or run so far. Parts that begin later are
@@ -29,10 +31,12 @@ type UsageFilter struct {
 
 // Validate returns an *InvalidError that names the first field that is wrong.
 func (f *UsageFilter) Validate() error {
-	runs := RunFilter{Group: f.Group, From: f.From, To: f.To}
+	runs := RunFilter{Jobs: f.jobs(), Group: f.Group, From: f.From, To: f.To}
 	switch {
 	case f.Group == "":
 		return job.Invalid("group", "is missing")
+	case f.Job != "" && f.Job.Group() != f.Group:
+		return job.Invalid("job", "%q must be a job of group %s", f.Job, f.Group)
 	case f.Parts < 1 || f.Parts > MaxUsageParts:
 		return job.Invalid("parts", "must be from 1 to %d", MaxUsageParts)
 	case !f.Now.IsZero() && !f.From.Before(f.Now):
@@ -41,6 +45,13 @@ func (f *UsageFilter) Validate() error {
 		return job.Invalid("to", "must lie within 31 days of from")
 	}
 	return runs.CheckHistogram(f.Parts)
+}
+
+func (f *UsageFilter) jobs() []job.Name {
+	if f.Job == "" {
+		return nil
+	}
+	return []job.Name{f.Job}
 }
 
 // End is the end of the range, as far as it has come.
@@ -56,16 +67,16 @@ var Alive = []job.Status{job.StatusPending, job.StatusRunning}
 
 // Fired selects the runs that count by when they fired: not long before the range, or in it.
 func (f *UsageFilter) Fired() RunFilter {
-	return RunFilter{Group: f.Group, From: f.From.Add(-usageBefore), To: f.To, AllAttempts: true}
+	return RunFilter{Jobs: f.jobs(), Group: f.Group, From: f.From.Add(-usageBefore), To: f.To, AllAttempts: true}
 }
 
 // FiredBefore selects those that fired earlier than these. They count while they are alive,
 // and those of a backfill if they were committed in the range of Fired, too.
 func (f *UsageFilter) FiredBefore() RunFilter {
-	return RunFilter{Group: f.Group, To: f.From.Add(-usageBefore)}
+	return RunFilter{Jobs: f.jobs(), Group: f.Group, To: f.From.Add(-usageBefore)}
 }
 
-// Usage adds up how busy a group was, from spans: times that a run waited, or that something of
+// Usage adds up how busy a group or a job was, from spans: times that a run waited, or that something of
 // it took a slot. What happens between the edges of two parts follows from how many spans begin
 // and end there, and from the sums of when they do, so a store adds those up by itself.
 type Usage struct {

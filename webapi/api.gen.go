@@ -500,6 +500,7 @@ type SignalJobParams = api.SignalJobParams
 type SkipFireParams = api.SkipFireParams
 type GetStepHistoryParams = api.GetStepHistoryParams
 type UnskipFireParams = api.UnskipFireParams
+type GetJobUsageParams = api.GetJobUsageParams
 type WhyJobParams = api.WhyJobParams
 type VerifyLedgerParams = api.VerifyLedgerParams
 type ListDiscrepanciesParams = api.ListDiscrepanciesParams
@@ -1048,6 +1049,12 @@ type UnskipFireRequestObject struct {
 	Name   JobName   `json:"name"`
 	Params UnskipFireParams
 	Body   *UnskipFireJSONRequestBody
+}
+
+type GetJobUsageRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params GetJobUsageParams
 }
 
 type ListJobVersionsRequestObject struct {

@@ -193,25 +193,36 @@ func (h *groupHandlers) GetGroupUsage(ctx context.Context, r GetGroupUsageReques
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	p, now := r.Params, time.Now().UTC()
-	filter := logstore.UsageFilter{Group: r.Group, From: p.From.UTC(), To: p.To.UTC(), Parts: cmp.Or(p.Parts, logstore.DefaultUsageParts), Now: now}
-	if p.To.IsZero() {
-		filter.To = now
-	}
-	if p.From.IsZero() {
-		filter.From = filter.To.Add(-time.Hour)
-	}
+	filter := usageOf(&r.Params)
+	filter.Group = r.Group
 	if err := filter.Validate(); err != nil {
 		return nil, err
 	}
 	if err := h.view.Knows(ctx, r.Group); err != nil {
 		return nil, err
 	}
-	parts, err := h.store.Usage(ctx, filter)
+	return readUsage(ctx, h.store, filter)
+}
+
+// usageOf returns the range of a request for usage: the last hour by default.
+func usageOf(p *GetGroupUsageParams) logstore.UsageFilter {
+	now := time.Now().UTC()
+	f := logstore.UsageFilter{From: p.From.UTC(), To: p.To.UTC(), Parts: cmp.Or(p.Parts, logstore.DefaultUsageParts), Now: now}
+	if p.To.IsZero() {
+		f.To = now
+	}
+	if p.From.IsZero() {
+		f.From = f.To.Add(-time.Hour)
+	}
+	return f
+}
+
+func readUsage(ctx context.Context, store logstore.Store, f logstore.UsageFilter) (*GroupUsage, error) {
+	parts, err := store.Usage(ctx, f)
 	if err != nil {
 		return nil, problem.StoreAway(err)
 	}
-	return &GroupUsage{From: filter.From, To: filter.To, Items: parts}, nil
+	return &GroupUsage{From: f.From, To: f.To, Items: parts}, nil
 }
 
 // waitingTimeout is how long a list of groups waits for what it can do without.

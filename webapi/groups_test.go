@@ -101,6 +101,18 @@ func TestAGroupSaysHowBusyItWas(t *testing.T) {
 	w.heartbeat("ops", "i1", fleet.InstanceOnline)
 	want[GroupUsage](w, http.StatusOK, "GET", "/api/v1/groups/ops/usage", nil)
 
+	const ofJob = "/api/v1/jobs/billing/x/usage"
+	usage, _ = want[GroupUsage](w, http.StatusOK, "GET", ofJob+"?parts=1&from="+instant(0)+"&to="+instant(time.Minute), nil)
+	if len(usage.Items) != 1 || usage.Items[0].SlotsInUse != 0.5 || usage.Items[0].Ended != 1 {
+		t.Errorf("of the job, there are %+v", usage.Items)
+	}
+	usage, _ = want[GroupUsage](w, http.StatusOK, "GET", "/api/v1/jobs/billing/other/usage", nil)
+	if len(usage.Items) != 60 || usage.Items[30] != (runlog.UsagePart{At: usage.Items[30].At}) {
+		t.Errorf("of another job, there are %+v", usage.Items)
+	}
+	w.problem(400, "invalid", "GET", "/api/v1/jobs/billing/No/usage", nil, "name")
+	w.problem(400, "invalid", "GET", ofJob+"?from="+instant(-40*24*time.Hour), nil, "to", "31 days")
+
 	w.problem(404, "not_found", "GET", "/api/v1/groups/mars/usage", nil, "group mars")
 	w.problem(400, "invalid", "GET", "/api/v1/groups/Billing/usage", nil, "group")
 	w.problem(400, "invalid", "GET", path+"?from="+instant(time.Hour)+"&to="+instant(2*time.Hour), nil, "from", "before now")

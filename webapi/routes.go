@@ -95,6 +95,7 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"suggestOffsets":  operation(h.SuggestOffsets),
 
 		"getJobLedger":      operation(h.GetJobLedger),
+		"getJobUsage":       operation(h.GetJobUsage),
 		"whyJob":            operation(h.WhyJob),
 		"verifyLedger":      operation(h.VerifyLedger),
 		"listDiscrepancies": operation(h.ListDiscrepancies),

@@ -41,6 +41,18 @@ func (h *runHandlers) GetRun(ctx context.Context, r GetRunRequestObject) (*RunDe
 	return &detail, err
 }
 
+// GetJobUsage answers GET /jobs/{group}/{name}/usage.
+func (h *runHandlers) GetJobUsage(ctx context.Context, r GetJobUsageRequestObject) (*GroupUsage, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	p := GetGroupUsageParams(r.Params)
+	filter := usageOf(&p)
+	filter.Group, filter.Job = r.Group, name
+	return readUsage(ctx, h.store, filter)
+}
+
 // CancelRun answers POST /runs/{run_id}/cancel.
 func (h *runHandlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (*CancelAccepted, error) {
 	accepted, err := h.runs.CancelNamed(ctx, r.RunID, r.Body)

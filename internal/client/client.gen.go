@@ -1058,6 +1058,18 @@ type UnskipFireParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// GetJobUsageParams defines parameters for GetJobUsage.
+type GetJobUsageParams struct {
+	// From Defaults to one hour before `to`
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To At most 31 days after `from`. Defaults to now
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Parts Number of intervals
+	Parts *int `form:"parts,omitempty" json:"parts,omitempty"`
+}
+
 // WhyJobParams defines parameters for WhyJob.
 type WhyJobParams struct {
 	// At The minute: a time in the zone of the job, such as 2026-03-01T09:00, or RFC 3339. Of a time that comes twice, the first
@@ -2857,6 +2869,17 @@ func (a *API) UnskipFireWithBody(ctx context.Context, group GroupName, name JobN
 		r.header("Carillon-User", params.CarillonUser)
 	}
 	return a.send(ctx, r, contentType, body, edit)
+}
+
+// GetJobUsage sends GET /api/v1/jobs/{group}/{name}/usage.
+func (a *API) GetJobUsage(ctx context.Context, group GroupName, name JobName, params *GetJobUsageParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/usage", group, name)
+	if params != nil {
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("parts", params.Parts, "integer", "")
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
 // ListJobVersions sends GET /api/v1/jobs/{group}/{name}/versions.

@@ -2,7 +2,7 @@ package runlog
 
 import "time"
 
-// UsagePart is what an executor group did in one part of a range of time. A run that is done
+// UsagePart is what an executor group, or the runs of one job, did in one part of a range of time. A run that is done
 // in pieces waits as one, until its first piece begins, and each piece takes a slot.
 type UsagePart struct {
 	At          time.Time `json:"at"`              // when the part begins

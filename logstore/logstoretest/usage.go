@@ -93,6 +93,15 @@ func usage(t *testing.T, s logstore.Store) {
 	)
 	want(minutes(-1, 1), "0.167 waited, 40s at most; +1 -0, 0.833 ran", "1.5 waited, 1m0s at most; +1 -2, 0.75 ran")
 
+	ofJob := func(name job.Name, from, to int) logstore.UsageFilter {
+		f := minutes(from, to)
+		f.Job = name
+		return f
+	}
+	want(ofJob("billing/short", 0, 2), "0.5 waited, 30s at most; +1 -1, 0.25 ran", none)
+	want(ofJob("billing/before", 0, 1), "0 waited, 0s at most; +0 -1, 0.5 ran")
+	want(ofJob("billing/unknown", 0, 1), none)
+
 	// What is alive counts to the end, however long ago it fired; so does a backfill.
 	run("billing/weeks", at(-30*86400), at(-29*86400), never)
 	run("billing/stuck", at(-2*86400), never, never)
@@ -108,6 +117,10 @@ func usage(t *testing.T, s logstore.Store) {
 		"1.583 waited, 48h2m0s at most; +2 -1, 2 ran",
 		"1 waited, 48h3m0s at most; +0 -0, 2 ran",
 	)
+
+	want(ofJob("billing/stuck", 0, 1), "1 waited, 48h1m0s at most; +0 -0, 0 ran")
+	want(ofJob("billing/weeks", 0, 1), "0 waited, 0s at most; +0 -0, 1 ran")
+	want(ofJob("billing/backfilled", 1, 2), "0.083 waited, 5s at most; +1 -1, 0.5 ran")
 
 	// Of a range that is not over, what has come counts.
 	begun := minutes(0, 3)
@@ -131,6 +144,8 @@ func usage(t *testing.T, s logstore.Store) {
 	}
 	refuse("group", func(f *logstore.UsageFilter) { f.Group = "" })
 	refuse("group", func(f *logstore.UsageFilter) { f.Group = "No" })
+	refuse("job", func(f *logstore.UsageFilter) { f.Job = "ops/other" })
+	refuse("job", func(f *logstore.UsageFilter) { f.Job = "billing/No" })
 	refuse("from", func(f *logstore.UsageFilter) { f.From = time.Time{}; f.To = f.From.Add(time.Hour) })
 	refuse("to", func(f *logstore.UsageFilter) { f.To = f.From })
 	refuse("from", func(f *logstore.UsageFilter) { f.Now = f.From })

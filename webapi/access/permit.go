@@ -114,6 +114,7 @@ var Permits = map[string]Permit{
 	"getJobLedger":   {Role: rights.Viewer, Where: OfPath, Costly: true},
 	"getStepHistory": {Role: rights.Viewer, Where: OfPath, Costly: true},
 	"verifyLedger":   {Role: rights.Viewer, Where: Somewhere, Costly: true},
+	"getJobUsage":    {Role: rights.Viewer, Where: OfPath},
 	"whyJob":         {Role: rights.Viewer, Where: OfPath, Costly: true},
 
 	"listDiscrepancies": {Role: rights.Viewer, Where: Somewhere}, // of groups that the caller sees

@@ -808,6 +808,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Report how many runs of a job there were at once
+         * @description Waiting runs, the longest wait, started and ended runs, and runs in progress, in equal
+         *     intervals, as `GET /api/v1/groups/{group}/usage` has them of a group. Also of a deleted job.
+         */
+        get: operations["getJobUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}/why": {
         parameters: {
             query?: never;
@@ -8762,6 +8788,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getJobUsage: {
+        parameters: {
+            query?: {
+                /** @description Defaults to one hour before `to` */
+                from?: string;
+                /** @description At most 31 days after `from`. Defaults to now */
+                to?: string;
+                /** @description Number of intervals */
+                parts?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupUsage"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -2,6 +2,7 @@ package history
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,11 +18,12 @@ func newUsageCommand() *cobra.Command {
 	var f selection.RunFilter
 	var parts int
 	cmd := &cobra.Command{
-		Use:   "usage GROUP",
-		Short: "Show waiting runs, throughput and slots in use of a group over time",
+		Use:   "usage GROUP|JOB",
+		Short: "Show waiting runs, throughput and slots in use of a group or a job over time",
 		Long: "Show how busy the executors of a group were, in equal intervals: how many runs waited on average,\n" +
-			"the longest wait, how many runs started and ended, and how many slots were in use on average.",
-		Example: "  carillon report usage billing\n  carillon report usage billing --since 24h --parts 24",
+			"the longest wait, how many runs started and ended, and how many slots were in use on average.\n" +
+			"Of a job, the slots in use are its runs at once.",
+		Example: "  carillon report usage billing\n  carillon report usage billing --since 24h --parts 24\n  carillon report usage billing/report",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := cli.NewRemote(cmd)
@@ -30,8 +32,14 @@ func newUsageCommand() *cobra.Command {
 	cmd.Flags().StringVar(&f.To, "to", "", "before this `time` (RFC 3339)")
 	cmd.Flags().IntVar(&parts, "parts", 12, "number of intervals, up to 240")
 	cmd.MarkFlagsMutuallyExclusive("since", "from")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := job.CheckSlug("group", args[0]); err != nil {
+	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		name, isJob := job.Name(args[0]), strings.Contains(args[0], "/")
+		if isJob {
+			_, err = job.ParseName(args[0])
+		} else {
+			err = job.CheckSlug("group", args[0])
+		}
+		if err != nil {
 			return cli.Usage(err)
 		}
 		if f.From != "" {
@@ -45,7 +53,14 @@ func newUsageCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		usage, err := client.Read[client.GroupUsage](api.GetGroupUsage(cmd.Context(), args[0], &client.GetGroupUsageParams{From: p.From, To: p.To, Parts: &parts}))
+		ranged := client.GetGroupUsageParams{From: p.From, To: p.To, Parts: &parts}
+		var usage client.GroupUsage
+		if isJob {
+			ofJob := client.GetJobUsageParams(ranged)
+			usage, err = client.Read[client.GroupUsage](api.GetJobUsage(cmd.Context(), name.Group(), name.Short(), &ofJob))
+		} else {
+			usage, err = client.Read[client.GroupUsage](api.GetGroupUsage(cmd.Context(), args[0], &ranged))
+		}
 		if err != nil {
 			return err
 		}
