@@ -88,7 +88,7 @@ func (k Keys) Public() (Public, error) {
 	return p, nil
 }
 
-// NewOperator makes the seed of an operator of NATS, whom [Configure] admits.
+// NewOperator makes the seed of an operator of NATS, whom [Configure] admits, or of a reader of logs.
 func NewOperator() (string, error) { return newSeed(nkeys.CreateUser) }
 
 // OperatorOf returns the public half of an operator's seed. The error says nothing of the
@@ -96,7 +96,7 @@ func NewOperator() (string, error) { return newSeed(nkeys.CreateUser) }
 func OperatorOf(seed string) (string, error) {
 	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(seed)))
 	if err != nil {
-		return "", errors.New(`not what "carillon nats keygen --operator" prints`)
+		return "", errors.New(`not what "carillon nats keygen" prints with --operator or --log-reader`)
 	}
 	key, err := pair.PublicKey()
 	if err != nil || nkeys.Prefix(key) != nkeys.PrefixByteUser {

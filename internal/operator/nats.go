@@ -18,7 +18,7 @@ func newNATSCommand() *cobra.Command {
 }
 
 func newNATSKeygenCommand() *cobra.Command {
-	var operator bool
+	var operator, reader bool
 	var file string
 	cmd := &cobra.Command{
 		Use:   "keygen",
@@ -26,11 +26,12 @@ func newNATSKeygenCommand() *cobra.Command {
 		Long: "Create the keys that authenticate Carillon servers to NATS, and print them. Pass them to servers\n" +
 			"with --nats-keys or " + keyfile.NATSKeysVariable + ". \"carillon nats config\" gives NATS the public halves.\n" +
 			"Anyone with these keys has full access. With --operator it is the key of a NATS administrator,\n" +
-			"for \"nats --nkey FILE server ...\" and \"carillon nats config --operator FILE\".",
+			"for \"nats --nkey FILE server ...\" and \"carillon nats config --operator FILE\". With --log-reader\n" +
+			"it is the key of a program that reads log lines, for \"carillon nats config --log-reader NAME=FILE\".",
 		Example: "  carillon nats keygen --file nats.keys\n  carillon nats keygen --operator --file operator.nk",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if operator {
+			if operator || reader {
 				seed, err := callout.NewOperator()
 				if err != nil {
 					return err
@@ -45,6 +46,8 @@ func newNATSKeygenCommand() *cobra.Command {
 		},
 	}
 	keyFileFlag(cmd, &file)
+	cmd.Flags().BoolVar(&reader, "log-reader", false, "create the key of a program that may read log lines, and nothing else")
 	cmd.Flags().BoolVar(&operator, "operator", false, "create the key of a NATS administrator, who may report on NATS servers and remove lost ones")
+	cmd.MarkFlagsMutuallyExclusive("operator", "log-reader")
 	return cmd
 }

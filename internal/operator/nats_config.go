@@ -28,7 +28,7 @@ type natsPlace struct {
 
 func newNATSConfigCommand() *cobra.Command {
 	var file string
-	var operators []string
+	var operators, readers []string
 	var place natsPlace
 	cmd := &cobra.Command{
 		Use:   "config",
@@ -45,6 +45,7 @@ func newNATSConfigCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&file, "keys", "", "the `file` of the keys (default: from "+keyfile.NATSKeysVariable+")")
 	f.StringSliceVar(&operators, "operator", nil, "`file` of \"carillon nats keygen --operator\"; its holder may report on all NATS servers and remove lost ones")
+	f.StringSliceVar(&readers, "log-reader", nil, "`NAME=FILE`: a file of \"carillon nats keygen --log-reader\"; its holder may read log lines by the consumer NAME of the stream LOG")
 	f.StringVar(&place.name, "name", "", "the server's `name`, unique in its cluster (default carillon)")
 	f.StringVar(&place.listen, "listen", "", "the `address` for clients (default 127.0.0.1:4222)")
 	f.StringVar(&place.store, "store", "", "the `directory` of the streams (default data/nats, in the working directory of NATS)")
@@ -76,6 +77,13 @@ func newNATSConfigCommand() *cobra.Command {
 		if err != nil {
 			return cli.Usage(err)
 		}
+		admittedReaders, err := logReaders(readers)
+		if err != nil {
+			return err
+		}
+		if conf, err = callout.AdmitLogReaders(conf, admittedReaders); err != nil {
+			return cli.Usage(err)
+		}
 		if conf, err = place.lay(conf); err != nil {
 			return cli.Usage(err)
 		}
@@ -100,6 +108,27 @@ func operatorKeys(files []string) ([]string, error) {
 		public = append(public, key)
 	}
 	return public, nil
+}
+
+// logReaders returns the readers of logs that arguments of the form NAME=FILE name.
+func logReaders(args []string) ([]callout.LogReader, error) {
+	var readers []callout.LogReader
+	for _, arg := range args {
+		name, file, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, cli.Usage(&job.InvalidError{Field: "log-reader", Reason: fmt.Sprintf("%q must be NAME=FILE", arg)})
+		}
+		seed, err := os.ReadFile(file) //nolint:gosec // the file that the operator names
+		if err != nil {
+			return nil, fmt.Errorf("read key of log reader: %w", err)
+		}
+		key, err := callout.OperatorOf(string(seed))
+		if err != nil {
+			return nil, cli.Usage(&job.InvalidError{Field: "log-reader", Reason: fmt.Sprintf("%s is %v", file, err)})
+		}
+		readers = append(readers, callout.LogReader{Consumer: name, Key: key})
+	}
+	return readers, nil
 }
 
 // lay puts the place into nats.conf. The error is job.ErrInvalid.

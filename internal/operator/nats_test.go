@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/cluster/embedded"
 )
 
@@ -40,6 +41,26 @@ func TestTheConfigurationOfNATSHasWhatDiffersBetweenServers(t *testing.T) {
 	}
 	if _, err := (natsPlace{listen: "4222"}).lay(embedded.DefaultConf); err == nil || !strings.Contains(err.Error(), "HOST:PORT") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestReadersOfLogsAreNamedWithTheirKeys(t *testing.T) {
+	seed, err := callout.NewOperator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "loki.nk")
+	if err := os.WriteFile(file, []byte(seed+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	readers, err := logReaders([]string{"loki=" + file})
+	if err != nil || len(readers) != 1 || readers[0].Consumer != "loki" || readers[0].Key == "" {
+		t.Errorf("got %v, %v", readers, err)
+	}
+	for _, bad := range []string{file, "loki=" + file + ".gone"} {
+		if readers, err := logReaders([]string{bad}); err == nil {
+			t.Errorf("%s: %v", bad, readers)
+		}
 	}
 }
 
