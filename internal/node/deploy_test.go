@@ -102,7 +102,7 @@ func checkManifests(t *testing.T, manifests []any) {
 	if !strings.Contains(dockerfile, "USER 65532:65532") || !strings.Contains(dockerfile, ":nonroot AS server") || strings.Count(dockerfile, `ENTRYPOINT ["/usr/bin/carillon"]`) != 2 {
 		t.Error("the images run something else, or as somebody else, than the manifests expect")
 	}
-	if !strings.Contains(dockerfile, "--chown=65532:65532 /empty /var/lib/carillon\nUSER 65532:65532") {
+	if !strings.Contains(dockerfile, "--chown=65532:65532 /var/lib/carillon /var/lib/carillon\nUSER 65532:65532") {
 		t.Error("the executor's user cannot write to a volume at /var/lib/carillon")
 	}
 	containers := 0

@@ -18,10 +18,18 @@ var ofServer = regexp.MustCompile(`(?m)^(\s*image: )carillon(:latest)?$`)
 // ofBuild is where Compose is told to build that image from a checkout.
 var ofBuild = regexp.MustCompile(`(?m)^\s*build: .*target: server.*\n`)
 
-// pin makes a file of deploy name the server's image by its digest.
+// ofStages is what deploy/Dockerfile builds from a checkout: the program, and the server's image.
+var ofStages = regexp.MustCompile(`(?ms)^#[^\n]*--target server[^\n]*\n|^FROM golang:.*^CMD \["server"\]\n\n`)
+
+// ofStage is where the executor's image takes its files from the server's.
+var ofStage = regexp.MustCompile(`(?m)^(COPY --from=)server `)
+
+// pin makes a file of deploy name the server's image by its digest, so that it needs no checkout.
 func pin(text []byte, s source, digest string) []byte {
-	text = ofBuild.ReplaceAll(text, nil)
-	return ofServer.ReplaceAll(text, []byte("${1}"+imageName+":"+s.name()+"@"+digest))
+	image := imageName + ":" + s.name() + "@" + digest
+	text = ofStages.ReplaceAll(ofBuild.ReplaceAll(text, nil), nil)
+	text = ofStage.ReplaceAll(text, []byte("${1}"+image+" "))
+	return ofServer.ReplaceAll(text, []byte("${1}"+image))
 }
 
 // writeDeploy writes an archive of the folder deploy, in which the server's image has its digest.

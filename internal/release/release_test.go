@@ -133,6 +133,25 @@ func TestFilesOfDeployNameTheServersImageByItsDigestAndNoOther(t *testing.T) {
 	}
 }
 
+func TestTheDockerfileOfAReleaseTakesTheProgramFromTheServersImage(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(pin(text, testSource, "sha256:abc"))
+	if n := strings.Count(got, "COPY --from=ghcr.io/carillon-scheduler/carillon:1.2.3@sha256:abc "); n != 2 {
+		t.Errorf("it copies from the image %d times, want 2", n)
+	}
+	for _, of := range []string{"golang", "--target server", "COPY . .", "AS server", "from=build", "from=server"} {
+		if strings.Contains(got, of) {
+			t.Errorf("it has %q, which needs a checkout:\n%s", of, got)
+		}
+	}
+	if !strings.HasPrefix(got, "# syntax=docker/dockerfile:1\n") || strings.Count(got, "\nFROM debian:") != 1 {
+		t.Errorf("it does not build the executor's image:\n%s", got)
+	}
+}
+
 func TestAnImageHasTheProgramAndRunsAsNobody(t *testing.T) {
 	image, err := imageOf([]byte("the program"), "arm64", testSource)
 	if err != nil {

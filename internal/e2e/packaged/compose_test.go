@@ -139,16 +139,13 @@ func (c *composition) up(name string, more ...string) *container {
 }
 
 // byDigest is how the files of deploy name the server's image in a release.
-var byDigest = regexp.MustCompile(`^ghcr\.io/carillon-scheduler/carillon:.*@(sha256:[0-9a-f]{64})$`)
+var byDigest = regexp.MustCompile(`\bghcr\.io/carillon-scheduler/carillon:\S+@(sha256:[0-9a-f]{64})\b`)
 
 // image returns the image that a service names, and makes what Docker Hub or a build has for others.
 func (c *composition) image(name string) string {
 	c.Helper()
-	if pinned := byDigest.FindStringSubmatch(name); pinned != nil {
-		if index := output(c.T, exec.Command("tar", "-xOf", released(c.T).file(c.T, "carillon-image.oci.tar"), "index.json")); !strings.Contains(index, pinned[1]) {
-			c.Errorf("compose.yaml names the server's image %s, the archive has %s", pinned[1], index)
-		}
-		return c.server
+	if byDigest.MatchString(name) {
+		return c.local(name)
 	}
 	e := c.network.engine
 	switch name {
@@ -163,11 +160,39 @@ func (c *composition) image(name string) string {
 			e.addClickHouse(c.T)
 		}
 	case "carillon-executor":
-		name = e.dockerfile(c.T, head(c.T)).executor
+		if !e.has(name) {
+			c.buildExecutor(name)
+		}
 	default:
 		c.Fatalf("compose.yaml names the image %q, which the test does not know", name)
 	}
 	return name
+}
+
+// local replaces the server's image of the release by the one that was loaded.
+func (c *composition) local(text string) string {
+	c.Helper()
+	index := output(c.T, exec.Command("tar", "-xOf", released(c.T).file(c.T, "carillon-image.oci.tar"), "index.json"))
+	return byDigest.ReplaceAllStringFunc(text, func(name string) string {
+		if digest := byDigest.FindStringSubmatch(name)[1]; !strings.Contains(index, digest) {
+			c.Errorf("a file of deploy names the server's image %s, the archive has %s", digest, index)
+		}
+		return c.server
+	})
+}
+
+// buildExecutor builds the executor's image from the files of deploy alone, as Compose does.
+func (c *composition) buildExecutor(image string) {
+	c.Helper()
+	folder := filepath.Dir(c.folder)
+	text, err := os.ReadFile(filepath.Join(folder, "Dockerfile"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	file := filepath.Join(folder, "Dockerfile.local")
+	write(c.T, file, c.local(string(text)))
+	c.network.addBases(c.T, file)
+	c.network.build(c.T, image, file, filepath.Dir(folder), "--target", "executor")
 }
 
 // addClickHouse makes an image of Debian with ClickHouse as internal/clickhoused runs it, whose user
