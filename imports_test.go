@@ -93,6 +93,7 @@ var mayImport = map[string][]string{
 	"internal/cli/manifest":      ofCommands,
 	"internal/cli/executor":      ofCommands,
 	"internal/cli/alert":         ofCommands,
+	"internal/cli/assist":        ofCommands,
 	"internal/cli/access":        ofCommands,
 	"internal/cli/cluster":       ofCommands,
 	"internal/cli/top":           ofCommands,
@@ -115,7 +116,7 @@ var (
 // nouns are the folders of client commands, and ofCommands what each of them may import.
 var (
 	nouns = []string{
-		"internal/cli/access", "internal/cli/alert", "internal/cli/cluster", "internal/cli/executor", "internal/cli/history",
+		"internal/cli/access", "internal/cli/alert", "internal/cli/assist", "internal/cli/cluster", "internal/cli/executor", "internal/cli/history",
 		"internal/cli/job", "internal/cli/manifest", "internal/cli/run", "internal/cli/top",
 	}
 	ofCommands = []string{"job", "api", "internal/cli", "internal/cli/draw"}

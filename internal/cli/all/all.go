@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/access"
 	"github.com/carillon-scheduler/carillon/internal/cli/alert"
+	"github.com/carillon-scheduler/carillon/internal/cli/assist"
 	"github.com/carillon-scheduler/carillon/internal/cli/cluster"
 	"github.com/carillon-scheduler/carillon/internal/cli/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli/history"
@@ -33,6 +34,7 @@ func Commands() []*cobra.Command {
 		access.Commands(operator.UserCommands(), operator.SecretCommands()),
 		cluster.Commands(),
 		top.Commands(),
+		assist.Commands(),
 		operator.Commands(),
 	)
 }

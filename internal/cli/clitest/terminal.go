@@ -80,6 +80,13 @@ func (s *Terminal) Run(stdin string, args ...string) (code int, out, errOut stri
 	return code, o.String(), e.String()
 }
 
+// Serve runs a command line that reads and writes until its input ends, also after the test.
+func (s *Terminal) Serve(in io.Reader, out io.Writer, args ...string) (code int, errOut string) {
+	var e strings.Builder
+	code = cli.Execute(context.WithoutCancel(s.t.Context()), cli.NewRoot(all.Commands()...), append(args, "--server", s.Server), in, out, &e)
+	return code, e.String()
+}
+
 // Want runs a command line that succeeds and checks its output.
 func (s *Terminal) Want(out, stdin string, args ...string) {
 	s.t.Helper()

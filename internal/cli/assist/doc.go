@@ -1,0 +1,2 @@
+// Package assist serves questions about jobs and runs to assistants, by the Model Context Protocol.
+package assist
