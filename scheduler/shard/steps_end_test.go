@@ -133,6 +133,16 @@ func TestAWorkflowThatIsCancelledWaitsForNoRetry(t *testing.T) {
 	}
 }
 
+func TestAStepThatFailsAfterACancelIsNotTriedAgain(t *testing.T) {
+	f := newFlow(t, with(after("a"), func(s *job.Step) { s.Retry = &job.Retry{Limit: 1, Delay: job.Duration(time.Minute)} }))
+	f.fire()
+	f.m.Cancels.Add(f.out["a"].ParentRun, "cancelled by ann", false)
+	f.goOn()
+	f.ends("a", job.StatusFailed, ``)
+	f.wantSaid(`a killed: cancelled by ann`, `run cancelled: cancelled by ann`) // and no next attempt
+	f.wantOver()
+}
+
 func TestAFinallyStepIsTriedAgainAfterACancel(t *testing.T) {
 	f := newFlow(t, after("a"), with(after("z"), func(s *job.Step) {
 		s.Finally, s.Retry = true, &job.Retry{Limit: 1, Delay: job.Duration(time.Minute)}
