@@ -18,23 +18,31 @@ var locked = []string{"--read-only", "--read-only-tmpfs=false", "--cap-drop", "a
 // cluster is a NATS server, a Carillon server and an executor, as containers of the server's image.
 type cluster struct {
 	*site
-	network *network
-	port    string // of the API, on this machine
-	volumes string // in the names of all volumes
+	network  *network
+	port     string // of the API, on this machine
+	natsPort string // of NATS, on this machine
+	volumes  string // in the names of all volumes
 }
 
 func newCluster(t *testing.T, r release) *cluster {
 	t.Helper()
+	ports := processtest.FreePorts(t, 2)
 	c := &cluster{
 		site: newSite(t, r), network: &network{podman(t), []string{"nats1", "server1", "executor"}},
-		port: strconv.Itoa(processtest.FreePorts(t, 1)[0]),
+		port: strconv.Itoa(ports[0]), natsPort: strconv.Itoa(ports[1]),
 	}
 	c.volumes = strings.ReplaceAll(filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(c.folder)))), "/", "-")
 	c.sh("./setup.sh")
+	c.configure()
+	return c
+}
+
+// configure makes the configuration of NATS.
+func (c *cluster) configure() {
+	c.Helper()
 	c.sh("carillon nats config --keys secrets/nats.keys --name nats1 --listen 0.0.0.0:4222 --store nats" +
 		" --tls-cert /etc/carillon/tls/cert.pem --tls-key /etc/carillon/tls/key.pem > secrets/nats.conf")
 	c.sh("chmod 755 secrets && chmod 644 secrets/nats.conf") // for the user of the image, in this test's folder
-	return c
 }
 
 // run starts a container with the keys, and with a volume where the image keeps its data.
@@ -48,7 +56,7 @@ func (c *cluster) run(name, image string, options []string, args ...string) *con
 
 func (c *cluster) nats(image string) *container {
 	c.Helper()
-	return c.run("nats1", image, nil, "nats", "serve", "--config", "/etc/carillon/nats.conf")
+	return c.run("nats1", image, []string{"--publish", "127.0.0.1:" + c.natsPort + ":4222"}, "nats", "serve", "--config", "/etc/carillon/nats.conf")
 }
 
 // server starts the command of the image, which variables tell the rest.

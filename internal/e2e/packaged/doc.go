@@ -1,5 +1,6 @@
 // Package packaged tries a release as those who download it do: its archive, its packages for
-// Debian and for RPM, the server's image, the images of deploy/Dockerfile, and deploy/compose.
+// Debian and for RPM, the server's image, the images of deploy/Dockerfile, deploy/compose, and the
+// upgrade of an older version.
 //
 // It is all tests. They work on the folder that CARILLON_RELEASED names, which
 // "task release -- -snapshot" has built, and each says in one line what it leaves out where that

@@ -16,18 +16,17 @@ type images struct{ server, executor string }
 
 // dockerfile returns the images that deploy/Dockerfile builds for somebody who has cloned the repository
 // at a commit.
-func (e *engine) dockerfile(t *testing.T, commit string) images {
+func (e *engine) dockerfile(t *testing.T, commit string, targets ...string) (built []string) {
 	t.Helper()
-	i := images{"localhost/carillon:server-" + commit, "localhost/carillon:executor-" + commit}
-	if e.has(i.server) && e.has(i.executor) {
-		return i
-	}
 	folder := cloned(t, commit)
 	file := filepath.Join(folder, "deploy", "Dockerfile")
 	e.addBases(t, file)
-	e.build(t, i.server, file, folder, append(e.goCaches(t), "--target", "server")...)
-	e.build(t, i.executor, file, folder, append(e.goCaches(t), "--target", "executor")...)
-	return i
+	for _, target := range targets {
+		image := "localhost/carillon:" + target + "-" + commit
+		e.build(t, image, file, folder, append(e.goCaches(t), "--target", target)...)
+		built = append(built, image)
+	}
+	return built
 }
 
 // cloned returns a folder with the repository at a commit.
@@ -38,12 +37,6 @@ func cloned(t *testing.T, commit string) string {
 	git(t, "clone", "--quiet", "--no-checkout", root, folder)
 	git(t, "-C", folder, "checkout", "--quiet", "--detach", commit)
 	return folder
-}
-
-// head returns the commit that is tried.
-func head(t *testing.T) string {
-	t.Helper()
-	return strings.TrimSpace(git(t, "rev-parse", "HEAD"))
 }
 
 func git(t *testing.T, args ...string) string {
@@ -116,13 +109,13 @@ func (e *engine) addDistroless(t *testing.T, image string) {
 
 func TestTheDockerfilesImagesRunWithoutRightsAndSurviveAKill(t *testing.T) {
 	c := newCluster(t, released(t))
-	commit := head(t)
-	i := c.network.dockerfile(t, commit)
-	for _, image := range []string{i.server, i.executor} {
+	commit := strings.TrimSpace(git(t, "rev-parse", "HEAD"))
+	built := c.network.dockerfile(t, commit, "server", "executor")
+	for _, image := range built {
 		version := output(t, c.network.command("run", "--rm", "--network", "none", "--ulimit", "nofile=4096:4096", "--ulimit", "nproc=2048:2048", image, "version", "--client"))
 		if !strings.Contains(version, commit[:12]) {
 			t.Errorf("the program in %s is %s, want the commit %s", image, version, commit)
 		}
 	}
-	c.survives(i, "{shell: 'id -u | grep -x 65532 && curl --version && python3 -c \"print(1)\"'}")
+	c.survives(images{server: built[0], executor: built[1]}, "{shell: 'id -u | grep -x 65532 && curl --version && python3 -c \"print(1)\"'}")
 }
