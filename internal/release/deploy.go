@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 )
 
 const deployFile = "carillon-deploy.tar.gz"
@@ -65,6 +66,25 @@ func writeDeploy(file, folder string, s source, digest string) (err error) {
 		_, err = w.Write(text)
 		return err
 	})
+	for _, end := range []func() error{w.Close, packed.Close, out.Close} {
+		if failed := end(); err == nil {
+			err = failed
+		}
+	}
+	return err
+}
+
+// writeArchive writes an archive of one program.
+func writeArchive(file, name string, program []byte, at time.Time) (err error) {
+	out, err := os.Create(file) //nolint:gosec // in our folder
+	if err != nil {
+		return err
+	}
+	packed := gzip.NewWriter(out)
+	w := tar.NewWriter(packed)
+	if err = w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(program)), ModTime: at}); err == nil {
+		_, err = w.Write(program)
+	}
 	for _, end := range []func() error{w.Close, packed.Close, out.Close} {
 		if failed := end(); err == nil {
 			err = failed

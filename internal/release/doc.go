@@ -1,6 +1,7 @@
 // Command release builds what a release consists of, and signs it.
 //
 //	release build [-snapshot]       build everything into dist
+//	release build -here             build what is for this machine, and the files of deploy
 //	release verify [-key FILE] DIR  check what a release has: checksums, signature, programs
 //	release sign FILE SIGNATURE     sign a file
 //	release attest CHECKSUMS FILE   write a signed statement of how the files were built

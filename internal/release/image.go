@@ -37,20 +37,11 @@ var imageArchitectures = []string{"amd64", "arm64"}
 // writeImage writes an OCI archive of the server's image, and returns the digest of its index.
 // The image has the program, certificate authorities and an unprivileged user, and nothing
 // else: no base image, no shell.
-func writeImage(ctx context.Context, dir string, s source) (digest string, err error) {
+func writeImage(ctx context.Context, dir string, s source, architectures ...string) (digest string, err error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	for _, arch := range imageArchitectures {
-		program := filepath.Join(dir, "carillon-"+arch)
-		// The same flags as in .goreleaser.yaml: verify compares the programs.
-		env := []string{"GOOS=linux", "GOARCH=" + arch, "CGO_ENABLED=0"}
-		if err := show(ctx, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", program, "./cmd/carillon"); err != nil {
-			return "", err
-		}
-		text, err := os.ReadFile(program) //nolint:gosec // was just built
+	for _, arch := range architectures {
+		text, err := buildProgram(ctx, dir, arch)
 		if err != nil {
-			return "", err
-		}
-		if err := os.Remove(program); err != nil {
 			return "", err
 		}
 		image, err := imageOf(text, arch, s)
@@ -79,6 +70,21 @@ func writeImage(ctx context.Context, dir string, s source) (digest string, err e
 		return "", err
 	}
 	return hash.String(), archiveFolder(filepath.Join(dir, imageFile), os.DirFS(temp), s.at)
+}
+
+// buildProgram builds the program for Linux with a file in a folder.
+func buildProgram(ctx context.Context, dir, arch string) ([]byte, error) {
+	program := filepath.Join(dir, "carillon-"+arch)
+	// The same flags as in .goreleaser.yaml: verify compares the programs.
+	env := []string{"GOOS=linux", "GOARCH=" + arch, "CGO_ENABLED=0"}
+	if err := show(ctx, env, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", program, "./cmd/carillon"); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(program) //nolint:gosec // was just built
+	if err != nil {
+		return nil, err
+	}
+	return text, os.Remove(program)
 }
 
 func imageOf(program []byte, arch string, s source) (v1.Image, error) {

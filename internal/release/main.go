@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -54,9 +55,17 @@ func run(ctx context.Context, args []string) error {
 func build(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
 	snapshot := flags.Bool("snapshot", false, "build from any commit, publish nothing, and sign with a new key unless one is given")
+	here := flags.Bool("here", false, "build the archive and the image for this machine alone, and the files of deploy: a part of a snapshot, in a minute")
 	releaser := flags.String("goreleaser", "goreleaser", "the GoReleaser to run")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	s, err := readSource(ctx)
+	if err != nil {
+		return err
+	}
+	if *here {
+		return buildHere(ctx, s)
 	}
 	if os.Getenv(keyVariable) == "" && *snapshot {
 		if err := useNewKey(); err != nil {
@@ -67,17 +76,10 @@ func build(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := readSource(ctx)
-	if err != nil {
-		return err
-	}
 	if s.version == "" && !*snapshot {
 		return errors.New("this commit has no tag such as v1.2.3; try -snapshot")
 	}
-	if err := os.RemoveAll(parts); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(parts, 0o755); err != nil { //nolint:gosec // no secret
+	if err := makeEmpty(parts); err != nil {
 		return err
 	}
 	if err := writePublicKey(filepath.Join(parts, publicKeyFile), key); err != nil {
@@ -86,11 +88,7 @@ func build(ctx context.Context, args []string) error {
 	if err := writeConsoleSBOM(ctx, filepath.Join(parts, "carillon-console.cdx.json")); err != nil {
 		return err
 	}
-	digest, err := writeImage(ctx, parts, s)
-	if err != nil {
-		return err
-	}
-	if err := writeDeploy(filepath.Join(parts, deployFile), "deploy", s, digest); err != nil {
+	if err := writeImageAndDeploy(ctx, s, imageArchitectures...); err != nil {
 		return err
 	}
 	command := []string{*releaser, "release", "--clean"}
@@ -104,6 +102,43 @@ func build(ctx context.Context, args []string) error {
 		return err
 	}
 	return verify(ctx, "dist", "")
+}
+
+// buildHere builds what the tests of a check try: the parts for this machine, and its archive.
+func buildHere(ctx context.Context, s source) error {
+	for _, folder := range []string{parts, "dist"} {
+		if err := makeEmpty(folder); err != nil {
+			return err
+		}
+	}
+	if err := writeImageAndDeploy(ctx, s, runtime.GOARCH); err != nil {
+		return err
+	}
+	name := strings.Join([]string{"carillon", s.name(), "linux", runtime.GOARCH}, "_")
+	program, err := buildProgram(ctx, parts, runtime.GOARCH)
+	if err != nil {
+		return err
+	}
+	if err := writeArchive(filepath.Join(parts, name+".tar.gz"), name+"/carillon", program, s.at); err != nil {
+		return err
+	}
+	return moveParts()
+}
+
+func writeImageAndDeploy(ctx context.Context, s source, architectures ...string) error {
+	digest, err := writeImage(ctx, parts, s, architectures...)
+	if err != nil {
+		return err
+	}
+	return writeDeploy(filepath.Join(parts, deployFile), "deploy", s, digest)
+}
+
+// makeEmpty makes a folder that has nothing in it.
+func makeEmpty(folder string) error {
+	if err := os.RemoveAll(folder); err != nil {
+		return err
+	}
+	return os.MkdirAll(folder, 0o755) //nolint:gosec // no secret
 }
 
 // moveParts puts what GoReleaser did not make beside what it made.

@@ -234,4 +234,11 @@ func TestTheProgramOfAnArchiveIsFound(t *testing.T) {
 	if text, err := fileIn(&archive, "carillon"); err != nil || string(text) != "program" {
 		t.Errorf("found %q, %v", text, err)
 	}
+	file := filepath.Join(t.TempDir(), "carillon.tar.gz")
+	if err := writeArchive(file, "carillon_1.2.3/carillon", []byte("program"), testSource.at); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := programIn(file); err != nil || string(text) != "program" {
+		t.Errorf("found %q, %v in our archive", text, err)
+	}
 }
