@@ -91,6 +91,24 @@ it("a group shows how busy it was, as charts and as a table", async () => {
   await close();
 });
 
+it("a job shows how many of its runs ran at once, beside its limit", async () => {
+  await program.job("default/alone", "sleep 1", { overlap: { policy: "skip", limit: 2 } });
+  await program.run("default/alone");
+  const { page, faults, close } = await open("/jobs/default/alone");
+  const card = page.locator(".card", { has: page.getByRole("heading", { name: "Concurrency" }) });
+  await card.getByRole("img", { name: /^Runs at once, on average \(24h\): .*; at most 2 at once$/ }).waitFor();
+  await card.getByRole("button", { name: "Range: 24h" }).click();
+  await page.getByRole("dialog", { name: "Range" }).getByRole("button", { name: "1h", exact: true }).click();
+  await page.waitForURL("**/jobs/default/alone?range=1h");
+  await card.getByRole("img", { name: /^Runs at once, on average \(1h\)/ }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  await card.getByRole("button", { name: "As a table" }).click();
+  await card.getByRole("columnheader", { name: "Runs at once, on average" }).waitFor();
+  expect(await axe(page)).toEqual([]);
+  expect(faults).toEqual([]);
+  await close();
+});
+
 it("an instance's slots and labels are changed, and cordoning is undone", async () => {
   const { page, faults, close } = await open("/executors");
   const { instance } = await executor();

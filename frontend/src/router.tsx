@@ -163,6 +163,7 @@ const newJob = createRoute({
 const job = createRoute({
   getParentRoute: () => root,
   path: "/jobs/$group/$name",
+  validateSearch: (s) => optional(rangeSearch(s)),
   component: lazyRouteComponent(() => import("./pages/job/JobPage")),
 });
 

@@ -1,10 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
-import { always } from "@/lib/every";
 import { api, dataOf } from "./client";
 import type { Group, GroupLimits, InstanceSettings } from "./schema.gen";
 
 /** What an executor group has beside its instances: handlers that were announced, secrets, limits, and credentials. */
-const groupKey = (group: string) => ["group", group] as const;
+export const groupKey = (group: string) => ["group", group] as const;
 
 export function handlersQuery(group: string) {
   return queryOptions({
@@ -24,20 +23,6 @@ export function secretsQuery(group: string) {
       dataOf(api.GET("/api/v1/groups/{group}/secrets", { signal, params: { path: { group } } })),
     staleTime: 5000,
     retry: false,
-  });
-}
-
-/** How busy a group was, in equal parts of a range. It is requested four times in each part. */
-export function usageQuery(group: string, { from, to, parts }: { from: number; to: number; parts: number }) {
-  const iso = (ms: number) => new Date(ms).toISOString();
-  const query = { from: iso(from), to: iso(to), parts };
-  return queryOptions({
-    queryKey: [...groupKey(group), "usage", to - from, query],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/groups/{group}/usage", { signal, params: { path: { group }, query } })),
-    // Those of another group or of another range are not those of this one.
-    placeholderData: (was, q) => (q?.queryKey[1] === group && q.queryKey[3] === to - from ? was : undefined),
-    refetchInterval: always((to - from) / parts / 4),
   });
 }
 

@@ -28,6 +28,11 @@ export const job = {
   chartLabel: (runs: number, failed: number, planned: number) =>
     `The last ${runs} runs, ${failed} of them failed, and the next ${planned} fires`,
   recent: "Recent runs",
+  concurrency: {
+    title: "Concurrency",
+    atOnce: "Runs at once, on average",
+    limit: (n: number) => `at most ${n} at once`,
+  },
   all: "All",
   failedOnly: "Failed",
   manualOnly: "Manual",

@@ -28,6 +28,11 @@ export const job: PageMessages["job"] = {
   chartLabel: (runs, failed, planned) =>
     `最近 ${runs} 次运行，其中 ${failed} 次失败，以及接下来的 ${planned} 次触发`,
   recent: "最近运行",
+  concurrency: {
+    title: "并发",
+    atOnce: "同时运行数（平均）",
+    limit: (n) => `最多同时运行 ${n} 个`,
+  },
   all: "全部",
   failedOnly: "失败",
   manualOnly: "手动",

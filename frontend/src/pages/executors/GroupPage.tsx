@@ -21,11 +21,11 @@ import { Page } from "@/shell/Page";
 import { SecretsCard } from "@/shell/SecretsCard";
 import { Credentials } from "./Credentials";
 import { GroupPauseDialog } from "./GroupPauseDialog";
+import { GroupUsage } from "./GroupUsage";
 import { InstanceTable } from "./InstanceTable";
 import { LimitsDialog } from "./LimitsDialog";
 import { QueueCard } from "./QueueCard";
 import { StartCommand } from "./StartCommand";
-import { UsageCard } from "./UsageCard";
 import { useGroupPause } from "./useGroupPause";
 
 /** One executor group: who works in it, how much at once, and with which keys. */
@@ -110,7 +110,7 @@ export default function GroupPage() {
                 </>
               )}
             </Card>
-            {known && <UsageCard group={known} />}
+            {known && <GroupUsage group={known} />}
             {known && <QueueCard group={known} />}
             <div className="grid two-up">
               <Limits group={group} />

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CirclePause, CloudOff, Hourglass, TriangleAlert, Zap } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
 import { lastRuns } from "@/api/jobs";
 import { runQuery } from "@/api/runs";
@@ -9,7 +9,7 @@ import type { JobItem, Run } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { Legend } from "@/components/Legend";
 import { Owner } from "@/components/Owner";
-import { Card, Empty } from "@/components/Panel";
+import { Card, Empty, Skeleton } from "@/components/Panel";
 import { Remedy } from "@/components/Remedy";
 import { RunTable } from "@/components/RunTable";
 import { Segments } from "@/components/Segments";
@@ -40,6 +40,8 @@ import { HistoryChart } from "./HistoryChart";
 import { Marks } from "./Marks";
 import { Reliability } from "./Reliability";
 import { useMarks } from "./useMarks";
+
+const Concurrency = lazy(() => import("./Concurrency"));
 
 const columns = usualRunColumns("job", "executor");
 
@@ -166,6 +168,11 @@ export function JobOverview({ item }: { item: JobItem }) {
               </Sideways>
             )}
           </Card>
+        )}
+        {runs.length > 0 && (
+          <Suspense fallback={<Skeleton rows={6} />}>
+            <Concurrency job={d} />
+          </Suspense>
         )}
       </div>
       <div className="grid rail">

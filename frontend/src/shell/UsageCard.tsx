@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { usageQuery } from "@/api/groups";
-import type { Group, UsagePart } from "@/api/schema.gen";
+import type { UsagePart } from "@/api/schema.gen";
+import { type Usage, usageQuery } from "@/api/usage";
 import { ChartTable, TableButton } from "@/components/ChartTable";
 import { LineChart } from "@/components/LineChart";
 import { Card } from "@/components/Panel";
@@ -12,10 +11,10 @@ import { formatDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { durationStep, ticks, valueStep } from "@/lib/scale";
-import { chartOf } from "@/lib/timerange";
-import { RangeNote } from "@/shell/RangeNote";
-import { RangePicker, rangeText } from "@/shell/RangePicker";
-import { useRange } from "@/shell/useRange";
+import { chartOf, type RangeSearch } from "@/lib/timerange";
+import { RangeNote } from "./RangeNote";
+import { RangePicker, rangeText } from "./RangePicker";
+import { useRange } from "./useRange";
 
 const minute = 60e3;
 
@@ -28,32 +27,41 @@ const longest = 31 * 24 * 60 * minute;
 const measures = ["waiting", "longest", "started", "ended", "slots"] as const;
 type Measure = (typeof measures)[number];
 
-/** The measures that have a chart; the table has all. */
-const charts = ["waiting", "longest", "started", "slots"] as const;
+interface UsageCardProps {
+  of: Usage;
+  title: string;
+  /** The name of the slots in use; those of a job are its runs at once. */
+  slots?: string;
+  /** How many slots there may be in use, and in words. */
+  limit?: { value: number; text: string };
+  /** The measures that have a chart; the table has all. */
+  charts: readonly Measure[];
+  search: RangeSearch;
+  onSearch(search: RangeSearch): void;
+}
 
-/** How busy the executors of a group were: runs that wait, the longest wait, throughput and slots in use. */
-export function UsageCard({ group: g }: { group: Group }) {
+/** How busy a group or a job was: runs that wait, the longest wait, throughput and slots in use. */
+export function UsageCard({ of, title, slots, limit, charts, search, onSearch }: UsageCardProps) {
   const t = usePageT();
   const f = useFormat();
   const now = useNow();
-  const navigate = useNavigate({ from: "/executors/$group" });
-  const ranged = useRange(useSearch({ from: "/executors/$group" }), { longest });
+  const ranged = useRange(search, { longest });
   const [table, setTable] = useState(false);
   const { from, to, part } = chartOf(ranged.range, parts);
-  const usage = useQuery(usageQuery(g.executor_group, { from, to, parts }));
+  const usage = useQuery(usageQuery(of, { from, to, parts }));
   const items = usage.data?.items ?? [];
-  const slots = g.instances.reduce((n, i) => (i.state === "lost" ? n : n + i.slots), 0);
   const u = t.fleet.usage;
+  const names = { ...u.measures, ...(slots ? { slots } : {}) };
   const numbers = (v: number) => f.number(Math.round(v * 100) / 100);
   const write = (measure: Measure) => (v: number) =>
     measure === "longest" ? (v === 0 ? "0" : formatDuration(v)) : numbers(v);
   return (
     <Card
-      title={u.title}
+      title={title}
       note={<span className="hide-s">{u.hint}</span>}
       aside={
         <>
-          <RangePicker of={ranged} onChange={(search) => void navigate({ search, replace: true })} />
+          <RangePicker of={ranged} onChange={onSearch} />
           <TableButton shown={table} onChange={setTable} />
         </>
       }
@@ -63,8 +71,8 @@ export function UsageCard({ group: g }: { group: Group }) {
         <Waiting on={usage} rows={6} />
       ) : table ? (
         <ChartTable
-          label={u.title}
-          heads={measures.map((m) => u.measures[m])}
+          label={title}
+          heads={measures.map((m) => names[m])}
           rows={[...items].reverse().map((p) => ({
             at: Date.parse(p.at),
             from: f.short(p.at, now),
@@ -79,12 +87,12 @@ export function UsageCard({ group: g }: { group: Group }) {
               value: measured(p, m, part),
             }));
             const most = Math.max(0, ...points.map((p) => p.value));
-            const level = m === "slots" && slots > 0 ? { value: slots, text: u.slotsNow(slots) } : undefined;
+            const level = m === "slots" ? limit : undefined;
             const top = Math.max(most, level?.value ?? 0, 1);
             const step = m === "longest" ? durationStep(top, 3) : valueStep(top, 3);
             return (
-              <section key={m} aria-label={u.measures[m]}>
-                <h3>{u.measures[m]}</h3>
+              <section key={m} aria-label={names[m]}>
+                <h3>{names[m]}</h3>
                 <LineChart
                   points={points}
                   from={from}
@@ -94,12 +102,7 @@ export function UsageCard({ group: g }: { group: Group }) {
                   tone={m === "waiting" || m === "longest" ? "warn" : "accent"}
                   write={write(m)}
                   height={150}
-                  label={u.label(
-                    u.measures[m],
-                    write(m)(most),
-                    rangeText(ranged.range, t, f, now),
-                    level?.text,
-                  )}
+                  label={u.label(names[m], write(m)(most), rangeText(ranged.range, t, f, now), level?.text)}
                 />
               </section>
             );
