@@ -3005,6 +3005,12 @@ type ListDeliveriesParams struct {
 	Channel string `form:"channel,omitempty" json:"channel,omitempty"`
 	State   string `form:"state,omitempty" json:"state,omitempty"`
 
+	// From When the delivery was created, inclusive. Defaults to the oldest
+	From time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To When the delivery was created, exclusive. Defaults to now
+	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
 	// Limit Maximum number of entries in the page
 	Limit Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }

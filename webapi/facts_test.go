@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -194,6 +195,24 @@ func TestIncidentsThatTheBusHasForgottenAreInTheStore(t *testing.T) {
 	want[Incident](g.world, http.StatusOK, "GET", "/api/v1/alerts/incidents/"+b, nil, bob.headers()...)
 	g.problemWith(bob.headers(), http.StatusNotFound, "not_found", "GET", "/api/v1/alerts/incidents/"+a, nil)
 	g.problemWith(ann.headers(), http.StatusBadRequest, "invalid", "GET", "/api/v1/alerts/incidents?cursor=x", nil, `"field":"cursor"`)
+
+	between := func(from, to time.Time, incidents ...string) {
+		t.Helper()
+		q := url.Values{"channel": {"mail"}, "from": {from.Format(time.RFC3339)}, "to": {to.Format(time.RFC3339)}}
+		found, _ := want[DeliveryList](g.world, http.StatusOK, "GET", "/api/v1/alerts/deliveries?"+q.Encode(), nil, ann.headers()...)
+		ids := []string{}
+		for i := range found.Items {
+			ids = append(ids, found.Items[i].Incident)
+		}
+		if diff := cmp.Diff(append([]string{}, incidents...), ids); diff != "" {
+			t.Errorf("from %s to %s (-want +got):\n%s", from, to, diff)
+		}
+	}
+	first := noon.AddDate(0, -2, 0)
+	between(first, first.AddDate(0, 0, 2), b, a)
+	between(first.Add(time.Second), first.AddDate(0, 0, 3), c, b)
+	between(first.AddDate(0, 0, 3), noon)
+	g.problemWith(ann.headers(), http.StatusBadRequest, "invalid", "GET", "/api/v1/alerts/deliveries?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", nil, `"field":"to"`)
 
 	deliveries, _ := want[DeliveryList](g.world, http.StatusOK, "GET", "/api/v1/alerts/deliveries?channel=mail&state=sent", nil, bob.headers()...)
 	if len(deliveries.Items) != 1 || deliveries.Items[0].Incident != b || deliveries.Items[0].Delivery.State != alerting.Sent {

@@ -497,6 +497,12 @@ type ListDeliveriesParams struct {
 	Channel *string `form:"channel,omitempty" json:"channel,omitempty"`
 	State   *string `form:"state,omitempty" json:"state,omitempty"`
 
+	// From When the delivery was created, inclusive. Defaults to the oldest
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To When the delivery was created, exclusive. Defaults to now
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
 	// Limit Maximum number of entries in the page
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
@@ -1786,6 +1792,8 @@ func (a *API) ListDeliveries(ctx context.Context, params *ListDeliveriesParams, 
 	if params != nil {
 		r.parameter("channel", params.Channel, "string", "")
 		r.parameter("state", params.State, "string", "")
+		r.parameter("from", params.From, "string", "date-time")
+		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("limit", params.Limit, "integer", "")
 	}
 	return a.send(ctx, r, "", nil, edit)

@@ -98,6 +98,14 @@ func GroupOf(inc *alerting.Incident) string {
 
 // Deliveries returns the newest messages about incidents that the caller sees.
 func (a *Alerts) Deliveries(ctx context.Context, p *api.ListDeliveriesParams) (api.DeliveryList, error) {
+	made := logstore.RunFilter{From: p.From, To: p.To}
+	if err := made.Validate(); err != nil {
+		return api.DeliveryList{}, err
+	}
+	fits := func(d *alerting.Delivery) bool {
+		return (p.Channel == "" || d.Channel == p.Channel) && (p.State == "" || string(d.State) == p.State) &&
+			(p.From.IsZero() || !d.MadeAt.Before(p.From)) && (p.To.IsZero() || d.MadeAt.Before(p.To))
+	}
 	limit := cmp.Or(p.Limit, pageSize)
 	incidents, err := a.book.Incidents(ctx, func(*alerting.Incident) bool { return true })
 	if err != nil {
@@ -113,12 +121,12 @@ func (a *Alerts) Deliveries(ctx context.Context, p *api.ListDeliveriesParams) (a
 			continue
 		}
 		for _, d := range slices.Backward(inc.Deliveries) {
-			if (p.Channel == "" || d.Channel == p.Channel) && (p.State == "" || string(d.State) == p.State) && len(list.Items) < limit {
+			if fits(&d) && len(list.Items) < limit {
 				list.Items = append(list.Items, api.DeliveryItem{Incident: inc.ID, Summary: inc.Summary, SummaryCode: inc.SummaryCode, SummaryParams: inc.SummaryParams, Delivery: d})
 			}
 		}
 	}
-	old, err := a.oldDeliveries(ctx, logstore.FactFilter{Object: p.Channel, State: p.State}, present, limit-len(list.Items))
+	old, err := a.oldDeliveries(ctx, logstore.FactFilter{Object: p.Channel, State: p.State, From: p.From, To: p.To}, present, limit-len(list.Items))
 	list.Items = append(list.Items, old...)
 	for i := range list.Items {
 		list.Items[i].SummaryReason = list.Items[i].SummaryParams.Reason()

@@ -12058,6 +12058,10 @@ export interface operations {
             query?: {
                 channel?: string;
                 state?: "waiting" | "sent" | "failed" | "dropped";
+                /** @description When the delivery was created, inclusive. Defaults to the oldest */
+                from?: string;
+                /** @description When the delivery was created, exclusive. Defaults to now */
+                to?: string;
                 /** @description Maximum number of entries in the page */
                 limit?: components["parameters"]["Limit"];
             };
