@@ -96,7 +96,9 @@ it("a job shows how many of its runs ran at once, beside its limit", async () =>
   await program.run("default/alone");
   const { page, faults, close } = await open("/jobs/default/alone");
   const card = page.locator(".card", { has: page.getByRole("heading", { name: "Concurrency" }) });
-  await card.getByRole("img", { name: /^Runs at once, on average \(24h\): .*; at most 2 at once$/ }).waitFor();
+  await card
+    .getByRole("img", { name: /^Runs at once, on average \(24h\): .*; at most 2 at once$/ })
+    .waitFor();
   await card.getByRole("button", { name: "Range: 24h" }).click();
   await page.getByRole("dialog", { name: "Range" }).getByRole("button", { name: "1h", exact: true }).click();
   await page.waitForURL("**/jobs/default/alone?range=1h");
