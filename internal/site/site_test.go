@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestTheSiteHasEveryPageAndEveryLinkLeadsToOne(t *testing.T) {
+	s, err := read(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	staged := map[string]bool{}
+	for at := range s.pages {
+		staged["/"+indexed(at)] = true
+	}
+	for at := range s.assets {
+		staged["/"+at] = true
+	}
+	links := 0
+	for at, p := range s.pages {
+		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
+			to, _, _ := strings.Cut(m[1], "#")
+			if to == "" || strings.Contains(to, ":") {
+				continue
+			}
+			if links++; !staged[to] {
+				t.Errorf("%s links to %s, which is not there", at, m[1])
+			}
+		}
+	}
+	if links < 300 {
+		t.Errorf("only %d links were followed", links)
+	}
+	files, err := os.ReadDir("../../docs/how-to")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := string(s.files["llms.txt"])
+	for _, f := range files {
+		if at := "docs/how-to/" + f.Name(); s.pages[at] == nil || !strings.Contains(list, strings.TrimSuffix(at, ".md")+".html") {
+			t.Errorf("the site has no page, or llms.txt no line, for %s", at)
+		}
+	}
+	for _, want := range []string{"### whyJob\n", "`GET /api/v1/runs/{run_id}`", "## ledger\n"} {
+		if !strings.Contains(s.pages[apiPage].text, want) {
+			t.Errorf("the page of the API lacks %q", want)
+		}
+	}
+}
