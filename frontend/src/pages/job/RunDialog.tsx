@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { groupsQuery } from "@/api/cluster";
-import { handlersQuery } from "@/api/groups";
 import { givenParams } from "@/api/runs";
 import type { Instance, JobItem } from "@/api/schema.gen";
 import { CodeEditor } from "@/components/CodeEditor";
@@ -12,7 +11,7 @@ import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { paramsIn } from "@/lib/params";
-import { fieldsOf } from "@/lib/schema";
+import { useParamFields } from "./useParamFields";
 
 const RunParams = lazy(() => import("./RunParams").then((m) => ({ default: m.RunParams })));
 
@@ -36,10 +35,7 @@ export function RunDialog({ item, onClose, onRun }: RunDialogProps) {
     useQuery(groupsQuery)
       .data?.items.find((g) => g.executor_group === refOf(d.job).group)
       ?.instances.filter((i) => i.state === "online") ?? [];
-  const handlers = useQuery({ ...handlersQuery(refOf(d.job).group), enabled: Boolean(d.task?.handler) }).data
-    ?.items;
-  const schema = d.params_schema ?? handlers?.find((h) => h.handler === d.task?.handler)?.params_schema;
-  const fields = fieldsOf(schema) ?? [];
+  const fields = useParamFields(d);
   const chosen = instances.find((i) => i.instance === place);
   const alike = chosen ? instances.filter((i) => i !== chosen && hasLabelsOf(i, chosen)) : [];
   const value = text.trim() === "" ? undefined : paramsIn(text);

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { type RerunOptions, rerunRun, runsKey } from "@/api/runs";
-import type { Run, RunDetail, RunStep } from "@/api/schema.gen";
+import type { JobVersion, Run, RunDetail, RunStep } from "@/api/schema.gen";
 import { rerunPlan } from "@/api/steps";
 import { CodeEditor } from "@/components/CodeEditor";
 import { FormDialog } from "@/components/FormDialog";
@@ -15,14 +15,19 @@ import { writeJson } from "@/lib/exact";
 import { type Repeats, startOf, wishFor } from "@/lib/graph/rerun";
 import { paramsIn } from "@/lib/params";
 import { isFailure } from "@/lib/status";
+import { useParamFields } from "@/pages/job/useParamFields";
 import { useSave } from "@/shell/useSave";
 import { RerunPlan } from "./RerunPlan";
+
+const RunParams = lazy(() => import("../job/RunParams").then((m) => ({ default: m.RunParams })));
 
 interface RerunDialogProps {
   detail: RunDetail;
   run: Run;
   /** What the run was given, as far as it is known. */
   params: unknown;
+  /** The job as it is now, unless it was deleted. */
+  job: JobVersion | undefined;
   /** Of a workflow its steps. */
   steps?: RunStep[];
   /** The step from which on it is to be repeated. */
@@ -31,7 +36,15 @@ interface RerunDialogProps {
 }
 
 /** Does a run again: by which version, with which parameters, and of pieces or steps all or those that failed. */
-export default function RerunDialog({ detail, run, params, steps = [], from, onClose }: RerunDialogProps) {
+export default function RerunDialog({
+  detail,
+  run,
+  params,
+  job,
+  steps = [],
+  from,
+  onClose,
+}: RerunDialogProps) {
   const t = usePageT();
   const w = t.run.retry;
   const navigate = useNavigate();
@@ -43,6 +56,7 @@ export default function RerunDialog({ detail, run, params, steps = [], from, onC
   );
   const [start, setStart] = useState(from ?? startOf(steps));
   const [text, setText] = useState(before);
+  const fields = useParamFields(job ?? { job: detail.job });
   const inPieces = (run.broadcast_total ?? 0) > 0;
   const value = paramsIn(text);
   const isWorkflow = steps.length > 0;
@@ -113,7 +127,12 @@ export default function RerunDialog({ detail, run, params, steps = [], from, onC
           onChange={setStart}
         />
       )}
-      {!keepsParams && (
+      {!keepsParams && fields.length > 0 && (
+        <Suspense>
+          <RunParams fields={fields} text={text} onChange={setText} />
+        </Suspense>
+      )}
+      {!keepsParams && fields.length === 0 && (
         <div className="f">
           <span className="lab">{t.run.params}</span>
           <CodeEditor label={t.run.params} language="json" value={text} onChange={setText} rows={8} />

@@ -334,6 +334,7 @@ function Loaded({ detail }: { detail: RunDetail }) {
             params={
               detail.params ?? (job?.definition.version === shown.version ? job.definition.params : undefined)
             }
+            job={job?.definition}
             steps={steps?.steps}
             from={retrying.from}
             onClose={() => setRetrying(undefined)}
