@@ -167,3 +167,17 @@ func TestTheLedgerNoticesTheLossOfWhatARunHasComeTo(t *testing.T) {
 		t.Errorf("the ledger says %v, want %v", wrong, want)
 	}
 }
+
+// The item of a step that is out is deleted from the stream by hand, and the owner dies.
+func TestAStepWhoseItemIsGoneIsLost(t *testing.T) {
+	f := newFlow(t, after("a"), after("b", "a:end"), after("c", "a"))
+	f.fire()
+	maps.DeleteFunc(f.trig.deferred, func(_ uint64, d *journal.Deferred) bool { return d.Kind == journal.DeferredAlive })
+	f.succeed()
+	f.wantSaid("a lost: "+reason.StepUnknown.String(), "c skipped: it runs on success of step a, which ended as lost")
+	f.ends("b", job.StatusSucceeded, "")
+	if !strings.Contains(strings.Join(f.said, "\n"), "run failed") {
+		t.Errorf("the run goes on: %q", f.said)
+	}
+	f.wantOver()
+}
