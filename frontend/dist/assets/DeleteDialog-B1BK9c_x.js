@@ -1,1 +1,0 @@
-import{Ja as e,Jr as t,Ya as n,jr as r,mr as i,ya as a}from"./frame-DTOrqlqY.js";import{r as o}from"./dialogs-DGZ2wrPI.js";var s=n();function c({job:n,onDone:c,onClose:l}){let u=a(),d=e();return(0,s.jsx)(o,{title:u.job.removeAsk(n),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(n),act:()=>i(t(n)),onDone:()=>{r(d),c?.()},onClose:l})}export{c as DeleteDialog};
