@@ -66,6 +66,7 @@ const pieces = [
     test: /\/(overview\/Proof|reports\/Reports|shell\/WhyForm|lib\/tally)\.tsx?$/,
     priority: 1,
   },
+  { name: "params", test: /\/(RunParams|useParamFields|lib\/params)\.tsx?$/, priority: 1 },
   { name: "menus", test: /\/(Menu|FilterChip|GroupFilter)\.tsx$/, priority: 1 },
 ];
 

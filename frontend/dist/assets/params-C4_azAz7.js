@@ -1,1 +1,0 @@
-import{Wr as e}from"./frame-VQKrRku_.js";function t(t){if(t.trim()===``)return{json:void 0};try{return{json:e(t)}}catch{return}}export{t};

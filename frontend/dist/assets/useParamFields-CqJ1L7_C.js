@@ -1,1 +1,0 @@
-import{Ha as e,Yr as t}from"./frame-VQKrRku_.js";import{u as n}from"./others-CUOtn3T5.js";import{t as r}from"./schema-fxdum9b4.js";function i(i){let a=i.task?.handler,o=e({...n(t(i.job).group),enabled:!!a}).data?.items;return r(i.params_schema??o?.find(e=>e.handler===a)?.params_schema)??[]}export{i as t};
