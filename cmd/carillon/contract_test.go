@@ -24,7 +24,7 @@ var commandOf = map[string]string{
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",
 	"deleteSecret": "secret delete", "deleteUser": "user delete", "diffJob": "get versions", "drainInstance": "drain", "endMySession": "session end",
 	"endSilence": "alert unsilence", "endUserSessions": "session end", "exportAuditLog": "audit-log", "exportMonth": "report month", "exportRuns": "get runs", "facetRuns": "report breakdown",
-	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getGroupUsage": "report usage", "getHistory": "get history", "getPause": "get jobs",
+	"followEvents": "events", "getAlert": "apply", "getCalendar": "apply", "getChannel": "apply", "getGroupUsage": "report usage", "getJobUsage": "report usage", "getHistory": "get history", "getPause": "get jobs",
 	"getIncident": "get incidents", "getJob": "get jobs", "getJobLedger": "ledger show", "getLogs": "logs", "getMe": "whoami", "getOverview": "report overview",
 	"getRetention": "get retention", "getRun": "get runs", "getStepHistory": "graph", "getUser": "user set-role", "getVersion": "version", "inviteUser": "user passwd",
 	"listAlerts": "get alert-rules", "listAuditLog": "audit-log", "listBackfills": "backfill", "listCalendars": "get calendars", "listChannels": "get channels",
