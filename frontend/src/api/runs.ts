@@ -2,7 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { base } from "@/lib/base";
 import { always, every } from "@/lib/every";
 import { ProblemError, problemOf, unreachable } from "@/lib/problem";
-import { isLiving } from "@/lib/status";
+import { isLiving, living } from "@/lib/status";
 import { api, dataOf } from "./client";
 import type {
   Cause,
@@ -89,6 +89,9 @@ export function latestRuns(filter: RunFilter, limit: number, ms = 2000) {
     refetchInterval: every(ms),
   });
 }
+
+/** The newest runs that have not ended, for pages that count them or ask more only if there are any. */
+export const livingRuns = latestRuns({ status: living }, 200, 3000);
 
 /** How many fires each status, cause, job, group and instance has among those that match. */
 export function runFacets(filter: RunFilter) {

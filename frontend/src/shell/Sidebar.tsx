@@ -25,7 +25,7 @@ import { firingIncidents } from "@/api/alerts";
 import { approvalsQuery } from "@/api/approvals";
 import { groupsQuery, healthQuery, nodesQuery } from "@/api/cluster";
 import { jobCount } from "@/api/jobs";
-import { latestRuns } from "@/api/runs";
+import { livingRuns } from "@/api/runs";
 import { IconButton } from "@/components/Button";
 import { later } from "@/components/useLater";
 import { useT } from "@/i18n";
@@ -33,7 +33,6 @@ import { useConnection } from "@/lib/connection";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { setPrefs, usePrefs } from "@/lib/prefs";
-import { living } from "@/lib/status";
 import { Account } from "./Account";
 import { useShell } from "./context";
 import { modifier } from "./keys";
@@ -86,9 +85,6 @@ function Item({ to, search, icon: Icon, text, n, tone, hint }: ItemProps) {
   );
 }
 
-/** The most runs in flight that the badge counts. */
-const counted = 200;
-
 /** Whether a page has had time to load: then the shell asks for what nobody misses for a moment, such as a badge. */
 function useLoaded(): boolean {
   const [loaded, setLoaded] = useState(false);
@@ -106,7 +102,7 @@ export function Sidebar({ open: isOpen }: { open: boolean }) {
   const may = useMay();
   const { narrow, landing } = usePrefs();
   const jobs = useQuery(jobCount({})).data;
-  const running = countOf(useQuery(latestRuns({ status: living }, counted, 3000)).data);
+  const running = countOf(useQuery(livingRuns).data);
   const groups = useQuery(groupsQuery).data?.items;
   const open = countOf(useQuery(firingIncidents).data);
   const mine =

@@ -21,7 +21,7 @@ import { deadlinesQuery } from "@/api/deadlines";
 import { failingJobs, gaveUp, gaveUpJobs, jobCount, jobFacets } from "@/api/jobs";
 import { presentQueries } from "@/api/overview";
 import { historyQuery } from "@/api/retention";
-import { latestRuns } from "@/api/runs";
+import { latestRuns, livingRuns } from "@/api/runs";
 import { Card, Empty, Skeleton } from "@/components/Panel";
 import { statusIcons } from "@/components/Status";
 import { Age } from "@/components/Time";
@@ -76,7 +76,8 @@ export function Attention({ scope }: { scope: Scope }) {
   const paused = useQuery(jobCount(gaveUp(within)));
   const lastPaused = useQuery({ ...gaveUpJobs(within), enabled: (paused.data ?? 0) > 0 });
   const channels = useQuery({ ...channelsQuery, enabled: may("admin", "*") });
-  const deadlines = useQuery(deadlinesQuery());
+  const someLive = (useQuery(livingRuns).data?.items.length ?? 0) > 0;
+  const deadlines = useQuery({ ...deadlinesQuery(), enabled: someLive });
   const history = useQuery({ ...historyQuery, refetchInterval: every(30_000) });
   const jobs = list.data;
   const last = paused.data === 0 ? noneGaveUp : lastPaused.data;
@@ -89,7 +90,7 @@ export function Attention({ scope }: { scope: Scope }) {
     gaveUp: last ?? noneGaveUp,
     alike,
     failing,
-    late: all ? (deadlines.data?.items ?? []).filter((d) => d.late) : [],
+    late: all && someLive ? (deadlines.data?.items ?? []).filter((d) => d.late) : [],
     dead: all ? (history.data?.dead_letters ?? 0) : 0,
     missed: missed.data?.items[0]?.missed ?? 0,
     now,
@@ -109,7 +110,8 @@ export function Attention({ scope }: { scope: Scope }) {
     jobs !== undefined &&
     all && // what others have snoozed is not seen here
     last !== undefined &&
-    [errors, groups, nodes, missed, paused, deadlines].every((q) => q.isSuccess);
+    (deadlines.isSuccess || !someLive) &&
+    [errors, groups, nodes, missed, paused].every((q) => q.isSuccess);
   const there = concerns.map((c) => c.id).join("\n");
   useEffect(() => {
     if (known) forgetSnoozed(now, new Set(there.split("\n")));

@@ -1,1 +1,0 @@
-import{Mr as e,Xa as t,Ya as n,Yr as r,ba as i,hr as a}from"./frame-VQKrRku_.js";import{r as o}from"./dialogs-YR4rFz5o.js";var s=t();function c({job:t,onDone:c,onClose:l}){let u=i(),d=n();return(0,s.jsx)(o,{title:u.job.removeAsk(t),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(t),act:()=>a(r(t)),onDone:()=>{e(d),c?.()},onClose:l})}export{c as DeleteDialog};
