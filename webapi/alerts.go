@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
+	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/alerts"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -28,7 +29,8 @@ type alertHandlers struct {
 	alerts *alerts.Alerts
 	// catalog knows which jobs and groups there are.
 	catalog *catalog.Catalog
-	master  *seal.Master // seals secrets; nil without one
+	master  *seal.Master   // seals secrets; nil without one
+	store   logstore.Store // as access.VisibleStore has it
 }
 
 // ListAlerts answers GET /alerts/rules.
@@ -46,7 +48,7 @@ func (h *alertHandlers) ListAlerts(ctx context.Context, _ ListAlertsRequestObjec
 
 // ListDeadlines answers GET /deadlines.
 func (h *alertHandlers) ListDeadlines(ctx context.Context, r ListDeadlinesRequestObject) (*DeadlineList, error) {
-	list, err := h.alerts.Deadlines(ctx, h.catalog.Search(), r.Params.RunID)
+	list, err := h.alerts.Deadlines(ctx, h.catalog.Search(), h.store, r.Params.RunID)
 	return &list, err
 }
 

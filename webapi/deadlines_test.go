@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -80,4 +81,25 @@ func TestLiveRunsHaveDeadlinesAndExpectedEnds(t *testing.T) {
 		t.Errorf("of a run that has ended: %+v", got)
 	}
 	w.problem(http.StatusBadRequest, "invalid", "GET", "/api/v1/deadlines?run_id=x", nil, `"field":"run_id"`)
+}
+
+// Only the newest live runs are looked at, so those of others must not stand in their way.
+func TestDeadlinesAreThoseOfTheRunsThatOneSees(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	eve := ann.person("eve", rights.Access{Role: rights.Viewer, Group: "orders"})
+	for _, name := range []job.Name{"billing/x", "orders/y"} {
+		want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/"+string(name),
+			map[string]any{"job": name, "total_timeout": "10h", "task": map[string]any{"shell": "true"}}, ann.headers()...)
+	}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	own := begun("orders/y", now.Add(-time.Hour))
+	g.history(own)
+	for i := range 200 {
+		g.history(begun("billing/x", now.Add(-time.Duration(i)*time.Second)))
+	}
+	list, _ := want[DeadlineList](g.world, http.StatusOK, "GET", "/api/v1/deadlines", nil, eve.headers()...)
+	if len(list.Items) != 1 || list.Items[0].RunID != own.RunID {
+		t.Errorf("of 200 newer runs of others, eve sees %d deadlines", len(list.Items))
+	}
 }

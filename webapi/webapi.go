@@ -96,7 +96,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		runHandlers:      &runHandlers{history, many, s.catalog, visible, s.users, cfg.Logger},
 		logHandlers:      &logHandlers{history, visible},
 		reportHandlers:   &reportHandlers{visible, s.catalog, months, month.NewMailer(months, book)},
-		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), s.catalog, master},
+		alertHandlers:    &alertHandlers{book, alerts.New(conn, book, store, cfg.Logger), s.catalog, master, visible},
 		auditHandlers:    &auditHandlers{s.audit, s.users, cfg.Logger},
 		calendarHandlers: &calendarHandlers{conn, s.catalog},
 		importHandlers:   &importHandlers{},

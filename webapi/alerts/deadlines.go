@@ -20,10 +20,11 @@ import (
 // maxDeadlines is how many live runs are considered, the newest first; the contract states it.
 const maxDeadlines = 200
 
-// Deadlines returns by when live runs must end, and when they will likely end: of one run if id is given.
-func (a *Alerts) Deadlines(ctx context.Context, jobs *catalog.Search, id string) (api.DeadlineList, error) {
+// Deadlines returns by when the live runs of a store must end, and when they will likely end: of one run if id is
+// given.
+func (a *Alerts) Deadlines(ctx context.Context, jobs *catalog.Search, store logstore.Store, id string) (api.DeadlineList, error) {
 	list := api.DeadlineList{Items: []api.Deadline{}}
-	live, err := a.live(ctx, id)
+	live, err := liveRuns(ctx, store, id)
 	if err != nil || len(live) == 0 {
 		return list, err
 	}
@@ -52,7 +53,7 @@ func (a *Alerts) Deadlines(ctx context.Context, jobs *catalog.Search, id string)
 			}
 		}
 	}
-	if err := a.expect(ctx, list.Items, live); err != nil {
+	if err := expect(ctx, store, list.Items, live); err != nil {
 		return list, err
 	}
 	slices.SortStableFunc(list.Items, func(a, b api.Deadline) int {
@@ -64,10 +65,10 @@ func (a *Alerts) Deadlines(ctx context.Context, jobs *catalog.Search, id string)
 	return list, nil
 }
 
-// live returns the live runs that the caller sees, each by its newest attempt: one if id is given.
-func (a *Alerts) live(ctx context.Context, id string) ([]runlog.Run, error) {
+// liveRuns returns the newest live runs, each by its newest attempt: one if id is given.
+func liveRuns(ctx context.Context, store logstore.Store, id string) ([]runlog.Run, error) {
 	if id == "" {
-		page, err := a.store.Runs(ctx, logstore.RunFilter{
+		page, err := store.Runs(ctx, logstore.RunFilter{
 			Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}, Causes: job.CountedCauses, Limit: maxDeadlines,
 		})
 		return page.Runs, problem.StoreAway(err)
@@ -76,7 +77,7 @@ func (a *Alerts) live(ctx context.Context, id string) ([]runlog.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := a.store.Run(ctx, asked)
+	attempts, err := store.Run(ctx, asked)
 	if errors.Is(err, job.ErrNotFound) {
 		return nil, nil // it is too new to be stored
 	}
@@ -115,7 +116,7 @@ func deadlineOf(r *runlog.Run, v *job.Version, rules []alert.Entry[alerting.Rule
 }
 
 // expect adds to deadlines when their runs will likely end.
-func (a *Alerts) expect(ctx context.Context, deadlines []api.Deadline, live []runlog.Run) error {
+func expect(ctx context.Context, store logstore.Store, deadlines []api.Deadline, live []runlog.Run) error {
 	if len(deadlines) == 0 {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (a *Alerts) expect(ctx context.Context, deadlines []api.Deadline, live []ru
 		names = append(names, deadlines[i].Job)
 	}
 	slices.Sort(names)
-	last, err := a.store.LastRuns(ctx, slices.Compact(names), logstore.MaxLastRuns)
+	last, err := store.LastRuns(ctx, slices.Compact(names), logstore.MaxLastRuns)
 	if err != nil {
 		return problem.StoreAway(err)
 	}
