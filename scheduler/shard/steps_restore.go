@@ -36,9 +36,6 @@ func (st *steps) restore(d *journal.Deferred, seq uint64) {
 			st.items.release(i)
 			return
 		}
-		if old := p.results[k]; old != nil {
-			st.items.release(old.item)
-		}
 		p.results[k] = &stepResult{value: d.Result, item: i}
 		return
 	}
@@ -60,7 +57,8 @@ func (st *steps) restore(d *journal.Deferred, seq uint64) {
 	st.restoreWaits(a, d.Steps.Waits)
 }
 
-// restoreStep enters the run of a step. It returns false if its workflow's run is over.
+// restoreStep enters the run of a step, of which there is one item: the batch that writes another releases the one
+// before. It returns false if its workflow's run is over.
 func (st *steps) restoreStep(s *watchedRun, t *bus.Trigger) bool {
 	a := st.byID[t.ParentRun]
 	if a == nil || a.steps == nil {
@@ -69,9 +67,6 @@ func (st *steps) restoreStep(s *watchedRun, t *bus.Trigger) bool {
 	i, ok := a.steps.def.graph.Index(t.Step)
 	if !ok {
 		return false
-	}
-	if old := a.steps.out[i]; old != nil { // a later item of the same run
-		st.items.release(old.item)
 	}
 	s.of, s.index = a, i
 	a.steps.out[i] = s
