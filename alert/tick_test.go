@@ -62,7 +62,7 @@ func TestARunThatWillLikelyEndLateIsToldBefore(t *testing.T) {
 			takes("billing/begins", 8*time.Minute)
 			takes("billing/waits", 8*time.Minute)
 		}
-		takes("billing/new", 8*time.Minute) // of which too little is known
+		takes("billing/new", 8*time.Minute) // too few runs for an estimate
 		trigger := func(name job.Name) *bus.Trigger {
 			tr := w.trigger(name)
 			body, err := tr.Encode()

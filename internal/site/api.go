@@ -55,5 +55,5 @@ func parameters(item *openapi3.PathItem, op *openapi3.Operation) string {
 // cell returns text as a cell of a table may have it.
 func cell(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "{{", "{&#123;").Replace(text)
+	return strings.ReplaceAll(text, "|", `\|`)
 }

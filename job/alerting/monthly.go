@@ -67,7 +67,7 @@ type Report struct {
 }
 
 // NewReport returns an incident whose only purpose is a report of a month, as Due has it, without its
-// text. One month of a channel has one id, whoever asks and whenever.
+// text. The id follows from the channel and the month alone.
 func NewReport(c *Channel, month string, now time.Time) (*Incident, error) {
 	first, err := time.Parse(monthLayout, month)
 	if err != nil {

@@ -57,8 +57,8 @@ func (st *steps) restore(d *journal.Deferred, seq uint64) {
 	st.restoreWaits(a, d.Steps.Waits)
 }
 
-// restoreStep enters the run of a step, of which there is one item: the batch that writes another releases the one
-// before. It returns false if its workflow's run is over.
+// restoreStep enters the run of a step. A step has one item: the batch that writes a new one releases the old one.
+// It returns false if its workflow's run is over.
 func (st *steps) restoreStep(s *watchedRun, t *bus.Trigger) bool {
 	a := st.byID[t.ParentRun]
 	if a == nil || a.steps == nil {
