@@ -9,7 +9,7 @@ interface MonthMailProps {
 
 const parts = ["group", "owner", "tag"] as const;
 
-/** Whether a channel mails a report of each month, on which day, and of which jobs. */
+/** The fields of a monthly report by mail: on or off, the day, and the jobs that it covers. */
 export function MonthMail({ value, onChange }: MonthMailProps) {
   const { alerts: a, month } = usePageT();
   return (
