@@ -11,8 +11,9 @@ import (
 var dist embed.FS
 
 // Handler serves the console: its files by name, and index.html for every other
-// path, since the console routes by itself. A path below /assets/ that is no file
-// is not found, so that an old page does not take HTML for a script.
+// path that a browser opens, since the console routes by itself. For anything but a
+// GET that accepts text/html, and below /api, /assets, /ping and the paths of probes,
+// an unknown path is not found: no program takes the console for an answer.
 func Handler() http.Handler { return built() }
 
 // built reads the embedded files once, however many servers a process has.

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,12 +44,23 @@ func handler(files fs.FS) http.Handler {
 		switch {
 		case a != nil:
 			a.serve(w, r)
-		case name == "assets" || strings.HasPrefix(name, "assets/"):
-			http.NotFound(w, r)
-		default:
+		case name == "" || isPage(name, r):
 			index.serve(w, r)
+		default:
+			http.NotFound(w, r)
 		}
 	})
+}
+
+// notPages are the first names of paths that are never a page of the console: a program must not take
+// the console for the answer of an API.
+var notPages = []string{"api", "assets", "healthz", "metrics", "ping", "readyz"}
+
+// isPage reports whether a request is that of a browser for a page of the console: a GET that accepts HTML.
+func isPage(name string, r *http.Request) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return r.Method == http.MethodGet && !slices.Contains(notPages, first) &&
+		slices.ContainsFunc(r.Header.Values("Accept"), func(list string) bool { return accepts(list, "text/html") })
 }
 
 func load(files fs.FS) map[string]*asset {
@@ -171,11 +183,11 @@ func (a *asset) choose(accept string) (body []byte, encoding string) {
 	return a.identity, ""
 }
 
-// accepts reports whether an Accept-Encoding header takes a coding that it names.
-func accepts(header, coding string) bool {
+// accepts reports whether an Accept or Accept-Encoding header takes what it names so.
+func accepts(header, name string) bool {
 	for part := range strings.SplitSeq(header, ",") {
-		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if strings.EqualFold(strings.TrimSpace(name), coding) {
+		named, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.EqualFold(strings.TrimSpace(named), name) {
 			value, isWeight := strings.CutPrefix(strings.ReplaceAll(q, " ", ""), "q=")
 			return !isWeight || strings.Trim(value, "0.") != ""
 		}

@@ -66,17 +66,46 @@ func TestTheProgramHasTheConsole(t *testing.T) {
 	}
 }
 
-func TestEveryPathButAFilesIsTheConsole(t *testing.T) {
+// asBrowser is what browsers accept when somebody opens an address.
+const asBrowser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
+
+func TestEveryPathButAFilesIsTheConsoleToABrowser(t *testing.T) {
 	h := handler(aBuild())
-	for _, path := range []string{"/", "/index.html", "/jobs", "/jobs/a/b", "/.built-from", "/..%2f..%2fetc/passwd", "/assets.js"} {
-		r := get(h, path)
+	for _, path := range []string{"/", "/index.html", "/jobs", "/jobs/a/b", "/.built-from", "/..%2f..%2fetc/passwd", "/assets.js", "/pings"} {
+		r := get(h, path, "Accept", asBrowser)
 		if text := r.Body.String(); r.Code != http.StatusOK || text != "the console" || r.Header().Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %q %v", path, r.Code, text, r.Header())
 		}
 	}
-	for _, path := range []string{"/assets/app-0.js", "/assets/app-1.js.gz", "/assets/"} {
-		if r := get(h, path); r.Code != http.StatusNotFound {
+	for _, path := range []string{
+		"/assets/app-0.js", "/assets/app-1.js.gz", "/assets/", "/api", "/api/v1/none", "/ping", "/ping/", "/ping/token", "/ping/token//end", "//ping/token",
+		"/metrics/", "/metrics/x", "/healthz/", "/readyz/x",
+	} {
+		if r := get(h, path, "Accept", asBrowser); r.Code != http.StatusNotFound {
 			t.Errorf("%s: %d, want 404", path, r.Code)
+		}
+	}
+}
+
+// A program with a wrong address must not take the console for success, as curl -f does with a 200.
+func TestAnUnknownPathIsNotFoundByPrograms(t *testing.T) {
+	h := handler(aBuild())
+	for _, accept := range []string{"", "*/*", "application/json", "text/*", "text/html;q=0", "text/htmlx"} {
+		for _, path := range []string{"/pong/token", "/jobs/a/b"} {
+			if r := get(h, path, "Accept", accept); r.Code != http.StatusNotFound || strings.Contains(r.Body.String(), "token") {
+				t.Errorf("%s for %q: %d %q, want 404", path, accept, r.Code, r.Body)
+			}
+		}
+		if r := get(h, "/", "Accept", accept); r.Code != http.StatusOK {
+			t.Errorf("/ for %q: %d, want 200", accept, r.Code)
+		}
+	}
+	for _, method := range []string{http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
+		r := httptest.NewRequest(method, "/jobs", http.NoBody)
+		r.Header.Set("Accept", asBrowser)
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != http.StatusNotFound {
+			t.Errorf("%s /jobs: %d, want 404", method, w.Code)
 		}
 	}
 }
