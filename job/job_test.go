@@ -316,6 +316,25 @@ func TestARunIDIsAPureFunctionOfItsFire(t *testing.T) {
 	}
 }
 
+func TestTheIDOfAReportedRunFollowsFromItsPing(t *testing.T) {
+	noon := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	id := job.PingRunID("ops/backup", "01a2b3c4d5e6f708", noon.UnixMilli())
+	if _, err := job.ParseRunID(string(id)); err != nil || !id.Time().Equal(noon) {
+		t.Errorf("%s at %s: %v", id, id.Time(), err)
+	}
+	if id != job.PingRunID("ops/backup", "01a2b3c4d5e6f708", noon.UnixMilli()) {
+		t.Error("the same ping makes two runs")
+	}
+	for _, other := range []job.RunID{
+		job.PingRunID("ops/backup", "01a2b3c4d5e6f709", noon.UnixMilli()), job.PingRunID("ops/other", "01a2b3c4d5e6f708", noon.UnixMilli()),
+		job.FireRunID("ops/backup", noon.UnixMilli(), job.CauseSchedule),
+	} {
+		if id == other {
+			t.Errorf("%s is the id of two runs", id)
+		}
+	}
+}
+
 func TestFinalStatusesAreTheLastSeven(t *testing.T) {
 	for i, s := range job.Statuses {
 		if s.Final() != (i >= 3) {

@@ -81,6 +81,13 @@ func WantedRunID(name Name, wanted RunID) RunID {
 	return uuidv7(wanted.Time().UnixMilli(), sum[:10])
 }
 
+// PingRunID returns the id of the run that a ping reports and no fire asked for, with the time ms of the
+// run, in Unix milliseconds. It is a pure function, so reading a ping twice makes no second run.
+func PingRunID(name Name, ping string, ms int64) RunID {
+	sum := sha256.Sum256([]byte(string(name) + "\x00" + ping + "\x00" + string(CausePing)))
+	return uuidv7(ms, sum[:10])
+}
+
 // NewRunID returns an id for a run that no fire asked for: one wanted by a person,
 // the API or a parent at the instant now.
 func NewRunID(now time.Time) RunID {
@@ -189,6 +196,7 @@ const (
 	CauseAPI      Cause = "api"      // a program
 	CauseParent   Cause = "parent"   // another job's run
 	CauseRerun    Cause = "rerun"    // a new run like a finished one, which somebody asked for
+	CausePing     Cause = "ping"     // a ping of a job that is done elsewhere, which no fire asked for
 	CauseStep     Cause = "step"     // the graph of a workflow, of whose run it is a part
 	CauseTest     Cause = "test"     // a person who tries a draft of a job; see [CountedCauses]
 )
@@ -208,4 +216,4 @@ var Causes = append(slices.Clone(CountedCauses), CauseStep, CauseTest)
 
 // CountedCauses are all causes but [CauseStep] and [CauseTest]. Steps and tests count in no report and
 // open no incident, and lists have them only if their filter names the cause.
-var CountedCauses = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRerun}
+var CountedCauses = []Cause{CauseSchedule, CauseMisfire, CauseBackfill, CauseManual, CauseAPI, CauseParent, CauseRerun, CausePing}

@@ -190,3 +190,35 @@ func TestEachLineOfARecordIsOneRunOrTheReasonWhyThereIsNone(t *testing.T) {
 		t.Errorf("a line without a version: %v", err)
 	}
 }
+
+func TestAPingOfARecordHasItsOutputAndThatOfANoticeHasNone(t *testing.T) {
+	exit := 3
+	ping := &runlog.Ping{
+		ID: "01a2b3c4d5e6f708", Host: "web1", By: "Zx81Qq45mN0p", StartedAt: noon, FinishedAt: noon.Add(time.Minute), ExitCode: &exit,
+		Message: "disk full", Output: "copying\nno space left", OutputCut: 17,
+	}
+	r := &journal.Record{Shard: 17, At: noon, Outcomes: []journal.Outcome{
+		{Status: job.StatusRunning, Cause: job.CauseSchedule, FireTime: noon, Jobs: []string{"ops/backup@3"}, Ping: &runlog.Ping{ID: "00", StartedAt: noon}},
+		{Status: job.StatusFailed, Cause: job.CauseSchedule, FireTime: noon, Jobs: []string{"ops/backup@3"}, Ping: ping},
+	}}
+	golden(t, "record-ping.json", "rec.17", bus.MessageRecord, encoded(t)(r.Msg()), r, journal.DecodeRecord)
+	var lines []*runlog.Ping
+	if err := r.Each(func(d journal.Decided) { lines = append(lines, d.Ping) }); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]*runlog.Ping{{ID: "00", StartedAt: noon}, ping}, lines); diff != "" {
+		t.Errorf("pings of the lines (-want +got):\n%s", diff)
+	}
+	notice, err := journal.DecodeRecord(nil, encoded(t)(r.Notice()).Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := *ping
+	want.Output = ""
+	if len(notice.Outcomes) != 1 || !cmp.Equal(&want, notice.Outcomes[0].Ping) {
+		t.Errorf("the notice has %+v; want the end, without what was printed", notice.Outcomes)
+	}
+	if ping.Output == "" {
+		t.Error("the record has lost what was printed")
+	}
+}

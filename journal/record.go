@@ -28,7 +28,8 @@ type Record struct {
 // Outcome says what became of fires that share all of it. A commit decides
 // hundreds of fires at one instant, so they are grouped.
 type Outcome struct {
-	// Status is pending, queued, skipped or missed. A workflow whose first step begins is running. A run that ends
+	// Status is pending, queued, skipped or missed. A workflow whose first step begins is running, and so is a run
+	// elsewhere that a ping began. A run that ends
 	// without an executor's word, or whose attempt turns out to have been the last, has any final status.
 	Status job.Status `json:"status"`
 	Cause  job.Cause  `json:"cause"`            // why there was to be a run
@@ -62,6 +63,9 @@ type Outcome struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	// Retry says that only the attempt has ended with Status: another one follows.
 	Retry bool `json:"retry,omitempty"`
+	// Ping is what a ping told of a run that is done elsewhere: that it runs, or how it ended. A line that
+	// says so without a ping is the owner's own.
+	Ping *runlog.Ping `json:"ping,omitempty"`
 }
 
 // JobVersion returns the text for [Outcome.Jobs].
@@ -89,6 +93,7 @@ type Decided struct {
 	Count    int       // how many fires; at least 1
 	Total    int       // pieces; 0 when it is not done in pieces
 	Retry    bool      // the attempt has ended, and another one follows
+	Ping     *runlog.Ping
 }
 
 // Each calls yield for each line of the record. Lines that are not of the shard's
@@ -103,7 +108,7 @@ func (r *Record) Each(yield func(Decided)) error {
 			}
 			d := Decided{
 				Job: job.Name(name), Version: version, Status: o.Status, Cause: o.Cause, Reason: o.Reason, By: o.By,
-				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Wait: o.Wait, Hold: o.Hold, Result: o.Result, Total: o.Total, Retry: o.Retry,
+				Attempt: max(o.Attempt, 1), Parent: o.ParentRun, Step: o.Step, Wait: o.Wait, Hold: o.Hold, Result: o.Result, Total: o.Total, Retry: o.Retry, Ping: o.Ping,
 				FireTime: o.FireTime, Until: o.Until, Count: max(o.Count, 1),
 			}
 			if i < len(o.RunIDs) {
@@ -139,6 +144,10 @@ func (r *Record) Notice() (*nats.Msg, error) {
 		wanted := o.Wait != nil && o.Wait.Kind == runlog.WaitApproval
 		if wanted || o.Status.Final() && o.Status != job.StatusSkipped && !o.Retry {
 			o.Result = nil
+			if o.Ping != nil {
+				ping := *o.Ping
+				ping.Output, o.Ping = "", &ping
+			}
 			n.Outcomes = append(n.Outcomes, o)
 		}
 	}

@@ -18,7 +18,7 @@ var statusCodes = map[job.Status]int64{
 
 var causeCodes = map[job.Cause]int64{
 	job.CauseSchedule: 1, job.CauseMisfire: 2, job.CauseBackfill: 3, job.CauseManual: 4,
-	job.CauseAPI: 5, job.CauseParent: 6, job.CauseRerun: 7, job.CauseTest: 8, job.CauseStep: 9, // from 8 on, none is counted
+	job.CauseAPI: 5, job.CauseParent: 6, job.CauseRerun: 7, job.CausePing: 8, job.CauseTest: 9, job.CauseStep: 10, // from 9 on, none is counted
 }
 
 var kindCodes = map[runlog.Kind]int64{

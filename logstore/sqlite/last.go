@@ -47,5 +47,5 @@ func (h *runHistory) prepareLast(ctx context.Context) (err error) {
 	return nil
 }
 
-// newestOfJob leaves tests of drafts and steps of workflows (causes 8 and 9) out.
-const newestOfJob = " FROM runs INDEXED BY runs_by_job WHERE job = ? AND state <> 0 AND cause < 8 ORDER BY run_id DESC, attempt DESC LIMIT ?"
+// newestOfJob leaves tests of drafts and steps of workflows (causes 9 and 10) out.
+const newestOfJob = " FROM runs INDEXED BY runs_by_job WHERE job = ? AND state <> 0 AND cause < 9 ORDER BY run_id DESC, attempt DESC LIMIT ?"

@@ -54,7 +54,7 @@ func (s *Store) tests(ctx context.Context, f *logstore.SearchFilter) (map[job.Ru
 	if f.RunID != "" {
 		return nil, nil
 	}
-	rows, err := s.reads.QueryContext(ctx, "SELECT run_id FROM runs WHERE cause = 8")
+	rows, err := s.reads.QueryContext(ctx, "SELECT run_id FROM runs WHERE cause = 9")
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func (w *writer) repair(ctx context.Context, from, to time.Time) error {
 		return err
 	}
 	n, err := w.Exec(ctx, "INSERT INTO ended SELECT NULL, run_id, attempt, job, version, state, status, count, instance, 0, 0, 0, '', "+
-		"iif(queued_at <> 0, queued_at, committed_at), started_at, iif(ruled <> 0 AND ruled <> reported, ruled_at, finished_at), started_at <> 0, delivered_at, cause FROM runs WHERE status >= 10 AND cause < 8 AND run_id >= ? AND run_id < ?", file.IDAt(from), file.IDAt(to))
+		"iif(queued_at <> 0, queued_at, committed_at), started_at, iif(ruled <> 0 AND ruled <> reported, ruled_at, finished_at), started_at <> 0, delivered_at, cause FROM runs WHERE status >= 10 AND cause < 9 AND run_id >= ? AND run_id < ?", file.IDAt(from), file.IDAt(to))
 	if err != nil {
 		return err
 	}

@@ -70,8 +70,8 @@ CREATE INDEX runs_failed ON runs (run_id, attempt) WHERE status IN (11, 12, 14);
 -- they were committed.
 CREATE INDEX runs_backfilled ON runs (committed_at) WHERE cause = 3;
 
--- Tests of drafts (cause 8) are few, and searches of logs leave them out.
-CREATE INDEX runs_tests ON runs (run_id) WHERE cause = 8;
+-- Tests of drafts (cause 9) are few, and searches of logs leave them out.
+CREATE INDEX runs_tests ON runs (run_id) WHERE cause = 9;
 
 -- Steps that wait are few, and are looked at every second.
 CREATE INDEX runs_waits ON runs (wait ->> 'kind') WHERE wait <> '' AND status = 1;
@@ -150,7 +150,7 @@ CREATE TABLE facts (
 ) WITHOUT ROWID;
 
 -- What changes in attempts that have ended, with what it was before, in the order in
--- which it came, until it is counted in the reports: see ended.go. Tests and steps (causes 8 and 9) are not counted.
+-- which it came, until it is counted in the reports: see ended.go. Tests and steps (causes 9 and 10) are not counted.
 CREATE TABLE ended (
   seq          INTEGER PRIMARY KEY,
   run_id       BLOB    NOT NULL,
@@ -173,14 +173,14 @@ CREATE TABLE ended (
   cause        INTEGER NOT NULL
 );
 
-CREATE TRIGGER ended_at_once AFTER INSERT ON runs WHEN NEW.status >= 10 AND NEW.cause < 8 BEGIN
+CREATE TRIGGER ended_at_once AFTER INSERT ON runs WHEN NEW.status >= 10 AND NEW.cause < 9 BEGIN
   INSERT INTO ended VALUES (
     NULL, NEW.run_id, NEW.attempt, NEW.job, NEW.version, NEW.state, NEW.status, NEW.count, NEW.instance, 0, 0, 0, '',
     iif(NEW.queued_at <> 0, NEW.queued_at, NEW.committed_at), NEW.started_at, iif(NEW.ruled <> 0 AND NEW.ruled <> NEW.reported, NEW.ruled_at, NEW.finished_at), NEW.started_at <> 0, NEW.delivered_at, NEW.cause
   );
 END;
 
-CREATE TRIGGER ended_later AFTER UPDATE ON runs WHEN NEW.status >= 10 AND NEW.cause < 8 AND (
+CREATE TRIGGER ended_later AFTER UPDATE ON runs WHEN NEW.status >= 10 AND NEW.cause < 9 AND (
   OLD.status <> NEW.status OR OLD.state <> NEW.state OR OLD.count <> NEW.count OR OLD.instance <> NEW.instance OR (OLD.started_at = 0 AND NEW.started_at <> 0)
 ) BEGIN
   INSERT INTO ended VALUES (

@@ -55,7 +55,7 @@ func (h *runHistory) Standings(ctx context.Context, jobs []job.Name) (map[job.Na
 // readNewest reads the newest runs of all jobs, and puts into read how those of the wanted
 // jobs stand that are told by them.
 func (h *runHistory) readNewest(ctx context.Context, wanted map[int64]job.Name, read map[int64]logstore.Standing, most int) error {
-	rows, err := h.reads.QueryContext(ctx, "SELECT job, status, started_at FROM runs WHERE state <> 0 AND cause < 8 ORDER BY run_id DESC, attempt DESC LIMIT ?", most)
+	rows, err := h.reads.QueryContext(ctx, "SELECT job, status, started_at FROM runs WHERE state <> 0 AND cause < 9 ORDER BY run_id DESC, attempt DESC LIMIT ?", most)
 	if err != nil {
 		return fmt.Errorf("read the newest runs: %w", err)
 	}

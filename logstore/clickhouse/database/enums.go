@@ -25,7 +25,7 @@ var (
 
 	Causes = map[job.Cause]int8{
 		job.CauseSchedule: 1, job.CauseMisfire: 2, job.CauseBackfill: 3, job.CauseManual: 4,
-		job.CauseAPI: 5, job.CauseParent: 6, job.CauseRerun: 7, job.CauseTest: 8, job.CauseStep: 9, // from test on, none is counted
+		job.CauseAPI: 5, job.CauseParent: 6, job.CauseRerun: 7, job.CausePing: 8, job.CauseTest: 9, job.CauseStep: 10, // from test on, none is counted
 	}
 
 	Kinds = map[runlog.Kind]int8{

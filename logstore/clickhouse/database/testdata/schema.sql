@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS runs_local ON CLUSTER main
     version         UInt32 CODEC(ZSTD(1)),                                  -- of the job
     status          Enum8('queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),                                   -- of the attempt
     run_status      Enum8('' = 0, 'queued' = 1, 'pending' = 2, 'running' = 3, 'succeeded' = 10, 'failed' = 11, 'timed_out' = 12, 'cancelled' = 13, 'lost' = 14, 'skipped' = 15, 'missed' = 16),                           -- of the run, as this attempt tells; '' once a newer one does
-    cause           Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'rerun' = 7, 'test' = 8, 'step' = 9),
+    cause           Enum8('schedule' = 1, 'misfire' = 2, 'backfill' = 3, 'manual' = 4, 'api' = 5, 'parent' = 6, 'rerun' = 7, 'ping' = 8, 'test' = 9, 'step' = 10),
     fire_time       DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
     queued_at       DateTime64(3, 'UTC') DEFAULT 0 CODEC(ZSTD(1)),          -- of all instants, 0 is never
     committed_at    DateTime64(3, 'UTC') DEFAULT 0 CODEC(Delta(8), ZSTD(1)),

@@ -1,0 +1,18 @@
+package runlog
+
+import "time"
+
+// Ping is what a ping told of a run that is done elsewhere, with instants by the clocks of Carillon.
+type Ping struct {
+	ID   string `json:"id"`             // of the ping
+	Host string `json:"host,omitempty"` // where the run was done, as the ping said
+	By   string `json:"by,omitempty"`   // the token that sent it, or the user
+	// StartedAt is zero if it is not known, FinishedAt while the run has not ended.
+	StartedAt  time.Time `json:"started_at,omitzero"`
+	FinishedAt time.Time `json:"finished_at,omitzero"`
+	ExitCode   *int      `json:"exit_code,omitempty"`
+	Message    string    `json:"message,omitempty"`
+	// Output is what the run printed, and OutputCut how many bytes of it were left out.
+	Output    string `json:"output,omitempty"`
+	OutputCut int    `json:"output_cut,omitempty"`
+}
