@@ -134,6 +134,9 @@ func (t *Tokens) DecodeEvents(subject string, header nats.Header, data []byte, s
 // small part of the cost of decoding. about says whether a run, by its id, is one of them.
 func (t *Tokens) DecodeAbout(subject string, header nats.Header, data []byte, stored time.Time, partitions Partitions, shards int, about func(run []byte) bool) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
+		if header.Get(HeaderMessage) == MessagePing {
+			return // which is about a job, and [Tokens.DecodePing] reads it
+		}
 		if header.Get(HeaderMessage) != MessageEnds {
 			if !mayBeAbout(data, about) {
 				return

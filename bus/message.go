@@ -26,6 +26,7 @@ const (
 	MessageRecord   = "record.v1"
 	MessageAudit    = "audit.v1"
 	MessageMark     = "mark.v1"
+	MessagePing     = "ping.v1"
 	MessageRequest  = "request.v1"
 )
 

@@ -41,6 +41,7 @@ const (
 const (
 	domainAttempt = "carillon attempt 1\x00" // its holder was given the attempt
 	domainServer  = "carillon server 1\x00"  // a server says exactly this
+	domainPing    = "carillon ping 1\x00"    // names a ping, and says nothing
 )
 
 // signsAfter is how old a key must be to sign: by then all servers know it.

@@ -152,6 +152,11 @@ func (d decoder) event(b *batch, m *message) {
 	case bus.IsMark(m.subject):
 		decodeMark(b, m)
 		return
+	case bus.IsPing(m.header): // the shard's owner says in a record what became of it
+		if _, err := d.tokens.DecodePing(m.subject, m.header, m.data, d.shards); err != nil {
+			b.refuse(err)
+		}
+		return
 	}
 	for e, err := range d.tokens.DecodeEvents(m.subject, m.header, m.data, m.at, d.partitions, d.shards) {
 		if err != nil {

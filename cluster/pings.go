@@ -1,0 +1,30 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/bus/jet"
+)
+
+// Pings are what is told of runs that are done elsewhere.
+type Pings struct{ conn *Conn }
+
+// PingsOf returns the pings of a cluster.
+func PingsOf(conn *Conn) Pings { return Pings{conn} }
+
+// Put stores a ping. Of pings of a job with the same repeat within the window of duplicates of JetStream,
+// one is stored. When Put returns nil, the owner of the job's shard will hear of the ping, even if
+// there is no owner now. Errors: an *InvalidError, job.ErrUnavailable.
+func (ps Pings) Put(ctx context.Context, p *bus.Ping, repeat string) error {
+	m, err := ps.conn.tokens.ServerPing(p, repeat, ps.conn.cluster.Shards, time.Now())
+	if err != nil {
+		return err
+	}
+	if _, err := ps.conn.JS.PublishMsg(ctx, m); err != nil {
+		return fmt.Errorf("store ping of job %s: %w", p.Job, jet.Unavailable(err))
+	}
+	return nil
+}
