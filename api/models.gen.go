@@ -2748,7 +2748,7 @@ type Target = job.Target
 // TargetVerdict Compares the runs of the range with the target of the job. Only in rows by job, without a step, and with started_after among their times.
 type TargetVerdict = runlog.Verdict
 
-// Task What a run does. Exactly one of handler, shell, command, http and script is set.
+// Task What a run does. Exactly one of handler, shell, command, http, script and watch is set.
 type Task = job.Task
 
 // Token defines model for Token.
@@ -2844,6 +2844,10 @@ type VerifiedPage = outcome.Page
 type VersionList struct {
 	Items []JobVersion `json:"items"`
 }
+
+// Watch No executor does the run: it is done elsewhere, and pings tell of it. In a request it can be the grace alone, as
+// text. timeout counts from the start of the run; 24h by default.
+type Watch = job.Watch
 
 // XXLJobEntries defines model for XXLJobEntries.
 type XXLJobEntries struct {

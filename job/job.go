@@ -135,13 +135,18 @@ func (d *Document) UnmarshalJSON(data []byte) error {
 }
 
 // VersionFormat is the newest format of versions that this program can read.
-const VersionFormat = 2
+const VersionFormat = 3
 
 // Needs returns the format of a version. Whoever adds to jobs what older programs must not ignore raises
 // [VersionFormat], and returns the new one here for versions that have it. A deleted
 // job needs the first.
 func (v *Version) Needs() int {
-	if len(v.Steps) > 0 && !v.Deleted {
+	switch {
+	case v.Deleted:
+		return 1
+	case v.Elsewhere():
+		return 3
+	case len(v.Steps) > 0:
 		return 2
 	}
 	return 1
@@ -267,6 +272,7 @@ func (j Job) Validate() error {
 	errs = append(errs, j.validateChildren()...)
 	errs = append(errs, j.validateSteps()...)
 	errs = append(errs, j.validateAttempts()...)
+	errs = append(errs, j.validateWatch()...)
 	return errors.Join(errs...)
 }
 

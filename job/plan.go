@@ -32,6 +32,8 @@ type Rules struct {
 	Only    []string
 	Except  []string
 	Shift   Shift
+	// Watch is nil unless runs are done elsewhere.
+	Watch *WatchRule
 	Reactions
 	table *Timetable
 }
@@ -50,6 +52,8 @@ type Reactions struct {
 	InSteps    bool
 	InPieces   bool
 	SucceedsIf Share
+	// Elsewhere says that runs are done elsewhere, and pings tell of them.
+	Elsewhere bool
 }
 
 // ReactionsOf returns what j asks for.
@@ -58,13 +62,14 @@ func ReactionsOf(j *Job) Reactions {
 		Overlap: j.Overlap.withDefaults(), Retry: j.Retry.withDefaults(j.Delivery), Children: j.withDefaultChildren(),
 		TotalTimeout: j.TotalTimeout, StartWithin: j.StartWithin, PauseAfter: j.PauseAfter,
 		InSteps: len(j.Steps) > 0, InPieces: j.InPieces(), SucceedsIf: j.SucceedsIf,
+		Elsewhere: j.Elsewhere(),
 	}
 }
 
 // Watched reports whether the owner of the job's shard has to know which of its runs
 // are alive. Runs of other jobs cost it nothing once they are triggered.
 func (r *Reactions) Watched() bool {
-	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0 || r.InPieces || r.InSteps
+	return !r.Overlap.Unlimited() || r.Retry.Limit > 0 || len(r.Children) > 0 || r.StartWithin > 0 || r.PauseAfter > 0 || r.InPieces || r.InSteps || r.Elsewhere
 }
 
 // PassesResult reports whether a child gets what its parent returned.
@@ -123,6 +128,7 @@ func (p *Planner) rulesOf(v *Version) (*Rules, error) {
 		Only:    v.Schedule.Only,
 		Except:  v.Schedule.Except,
 		Shift:   v.Schedule.Shift,
+		Watch:   v.watchRule(table),
 
 		Reactions: ReactionsOf(&v.Job),
 		table:     table,
@@ -170,6 +176,11 @@ func rulesKey(v *Version) string {
 	}
 	if !strings.HasPrefix(s.Cron, "@") && strings.ContainsAny(s.Cron, "Hh") {
 		b.WriteString(string(v.Job.Job))
+	}
+	if v.Elsewhere() {
+		text, _ := json.Marshal(v.Task.Watch) // never fails: it was read from JSON
+		b.Write(text)
+		b.WriteString(v.Timeout.String())
 	}
 	if r := ReactionsOf(&v.Job); r.Watched() || r.TotalTimeout > 0 {
 		text, _ := json.Marshal(r) // never fails: it was read from JSON

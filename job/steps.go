@@ -202,6 +202,9 @@ func (j *Job) validateStep(i int, inherited []*InvalidError) (errs []error) {
 		return j.validateCall(i)
 	}
 	of := j.Steps[i].Effective(j)
+	if of.Elsewhere() {
+		return []error{Invalid(fmt.Sprintf("steps[%d].task.watch", i), "belongs to jobs only: call a job that is watched")}
+	}
 	if j.Route == RouteBroadcast { // which is refused already
 		of.Route = j.Steps[i].Route
 	}

@@ -41,7 +41,7 @@ func TestAWorkflowIsCheckedAsAWhole(t *testing.T) {
 	wrong(`retry.drop_stale does not go with steps`, func(j *job.Job) { j.Retry.DropStale = true })
 	wrong(`on_failure "give up" must be continue, stop or cancel`, func(j *job.Job) { j.OnFailure = "give up" })
 	wrong(`steps[1].after "x" is no step`, func(j *job.Job) { j.Steps[1].After[0].Step = "x" })
-	wrong(`steps[1].task must have exactly one of handler, shell, command, http and script`, func(j *job.Job) { j.Steps[1].Task = job.Task{} })
+	wrong(`steps[1].task must have exactly one of handler, shell, command, http, script and watch`, func(j *job.Job) { j.Steps[1].Task = job.Task{} })
 	wrong(`steps[2].timeout -1s must be between 0 (no limit) and 720h`, func(j *job.Job) { j.Steps[2].Timeout = job.Duration(-time.Second) })
 	wrong(`steps[2].retry.limit 101 must be between 0 and 100`, func(j *job.Job) { j.Steps[2].Retry = &job.Retry{Limit: 101} })
 	wrong(`on_failure stop never lets steps[1] run, which waits for a failure: use continue`, func(j *job.Job) {

@@ -18,10 +18,10 @@ const (
 	KindScript  = "script"
 )
 
-// TaskKinds lists every kind of task.
+// TaskKinds lists every kind of task that executors do.
 var TaskKinds = []string{KindHandler, KindShell, KindCommand, KindHTTP, KindScript}
 
-// Task is what a run does. Exactly one of Handler, Shell, Command, HTTP and Script is
+// Task is what a run does. Exactly one of Handler, Shell, Command, HTTP, Script and Watch is
 // set.
 type Task struct {
 	// Handler names a function that an executor of the group has registered.
@@ -34,6 +34,8 @@ type Task struct {
 	HTTP *HTTP `json:"http,omitempty"`
 	// Script is a program in a language that the executor has an interpreter for.
 	Script *Script `json:"script,omitempty"`
+	// Watch says that no executor does the run: it is done elsewhere, and pings tell of it.
+	Watch *Watch `json:"watch,omitempty"`
 	// Dir is the working directory of Shell, Command and Script. Empty is a new, empty
 	// directory for each run, removed afterwards.
 	Dir string `json:"dir,omitempty"`
@@ -47,7 +49,7 @@ type Task struct {
 	Stdin string `json:"stdin,omitempty"`
 }
 
-// Kind returns which of [TaskKinds] the task is of; "" if it is of none, or of one that only newer
+// Kind returns which of [TaskKinds] the task is of, or [KindWatch]; "" if it is of none, or of one that only newer
 // programs know.
 func (t Task) Kind() string {
 	switch {
@@ -61,6 +63,8 @@ func (t Task) Kind() string {
 		return KindScript
 	case len(t.Command) > 0:
 		return KindCommand
+	case t.Watch != nil:
+		return KindWatch
 	}
 	return ""
 }
@@ -78,6 +82,8 @@ func (t Task) Brief() string {
 		return t.Script.Language + " " + t.Script.Digest
 	case t.Script != nil:
 		return t.Script.Language + " " + t.Script.Source
+	case t.Watch != nil:
+		return "a ping within " + t.Watch.grace().String()
 	}
 	return strings.Join(t.Command, " ")
 }
@@ -85,13 +91,13 @@ func (t Task) Brief() string {
 func (t Task) validate() []error {
 	var errs []error
 	kinds := 0
-	for _, set := range []bool{t.Handler != "", t.Shell != "", len(t.Command) > 0, t.HTTP != nil, t.Script != nil} {
+	for _, set := range []bool{t.Handler != "", t.Shell != "", len(t.Command) > 0, t.HTTP != nil, t.Script != nil, t.Watch != nil} {
 		if set {
 			kinds++
 		}
 	}
 	if kinds != 1 {
-		errs = append(errs, Invalid("task", "must have exactly one of handler, shell, command, http and script"))
+		errs = append(errs, Invalid("task", "must have exactly one of handler, shell, command, http, script and watch"))
 	}
 	if len(t.Handler) > 255 {
 		errs = append(errs, Invalid("task.handler", "is longer than 255 characters"))

@@ -23,7 +23,7 @@ func TestATaskThatCannotBeDoneIsRefusedByField(t *testing.T) {
 			}
 		}
 	}
-	one := "task must have exactly one of handler, shell, command, http and script"
+	one := "task must have exactly one of handler, shell, command, http, script and watch"
 	f(`{}`, one)
 	f(`{"shell": "x", "script": {"language": "shell", "source": "x"}}`, one)
 

@@ -429,6 +429,7 @@ type UserItemSignsIn = api.UserItemSignsIn
 type UserList = api.UserList
 type VerifiedPage = api.VerifiedPage
 type VersionList = api.VersionList
+type Watch = api.Watch
 type XXLJobEntries = api.XXLJobEntries
 type XXLJobEntry = api.XXLJobEntry
 type XXLJobEntryOutcome = api.XXLJobEntryOutcome

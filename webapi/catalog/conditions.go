@@ -97,7 +97,7 @@ func parseConditions(terms []string) (jobConditions, error) {
 func valuesOf(field jobField) []string {
 	switch field {
 	case fieldType:
-		return append([]string{typeWorkflow}, job.TaskKinds...)
+		return append([]string{typeWorkflow, job.KindWatch}, job.TaskKinds...)
 	case fieldSchedule:
 		return []string{string(job.KindCron), string(job.KindEvery), string(job.KindFixedRate), string(job.KindFixedDelay), string(job.KindOnce), string(job.KindManual)}
 	case fieldState:

@@ -3636,7 +3636,7 @@ export interface components {
              */
             pass_result?: boolean;
         };
-        /** @description What a run does. Exactly one of handler, shell, command, http and script is set. */
+        /** @description What a run does. Exactly one of handler, shell, command, http, script and watch is set. */
         Task: {
             handler?: string;
             /**
@@ -3648,6 +3648,7 @@ export interface components {
             command?: string[];
             http?: components["schemas"]["HTTPTask"];
             script?: components["schemas"]["ScriptTask"];
+            watch?: components["schemas"]["Watch"];
             dir?: string;
             env?: {
                 [key: string]: string;
@@ -3696,6 +3697,24 @@ export interface components {
             source?: string;
             /** @description The SHA-256, in hexadecimal, of a source that another version of a job of the group has */
             digest?: string;
+        };
+        /**
+         * @description No executor does the run: it is done elsewhere, and pings tell of it. In a request it can be the grace alone, as
+         *     text. timeout counts from the start of the run; 24h by default.
+         */
+        Watch: {
+            /** @description How long after its fire time a run may begin, or end if only its end is told; then it is missed. From 10s to 24h; 10m by default */
+            grace?: components["schemas"]["Duration"];
+            /** @description How long before a fire time a ping counts for it already, at most half of the shortest gap between fires. 1m by default, or that half if it is less */
+            early?: components["schemas"]["Duration"];
+            /**
+             * @description first_ping: fires before the first ping are skipped
+             * @default first_ping
+             * @enum {string}
+             */
+            from?: "first_ping" | "now";
+            /** @description The HTTP methods by which pings may come. All by default */
+            methods?: ("GET" | "HEAD" | "POST")[];
         };
         /** @description A job, in which an absent pause says nothing about whether the job is paused. */
         JobDocument: components["schemas"]["Job"];
@@ -7217,6 +7236,7 @@ export type Child = components['schemas']['Child'];
 export type Task = components['schemas']['Task'];
 export type HttpTask = components['schemas']['HTTPTask'];
 export type ScriptTask = components['schemas']['ScriptTask'];
+export type Watch = components['schemas']['Watch'];
 export type JobDocument = components['schemas']['JobDocument'];
 export type Job = components['schemas']['Job'];
 export type Step = components['schemas']['Step'];

@@ -35,7 +35,7 @@ var badSteps = []struct{ steps, line, field, reason string }{
 	{"  []", "2", "steps", "is empty: write a step, or a task in the place of steps"},
 	{"- {step: a, taks: {handler: h}}", "3", "steps[0].taks", "is not a known field"},
 	{"- {step: a, task: {handler: h}}\n- step: b\n  after:\n    step: a\n    true: failure\n  task: {handler: h}", "7", "steps[1].after.true", `is not a known field; write "on", in quotes`},
-	{"- {step: a, task: {handler: h}}\n- {step: b, task: {handler: h, shell: x}}", "4", "steps[1].task", "must have exactly one of handler, shell, command, http and script"},
+	{"- {step: a, task: {handler: h}}\n- {step: b, task: {handler: h, shell: x}}", "4", "steps[1].task", "must have exactly one of handler, shell, command, http, script and watch"},
 	{"- {step: a, task: {handler: h}}\ntask: {handler: h}", "4", "task", "does not go with steps: each step has its own task"},
 }
 
