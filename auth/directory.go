@@ -15,7 +15,7 @@ import (
 // hashesAtOnce bounds how many passwords are hashed at a time.
 const hashesAtOnce = 4
 
-// Directory knows users, tokens, sessions and the credentials of executors, and who somebody is that
+// Directory knows users, tokens, sessions, the ping tokens of jobs and the credentials of executors, and who somebody is that
 // signs in or makes a request. It is safe for concurrent use. Reads are from memory once Run has loaded it;
 // before, they wait, and return job.ErrUnavailable when their context is done first. Writes go to the bus,
 // and are seen by every read that begins after they returned.
@@ -25,6 +25,7 @@ type Directory struct {
 
 	users       *Users
 	tokens      *Tokens
+	pingTokens  *PingTokens
 	credentials *Credentials
 	sessions    *Sessions
 	links       jet.Records[administratorLinks]
@@ -44,6 +45,7 @@ func NewDirectory(conn *cluster.Conn, log *slog.Logger) *Directory {
 	d.users.table = tableOf(&kindUser, conn.Conn, func(*User) { d.rights.tell() })
 	d.tokens = &Tokens{users: d.users, table: tableOf(&kindToken, conn.Conn, func(*Token) { d.rights.tell() })}
 	d.users.tokens = d.tokens
+	d.pingTokens = &PingTokens{table: tableOf(&kindPingToken, conn.Conn, nil)}
 	d.sessions = &Sessions{users: d.users, log: log, table: tableOf(&kindSession, conn.Conn, func(s *Session) {
 		if s == nil { // of one that goes on, only its use is noted
 			d.rights.tell()
@@ -58,6 +60,9 @@ func (d *Directory) Users() *Users { return d.users }
 
 // Tokens returns the API tokens of users.
 func (d *Directory) Tokens() *Tokens { return d.tokens }
+
+// PingTokens returns the ping tokens of jobs.
+func (d *Directory) PingTokens() *PingTokens { return d.pingTokens }
 
 // Sessions returns the sessions of users.
 func (d *Directory) Sessions() *Sessions { return d.sessions }
@@ -98,7 +103,7 @@ func (b *broadcast) tell() {
 func (d *Directory) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error {
-		jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.users.table, d.tokens.table, d.credentials.table)
+		jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.users.table, d.tokens.table, d.pingTokens.table, d.credentials.table)
 		return nil
 	})
 	g.Go(func() error { jet.FollowMirrors(ctx, d.conn.Conn, d.log, d.sessions.table); return nil })
@@ -121,6 +126,7 @@ func (d *Directory) tidy(ctx context.Context) {
 			d.sessions.table.Forget(func(s *Session) bool { return s.over(now) })
 			d.users.table.Forget(func(*User) bool { return false }) // deletions only
 			d.tokens.table.Forget(func(*Token) bool { return false })
+			d.pingTokens.table.Forget(func(*PingToken) bool { return false })
 			d.credentials.table.Forget(func(*Credential) bool { return false })
 		}
 	}

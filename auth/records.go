@@ -13,6 +13,7 @@ import (
 var (
 	kindUser       = jet.Kind[User]{Bucket: bus.BucketAccess, Prefix: "user.", Name: func(key string) string { return "user " + userOfKey(key) }}
 	kindToken      = jet.Kind[Token]{Bucket: bus.BucketAccess, Prefix: "token.", Name: func(key string) string { return "token " + key }}
+	kindPingToken  = jet.Kind[PingToken]{Bucket: bus.BucketAccess, Prefix: "ping.", Name: func(key string) string { return "ping token " + key }}
 	kindCredential = jet.Kind[Credential]{Bucket: bus.BucketAccess, Prefix: "credential.", Name: func(key string) string { return "credential " + key }}
 	kindInvitation = jet.Kind[Invitation]{Bucket: bus.BucketAccess, Prefix: "invitation.", Name: func(string) string { return "the invitation" }}
 	kindLinks      = jet.Kind[administratorLinks]{Bucket: bus.BucketAccess, Prefix: "invitation.", Name: kindInvitation.Name} // at administratorKey

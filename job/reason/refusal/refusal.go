@@ -114,6 +114,7 @@ var (
 	TooManyCostly       = reason.One{Sentence: reason.Refuse("too_many_costly", "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once")}
 	CostlyBusy          = reason.None{Sentence: reason.Refuse("costly_busy", "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again")}
 	PiecesAll           = reason.None{Sentence: reason.Refuse("pieces_all", "must be all for a run without pieces")}
+	JobHasPingTokens    = reason.Two{Sentence: reason.Refuse("job_has_ping_tokens", "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first")}
 	TokenOnlySignals    = reason.None{Sentence: reason.Refuse("token_only_signals", "this token can only send signals")}
 	ApprovalNotListed   = reason.One{Sentence: reason.Refuse("approval_not_listed", "only {by:phrase} can approve or reject this step")}
 	ApprovalByRequester = reason.One{Sentence: reason.Refuse("approval_by_requester", "{by:word} started the run, and must not approve or reject this step")}

@@ -58,4 +58,5 @@ export const localRefusals = {
   run_id_old: "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before",
   run_id_ahead: "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from",
   too_many_costly: "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once",
+  job_has_ping_tokens: "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first",
 };

@@ -181,6 +181,7 @@ export const refusals = {
   too_many_costly: "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once",
   costly_busy: "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again",
   pieces_all: "must be all for a run without pieces",
+  job_has_ping_tokens: "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first",
   token_only_signals: "this token can only send signals",
   approval_not_listed: "only {by:phrase} can approve or reject this step",
   approval_by_requester: "{by:word} started the run, and must not approve or reject this step",

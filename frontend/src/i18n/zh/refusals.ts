@@ -158,6 +158,7 @@ export const refusals: Record<RefusalCode, string> = {
   needs_params: "指定参数需要分组 {group:word} 中的 params 权限",
   needs_sql: "需要全局的 sql、logs 和 params 权限：查询结果包含所有分组的历史",
   needs_awaited_role: "要等待 {job:word} 的运行，需要分组 {group:word} 中的 viewer 角色",
+  job_has_ping_tokens: "任务 {job:word} 已有 {tokens:number} 个 ping 令牌，达到上限；请先删除一个",
   token_only_signals: "该令牌只能发送信号",
   approval_not_listed: "只有 {by:phrase} 可以审批该步骤",
   approval_by_requester: "{by:word} 发起了该运行，不能审批该步骤",
