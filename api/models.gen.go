@@ -609,7 +609,7 @@ type CancelRequest struct {
 	Reason string   `json:"reason,omitempty"`
 }
 
-// Cause Why there is a run. step: it is a step of a workflow's run. test: a person tries a draft of a job
+// Cause Why there is a run. ping: it was done elsewhere, and no fire asked for it. step: it is a step of a workflow's run. test: a person tries a draft of a job
 type Cause = job.Cause
 
 // Change One state change of a run.

@@ -45,6 +45,7 @@ export const causes = [
   "api",
   "parent",
   "rerun",
+  "ping",
   "step",
   "test",
 ] as const;

@@ -1,6 +1,11 @@
 package runlog
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job/clip"
+)
 
 // Ping is what a ping told of a run that is done elsewhere, with instants by the clocks of Carillon.
 type Ping struct {
@@ -16,3 +21,14 @@ type Ping struct {
 	Output    string `json:"output,omitempty"`
 	OutputCut int    `json:"output_cut,omitempty"`
 }
+
+// HostPrefix begins the instance of a run that is done elsewhere. No executor has such a name: theirs are slugs.
+const HostPrefix = "host:"
+
+// HostInstance returns [Run.Instance] of a run that a ping from a host reported. The host may be "", which is unknown.
+func HostInstance(host string) string {
+	return HostPrefix + clip.Text(host, MaxWord-len(HostPrefix)-len("…"))
+}
+
+// IsHost reports whether an instance is a host that pings came from: see [HostInstance].
+func IsHost(instance string) bool { return strings.HasPrefix(instance, HostPrefix) }

@@ -48,6 +48,7 @@ type Run struct {
 	FirstStartedAt time.Time `json:"first_started_at,omitzero"`
 	// Instance ran it last; Delivery counts how often its trigger was handed out.
 	Instance string          `json:"instance,omitempty"`
+	Reported bool            `json:"reported,omitempty"` // done elsewhere: somebody who holds a token of the job has told of it, from the host in Instance
 	Delivery int             `json:"delivery,omitempty"`
 	ExitCode *int            `json:"exit_code,omitempty"`
 	Message  reason.Text     `json:"message,omitempty"` // why it failed

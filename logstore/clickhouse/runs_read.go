@@ -76,7 +76,7 @@ func (r *row) run() runlog.Run {
 		RunID: unpackID(r.id), Job: r.job, Version: int(r.version), Attempt: int(r.attempt), Piece: pieceOf(r.index), Total: int(r.total),
 		Status: statusOf[r.status], Retrying: r.status >= database.FirstFinal && r.runStatus == database.Statuses[job.StatusQueued], Cause: causeOf[r.cause],
 		QueuedAt: instantAt(r.queuedAt), CommittedAt: instantAt(r.committedAt), DeliveredAt: instantAt(r.deliveredAt), StartedAt: instantAt(r.startedAt), FinishedAt: instantAt(r.finishedAt),
-		Instance: r.instance, Delivery: int(r.delivery), Message: reason.Text(r.message), Reason: reason.Text(cmp.Or(r.endReason, r.reason)), By: r.madeBy, Step: r.step, Wait: runlog.ReadWait(r.wait), Hold: runlog.ReadHold(r.hold),
+		Instance: r.instance, Reported: runlog.IsHost(r.instance), Delivery: int(r.delivery), Message: reason.Text(r.message), Reason: reason.Text(cmp.Or(r.endReason, r.reason)), By: r.madeBy, Step: r.step, Wait: runlog.ReadWait(r.wait), Hold: runlog.ReadHold(r.hold),
 		LogLines: int(r.logLines), Count: int(r.count), Until: instantAt(r.until), //nolint:gosec // was an int
 	}
 	run.FireTime = run.RunID.Time()

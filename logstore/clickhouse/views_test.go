@@ -105,6 +105,24 @@ func TestViewsTellWhatStepsWaitForAndWhoHeldTheirRun(t *testing.T) {
 	}
 }
 
+func TestTheViewOfRunsTellsWhichPingsReported(t *testing.T) {
+	address := chtest.Database(t)
+	s, conn := open(t, address), sql(t, address)
+	ran, reported := end(0), end(1)
+	reported.Instance, reported.Cause = runlog.HostInstance("web1"), job.CausePing
+	if err := s.WriteRuns(t.Context(), "EVT:1-2", []logstore.Update{ran, reported}); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]uint64{
+		"SELECT count() FROM v_runs WHERE reported AND instance = 'host:web1' AND cause = 'ping'": 1,
+		"SELECT count() FROM v_attempts WHERE NOT reported":                                       1,
+	} {
+		if n := count(t, conn, query); n != want {
+			t.Errorf("%s: %d; want %d", query, n, want)
+		}
+	}
+}
+
 // writeFacts writes a fact of each kind, as the bus has it.
 func writeFacts(t *testing.T, s *clickhouse.Store) {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
@@ -43,11 +44,20 @@ func (b *batch) write(ctx context.Context, s logstore.Store, token string, repea
 	if r, ok := s.(logstore.Repeater); ok && repeat {
 		store = r.Repeats()
 	}
+	var foreign error
 	if len(b.updates) > 0 {
-		return store.WriteRuns(ctx, token, b.updates)
+		foreign = store.WriteRuns(ctx, token, b.updates)
+		if left := (*logstore.ForeignError)(nil); foreign != nil && !errors.As(foreign, &left) {
+			return foreign
+		}
 	}
-	if len(b.lines) > 0 {
-		return store.WriteLines(ctx, token, b.lines)
+	if len(b.lines) > 0 { // of a record, beside its updates: what runs printed that are done elsewhere
+		if err := store.WriteLines(ctx, token, b.lines); err != nil {
+			return err
+		}
+	}
+	if foreign != nil {
+		return foreign
 	}
 	if len(b.facts) > 0 {
 		return store.WriteFacts(ctx, token, b.facts)
@@ -84,6 +94,10 @@ func decodeRecord(b *batch, m *message) {
 	}
 	b.updates, b.sources = slices.Grow(b.updates, lines), slices.Grow(b.sources, lines)
 	err = r.Each(func(d journal.Decided) {
+		if d.Ping != nil {
+			b.ping(r.At, &d)
+			return
+		}
 		u := logstore.Update{
 			Kind: runlog.KindRecorded, RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Total: d.Total, Cause: d.Cause, At: r.At,
 			Status: d.Status, Reason: d.Reason, By: d.By, Parent: d.Parent, Step: d.Step, Wait: d.Wait, Hold: d.Hold, Until: d.Until, Count: d.Count,
@@ -172,7 +186,7 @@ func (d decoder) event(b *batch, m *message) {
 func (b *batch) event(e *bus.Event) {
 	u := logstore.Update{
 		RunID: e.RunID, Job: e.Job, Version: e.Version, Attempt: e.Attempt, Cause: e.Cause, At: e.At, CommittedAt: e.CommittedAt,
-		Instance: e.Instance, Delivery: e.Delivery, DeliveredAt: e.DeliveredAt, StartedAt: e.StartedAt,
+		Instance: strings.TrimPrefix(e.Instance, runlog.HostPrefix), Delivery: e.Delivery, DeliveredAt: e.DeliveredAt, StartedAt: e.StartedAt,
 	}
 	switch e.Kind {
 	case bus.EventStarted:

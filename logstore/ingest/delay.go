@@ -79,8 +79,9 @@ func (f *feed) news(messages []*message, pressing bool) *batch {
 	}
 	one := &batch{}
 	for _, m := range messages {
-		one.updates, one.sources, one.refused, one.source = one.updates[:0], one.sources[:0], nil, source{message: m}
+		one.updates, one.sources, one.lines, one.refused, one.source = one.updates[:0], one.sources[:0], one.lines[:0], nil, source{message: m}
 		f.decode(one, m) // what is refused was told when it came
+		b.lines = append(b.lines, one.lines...)
 		f.seen.news(one, b)
 	}
 	return b

@@ -63,6 +63,7 @@ func (d *database) each(rows *sql.Rows, withResult bool, take func(*entry)) erro
 		e.Job, e.Status, e.Cause, e.FireTime = d.jobs.Name(number), statusOf[status], causeOf[cause], e.RunID.Time()
 		e.CommittedAt, e.DeliveredAt, e.StartedAt, e.Until = file.Instant(committedAt), file.Instant(deliveredAt), file.Instant(startedAt), file.Instant(untilTime)
 		e.QueuedAt, e.FirstDecidedAt, e.FirstStartedAt = file.Instant(queuedAt), file.Instant(firstDecided), file.Instant(firstStarted)
+		e.Reported = runlog.IsHost(e.Instance)
 		e.FinishedAt, e.Reason = file.Instant(e.reportedAt), reason.Text(e.reason)
 		if e.ruled != 0 && e.ruled != e.reported {
 			e.FinishedAt = file.Instant(e.ruledAt)

@@ -3432,10 +3432,10 @@ export interface components {
         /** @enum {string} */
         Status: "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
         /**
-         * @description Why there is a run. step: it is a step of a workflow's run. test: a person tries a draft of a job
+         * @description Why there is a run. ping: it was done elsewhere, and no fire asked for it. step: it is a step of a workflow's run. test: a person tries a draft of a job
          * @enum {string}
          */
-        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "rerun" | "step" | "test";
+        Cause: "schedule" | "misfire" | "backfill" | "manual" | "api" | "parent" | "rerun" | "ping" | "step" | "test";
         /**
          * @description Why something is as it is. `text` is in English. `code` and `params` are the same
          *     sentence for clients that show it in another language; docs/reference/reasons.md lists
@@ -6021,8 +6021,10 @@ export interface components {
              * @description The same for the start: the run lasts from then to finished_at
              */
             first_started_at?: string;
-            /** @description The instance that runs it, or ran it last */
+            /** @description The instance that runs it, or ran it last; host:NAME of a run that pings reported from a host */
             instance?: string;
+            /** @description It was done elsewhere: somebody who holds a token of the job has told of it */
+            reported?: boolean;
             /** @description Number of deliveries of the trigger */
             delivery?: number;
             exit_code?: number;

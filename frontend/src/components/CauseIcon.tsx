@@ -1,6 +1,7 @@
 import {
   CalendarX2,
   Clock,
+  Ear,
   FlaskConical,
   Hand,
   History,
@@ -21,6 +22,7 @@ const icons: Record<Cause, LucideIcon> = {
   api: Webhook,
   parent: Workflow,
   rerun: RotateCcw,
+  ping: Ear,
   step: Waypoints,
   test: FlaskConical,
 };

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 )
 
 func drawRuns(t *draw.Table, page client.RunPage) {
@@ -52,6 +54,9 @@ func runNote(t *draw.Table, run client.Run) string {
 	}
 	if run.Total > 0 && run.Piece == 0 {
 		notes = append(notes, draw.Count(run.Total, "piece"))
+	}
+	if run.Reported {
+		notes = append(notes, "reported by "+cmp.Or(strings.TrimPrefix(run.Instance, runlog.HostPrefix), "a ping"))
 	}
 	if run.Count > 1 {
 		notes = append(notes, fmt.Sprintf("%d fires until %s", run.Count, t.Instant(run.Until)))

@@ -37,7 +37,7 @@
     nullIf(finished_at, toDateTime64(0, 3, 'UTC')) AS finished_at,
     nullIf(lateness_ms, -1) AS lateness_ms,
     nullIf(duration_ms, -1) AS duration_ms,
-    instance, delivery, exit_code, message,
+    instance, toBool(startsWith(CAST(instance, 'String'), 'host:')) AS reported, delivery, exit_code, message,
     if(end_reason != '', end_reason, reason) AS reason,
     made_by, result, log_lines, count,
     nullIf(until, toDateTime64(0, 3, 'UTC')) AS until,

@@ -46,6 +46,7 @@ export const cause: Record<Cause, string> = {
   api: "API",
   parent: "Parent job",
   rerun: "Rerun",
+  ping: "Ping",
   step: "Step of a workflow",
   test: "Test of a draft",
 };

@@ -56,6 +56,7 @@ export const cause: Record<Cause, string> = {
   api: "API",
   parent: "父任务",
   rerun: "重跑",
+  ping: "上报",
   step: "工作流步骤",
   test: "草稿测试",
 };
