@@ -39,6 +39,12 @@ const (
 	DeferredWorkflow DeferredKind = "workflow"
 	DeferredSteps    DeferredKind = "steps"
 	DeferredResult   DeferredKind = "result"
+	// DeferredExpected is a run that is done elsewhere: Told says what pings have told of it. Until Due the next has
+	// to come. DeferredEarly is a Ping that waits for the fire of Due; what it tells was so at Since. DeferredHeard says that
+	// a ping of Job has come; Since is then the newest fire whose run has ended without one.
+	DeferredExpected DeferredKind = "expected"
+	DeferredEarly    DeferredKind = "early"
+	DeferredHeard    DeferredKind = "heard"
 	// DeferredChild is a letter to Job's owner: a run of a parent has ended, or one of Call, CallEnd and CallOff.
 	DeferredChild DeferredKind = "child"
 	// DeferredLetter is the same for a Job in a shard of another partition. It is on the subject of
@@ -97,12 +103,24 @@ type Deferred struct {
 	CallEnd *CallEnd `json:"call_end,omitempty"`
 	CallOff *CallOff `json:"call_off,omitempty"`
 	Caller  *Caller  `json:"caller,omitempty"`
+	// Told is of a run that is done elsewhere.
+	Told *Told     `json:"told,omitempty"`
+	Ping *bus.Ping `json:"ping,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	// Asked is what became of runs that were asked for, at Since.
 	Asked []Asked `json:"asked,omitempty"`
+}
+
+// Told is what pings have told of a run that is done elsewhere.
+type Told struct {
+	Key       string    `json:"key,omitempty"`
+	Host      string    `json:"host,omitempty"`
+	StartedAt time.Time `json:"started_at,omitzero"` // zero: it has not begun, as far as is known
+	// Away says that there was no server for some of the time in which the first ping had to come.
+	Away bool `json:"away,omitempty"`
 }
 
 // Asked is what was answered to a request.
@@ -188,7 +206,20 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 	}
 	missing := ""
 	switch d.Kind {
-	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredSucceeded, DeferredPause, DeferredAsked:
+	case DeferredDelay, DeferredEnd, DeferredFailures, DeferredSucceeded, DeferredPause, DeferredAsked, DeferredHeard:
+	case DeferredExpected:
+		switch {
+		case len(d.Trigger) == 0:
+			missing = "trigger"
+		case d.Told == nil:
+			missing = "told"
+		}
+	case DeferredEarly:
+		if d.Ping == nil {
+			missing = "ping"
+		} else if err := d.Ping.Check(); err != nil {
+			return nil, err
+		}
 	case DeferredAlive, DeferredQueued, DeferredRetry, DeferredWorkflow:
 		if len(d.Trigger) == 0 {
 			missing = "trigger"

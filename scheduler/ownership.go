@@ -253,6 +253,12 @@ func (o *ownership) applyEvent(ctx context.Context, m *jet.Stored) {
 		})
 		return
 	}
+	if bus.IsPing(m.Header) {
+		if p, err := o.s.conn.Tokens().DecodePing(m.Subject, m.Header, m.Data, o.s.conn.Cluster().Shards); err == nil { // else as below
+			o.post(ctx, func(sh *laneShard) { sh.machine.Ping(p, m.Seq, m.At.UnixMilli()) })
+		}
+		return
+	}
 	for e, err := range o.s.conn.Events().Decode(m.Subject, m.Header, m.Data, m.At) {
 		if err == nil { // else ingest counts and logs it, once for the cluster
 			o.post(ctx, func(sh *laneShard) { sh.machine.Event(e, m.Seq, m.At.UnixMilli()) })

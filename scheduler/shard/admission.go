@@ -20,6 +20,9 @@ type admission struct {
 // overlap. It takes one message, or two where b has room for them beside
 // what is reserved, and one more when another run of a fixed-delay job gives way.
 func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
+	if body.elsewhere {
+		return rs.watches.expect(b, id, r, body)
+	}
 	if why := rs.cluster.noRoom(rs.jobs.at(id).name.Group()); why != "" {
 		if r.cause.Scheduled() {
 			return admission{status: job.StatusMissed, reason: why}

@@ -59,7 +59,7 @@ type Backfills struct {
 // Ask takes a request. It is stored with the next batch of Step that has room,
 // which names it in Backfills; done is not nil when it is already. Fires that another
 // backfill of the job has yet to run are left out. Errors: job.ErrNotFound,
-// job.ErrConflict when that leaves none or there is no room for further runs, an *InvalidError.
+// job.ErrConflict when that leaves none, runs of the job are done elsewhere, or there is no room for further runs, an *InvalidError.
 func (bf *Backfills) Ask(r journal.BackfillRequest) (done *job.Backfill, err error) {
 	if err := r.Validate(); err != nil {
 		return nil, err
@@ -67,6 +67,9 @@ func (bf *Backfills) Ask(r journal.BackfillRequest) (done *job.Backfill, err err
 	id, ok := bf.jobs.find(r.Job)
 	if !ok || bf.jobs.at(id).newest().Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
+	}
+	if bf.jobs.at(id).elsewhere() {
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, refusal.RunsElsewhere.With(r.Job))
 	}
 	if f := bf.find(id, r.ID); f != nil {
 		if f.item.seq == 0 { // its batch is on its way

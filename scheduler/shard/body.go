@@ -17,21 +17,22 @@ import (
 // body is what all triggers of a version share, and the kind of subject that they go
 // to.
 type body struct {
-	text     string
-	routed   bool
-	inPieces bool
-	inSteps  bool // it is of a workflow
-	repeats  bool // another attempt may follow
-	timeout  job.Duration
-	timed    bool   // it may have a ${fire_time}
-	zone     string // in which that begins: the schedule's; empty is UTC
-	priority job.Priority
+	text      string
+	routed    bool
+	inPieces  bool
+	inSteps   bool // it is of a workflow
+	elsewhere bool // the run is done elsewhere
+	repeats   bool // another attempt may follow
+	timeout   job.Duration
+	timed     bool   // it may have a ${fire_time}
+	zone      string // in which that begins: the schedule's; empty is UTC
+	priority  job.Priority
 }
 
 func encodeBody(b *journal.Body) (body, error) {
 	text, err := b.Encode()
 	return body{
-		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, inSteps: b.Workflow != nil, repeats: b.Retry.Limit > 0,
+		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, inSteps: b.Workflow != nil, elsewhere: b.Task.Watch != nil, repeats: b.Retry.Limit > 0,
 		timeout: b.Timeout, timed: b.Workflow == nil && firetime.In(text), priority: b.Priority,
 	}, err
 }

@@ -19,9 +19,11 @@
 //	Cluster     calendars, pauses, instances, and room for runs
 //	pieces      triggers pieces of runs (piece_states.go: the state of one run)
 //	steps       begins the steps of workflows (definition.go: a version's; run_steps.go: the state of one run)
+//	watches     jobs whose runs are done elsewhere, and the pings that wait for a fire (expected.go: their runs)
 //	runs        watched runs: admission, attempts, retries, overlap, time limits
 //	fires       judges due fires, by pauses and calendars, and enacts the verdicts
 //	delays      what fixed-delay jobs wait for
+//	pings       says which runs pings tell of (book.go: the rules)
 //	sweep       the position in time, and what is due up to now
 //	Relay       ends of parents whose children are in another partition
 //	children    ends of parents: tells children, runs jobs of this shard (call.go: those that steps call)
@@ -104,6 +106,15 @@
 // The end of a step decides in the same batch what follows in the graph. Steps begin as batches
 // have room, as pieces do. When a run is called off, steps that have not begun are cancelled and those that have
 // are killed; then finally steps run, and then it ends.
+//
+// # Runs elsewhere
+//
+// A run that is done elsewhere has no trigger. Its fire makes it an item, which waits for pings: one of its start, one of
+// its end, or both. Pings are events about the job. The machine decides which run each tells of, and records what became
+// of it. So a ping may come late, early or in any order, while the shard has no owner, and from a clock that is wrong.
+//
+//	expected ──(start)── begun ──(end)── ended as the ping says
+//	    └── missed            └── timed out
 //
 // # Backfills
 //

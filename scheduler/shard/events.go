@@ -32,8 +32,9 @@ type end struct {
 	final    bool          // or that none may
 	after    time.Duration // it wants the next one so long after this end; 0 leaves that to the rule
 	piece    bus.Piece
-	cut      bool // the result is not all that was returned
-	begun    bool // it is no end, but the beginning of what had to begin in time
+	cut      bool  // the result is not all that was returned
+	begun    bool  // it is no end, but the beginning of what had to begin in time
+	ping     *ping // it is no end, but what was told of a run that is done elsewhere
 }
 
 // resultCut reports whether an event of a success says that its result is not all that was returned.
@@ -101,7 +102,7 @@ func (es *Events) settled() uint64 {
 func (es *Events) toldEnds() map[bus.AttemptRef]bool {
 	ends := make(map[bus.AttemptRef]bool, len(es.ends))
 	for _, e := range es.ends {
-		if !e.begun {
+		if !e.begun && e.ping == nil {
 			ends[bus.AttemptRef{RunID: e.run, Attempt: e.attempt, Index: e.piece.Index}] = true
 		}
 	}

@@ -102,6 +102,8 @@ func (fs *fires) lateRule(group string, p *job.Plan, now int64) lateRule {
 		return lateRule{why: reason.DeletedByThen}
 	case p.WhyPaused(now) != "":
 		return lateRule{why: reason.JobPausedByThen}
+	case p.Watch != nil: // it may have been done elsewhere all the same
+		return lateRule{runs: job.MaxMaxCount, oldest: math.MinInt64, why: reason.BeyondFireAll}
 	case p.Misfire.Policy == job.FireAll:
 		return lateRule{runs: p.Misfire.MaxCount, oldest: now - p.Misfire.MaxAge.Milliseconds(), why: reason.BeyondFireAll}
 	case p.Misfire.Policy == job.FireOnce:

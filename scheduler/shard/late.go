@@ -30,16 +30,17 @@ type versionName struct {
 	version int32
 }
 
-// loaded notes that the machine has heard of all that there was when it was made.
-func (vs *versions) loaded() {
+// loaded notes that the machine has heard of all that there was when it was made. It reports whether that is new.
+func (vs *versions) loaded() (first bool) {
 	if !vs.loading {
-		return
+		return false
 	}
 	vs.loading = false
 	maps.DeleteFunc(vs.begins, func(v versionName, _ int64) bool { // of jobs that are gone
 		id, ok := vs.jobs.find(v.job)
 		return !ok || vs.jobs.at(id).index(v.version) < 0
 	})
+	return true
 }
 
 // begin sets where the fires of plan begin, which is to be the job's newest, and

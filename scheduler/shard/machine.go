@@ -48,11 +48,13 @@ type Machine struct {
 	Cluster  *Cluster
 	pieces   pieces
 	steps    steps
+	watches  watches
 	runs     runs
 	fires    fires
 	delays   delays
 	sweep    sweep
 	versions versions
+	pings    pings
 	children children
 	// Relay has the ends of parents whose children are in another partition.
 	Relay *Relay
@@ -87,8 +89,12 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces, byID: map[job.RunID]*watchedRun{},
 		definitions: map[unique.Handle[body]]*definition{}, arm: m.sweep.arm, end: m.runs.end,
 	}
+	m.watches = watches{
+		jobs: jobs, items: items, byJob: map[uint32]*watch{},
+		add: m.runs.add, end: m.runs.end, open: m.runs.elsewhere, arm: m.sweep.arm,
+	}
 	m.runs = runs{
-		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces, steps: &m.steps,
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces, steps: &m.steps, watches: &m.watches,
 		byJob: map[uint32]*jobRuns{}, byID: m.steps.byID,
 		arm: m.sweep.arm, ended: m.runEnded,
 	}
@@ -100,6 +106,7 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 		done: cursor.Done.UnixMilli(), ring: ring.New(cursor.Done.UnixMilli()),
 	}
 	m.sweep.restore(cursor.Sweep)
+	m.pings = pings{jobs: jobs, watches: &m.watches, fires: &m.fires, runs: &m.runs, delays: &m.delays, decided: m.sweep.decided}
 	m.Relay = newRelay(config, items, cursor)
 	m.children = children{
 		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, relay: m.Relay, runs: &m.runs,
@@ -167,7 +174,7 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 func (m *Machine) pending() bool {
 	return len(m.items.due)+len(m.delays.unsettled)+len(m.Events.ends)+len(m.runs.wakes) > 0 ||
 		len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Requests.commands)+len(m.Requests.recoveries)+len(m.Requests.tellings)+len(m.Requests.holds) > 0 ||
-		len(m.Backfills.asked)+len(m.children.forgotten)+len(m.steps.callingOff) > 0 ||
+		len(m.Backfills.asked)+len(m.children.forgotten)+len(m.steps.callingOff) > 0 || m.pings.ripe() ||
 		m.versions.edits >= maxEdits
 }
 

@@ -37,6 +37,7 @@ func (m *Machine) Put(p *Prepared) {
 	if !m.versions.put(id, p) {
 		return
 	}
+	m.watches.put(id)
 	m.sweep.arm(id)
 	m.runs.wake(id)
 	m.Backfills.wake(id)
@@ -55,6 +56,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.delays.drop(id)
 	m.children.forget(id)
 	m.runs.forget(id)
+	m.watches.forget(id)
 	m.Failures.forget(id)
 	m.Backfills.forget(id)
 	m.jobs.remove(id)
@@ -110,8 +112,10 @@ func (m *Machine) PutDeferred(d *journal.Deferred, seq uint64) error {
 		m.delays.restore(id, &delay{item: &item{seq: seq}, run: d.RunID})
 	case journal.DeferredDelay:
 		m.delays.restore(id, &delay{item: &item{seq: seq}, since: d.Since.UnixMilli()})
-	case journal.DeferredAlive, journal.DeferredQueued, journal.DeferredRetry, journal.DeferredPieces, journal.DeferredWorkflow:
+	case journal.DeferredAlive, journal.DeferredQueued, journal.DeferredRetry, journal.DeferredPieces, journal.DeferredWorkflow, journal.DeferredExpected:
 		return m.runs.restore(id, d, seq)
+	case journal.DeferredHeard, journal.DeferredEarly:
+		m.watches.restore(id, d, seq)
 	case journal.DeferredSteps, journal.DeferredResult:
 		m.steps.restore(d, seq)
 	case journal.DeferredFailures, journal.DeferredPause:
@@ -140,7 +144,7 @@ func (m *Machine) LastItem() uint64 { return m.items.last }
 
 // NeedsEvents reports whether the machine has to hear of the ends of runs.
 func (m *Machine) NeedsEvents() bool {
-	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.Cancels.condemned) > 0
+	return len(m.delays.byJob)+len(m.runs.byJob)+len(m.Cancels.condemned)+len(m.watches.byJob) > 0
 }
 
 // Event enters an event of this shard. at is when JetStream stored it, in Unix
@@ -149,6 +153,13 @@ func (m *Machine) NeedsEvents() bool {
 func (m *Machine) Event(e *bus.Event, seq uint64, at int64) {
 	if m.Events.pass(seq) {
 		m.hear(e, seq, at)
+	}
+}
+
+// Ping enters a ping of this shard, as Event enters an event.
+func (m *Machine) Ping(p *bus.Ping, seq uint64, at int64) {
+	if m.Events.pass(seq) {
+		m.Events.ends = append(m.Events.ends, &end{seq: seq, job: p.Job, ping: &ping{Ping: p, at: at - p.Age.Milliseconds()}})
 	}
 }
 

@@ -61,6 +61,9 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if e.plans[last].Deleted {
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, r.Job)
 	}
+	if e.elsewhere() {
+		return nil, fmt.Errorf("%w: %s", job.ErrConflict, refusal.RunsElsewhere.With(r.Job))
+	}
 	if !r.InsteadOf.IsZero() {
 		return nil, fmt.Errorf("%w: no version of job %s has wanted its fire at %s early, as run %s, within the last %s",
 			job.ErrConflict, r.Job, r.InsteadOf.UTC().Format(time.RFC3339), r.RunID, AskedFor)

@@ -21,6 +21,7 @@ const (
 	triggered              // an attempt of it is with the executors
 	retrying               // it waits for its next attempt
 	waiting                // a step that waits in the place of a task
+	expected               // it is done elsewhere, and has not ended
 )
 
 // watchedRun is a run of a watched job, from the moment it is wanted to its final status.
@@ -30,11 +31,12 @@ type watchedRun struct {
 	job    job.Name
 	stage  stage
 	body   unique.Handle[body]
-	item   *item // the trigger, or the deferred item in which it waits
-	since  int64 // when it began to wait, or was triggered
-	due    int64 // of a retry, or of a wait whose time will be over; 0 is never
-	killed bool  // its end has been asked for
-	over   bool  // it is watched no longer
+	item   *item        // the trigger, or the deferred item in which it waits
+	since  int64        // when it began to wait, or was triggered
+	due    int64        // of a retry, or of a wait or a watch whose time will be over; 0 is never
+	killed bool         // its end has been asked for
+	over   bool         // it is watched no longer
+	told   journal.Told // what pings have told, if it is done elsewhere
 
 	// cancelled says why the end of its attempt, whatever it is, counts as cancelled; "": it does not.
 	cancelled string
@@ -52,6 +54,7 @@ type runs struct {
 	cluster *Cluster
 	pieces  *pieces
 	steps   *steps
+	watches *watches
 
 	byJob map[uint32]*jobRuns       // by id
 	byID  map[job.RunID]*watchedRun // steps of workflows included
@@ -204,6 +207,8 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 			return false
 		}
 		switch {
+		case a.stage == expected:
+			rs.watches.wake(b, a, now)
 		case a.steps != nil:
 			if !rs.steps.wake(b, a, p.Deleted, room, rs) {
 				return false
@@ -293,6 +298,18 @@ func (rs *runs) expireQueue(b *builder, id uint32, now int64) bool {
 	return true
 }
 
+// elsewhere returns the runs of a job that are done elsewhere and have not ended, in the order in which they were decided.
+func (rs *runs) elsewhere(id uint32) (open []*watchedRun) {
+	if jr := rs.byJob[id]; jr != nil {
+		for _, a := range jr.active {
+			if a.stage == expected {
+				open = append(open, a)
+			}
+		}
+	}
+	return open
+}
+
 // expired reports whether a triggered run has not begun by when it had to.
 func (a *watchedRun) expired(now int64) bool {
 	return a.stage == triggered && a.startBy != 0 && a.startBy+startMargin.Milliseconds() <= now
@@ -315,6 +332,8 @@ func (rs *runs) wakeAt(id uint32) (at int64, ok bool) {
 	at = 1 << 62
 	for _, a := range r.active {
 		switch {
+		case a.stage == expected:
+			at = min(at, a.due+startMargin.Milliseconds())
 		case a.steps != nil:
 			if due := a.stepsAt(); due != 0 {
 				at = min(at, due)

@@ -13,7 +13,7 @@ import (
 // stages are the stages of runs by the kind of their items.
 var stages = map[journal.DeferredKind]stage{
 	journal.DeferredQueued: queued, journal.DeferredAlive: triggered, journal.DeferredRetry: retrying,
-	journal.DeferredPieces: triggered, journal.DeferredWorkflow: triggered,
+	journal.DeferredPieces: triggered, journal.DeferredWorkflow: triggered, journal.DeferredExpected: expected,
 }
 
 // restore enters a run of an earlier owner from the item at seq.
@@ -35,6 +35,9 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 	}
 	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
 	a.given, a.taken, a.caller = d.Given, d.Taken, d.Caller
+	if d.Told != nil {
+		a.told = *d.Told
+	}
 	if d.Pieces != nil {
 		if err := a.restorePieces(d); err != nil {
 			return err

@@ -19,6 +19,7 @@ type eventStream struct {
 }
 
 type storedEvent struct {
+	ping  *bus.Ping // it is one; then there is no event
 	event *bus.Event
 	at    int64
 	gone  bool // before any owner had read it

@@ -16,7 +16,9 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	if m.cursor.flight != nil {
 		m.cfg.bug("step while a batch is under way")
 	}
-	m.versions.loaded()
+	if m.versions.loaded() {
+		m.watches.wasAway(now)
+	}
 	if m.items.crowded() {
 		return nil
 	}
@@ -30,6 +32,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.Cancels.condemn(b)
 	m.delays.settle(b)
 	m.react(b)
+	m.pings.ripen(b)
 
 	// Then what is asked for, by ends of parents and by people.
 	m.children.answerForgotten(b)
@@ -103,6 +106,9 @@ func (m *Machine) react(b *builder) {
 // reactTo does what follows from one end. It returns false, and leaves everything as it was, when b
 // has no room for it.
 func (m *Machine) reactTo(b *builder, e *end) bool {
+	if e.ping != nil {
+		return m.pings.take(b, *e.ping)
+	}
 	if a := m.runs.byID[e.run]; a != nil {
 		return m.runs.endAttempt(b, a, e)
 	}

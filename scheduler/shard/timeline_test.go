@@ -148,9 +148,11 @@ func (s *tale) do(verb, rest string) {
 			e := bus.EventOf(r, bus.EventFinished, instant(s.clock))
 			e.Status = job.StatusSucceeded
 			s.events = append(s.events, storedEvent{event: e, at: s.clock})
-			s.m.Event(e, uint64(len(s.events)), s.clock)
+			s.hearEvent(len(s.events) - 1)
 		}
 		s.live = nil
+	case "ping": // about a job: ping g/a start run=key age=1m took=5m; or end, fail, or an exit code
+		s.ping(rest)
 	case "ask": // for a run
 		id := job.FireRunID(job.Name(rest), s.clock, job.CauseManual)
 		_, err := s.m.Requests.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(rest), Cause: job.CauseManual, By: "ada"})
@@ -158,6 +160,47 @@ func (s *tale) do(verb, rest string) {
 		s.step()
 	default:
 		s.t.Fatalf("unknown word %q", verb)
+	}
+}
+
+func (s *tale) ping(rest string) {
+	words := strings.Fields(rest)
+	p := &bus.Ping{ID: fmt.Sprintf("%016x", len(s.events)+1), Job: job.Name(words[0]), Kind: bus.PingEnd, Host: "web1"}
+	for _, word := range words[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		switch name {
+		case "start":
+			p.Kind = bus.PingStart
+		case "end":
+		case "fail":
+			p.Failed = true
+		case "run":
+			p.Key = value
+		case "age":
+			p.Age = job.Duration(time.Duration(s.duration(value)) * time.Millisecond)
+		case "took":
+			p.Took = job.Duration(time.Duration(s.duration(value)) * time.Millisecond)
+		default:
+			code, err := strconv.Atoi(name)
+			s.must(err)
+			p.ExitCode = &code
+		}
+	}
+	s.must(p.Check())
+	s.events = append(s.events, storedEvent{ping: p, at: s.clock})
+	s.hearEvent(len(s.events) - 1)
+	s.step()
+}
+
+// hearEvent tells the owner of event i.
+func (s *tale) hearEvent(i int) {
+	if s.m == nil {
+		return
+	}
+	if e := s.events[i]; e.ping != nil {
+		s.m.Ping(e.ping, uint64(i+1), e.at)
+	} else {
+		s.m.Event(e.event, uint64(i+1), e.at)
 	}
 }
 
@@ -225,8 +268,8 @@ func (s *tale) takeOver() {
 	for _, seq := range seqs {
 		s.must(s.m.PutDeferred(s.trig.deferred[seq], seq))
 	}
-	for i, e := range s.events {
-		s.m.Event(e.event, uint64(i+1), e.at)
+	for i := range s.events {
+		s.hearEvent(i)
 	}
 }
 
@@ -277,6 +320,12 @@ func (s *tale) publish(m *Machine, b *Batch) {
 			s.note("%s waits for the end of %s", d.Job, short(d.RunID))
 		case journal.DeferredAsked:
 			s.note("remembers for a while what was asked for: %d", len(d.Asked))
+		case journal.DeferredExpected:
+			s.note("%s is expected until %s", d.Job, d.Due.Format("15:04:05"))
+		case journal.DeferredHeard:
+			s.note("%s has been heard%s", d.Job, or(" and was silent at ", d.Since))
+		case journal.DeferredEarly:
+			s.note("%s has a ping for %s", d.Job, d.Due.Format("15:04:05"))
 		default:
 			s.note("%s waits since %s", d.Job, d.Since.Format("15:04:05.000"))
 		}
@@ -304,7 +353,17 @@ func (s *tale) outcome(o journal.Outcome) {
 	if o.By != "" {
 		text += ": asked by " + o.By
 	}
+	if p := o.Ping; p != nil {
+		text += " (ping " + strings.TrimLeft(p.ID, "0") + or(", began ", p.StartedAt) + or(", ended ", p.FinishedAt) + ")"
+	}
 	s.note("%s", text)
+}
+
+func or(text string, at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return text + at.Format("15:04:05")
 }
 
 func short(id job.RunID) string { return string(id[len(id)-4:]) }
