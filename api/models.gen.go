@@ -2793,7 +2793,8 @@ type TokenRequest struct {
 	User string `json:"user,omitempty"`
 }
 
-// TokenScope signal: send signals to runs of the groups in which the token is an operator, and nothing else
+// TokenScope What the token can be used for, and nothing else, in the groups in which it is an operator. signal: send
+// signals to runs. ping: report runs that are done elsewhere. start: run jobs
 type TokenScope = rights.Scope
 
 // UsagePart A run in pieces waits as one run until its first piece starts. Each piece takes a slot

@@ -79,7 +79,7 @@ func TestAStepIsApprovedByWhomItNames(t *testing.T) {
 		{"an administrator, who is not named", map[string]any{"by": []string{"user:named"}}, ann.headers(), "", 403, "only user:named"},
 		{"who is named, by a token without the role", map[string]any{"by": []string{"user:named"}}, named.token(in(rights.Viewer, "deploy")), "", 403, "only user:named"},
 		{"who is named, by a token with the role", map[string]any{"by": []string{"user:operator"}}, operator.token(in(rights.Operator, "deploy")), "", 202, ""},
-		{"an operator, by a token for signals", nil, operator.token(in(rights.Operator, "deploy"), rights.Signal), "", 403, "can only send signals"},
+		{"an operator, by a token for signals", nil, operator.token(in(rights.Operator, "deploy"), rights.Signal), "", 403, "of the kind signal"},
 		{"who asked for the run", nil, operator.headers(), "operator", 202, ""},
 		{"who asked for the run, and must not", map[string]any{"not_by_requester": true}, operator.headers(), "operator", 403, "operator started the run, and must not approve"},
 		{"another one than who asked for the run", map[string]any{"not_by_requester": true}, editor.headers(), "operator", 202, ""},
@@ -267,10 +267,10 @@ func TestASignalIsForARunOrForTheOneOfItsKey(t *testing.T) {
 	}
 	g.problemWith(hook, 403, "forbidden", "POST", "/api/v1/jobs/ops/other/signals/paid", nil, "role operator in group ops")
 	for _, path := range []string{"/api/v1/me", "/api/v1/jobs", "/api/v1/runs/" + string(run.RunID), "/api/v1/approvals"} {
-		g.problemWith(hook, 403, "forbidden", "GET", path, nil, "can only send signals")
+		g.problemWith(hook, 403, "forbidden", "GET", path, nil, "of the kind signal")
 	}
-	g.problemWith(hook, 403, "forbidden", "POST", "/api/v1/jobs/deploy/release/run", nil, "can only send signals")
-	g.problemWith(hook, 403, "forbidden", "POST", "/api/v1/tokens", `{"name":"all"}`, "can only send signals")
+	g.problemWith(hook, 403, "forbidden", "POST", "/api/v1/jobs/deploy/release/run", nil, "of the kind signal")
+	g.problemWith(hook, 403, "forbidden", "POST", "/api/v1/tokens", `{"name":"all"}`, "of the kind signal")
 	g.problemWith(ann.headers(), 400, "invalid", "POST", "/api/v1/tokens", `{"name":"x","only":["run"]}`, "only")
 }
 

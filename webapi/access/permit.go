@@ -90,7 +90,7 @@ var Permits = map[string]Permit{
 	"runFireEarly":    {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"changeJobs":      {Role: rights.Operator, Where: Somewhere, Each: true},
 	"patchJobs":       {Role: rights.Editor, Where: Somewhere, Change: "jobs", Costly: true}, // each job as putJob (package bulk)
-	"runJob":          {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
+	"runJob":          {Role: rights.Operator, Where: OfPath, Scope: rights.Start, Change: "job {group}/{name}"},
 	"previewJob":      {Role: rights.Viewer, Where: OfPath, Costly: true},
 	"previewSchedule": {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"readCrontab":     {Role: rights.Viewer, Where: Somewhere, Costly: true}, // these read what they are sent, and nothing else
@@ -248,7 +248,7 @@ var Permits = map[string]Permit{
 // named, if it has to be known.
 func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error {
 	if p.Where != Open && !who.Only.Allows(p.Scope) {
-		return problem.Explain(problem.ErrForbidden, refusal.TokenOnlySignals.String())
+		return problem.Explain(problem.ErrForbidden, refusal.TokenOnly.With(who.Only.String()))
 	}
 	switch p.Where {
 	case Open, Self:

@@ -2,6 +2,8 @@ package access
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/carillon-scheduler/carillon/auth"
@@ -63,18 +65,38 @@ func TestAPermitThatNeedsNoGroupDoesNotAskForIt(t *testing.T) {
 	}
 }
 
+// scoped are the operations of each scope. What is on no list refuses every token that is limited.
+var scoped = map[rights.Scope][]string{
+	rights.Signal: {"signalRun", "signalJob"},
+	rights.Ping:   {},
+	rights.Start:  {"runJob"},
+}
+
 func TestATokenThatIsLimitedMayNothingElse(t *testing.T) {
 	t.Parallel()
-	who := &auth.Identity{Access: rights.List{{Role: rights.Admin, Group: "*", Grants: rights.Grants}}, Only: rights.Only{rights.Signal}}
 	group := func() (string, error) { return "billing", nil }
-	for operation, p := range Permits {
-		err, signals := p.Allows(who, group), operation == "signalRun" || operation == "signalJob"
-		if p.Where != Open && signals != (err == nil) || err != nil && !errors.Is(err, problem.ErrForbidden) {
-			t.Errorf("%s: %v", operation, err)
+	admin := rights.List{{Role: rights.Admin, Group: "*", Grants: rights.Grants}}
+	for _, only := range []rights.Only{{rights.Signal}, {rights.Ping}, {rights.Start}, {rights.Ping, rights.Start}} {
+		who := &auth.Identity{Access: admin, Only: only}
+		for operation, p := range Permits {
+			err, within := p.Allows(who, group), slices.ContainsFunc(only, func(s rights.Scope) bool { return slices.Contains(scoped[s], operation) })
+			if p.Where != Open && within != (err == nil) || err != nil && !errors.Is(err, problem.ErrForbidden) {
+				t.Errorf("%s of a token for %s: %v", operation, only, err)
+			}
+			if err != nil && !strings.Contains(err.Error(), only.String()) {
+				t.Errorf("%s: %q does not name %s", operation, err, only)
+			}
 		}
 	}
-	who.Access = rights.List{{Role: rights.Viewer, Group: "billing"}, {Role: rights.Operator, Group: "ops"}}
-	if err := Permits["signalJob"].Allows(who, group); !errors.Is(err, problem.ErrForbidden) {
-		t.Errorf("without the role: %v", err)
+	if len(scoped) != len(rights.Scopes) {
+		t.Errorf("the table has %d scopes of %d", len(scoped), len(rights.Scopes))
+	}
+	for scope, operations := range scoped {
+		who := &auth.Identity{Access: rights.List{{Role: rights.Viewer, Group: "billing"}, {Role: rights.Operator, Group: "ops"}}, Only: rights.Only{scope}}
+		for _, operation := range operations {
+			if err := Permits[operation].Allows(who, group); !errors.Is(err, problem.ErrForbidden) {
+				t.Errorf("%s without the role: %v", operation, err)
+			}
+		}
 	}
 }

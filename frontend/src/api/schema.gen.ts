@@ -3211,10 +3211,11 @@ export interface components {
             grants?: components["schemas"]["Grant"][] | null;
         };
         /**
-         * @description signal: send signals to runs of the groups in which the token is an operator, and nothing else
+         * @description What the token can be used for, and nothing else, in the groups in which it is an operator. signal: send
+         *     signals to runs. ping: report runs that are done elsewhere. start: run jobs
          * @enum {string}
          */
-        TokenScope: "signal";
+        TokenScope: "signal" | "ping" | "start";
         /** @description One change. */
         AuditEntry: {
             id: string;

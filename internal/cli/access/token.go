@@ -33,11 +33,13 @@ func newTokenCreateCommand() *cobra.Command {
 		Use:   "create NAME",
 		Short: "Create an API token and show it once",
 		Long: "Create an API token for a program. The name says what it is used for. --role limits its\n" +
-			"permissions; without it, the token has all permissions of its user. With --only signal, it can\n" +
-			"send signals to workflows and do nothing else. Programs send it as\n" +
-			"\"Authorization: Bearer TOKEN\"; this command line reads it from --token or " + cli.TokenVariable + ".",
+			"permissions; without it, the token has all permissions of its user. --only limits it to some\n" +
+			"requests: signal to signals to workflows, ping to reports of runs that are done elsewhere,\n" +
+			"start to running jobs. Programs send it as \"Authorization: Bearer TOKEN\"; this command line\n" +
+			"reads it from --token or " + cli.TokenVariable + ".",
 		Example: "  carillon token create deploys --role operator:web --expires-in 90d\n" +
 			"  carillon token create payments --role operator:deploy --only signal\n" +
+			"  carillon token create web1 --role operator:ops --only ping --expires-in 366d\n" +
 			"  export CARILLON_TOKEN=$(carillon token create ci --user ci -o json | jq -r .secret)",
 		Args: cobra.ExactArgs(1),
 	}
@@ -46,8 +48,8 @@ func newTokenCreateCommand() *cobra.Command {
 	f.Var(&access, "role", cli.RolesHelp)
 	f.StringVar(&user, "user", "", "owner of the token (default: you)")
 	f.Var(cli.Duration(&life, 30*24*time.Hour), "expires-in", "how long it is valid, at most 366d")
-	f.StringSliceVar(&only, "only", nil, "limit it to `requests` of this kind: signal")
-	cli.Complete(cmd, "only", string(rights.Signal))
+	f.StringSliceVar(&only, "only", nil, "limit it to `requests` of these kinds: signal, ping, start")
+	cli.Complete(cmd, "only", cli.Words[string](rights.Scopes)...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		api, err := r.API()
 		if err != nil {

@@ -116,7 +116,7 @@ var (
 	CostlyBusy          = reason.None{Sentence: reason.Refuse("costly_busy", "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again")}
 	PiecesAll           = reason.None{Sentence: reason.Refuse("pieces_all", "must be all for a run without pieces")}
 	JobHasPingTokens    = reason.Two{Sentence: reason.Refuse("job_has_ping_tokens", "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first")}
-	TokenOnlySignals    = reason.None{Sentence: reason.Refuse("token_only_signals", "this token can only send signals")}
+	TokenOnly           = reason.One{Sentence: reason.Refuse("token_only", "this token is limited to requests of the kind {only:phrase}, and this request is not one")}
 	ApprovalNotListed   = reason.One{Sentence: reason.Refuse("approval_not_listed", "only {by:phrase} can approve or reject this step")}
 	ApprovalByRequester = reason.One{Sentence: reason.Refuse("approval_by_requester", "{by:word} started the run, and must not approve or reject this step")}
 	ApprovalNotKnown    = reason.None{Sentence: reason.Refuse("approval_not_known", "it is no longer known who started the run and so must not approve or reject this step: cancel the step, or start the job again")}

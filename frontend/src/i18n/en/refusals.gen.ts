@@ -183,7 +183,7 @@ export const refusals = {
   costly_busy: "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again",
   pieces_all: "must be all for a run without pieces",
   job_has_ping_tokens: "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first",
-  token_only_signals: "this token can only send signals",
+  token_only: "this token is limited to requests of the kind {only:phrase}, and this request is not one",
   approval_not_listed: "only {by:phrase} can approve or reject this step",
   approval_by_requester: "{by:word} started the run, and must not approve or reject this step",
   approval_not_known: "it is no longer known who started the run and so must not approve or reject this step: cancel the step, or start the job again",

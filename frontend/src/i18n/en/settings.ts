@@ -85,7 +85,7 @@ export const settings = {
   lives: "Valid for",
   narrow: "Limit it to less than its user may do",
   signalsAlone: "It can only send signals to workflows",
-  onlySignals: "signals only",
+  only: { signal: "signals only", ping: "pings only", start: "runs jobs only" },
   tokenMade: (name: string) => `The token ${name}`,
   tokenMadeHint: "Copy it now: it is shown only once.",
   revoke: "Revoke",

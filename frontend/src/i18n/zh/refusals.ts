@@ -159,7 +159,7 @@ export const refusals: Record<RefusalCode, string> = {
   needs_sql: "需要全局的 sql、logs 和 params 权限：查询结果包含所有分组的历史",
   needs_awaited_role: "要等待 {job:word} 的运行，需要分组 {group:word} 中的 viewer 角色",
   job_has_ping_tokens: "任务 {job:word} 已有 {tokens:number} 个 ping 令牌，达到上限；请先删除一个",
-  token_only_signals: "该令牌只能发送信号",
+  token_only: "该令牌只能用于 {only:phrase} 类请求，此请求不属于其中",
   approval_not_listed: "只有 {by:phrase} 可以审批该步骤",
   approval_by_requester: "{by:word} 发起了该运行，不能审批该步骤",
   approval_not_known: "已无法得知谁发起了该运行，而发起人不能审批该步骤：请取消该步骤，或重新运行该任务",

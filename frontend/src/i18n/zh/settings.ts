@@ -86,7 +86,7 @@ export const settings: typeof english = {
   lives: "有效期",
   narrow: "缩小权限（小于其用户）",
   signalsAlone: "只能向工作流发送信号",
-  onlySignals: "仅信号",
+  only: { signal: "仅信号", ping: "仅 ping", start: "仅运行任务" },
   tokenMade: (name) => `令牌 ${name}`,
   tokenMadeHint: "请立即复制：仅显示这一次。",
   revoke: "吊销",

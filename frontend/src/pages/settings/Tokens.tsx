@@ -76,7 +76,11 @@ export default function Tokens() {
                 <td>{token.user}</td>
                 <td>
                   <AccessTags access={token.access} />
-                  {token.only?.includes("signal") && <span className="tag">{s.onlySignals}</span>}
+                  {token.only?.map((scope) => (
+                    <span className="tag" key={scope}>
+                      {s.only[scope]}
+                    </span>
+                  ))}
                 </td>
                 <td className="mut">
                   <Ago at={token.created_at} />
