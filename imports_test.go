@@ -78,7 +78,7 @@ var mayImport = map[string][]string{
 	"webapi/month":    {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "job", "api", "audit", "alert", "logstore"},
 	"webapi/alerts":   {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "job", "api", "cluster", "alert", "logstore"},
 
-	"cmd":                        {"internal/cli", "internal/cli/all", "internal/node", "internal/bench", "internal/conformance"},
+	"cmd":                        {"internal/cli", "internal/cli/all", "internal/cli/elsewhere", "internal/node", "internal/bench", "internal/conformance"},
 	"internal/conformance":       {"job", "bus", "executor", "internal/cli"},
 	"internal/bench":             {"bridge", "bridge/xxljob/admin", "job", "journal", "bus", "bus/jet", "cluster", "cluster/embedded", "scheduler", "executor", "logstore", "logstore/ingest", "webapi", "internal/cli", "internal/cli/draw"},
 	"internal/benchtool":         {"internal/bench", "internal/cli"},
@@ -93,6 +93,7 @@ var mayImport = map[string][]string{
 	"internal/cli/manifest":      ofCommands,
 	"internal/cli/executor":      ofCommands,
 	"internal/cli/alert":         ofCommands,
+	"internal/cli/elsewhere":     ofCommands,
 	"internal/cli/assist":        ofCommands,
 	"internal/cli/access":        ofCommands,
 	"internal/cli/cluster":       ofCommands,
@@ -116,7 +117,7 @@ var (
 // nouns are the folders of client commands, and ofCommands what each of them may import.
 var (
 	nouns = []string{
-		"internal/cli/access", "internal/cli/alert", "internal/cli/assist", "internal/cli/cluster", "internal/cli/executor", "internal/cli/history",
+		"internal/cli/access", "internal/cli/alert", "internal/cli/assist", "internal/cli/cluster", "internal/cli/elsewhere", "internal/cli/executor", "internal/cli/history",
 		"internal/cli/job", "internal/cli/manifest", "internal/cli/run", "internal/cli/top",
 	}
 	ofCommands = []string{"job", "api", "internal/cli", "internal/cli/draw"}
@@ -147,6 +148,7 @@ var neverLinked = map[string][]string{
 	"api":                    {"github.com/carillon-scheduler/carillon/alert", "github.com/carillon-scheduler/carillon/audit", "github.com/carillon-scheduler/carillon/auth", "github.com/carillon-scheduler/carillon/bus", "github.com/carillon-scheduler/carillon/ledger", "github.com/carillon-scheduler/carillon/logstore", "github.com/carillon-scheduler/carillon/webapi"},
 	"internal/client":        ofServers,
 	"internal/cli":           ofServers,
+	"internal/elsewhere":     ofServers,
 	"internal/cli/draw":      ofServers,
 	"internal/cli/selection": ofServers,
 }

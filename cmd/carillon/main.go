@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/bench"
 	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/cli/all"
+	"github.com/carillon-scheduler/carillon/internal/cli/elsewhere"
 	"github.com/carillon-scheduler/carillon/internal/conformance"
 	"github.com/carillon-scheduler/carillon/internal/node"
 )
@@ -27,6 +28,9 @@ import (
 const gcPercent = 200
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == elsewhere.Name { // what it runs gets the signals
+		os.Exit(cli.Execute(context.Background(), cli.NewRoot(all.WatchCommands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/alert"
 	"github.com/carillon-scheduler/carillon/internal/cli/assist"
 	"github.com/carillon-scheduler/carillon/internal/cli/cluster"
+	"github.com/carillon-scheduler/carillon/internal/cli/elsewhere"
 	"github.com/carillon-scheduler/carillon/internal/cli/executor"
 	"github.com/carillon-scheduler/carillon/internal/cli/history"
 	"github.com/carillon-scheduler/carillon/internal/cli/job"
@@ -35,6 +36,10 @@ func Commands() []*cobra.Command {
 		cluster.Commands(),
 		top.Commands(),
 		assist.Commands(),
+		WatchCommands(),
 		operator.Commands(),
 	)
 }
+
+// WatchCommands returns the command that runs the commands of other schedulers, with those below it.
+func WatchCommands() []*cobra.Command { return elsewhere.Commands() }

@@ -1,0 +1,2 @@
+// Package elsewhere has the command that runs the commands of other schedulers, and reports them.
+package elsewhere
