@@ -9,7 +9,9 @@ import (
 // book is what is known of a job's runs when a ping comes.
 type book struct {
 	job.WatchRule
-	open []*watchedRun // expected, or begun; in the order in which they were decided
+	job   job.Name
+	open  []*watchedRun // expected, or begun; in the order in which they were decided
+	ended []keyedRun    // that have ended
 
 	// fire is the newest fire for which the ping does not come too early, if there is one.
 	known    bool
@@ -25,6 +27,7 @@ type book struct {
 type match struct {
 	run  *watchedRun // nil: one of kind
 	kind matchKind
+	of   attempt // if it is late or again
 	why  string
 }
 
@@ -33,7 +36,7 @@ type matchKind int
 const (
 	own   matchKind = iota // a run of its own: no fire asked for it
 	waits                  // that of the book's fire, which is to come
-	late                   // that of the book's fire, which had its outcome before
+	late                   // one that had its outcome before
 	again                  // the same, and a ping told of that
 )
 
@@ -44,6 +47,11 @@ func (k *book) match(p ping) match {
 	for _, a := range k.open {
 		if p.Key != "" && a.told.Key == p.Key {
 			return match{run: a}
+		}
+	}
+	for _, a := range k.ended {
+		if p.Key == a.key {
+			return match{kind: again, of: a.attempt, why: reason.PingAgain.String()}
 		}
 	}
 	if a, several := k.firstBegun(p); a != nil {
@@ -62,17 +70,37 @@ func (k *book) match(p ping) match {
 	switch {
 	case !k.known:
 		return match{why: reason.Unasked.String()}
+	case k.openOf(k.fire) != nil:
+		if a := k.openOf(k.fire); p.Kind == bus.PingStart && p.Key == a.told.Key {
+			return match{run: a} // it has begun again
+		}
+		return match{why: reason.Unasked.String()} // beside that one
 	case k.excluded != "":
 		return match{why: k.excluded}
 	case k.silent == k.fire.At || k.followed:
 		if inTime {
-			return match{kind: late, why: reason.ToldLate.String()}
+			return match{kind: late, of: k.run(), why: reason.ToldLate.String()}
 		}
-		return match{kind: late, why: reason.CameLate.String()}
+		return match{kind: late, of: k.run(), why: reason.CameLate.String()}
 	case inTime:
-		return match{kind: again, why: reason.PingAgain.String()}
+		return match{kind: again, of: k.run(), why: reason.PingAgain.String()}
 	}
 	return match{why: reason.Unasked.String()}
+}
+
+// run returns the run of the book's fire.
+func (k *book) run() attempt {
+	return attempt{runID: job.FireRunID(k.job, k.fire.At, job.CauseSchedule), version: k.version, number: 1, cause: job.CauseSchedule, fireTime: k.fire.At}
+}
+
+// openOf returns the run of a fire, nil if it has ended.
+func (k *book) openOf(fire job.Fire) *watchedRun {
+	for _, a := range k.open {
+		if a.cause.Scheduled() && a.fireTime == fire.At {
+			return a
+		}
+	}
+	return nil
 }
 
 // firstBegun returns which of the runs without a key that have begun is the one that an end without a key tells of,

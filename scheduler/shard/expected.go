@@ -72,6 +72,8 @@ func (ws *watches) tell(b *builder, a *watchedRun, p ping, why string) {
 		return
 	}
 	b.record.addPing(a.job, a.attempt, p.Status(), why, p.report(millis(a.told.StartedAt)))
+	a.told.Key = cmp.Or(a.told.Key, p.Key)
+	ws.remember(a)
 	ws.end(b, a, p.Status(), nil, p.at)
 }
 
@@ -88,6 +90,7 @@ func (ws *watches) wake(b *builder, a *watchedRun, now int64) {
 	case a.due+startMargin.Milliseconds() > now:
 		return
 	case a.begun():
+		ws.remember(a)
 		ws.endHere(b, a, job.StatusTimedOut, reason.NoEndCame.With(job.Duration(rule.Timeout*1e6)))
 	case a.told.Away:
 		ws.endHere(b, a, job.StatusMissed, reason.NoPingAway.With(grace, instant(a.due)))

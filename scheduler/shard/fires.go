@@ -56,6 +56,7 @@ type fires struct {
 	standstills standstills
 
 	verdicts []verdict // what enactAll is to do
+	apart    bool      // each fire that is judged gets a verdict of its own: pings may tell of it
 	// Scratch.
 	found        []job.Fire
 	onTime, late []candidate
@@ -67,6 +68,7 @@ type fires struct {
 func (fs *fires) decide(group string, plans job.History, first, end int, after, upto, now int64) (runs int) {
 	rule := fs.lateRule(group, plans.At(now), now)
 	fs.verdicts, fs.late = fs.verdicts[:0], fs.late[:0]
+	fs.apart = plans[len(plans)-1].Watch != nil
 	lumped := 0 // missed fires that are not among the late ones
 	inTime, judged := maxOnTime, maxJudged
 	for i := end - 1; i >= first; i-- { // the newest version has the newest fires
@@ -271,7 +273,7 @@ func (f *candidate) verdict(cause job.Cause) verdict {
 // note adds a verdict. One without a run joins the one before it, of those from first on, if the two
 // agree.
 func (fs *fires) note(v verdict, first int) {
-	if n := len(fs.verdicts); n > first && v.status != job.StatusPending {
+	if n := len(fs.verdicts); n > first && v.status != job.StatusPending && !fs.apart {
 		if last := &fs.verdicts[n-1]; last.status == v.status && last.reason == v.reason && last.plan == v.plan {
 			last.last = v.last
 			last.count += v.count

@@ -55,7 +55,7 @@ func (ps *pings) take(b *builder, p ping) bool {
 		ps.begin(b, id, p, reason.Unasked.String())
 	case m.kind == again && p.Kind == bus.PingStart: // the end stands
 	default:
-		ps.tellLate(b, id, k, p, m)
+		ps.tellLate(b, id, p, m)
 	}
 	return true
 }
@@ -85,15 +85,13 @@ func (ps *pings) begin(b *builder, id uint32, p ping, why string) {
 }
 
 // tellLate records the end of a run that has its outcome already. The first outcome stands.
-func (ps *pings) tellLate(b *builder, id uint32, k *book, p ping, m match) {
-	e := ps.jobs.at(id)
-	of := attempt{runID: job.FireRunID(e.name, k.fire.At, job.CauseSchedule), version: k.version, number: 1, cause: job.CauseSchedule, fireTime: k.fire.At}
+func (ps *pings) tellLate(b *builder, id uint32, p ping, m match) {
 	s := p.Status()
 	if p.Kind == bus.PingStart {
 		s = job.StatusRunning
 	}
-	b.record.addPing(e.name, of, s, m.why, p.report(0))
-	if w := ps.watches.byJob[id]; w.silent == k.fire.At && p.Kind == bus.PingEnd {
+	b.record.addPing(p.Job, m.of, s, m.why, p.report(0))
+	if w := ps.watches.byJob[id]; w.silent == m.of.fireTime && p.Kind == bus.PingEnd {
 		ps.watches.spoke(b, id)
 	}
 }
@@ -101,7 +99,8 @@ func (ps *pings) tellLate(b *builder, id uint32, k *book, p ping, m match) {
 // book returns what is known of a job's runs at the time of which p tells.
 func (ps *pings) book(id uint32, p ping) *book {
 	e := ps.jobs.at(id)
-	k := &book{WatchRule: *e.newest().Watch, silent: ps.watches.byJob[id].silent, open: ps.runs.elsewhere(id)}
+	w := ps.watches.byJob[id]
+	k := &book{WatchRule: *e.newest().Watch, job: e.name, silent: w.silent, open: ps.runs.elsewhere(id), ended: w.ended}
 	decided := ps.decided(e)
 	if k.fire, k.version, k.excluded, k.known = ps.fires.newest(e, p.begun()+k.Early); k.known {
 		k.decided = k.fire.Due <= decided

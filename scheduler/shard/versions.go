@@ -6,6 +6,7 @@ import (
 	"time"
 	"unique"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/journal"
 )
@@ -118,7 +119,11 @@ func (vs *versions) trim(e *entry) {
 	if e.waiting > 0 {
 		return // the late ones' are not
 	}
-	kept := e.plans.Trim(vs.sweep.decided(e))
+	matters := vs.sweep.decided(e)
+	if e.elsewhere() { // pings may tell of fires so long ago
+		matters -= bus.MaxPingAge.Milliseconds()
+	}
+	kept := e.plans.Trim(matters)
 	if cut := len(e.plans) - len(kept); cut > 0 {
 		for i := range e.plans[:cut] {
 			delete(vs.begins, versionName{e.name, e.plans[i].Version})

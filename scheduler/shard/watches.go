@@ -31,7 +31,19 @@ type watch struct {
 	item  *item
 	// silent is the newest fire whose run has ended without a ping, 0 if there is none.
 	silent int64
+	// ended are the last runs with a key that have ended, the newest last. A successor does not know them, and goes by
+	// when a run began.
+	ended []keyedRun
 }
+
+// keyedRun is a run with the key by which pings call it.
+type keyedRun struct {
+	attempt
+	key string
+}
+
+// maxEnded is how many ended runs of a job are known by their keys.
+const maxEnded = 8
 
 // earlyPing is a ping that came before its fire was decided.
 type earlyPing struct {
@@ -108,6 +120,18 @@ func (ws *watches) fellSilent(b *builder, id uint32, fire int64) {
 		w.heard, w.silent = true, fire
 		ws.write(b, id, w)
 	}
+}
+
+// remember keeps the key of a run that has ended.
+func (ws *watches) remember(a *watchedRun) {
+	w := ws.byJob[a.jobID]
+	if w == nil || a.told.Key == "" {
+		return
+	}
+	if len(w.ended) == maxEnded {
+		w.ended = slices.Delete(w.ended, 0, 1)
+	}
+	w.ended = append(w.ended, keyedRun{a.attempt, a.told.Key})
 }
 
 // spoke notes that the end of the latest silent run has been told after all.
