@@ -29,9 +29,10 @@ const (
 type housekeeper struct {
 	*Scheduler
 	measures       *measures
-	trim           []trimmer     // by partition
-	keep           time.Duration // trimKeep, which tests shorten
-	reportedParked bool          // the cluster knows of parked shards; of the goroutine that measures
+	trim           []trimmer               // by partition
+	evts           []*jetstream.StreamInfo // by partition, those that checkEvents saw last; nil: it has not, or they were away
+	keep           time.Duration           // trimKeep, which tests shorten
+	reportedParked bool                    // the cluster knows of parked shards; of the goroutine that measures
 }
 
 // leads reports whether the node does what one node of the cluster has to do: it owns the first shard.
@@ -127,6 +128,8 @@ func (h *housekeeper) checkEvents(ctx context.Context) error {
 	for p, stream := range h.conn.Evts() { // after the positions were read, which are not beyond it
 		ends[p], errs[p] = h.conn.Info(ctx, stream)
 	}
+	before := h.evts
+	h.evts = ends
 	for _, l := range h.lanes {
 		l.post(ctx, func() {
 			for _, sh := range l.shards {
@@ -140,8 +143,11 @@ func (h *housekeeper) checkEvents(ctx context.Context) error {
 				case known && !sh.machine.Events.Knows(seq, made, last):
 					sh.lose("EVT was created again, or has lost its last messages", nil)
 				case !sh.machine.NeedsEvents():
-					// Nobody waits for the end of a run now, so no event up to here concerns one.
-					sh.machine.Events.Skip(last)
+					// Nobody waits for the end of a run now, so no event that there was the last time concerns one. A later
+					// one may be a ping of a job that the machine has not heard of yet.
+					if was := before[n.Of(sh.shard)]; was != nil && was.Created.Equal(events.Created) {
+						sh.machine.Events.Skip(was.State.LastSeq)
+					}
 				case last > sh.machine.Events.Seq()+idleEvents:
 					// Events of other shards only, or it is behind. A barrier tells, once it is read.
 					// One that is lost is made up for by the next.

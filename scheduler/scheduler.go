@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
@@ -156,7 +157,9 @@ func New(conn *cluster.Conn, cfg Config) (*Scheduler, error) {
 	s.commits = &committer{node: n, rooms: s.rooms}
 	s.deferred = &deferredItems{node: n, newest: make([]atomic.Uint64, partitions)}
 	s.groups = &groups{node: n, cluster: s.cluster, first: make(chan string, 64)}
-	s.house = &housekeeper{Scheduler: s, measures: measures, trim: make([]trimmer, partitions), keep: trimKeep}
+	s.house = &housekeeper{
+		Scheduler: s, measures: measures, trim: make([]trimmer, partitions), keep: trimKeep, evts: make([]*jetstream.StreamInfo, partitions),
+	}
 	return s, nil
 }
 
