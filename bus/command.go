@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,11 @@ type TriggerRequest struct {
 	// InsteadOf is the fire in whose place the run is wanted. The job's version says so, and
 	// has the run made; the request asks only what became of it.
 	InsteadOf time.Time `json:"instead_of,omitzero"`
+	// Due is when the run is due, and its fire time: until then it waits. One that has passed, by at most
+	// [MaxOverdue], and zero mean now. Then the id of the run is RunID, and else [job.LaterRunID].
+	Due time.Time `json:"due,omitzero"`
+	// Expires is by when the run must have begun; zero: whenever it can.
+	Expires time.Time `json:"expires,omitzero"`
 
 	// Of a retry: the ended run that this one does again, whose fire time it has.
 	RetryOf job.RunID `json:"retry_of,omitempty"`
@@ -58,8 +64,11 @@ func (r *TriggerRequest) Validate() error {
 		if r.RetryOf != "" || len(r.Body) > 0 || r.Pieces != nil || len(r.Taken) > 0 {
 			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause rerun"}
 		}
-		return nil
+		return r.checkTimes()
 	case job.CauseRerun:
+		if !r.Due.IsZero() || !r.Expires.IsZero() {
+			return &job.InvalidError{Field: "due", Reason: "does not go with cause rerun"}
+		}
 	default:
 		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api, test or rerun", r.Cause)}
 	}
@@ -85,6 +94,35 @@ func (r *TriggerRequest) Validate() error {
 	return nil
 }
 
+// Bounds of when a run may be asked for, from when it is asked for.
+const (
+	MaxOverdue = 7 * 24 * time.Hour
+	MaxAhead   = 366 * 24 * time.Hour
+)
+
+// checkTimes returns an *InvalidError for a run that is asked for at an instant that makes no sense, or
+// in the place of a fire at another.
+func (r *TriggerRequest) checkTimes() error {
+	if r.Due.IsZero() && r.Expires.IsZero() {
+		return nil
+	}
+	asked := r.RunID.Time()
+	due := cmp.Or(r.Due, asked)
+	switch {
+	case r.Cause == job.CauseTest || !r.InsteadOf.IsZero():
+		return &job.InvalidError{Field: "due", Reason: "does not go with a test, or a run in the place of a fire"}
+	case due.Before(asked.Add(-MaxOverdue)):
+		return &job.InvalidError{Field: "due", Reason: fmt.Sprintf("%s is more than %s before the request", due.UTC().Format(time.RFC3339), job.Duration(MaxOverdue))}
+	case due.After(asked.Add(MaxAhead)):
+		return &job.InvalidError{Field: "due", Reason: fmt.Sprintf("%s is more than %s after the request", due.UTC().Format(time.RFC3339), job.Duration(MaxAhead))}
+	case !r.Expires.IsZero() && !r.Expires.After(due):
+		return &job.InvalidError{Field: "expires", Reason: "must lie after the instant at which the run is due"}
+	case r.Expires.After(due.Add(MaxAhead)):
+		return &job.InvalidError{Field: "expires", Reason: fmt.Sprintf("must lie at most %s after the instant at which the run is due", job.Duration(MaxAhead))}
+	}
+	return nil
+}
+
 // TriggerReply says what was committed for the run.
 type TriggerReply struct {
 	RunID   job.RunID  `json:"run_id"`
@@ -95,6 +133,8 @@ type TriggerReply struct {
 	// no Status.
 	Step  string `json:"step,omitempty"`
 	Round int    `json:"round,omitempty"`
+	// Existed says that the request came again: the answer is the one of before.
+	Existed bool `json:"existed,omitempty"`
 }
 
 // CancelRequest asks the owner of a job's shard to end a run.
@@ -188,6 +228,7 @@ var kinds = []struct {
 	{"not_found", job.ErrNotFound},
 	{"conflict", job.ErrConflict},
 	{"stale", job.ErrStale},
+	{"too_many", job.ErrTooMany},
 	{"unavailable", job.ErrUnavailable},
 }
 

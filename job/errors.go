@@ -12,6 +12,7 @@ var (
 	ErrNotFound    = errors.New("not found")   // no such thing
 	ErrConflict    = errors.New("conflict")    // the thing has changed since it was read, or exists already
 	ErrStale       = errors.New("stale")       // the caller has lost what it believed to own
+	ErrTooMany     = errors.New("too many")    // as many as there may be are there already
 	ErrUnavailable = errors.New("unavailable") // a part of the system is away; trying again may help
 )
 

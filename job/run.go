@@ -88,6 +88,14 @@ func PingRunID(name Name, ping string, ms int64) RunID {
 	return uuidv7(ms, sum[:10])
 }
 
+// LaterRunID returns the id of the run that a request, named wanted, asks for at the instant at in Unix
+// milliseconds. It has that instant, which is the run's fire time, and is a pure function, so asking
+// twice makes no second run.
+func LaterRunID(wanted RunID, at int64) RunID {
+	sum := sha256.Sum256([]byte(string(wanted) + "\x00" + strconv.FormatInt(at, 10) + "\x00later"))
+	return uuidv7(at, sum[:10])
+}
+
 // NewRunID returns an id for a run that no fire asked for: one wanted by a person,
 // the API or a parent at the instant now.
 func NewRunID(now time.Time) RunID {

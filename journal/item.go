@@ -29,6 +29,8 @@ const (
 	DeferredAlive DeferredKind = "alive"
 	// DeferredQueued is a run that waits until others of its job have ended.
 	DeferredQueued DeferredKind = "queued"
+	// DeferredWaiting is a run that somebody has asked for at Due, and that has not been admitted yet.
+	DeferredWaiting DeferredKind = "waiting"
 	// DeferredRetry is a run that waits for its next attempt, until Due.
 	DeferredRetry DeferredKind = "retry"
 	// DeferredPieces is a run that is done in pieces, which wait, are with the executors,
@@ -75,7 +77,7 @@ type Deferred struct {
 	// Since is the instant from which a delay counts, or runs were asked for.
 	Since time.Time `json:"since,omitzero"`
 	RunID job.RunID `json:"run_id,omitempty"`
-	// Due is when a retry is due.
+	// Due is when a retry, or a run that waits, is due.
 	Due time.Time `json:"due,omitzero"`
 	// Trigger is what a run is or will be triggered with, as [bus.AppendTrigger] encodes it;
 	// CommittedAt is when it was, or began to wait.
@@ -110,6 +112,8 @@ type Deferred struct {
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
 	Reason  string `json:"reason,omitempty"`
+	// Wish is what was asked for with a run that waits.
+	Wish *Wish `json:"wish,omitempty"`
 	// Asked is what became of runs that were asked for, at Since.
 	Asked []Asked `json:"asked,omitempty"`
 }
@@ -229,6 +233,8 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 				return nil, err
 			}
 		}
+	case DeferredWaiting:
+		return d, d.checkWaiting()
 	case DeferredPieces:
 		switch {
 		case len(d.Trigger) == 0:

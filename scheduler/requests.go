@@ -193,7 +193,9 @@ func (sh *laneShard) await(m *nats.Msg, id job.RunID, done *shard.Asked, err err
 	case err != nil:
 		sh.refuse(m, err)
 	case done != nil:
-		sh.respond(m, done.Reply(), nil)
+		reply := done.Reply()
+		reply.Existed = true
+		sh.respond(m, reply, nil)
 	default:
 		sh.waiting[id] = append(sh.waiting[id], m) // maybe asked again before the first was answered
 	}

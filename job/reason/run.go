@@ -13,6 +13,8 @@ var (
 	ReplacedBefore       = None{Define("replaced_before_start", "a newer run replaced it before it began")}
 	ReplacedBy           = One{Define("replaced_by", "run {run_id:word} replaces it")}
 	WasQueued            = One{Define("was_queued", "it was queued for {waited:duration}")}
+	WasDue               = One{Define("was_due", "it was due {late:duration} earlier")}
+	Expired              = One{Define("expired", "it expired: it had to begin by {by:instant}")}
 	QueuedTooLong        = One{Define("queued_too_long", "it was queued for longer than {limit:duration}")}
 	NobodyBegan          = One{Define("nobody_began", "no instance began it within {limit:duration}")}
 	NobodyOnline         = One{Define("nobody_online", "no instance was online within {limit:duration}")}

@@ -34,7 +34,7 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if err != nil { // by a zone that only the server that saved the job knows
 		return admission{status: job.StatusSkipped, reason: err.Error()}
 	}
-	if !rules.Watched() && !body.inPieces && !body.inSteps && r.caller == nil {
+	if !rules.Watched() && !body.inPieces && !body.inSteps && r.caller == nil && r.startBy == 0 {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
 		t := b.encode(rs.jobs.at(id).name, r)
@@ -44,8 +44,8 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 		b.send(t, body)
 		return admission{status: job.StatusPending}
 	}
-	if rules.StartWithin > 0 {
-		r.startBy = b.now.Add(rules.StartWithin.Std()).UnixMilli()
+	if by := b.now.Add(rules.StartWithin.Std()).UnixMilli(); rules.StartWithin > 0 && (r.startBy == 0 || by < r.startBy) {
+		r.startBy = by
 	}
 	a := &watchedRun{attempt: r, jobID: id, job: rs.jobs.at(id).name, body: unique.Make(body), since: b.now.UnixMilli()}
 	if r.earlier != nil {

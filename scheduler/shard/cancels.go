@@ -12,10 +12,11 @@ import (
 // Cancels are the wishes to end runs: those that the machine can end itself, and those that an
 // executor has, whose end counts as cancelled.
 type Cancels struct {
-	jobs   *jobs
-	items  *items
-	events *Events
-	runs   *runs
+	jobs    *jobs
+	items   *items
+	events  *Events
+	runs    *runs
+	waiting *waitingRuns
 
 	wishes    []*cancel
 	condemned []*condemned
@@ -28,11 +29,14 @@ type cancel struct {
 	force  bool
 }
 
-// Add asks to end a run that is queued, waits for its next attempt, is done in pieces, or is of a
+// Add asks to end a run that waits for its instant, is queued, waits for its next attempt, is done in pieces, or is of a
 // workflow: the next batch records that, and lists a kill for the pieces or steps that executors have.
 // Finally steps run all the same, unless force is set. It returns false when the machine has no such run;
 // any other that is with the executors is theirs to end.
 func (cs *Cancels) Add(id job.RunID, why string, force bool) bool {
+	if cs.waiting.cancel(id, why) {
+		return true
+	}
 	a := cs.runs.byID[id]
 	if a == nil || a.stage == triggered && a.pieces == nil && a.steps == nil {
 		return false

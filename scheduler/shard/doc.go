@@ -29,6 +29,7 @@
 //	children    ends of parents: tells children, runs jobs of this shard (call.go: those that steps call)
 //	Failures    runs in a row that ended badly, and jobs to pause for it
 //	Events      the position in EVT, and ends of attempts without effect yet
+//	waiting     runs that were asked for at an instant
 //	Cancels     wishes to end runs
 //	Requests    runs asked for by people and programs
 //	Backfills   fires of the past asked for by people

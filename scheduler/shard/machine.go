@@ -68,6 +68,7 @@ type Machine struct {
 	Requests *Requests
 	// Backfills are the fires of the past that people ask for.
 	Backfills *Backfills
+	waiting   waitingRuns
 }
 
 // New returns a machine at the position of cursor, which is stored at cursorSeq. A
@@ -114,8 +115,12 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 	m.steps.post = m.children.post
 	m.Failures = &Failures{cfg: config, items: items, byJob: map[uint32]*failureCount{}}
 	m.Events = &Events{seq: cursor.EventSeq, made: cursor.EventsMade}
-	m.Cancels = &Cancels{jobs: jobs, items: items, events: m.Events, runs: &m.runs}
-	m.Requests = &Requests{cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, asked: map[job.RunID]bool{}}
+	m.waiting = waitingRuns{
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, position: cursor.Done.UnixMilli(),
+		byID: map[job.RunID]*waitingRun{}, byJob: map[job.Name]*waitingJob{},
+	}
+	m.Cancels = &Cancels{waiting: &m.waiting, jobs: jobs, items: items, events: m.Events, runs: &m.runs}
+	m.Requests = &Requests{waiting: &m.waiting, cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, asked: map[job.RunID]bool{}}
 	m.Backfills = &Backfills{cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, byJob: map[uint32][]*backfill{}}
 	m.versions = newVersions(m, cursor)
 	return m
@@ -167,7 +172,11 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 	if pending || len(m.versions.late) > 0 || m.sweep.on() {
 		return min(m.sweep.done, now), true
 	}
-	return m.sweep.nextAt(m.cursor.stored + IdleAfter), true
+	at := m.sweep.nextAt(m.cursor.stored + IdleAfter)
+	if due, waits := m.waiting.nextAt(); waits {
+		at = min(at, due)
+	}
+	return at, true
 }
 
 // pending reports whether a part has something to write that begins no run by itself.
@@ -175,7 +184,7 @@ func (m *Machine) pending() bool {
 	return len(m.items.due)+len(m.delays.unsettled)+len(m.Events.ends)+len(m.runs.wakes) > 0 ||
 		len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Requests.commands)+len(m.Requests.recoveries)+len(m.Requests.tellings)+len(m.Requests.holds) > 0 ||
 		len(m.Backfills.asked)+len(m.children.forgotten)+len(m.steps.callingOff) > 0 || m.pings.ripe() ||
-		m.versions.edits >= maxEdits
+		m.versions.edits >= maxEdits || m.waiting.pending()
 }
 
 // bug ends the program: the machine was used against its contract, or contradicts

@@ -38,6 +38,7 @@ func (m *Machine) Put(p *Prepared) {
 		return
 	}
 	m.watches.put(id)
+	m.waiting.heed(id)
 	m.sweep.arm(id)
 	m.runs.wake(id)
 	m.Backfills.wake(id)
@@ -59,6 +60,7 @@ func (m *Machine) Forget(name job.Name, rev uint64) {
 	m.watches.forget(id)
 	m.Failures.forget(id)
 	m.Backfills.forget(id)
+	m.waiting.doom(name)
 	m.jobs.remove(id)
 }
 
@@ -99,6 +101,9 @@ func (m *Machine) PutDeferred(d *journal.Deferred, seq uint64) error {
 	case journal.DeferredAsked:
 		m.Requests.restore(d, seq)
 		return nil
+	case journal.DeferredWaiting:
+		m.waiting.restore(d, seq)
+		return nil
 	}
 	id, ok := m.jobs.find(d.Job)
 	if !ok {
@@ -124,7 +129,7 @@ func (m *Machine) PutDeferred(d *journal.Deferred, seq uint64) error {
 		m.runs.restoreSuccess(id, d.RunID, seq)
 	case journal.DeferredBackfill, journal.DeferredBackfilled:
 		m.Backfills.restore(id, d, seq)
-	case journal.DeferredChild, journal.DeferredLetter, journal.DeferredAsked: // above
+	case journal.DeferredChild, journal.DeferredLetter, journal.DeferredAsked, journal.DeferredWaiting: // above
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ type Requests struct {
 	items      *items
 	cluster    *Cluster
 	runs       *runs
+	waiting    *waitingRuns
 	commands   []Command
 	recoveries []bus.RecoverRequest
 	tellings   []bus.WaitRequest
@@ -98,6 +99,11 @@ func (q *Requests) Submit(r bus.TriggerRequest) (done *Asked, err error) {
 	if err := c.checkTaken(); err != nil {
 		return nil, err
 	}
+	if !r.Due.IsZero() {
+		if err := q.waiting.mayWait(r.Job, len(q.commands)); err != nil {
+			return nil, err
+		}
+	}
 	q.commands = append(q.commands, c)
 	q.asked[r.RunID] = true
 	return nil, nil
@@ -133,8 +139,20 @@ func (q *Requests) obey(b *builder) {
 			parent: c.RetryOf, given: c.given, earlier: c.Pieces, taken: c.Taken,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
-		if id, ok := q.jobs.find(c.Job); ok {
+		id, ok := q.jobs.find(c.Job)
+		switch now := b.now.UnixMilli(); {
+		case !ok:
+		case c.isLater(now) && !q.jobs.at(id).newest().Deleted:
+			q.waiting.accept(b, id, &c)
+			continue
+		case !c.Expires.IsZero() && c.Expires.UnixMilli() <= now:
+			f = admission{status: job.StatusMissed, reason: reason.Expired.With(c.Expires)}
+		default:
+			r.startBy = millis(c.Expires)
 			f = q.runs.admit(b, id, r, c.body)
+			if !c.Due.IsZero() {
+				f.reason = reason.Join(overdue(c.Due.UnixMilli(), now), f.reason)
+			}
 		}
 		b.answer(c.Job, r, f, c.By)
 	}
@@ -164,7 +182,7 @@ const AskedFor = 7 * time.Minute
 type Asked struct {
 	RunID   job.RunID
 	Version int
-	Status  job.Status // pending, queued or skipped
+	Status  job.Status // pending, queued, skipped or missed
 	Reason  string
 	Round   int // of a step that is retried or resolved; without a Status that is refused
 	// Of what a step waits for: the workflow's run, while RunID names the request, and the step.

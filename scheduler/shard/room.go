@@ -68,7 +68,7 @@ func (c *Cluster) noRoom(group string) string {
 const perMessage = 400
 
 // Waiting adds to bytes, by executor group, about how much the shard keeps on the stream beside
-// triggers: runs that are alive or queued, and backfills.
+// triggers: runs that are alive, queued or wait for their instant, and backfills.
 func (m *Machine) Waiting(bytes map[string]int64) {
 	for _, a := range m.runs.byID {
 		size := perMessage + len(a.body.Value().text)
@@ -82,6 +82,9 @@ func (m *Machine) Waiting(bytes map[string]int64) {
 			size += 2*perMessage + len(p.states) + len(a.given) + p.kept() + perMessage*len(p.results)
 		}
 		bytes[a.job.Group()] += int64(size)
+	}
+	for name, of := range m.waiting.byJob {
+		bytes[name.Group()] += of.bytes
 	}
 	for id, list := range m.Backfills.byJob {
 		for _, f := range list {

@@ -216,7 +216,7 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 		case a.pieces != nil && a.stage == triggered:
 			rs.wakePieces(b, a, now)
 		case a.expired(now):
-			rs.endHere(b, a, job.StatusMissed, reason.NobodyBegan.With(p.StartWithin))
+			rs.endHere(b, a, job.StatusMissed, a.whyLate(p.StartWithin, reason.NobodyBegan))
 		}
 	}
 	if !rs.wakeRetrying(b, id, now) {
@@ -231,7 +231,7 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 		case p.Deleted:
 			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
 		case a.startBy != 0 && a.startBy <= now:
-			rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(p.StartWithin))
+			rs.endHere(b, a, job.StatusMissed, a.whyLate(p.StartWithin, reason.QueuedTooLong))
 		case p.Overlap.Unlimited() || jr.busy() < p.Overlap.Limit:
 			waited := job.Duration(b.now.Sub(instant(a.since)))
 			jr.queue = jr.queue[1:]
@@ -285,7 +285,7 @@ func (rs *runs) wakeRetrying(b *builder, id uint32, now int64) bool {
 // expireQueue ends the runs behind the first that have been queued for too long. It
 // returns false when b is full.
 func (rs *runs) expireQueue(b *builder, id uint32, now int64) bool {
-	within := rs.jobs.at(id).newest().StartWithin
+	p := rs.jobs.at(id).newest()
 	for _, a := range slices.Clone(rs.byJob[id].queue) {
 		if a.startBy == 0 || a.startBy > now {
 			continue
@@ -293,7 +293,7 @@ func (rs *runs) expireQueue(b *builder, id uint32, now int64) bool {
 		if !b.fits(rs.follows(id)) {
 			return false
 		}
-		rs.endHere(b, a, job.StatusMissed, reason.QueuedTooLong.With(within))
+		rs.endHere(b, a, job.StatusMissed, a.whyLate(p.StartWithin, reason.QueuedTooLong))
 	}
 	return true
 }

@@ -140,7 +140,7 @@ func (rs *runs) wakePieces(b *builder, a *watchedRun, now int64) {
 			rs.pieces.release(a)
 			b.record.addRun(a.job, a.attempt, job.StatusPending, reason.WaitedForInstance.With(job.Duration(b.now.Sub(instant(a.since)))))
 		case a.startBy != 0 && a.startBy <= now:
-			rs.endHere(b, a, job.StatusMissed, reason.NobodyOnline.With(rs.jobs.rules(a).StartWithin))
+			rs.endHere(b, a, job.StatusMissed, a.whyLate(rs.jobs.rules(a).StartWithin, reason.NobodyOnline))
 		}
 		return
 	}

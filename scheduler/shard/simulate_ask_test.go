@@ -111,7 +111,7 @@ func (w *world) noteAsked(b *stored, now int64) {
 	for _, item := range b.deferred {
 		for _, made := range item.Asked {
 			for i := range w.asking {
-				if w.asking[i].RunID == made.RunID {
+				if w.asking[i].RunID == made.ID {
 					w.asking[i].at = item.Since.UnixMilli()
 				}
 			}

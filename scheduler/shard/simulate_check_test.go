@@ -21,6 +21,9 @@ func (w *world) check(b *stored, d delivery) {
 				tried[attemptID{l.RunID, l.Attempt + 1}] = true
 				return
 			}
+			if w.checkWaiting(l, d) {
+				return
+			}
 			if again := l.Status == job.StatusQueued && l.Total > 0 && l.Attempt > 1; again != tried[attemptID{l.RunID, l.Attempt}] {
 				fail("attempt %d of run %s of %s is %s; the record tells of the end of the one before: %v", l.Attempt, l.RunID, l.Job, l.Status, !again)
 			}
@@ -82,6 +85,7 @@ func (w *world) check(b *stored, d delivery) {
 		w.live = append(w.live, r)
 	}
 	w.noteAsked(b, d.now)
+	w.checkWaitingItems()
 	w.checkBackfills(b)
 	w.checkPieces(b, d, all)
 	checkRoom(b, d, all)
@@ -125,8 +129,8 @@ func (w *world) checkJob(b *stored, d delivery, name job.Name, lines []journal.D
 	for _, l := range lines {
 		switch {
 		case l.Cause == job.CauseParent:
-		case l.Cause == job.CauseManual, l.Cause == job.CauseRerun:
-			if _, ok := w.asked[l.RunID]; !ok {
+		case l.Cause == job.CauseManual, l.Cause == job.CauseAPI, l.Cause == job.CauseRerun:
+			if _, ok := w.asked[l.RunID]; !ok && w.later[l.RunID] == nil {
 				fail("run %s of %s, which nobody asked for", l.RunID, name)
 			}
 		case l.Cause == job.CauseBackfill:
@@ -358,6 +362,7 @@ func (w *world) checkEnd() {
 		}
 	}
 	w.checkEarlyEnd()
+	w.checkWaitingEnd()
 	w.checkBackfillsEnd()
 	all := w.knowAll()
 	for _, name := range w.names {

@@ -98,6 +98,8 @@ var operations = []operation{
 			w.ask(w.owner)
 		}
 	}},
+	{3, (*world).askLater},
+	{1, (*world).cancelLater},
 	{2, (*world).runEarly},
 	{2, func(w *world) {
 		if w.owner != nil {
@@ -195,6 +197,7 @@ func (w *world) forget() {
 	delete(w.kept, name)
 	delete(w.broken, name)
 	w.lives.forget(name)
+	w.forgetLater(name)
 	w.backfills.forget(name)
 	delete(w.items, name)
 	delete(w.last, name)

@@ -124,6 +124,7 @@ func (w *world) settle() {
 			fail("%s does not go on", name)
 		}
 	}
+	w.checkWaitingResumed(delivery{now: w.clock, known: o.known})
 	w.rest(o, commit)
 	if o.m.Events.Seq() != w.trig.cursor.EventSeq {
 		fail("events up to %d have had their effect, but the cursor says %d", o.m.Events.Seq(), w.trig.cursor.EventSeq)

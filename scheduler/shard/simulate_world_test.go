@@ -65,8 +65,9 @@ type world struct {
 	last     map[job.Name]int64    // the latest fire time that has its fate
 	items    map[job.Name]*simItem // the newest item of each fixed-delay job
 	asked    map[job.RunID]bool    // true: acknowledged
-	asking   []simRequest          // all that was asked for
-	furthest int64                 // what the clock of an owner showed who has stored something, at most
+	later    map[job.RunID]*simLater
+	asking   []simRequest // all that was asked for
+	furthest int64        // what the clock of an owner showed who has stored something, at most
 	hastened map[fireOf]*early
 	fires    int
 	story    []string
@@ -137,7 +138,7 @@ func newWorld(choices rand.Source) *world {
 		rng: rng, oracle: &oracle{seen: map[string]*instants{}}, planner: &job.Planner{}, punctual: rng.IntN(2) == 0,
 		newest: map[job.Name]*job.Version{}, runs: map[job.RunID]*simRun{}, covered: map[coverage]bool{},
 		begins: map[uint64]int64{}, last: map[job.Name]int64{},
-		items: map[job.Name]*simItem{}, over: map[job.RunID]int64{}, asked: map[job.RunID]bool{}, hastened: map[fireOf]*early{}, scale: scales[rng.IntN(len(scales))],
+		items: map[job.Name]*simItem{}, over: map[job.RunID]int64{}, asked: map[job.RunID]bool{}, later: map[job.RunID]*simLater{}, hastened: map[fireOf]*early{}, scale: scales[rng.IntN(len(scales))],
 	}
 	starts := []string{"2026-03-28T22:00:00Z", "2026-10-24T23:59:58Z", "2026-01-31T12:00:00.5Z", "2028-02-28T23:00:00Z"}
 	t, _ := time.Parse(time.RFC3339, starts[rng.IntN(len(starts))])

@@ -30,6 +30,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	// What has happened to runs comes first: their ends free room for others.
 	m.Cancels.endWaiting(b)
 	m.Cancels.condemn(b)
+	m.waiting.end(b)
 	m.delays.settle(b)
 	m.react(b)
 	m.pings.ripen(b)
@@ -50,6 +51,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	if !m.Cluster.reserved() && m.sweep.ahead(now) == 0 && m.versions.decide(b, now) {
 		m.sweep.begin(now)
 		m.sweep.run(b, now)
+		m.waiting.admit(b)
 	}
 	m.runs.wakeUp(b)
 

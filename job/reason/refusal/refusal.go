@@ -109,6 +109,8 @@ var (
 	CursorOfPage        = reason.None{Sentence: reason.Refuse("cursor_of_page", "must be the value of next from the previous page")}
 	UntilForPause       = reason.None{Sentence: reason.Refuse("until_for_pause", "is only for pausing")}
 	FireAhead           = reason.Two{Sentence: reason.Refuse("fire_ahead", "{fire_time:instant} must be at least {ahead:duration} in the future")}
+	JobWaitsTooOften    = reason.Two{Sentence: reason.Refuse("job_waits_too_often", "{waiting:number} runs of job {job:word} wait for their instant, and no more may: try again when some of them have begun")}
+	ShardWaitsTooOften  = reason.Two{Sentence: reason.Refuse("shard_waits_too_often", "{waiting:number} runs in shard {shard:number} wait for their instant, and no more may: try again when some of them have begun")}
 	RunIDOld            = reason.One{Sentence: reason.Refuse("run_id_old", "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before")}
 	RunIDAhead          = reason.One{Sentence: reason.Refuse("run_id_ahead", "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from")}
 	KeyTwice            = reason.One{Sentence: reason.Refuse("key_twice", "contradicts {field:word} of the body: give one of the two")}

@@ -36,6 +36,8 @@ export const localReasons = {
   waits_to_replace: "it waits for the end of {runs|earlier run|earlier runs}, which it replaces",
   replaced_by: "run {run_id:word} replaces it",
   was_queued: "it was queued for {waited:duration}",
+  was_due: "it was due {late:duration} earlier",
+  expired: "it expired: it had to begin by {by:instant}",
   queued_too_long: "it was queued for longer than {limit:duration}",
   nobody_began: "no instance began it within {limit:duration}",
   nobody_online: "no instance was online within {limit:duration}",

@@ -55,6 +55,8 @@ export const localRefusals = {
   calendar_in_use_too: "jobs name calendar {calendar:word}: {jobs:phrase}; {others|job|jobs} of groups that you may not see too",
   calendars_exclude_until: "excludes every fire until {until:instant}",
   fire_ahead: "{fire_time:instant} must be at least {ahead:duration} in the future",
+  job_waits_too_often: "{waiting:number} runs of job {job:word} wait for their instant, and no more may: try again when some of them have begun",
+  shard_waits_too_often: "{waiting:number} runs in shard {shard:number} wait for their instant, and no more may: try again when some of them have begun",
   run_id_old: "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before",
   run_id_ahead: "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from",
   too_many_costly: "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once",

@@ -176,6 +176,8 @@ export const refusals = {
   cursor_of_page: "must be the value of next from the previous page",
   until_for_pause: "is only for pausing",
   fire_ahead: "{fire_time:instant} must be at least {ahead:duration} in the future",
+  job_waits_too_often: "{waiting:number} runs of job {job:word} wait for their instant, and no more may: try again when some of them have begun",
+  shard_waits_too_often: "{waiting:number} runs in shard {shard:number} wait for their instant, and no more may: try again when some of them have begun",
   run_id_old: "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before",
   run_id_ahead: "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from",
   key_twice: "contradicts {field:word} of the body: give one of the two",

@@ -214,6 +214,8 @@ export const refusals: Record<RefusalCode, string> = {
   cursor_of_page: "必须是上一页返回的 next",
   until_for_pause: "仅用于暂停",
   fire_ahead: "{fire_time:instant} 必须至少在 {ahead:duration} 之后",
+  job_waits_too_often: "任务 {job:word} 已有 {waiting:number} 次运行在等待其时刻，已达上限：请待其中一些开始后再试",
+  shard_waits_too_often: "分片 {shard:number} 已有 {waiting:number} 次运行在等待其时刻，已达上限：请待其中一些开始后再试",
   run_id_old:
     "的时间是 {at:instant}，历史中没有这个标识的运行：请换一个新的，因为超过五分钟的标识可能已经用过",
   run_id_ahead: "的时间是 {at:instant}，比现在晚一分钟以上：请校准产生它的时钟",

@@ -1,0 +1,36 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/carillon-scheduler/carillon/job"
+)
+
+// Wish is what somebody has asked for with a run that waits until its instant.
+type Wish struct {
+	Cause job.Cause `json:"cause"` // manual or api
+	By    string    `json:"by,omitempty"`
+	// Params and Labels, where there are any, take the place of those that the job has when the run is due.
+	Params json.RawMessage `json:"params,omitempty"`
+	Labels job.Labels      `json:"labels,omitempty"`
+	// Expires is by when the run must have begun; zero: whenever it can.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// checkWaiting returns an *InvalidError for an item of a run that waits which no server wrote.
+func (d *Deferred) checkWaiting() error {
+	if _, err := job.ParseRunID(string(d.RunID)); err != nil {
+		return err
+	}
+	switch {
+	case d.Wish == nil:
+		return &job.InvalidError{Field: "wish", Reason: fmt.Sprintf("is missing, which kind %q needs", d.Kind)}
+	case d.Wish.Cause != job.CauseManual && d.Wish.Cause != job.CauseAPI:
+		return &job.InvalidError{Field: "wish.cause", Reason: fmt.Sprintf("%q must be manual or api", d.Wish.Cause)}
+	case !d.RunID.Time().Equal(d.Due):
+		return &job.InvalidError{Field: "due", Reason: "must be the time of the run's id"}
+	}
+	return nil
+}
