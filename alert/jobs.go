@@ -24,7 +24,7 @@ type jobs struct {
 
 // jobsView is what jobs knew at an instant. It is not changed.
 type jobsView struct {
-	labels map[job.Name]job.Labels // of jobs that are neither deleted nor paused
+	labels map[job.Name]job.Labels // of jobs that executors do, and that are neither deleted nor paused
 }
 
 func newJobs() *jobs {
@@ -37,7 +37,7 @@ func (j *jobs) view() *jobsView { return j.seen.Load() }
 
 func (v *jobsView) labelsOf(name job.Name) job.Labels { return v.labels[name] }
 
-// groups returns the groups that have jobs, sorted.
+// groups returns the groups whose jobs need executors, sorted.
 func (v *jobsView) groups() []string {
 	set := map[string]bool{}
 	for name := range v.labels {
@@ -95,7 +95,7 @@ func (j *jobs) apply(e jetstream.KeyValueEntry) {
 	if e.Operation() != jetstream.KeyValuePut {
 		return
 	}
-	if v, err := cluster.DecodeJobEntry(e); err == nil && !v.Deleted && !v.Paused {
+	if v, err := cluster.DecodeJobEntry(e); err == nil && !v.Deleted && !v.Paused && !v.Elsewhere() {
 		j.data[name] = v.Labels
 	}
 }

@@ -25,13 +25,13 @@ func ofLateRuns(c *alerting.Condition) bool { return c.StartsWithin > 0 || c.End
 // live runs are the triggers that are not acknowledged, and the deferred items.
 func (s *session) checkLate(ctx context.Context, r *alerting.Rule, now time.Time, jobs *jobsView) error {
 	// consider opens an incident for a live run that is late by the rule, unless it has one.
-	consider := func(name job.Name, id job.RunID, attempt int) error {
+	consider := func(name job.Name, id job.RunID, attempt int, told bool) error {
 		fired := id.Time()
 		within := r.When.EndsWithin.Std()
 		if r.When.StartsWithin > 0 {
 			within = r.When.StartsWithin.Std()
 			// Which runs have begun is known from the last check on.
-			if _, begun := s.begun[id]; begun || attempt > 1 || !fired.Add(within).After(s.lateFrom) {
+			if _, begun := s.begun[id]; begun || told || attempt > 1 || !fired.Add(within).After(s.lateFrom) {
 				return nil
 			}
 		}
@@ -103,14 +103,14 @@ func (s *session) expectedEnd(r *alerting.Rule, name job.Name, id job.RunID, now
 }
 
 // scanRuns calls consider for the live runs of a stream on subjects that match filter.
-func (s *session) scanRuns(ctx context.Context, stream, filter string, consider func(job.Name, job.RunID, int) error) error {
+func (s *session) scanRuns(ctx context.Context, stream, filter string, consider func(name job.Name, id job.RunID, attempt int, told bool) error) error {
 	var bad error
 	scanned := 0
 	err := s.conn.Scan(ctx, stream, filter, func(m *jet.Stored) bool {
 		scanned++
-		name, id, attempt := runOf(m)
+		name, id, attempt, told := runOf(m)
 		if id != "" {
-			bad = consider(name, id, attempt)
+			bad = consider(name, id, attempt, told)
 		}
 		return bad == nil && scanned < maxScanned
 	})
@@ -118,8 +118,9 @@ func (s *session) scanRuns(ctx context.Context, stream, filter string, consider 
 }
 
 // runOf returns the run that a trigger or a deferred item is about, if it is about one that
-// lives and is neither a step of a workflow nor the test of a draft.
-func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
+// lives and is neither a step of a workflow nor the test of a draft. told says that the run is done elsewhere and a
+// ping has told that it has begun.
+func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int, told bool) {
 	var t struct {
 		RunID   job.RunID `json:"run_id"`
 		Job     job.Name  `json:"job"`
@@ -130,14 +131,14 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int) {
 	if m.Header.Get(bus.HeaderMessage) == bus.MessageDeferred {
 		d, err := journal.DecodeDeferred(m.Header, m.Data)
 		if err != nil || len(d.Trigger) == 0 {
-			return "", "", 0
+			return "", "", 0, false
 		}
-		data = d.Trigger
+		data, told = d.Trigger, d.Told != nil && !d.Told.StartedAt.IsZero()
 	}
 	if json.Unmarshal(data, &t) != nil || !t.Cause.Counted() {
-		return "", "", 0
+		return "", "", 0, false
 	}
-	return t.Job, t.RunID, t.Attempt
+	return t.Job, t.RunID, t.Attempt, told
 }
 
 // judgeLate says what an outcome means for the incident of a late run: good ends it, neutral leaves it

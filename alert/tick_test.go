@@ -17,6 +17,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 	"github.com/carillon-scheduler/carillon/job/fleet"
 	"github.com/carillon-scheduler/carillon/job/runlog"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 func TestAtLengthARunThatIsNotBegunOrNotDoneInTimeIsTold(t *testing.T) {
@@ -206,6 +207,45 @@ func TestARunThatIsMuchSlowerThanUsualIsTold(t *testing.T) {
 		w.wantSent()
 		takes(16 * time.Second)
 		w.wantSent("opened billing/report took 16s, longer than usual: 95 % of its runs take 5s at most")
+	})
+}
+
+func TestJobsWhoseRunsAreDoneElsewhereNeedNoExecutor(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{NoExecutor: job.Duration(time.Minute)})
+		j, err := job.Decode([]byte(`{"job": "billing/report", "task": {"watch": "10m"}}`))
+		if err == nil {
+			_, _, err = w.conn.Jobs().Put(w.t.Context(), j, cluster.Edit{At: time.Now()})
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(fleet.InstanceTTL + 5*time.Minute)
+		w.wantSent()
+	})
+}
+
+func TestARunThatIsDoneElsewhereHasBegunWhenAPingSaysSo(t *testing.T) {
+	run(t, func(w *world) {
+		w.start("a")
+		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
+		for name, told := range map[job.Name]journal.Told{"billing/begun": {StartedAt: time.Now()}, "billing/silent": {}} {
+			tr := w.trigger(name)
+			body, err := tr.Encode()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			m, err := (&journal.Deferred{Kind: journal.DeferredExpected, Job: name, Told: &told, Trigger: bus.AppendTrigger(nil, tr, body)}).Msg(tr.Shard)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if _, err := w.conn.JS.PublishMsg(w.t.Context(), m); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		time.Sleep(70 * time.Second)
+		w.wantSent("opened billing/silent has not started 1m after its fire time")
 	})
 }
 

@@ -154,6 +154,19 @@ func (j *Job) validateWatch() []error {
 	return errs
 }
 
+// GraceIsLong reports whether a run may still be expected when the next fire comes, and how long after it that is at least.
+func (j *Job) GraceIsLong() (gap Duration, long bool) {
+	if !j.Elsewhere() {
+		return 0, false
+	}
+	table, err := j.Schedule.Compile(j.Job)
+	if err != nil {
+		return 0, false
+	}
+	gap = Duration(time.Duration(table.shortestGap()) * time.Millisecond)
+	return gap, j.Task.Watch.grace() >= gap
+}
+
 // validateEarly checks how early pings may come: a ping must belong to one fire.
 func (j *Job) validateEarly() []error {
 	w := j.Task.Watch

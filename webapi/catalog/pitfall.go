@@ -26,6 +26,9 @@ func (c *Catalog) pitfalls(ctx context.Context, j *job.Job, now time.Time, plann
 	for _, p := range j.Schedule.Pitfalls(j.Job, now) {
 		warnings = append(warnings, api.FieldError{Field: p.Field, Reason: reason.Text(p.Reason)})
 	}
+	if gap, long := j.GraceIsLong(); long {
+		warnings = append(warnings, api.FieldError{Field: "task.watch.grace", Reason: reason.Text(refusal.WatchGraceLong.With(j.Task.Watch.Grace, gap))})
+	}
 	calendars := slices.Concat(j.Schedule.Only, j.Schedule.Except)
 	if len(calendars) == 0 || slices.ContainsFunc(calendars, func(name string) bool { return slices.Contains(planned, name) }) {
 		return warnings, nil

@@ -37,6 +37,9 @@ func (v *View) Warnings(ctx context.Context, j *job.Job) []api.FieldError {
 }
 
 func (v *View) checkJob(ctx context.Context, j *job.Job, by executors) (warnings []api.FieldError, err error) {
+	if j.Elsewhere() { // which needs no executor
+		return nil, nil
+	}
 	c := check{v: v, by: by, group: j.Job.Group(), handlers: map[string]*bus.Handler{}, effort: newEffort()}
 	if c.instances, err = by.instances(ctx); err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ export const localRefusals = {
   all_pieces_succeeded: "all pieces of run {run_id:word} have succeeded",
   all_steps_succeeded: "all steps of run {run_id:word} succeeded or were skipped; rerun all of them, or from one of them",
   run_has_not_begun: "run {run_id:word} has not begun",
+  watch_grace_long: "{grace:duration} is not less than the time between two fires, {gap:duration}: two runs may be open at once, which only a run key tells apart",
   run_is_ending: "run {run_id:word} is being ended; rerun it when it has ended",
   step_not_recoverable: "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved",
   steps_given_too_large: "parameters of steps that are retried and have not begun have {bytes:number} bytes; at most {most:number} are kept: wait until they begin",

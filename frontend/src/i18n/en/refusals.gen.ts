@@ -84,6 +84,7 @@ export const refusals = {
   all_steps_succeeded: "all steps of run {run_id:word} succeeded or were skipped; rerun all of them, or from one of them",
   run_has_not_begun: "run {run_id:word} has not begun",
   runs_elsewhere: "the runs of job {job:word} are done elsewhere; a ping tells of one",
+  watch_grace_long: "{grace:duration} is not less than the time between two fires, {gap:duration}: two runs may be open at once, which only a run key tells apart",
   run_is_ending: "run {run_id:word} is being ended; rerun it when it has ended",
   no_such_step: "the run has no step {step:word}",
   step_not_recoverable: "step {step:word} is {state:state}; only steps that ended badly or were cancelled can be retried or resolved",

@@ -184,6 +184,8 @@ export const refusals: Record<RefusalCode, string> = {
   calendar_in_use_too:
     "有任务正在使用日历 {calendar:word}：{jobs:phrase}；另有 {others:number} 个你无权查看的分组中的任务",
   in_past: "{at:instant} 已过去，任务不会触发",
+  watch_grace_long: "{grace} 不小于两次触发的间隔 {gap}：可能同时有两个运行未结束，只有运行键能区分它们",
+  runs_elsewhere: "任务 {job} 的运行在别处进行；由 ping 来报告",
   no_fire_left: "此后不再有触发时间，任务不会触发",
   calendars_exclude_all: "排除了所有触发时间，任务不会运行",
   calendars_exclude_until: "排除了 {until:instant} 之前的所有触发时间",
