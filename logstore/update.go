@@ -31,7 +31,8 @@ type Update struct {
 	CommittedAt time.Time
 
 	// Of recorded; of held and started, for the timeline only, why no instance takes the
-	// run, or why this one got it; of marked the note.
+	// run, or why this one got it; of marked the note. If the update was heard, it takes the place of
+	// the reason why the run waited.
 	Reason string
 
 	// Of recorded and marked:
@@ -75,6 +76,11 @@ type Update struct {
 func (u *Update) Plain() bool {
 	return u.Kind == runlog.KindRecorded && u.Status == job.StatusPending &&
 		u.Reason == "" && u.By == "" && u.Until.IsZero() && u.Count <= 1 && u.Parent == "" && u.Step == "" && u.Wait == nil && u.Hold == nil && u.Total == 0
+}
+
+// Heard reports whether u is by a ping for which the run waited: it was begun elsewhere, or has ended.
+func (u *Update) Heard() bool {
+	return (u.Kind == runlog.KindStarted || u.Kind == runlog.KindFinished) && u.Cause != job.CausePing && runlog.IsHost(u.Instance)
 }
 
 // Tells returns the status in which the run, or its piece, is by what u says.

@@ -87,6 +87,9 @@ func (r *row) takeEvent(u *logstore.Update, ends bool) {
 		r.instance, r.delivery = u.Instance, delivery
 	}
 	r.progress = r.progress || u.Kind == runlog.KindProgress
+	if status := database.Statuses[u.Tells()]; u.Heard() && status > r.reasonOf {
+		r.reasonOf, r.reason = status, u.Reason
+	}
 	if !ends {
 		return
 	}

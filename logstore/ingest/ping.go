@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/logstore"
@@ -36,6 +37,9 @@ func (b *batch) ping(at time.Time, d *journal.Decided) {
 		return
 	}
 	u.Kind, u.Status, u.FinishedAt, u.ExitCode, u.Message = runlog.KindFinished, d.Status, p.FinishedAt, p.ExitCode, p.Message
+	if d.Cause != job.CausePing { // what is noted of the end, which may be a late one
+		u.Message = reason.Join(p.Message, d.Reason)
+	}
 	lines := linesOf(d, cmp.Or(p.FinishedAt, at))
 	u.LogLines = len(lines)
 	b.update(u)

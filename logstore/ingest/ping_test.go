@@ -87,7 +87,7 @@ func TestARunThatPingsReportIsInTheHistoryLikeOneOfAnExecutor(t *testing.T) {
 		want := runlog.Run{
 			RunID: f.id(), Job: f.job, Version: 3, Attempt: 1, Status: job.StatusFailed, Cause: job.CauseSchedule, FireTime: f.time(), Count: 1,
 			QueuedAt: f.time().Add(time.Second), StartedAt: f.time().Add(5 * time.Second), FinishedAt: f.time().Add(time.Minute),
-			Instance: "host:web1", Reported: true, ExitCode: &exit, Message: "disk full", Reason: "expects_ping", LogLines: 4,
+			Instance: "host:web1", Reported: true, ExitCode: &exit, Message: "disk full", LogLines: 4,
 		}
 		w.wantHistory(want,
 			"+1s recorded queued  expects_ping",
@@ -107,7 +107,9 @@ func TestALateEndIsBesideTheMissThatCameFirst(t *testing.T) {
 		w.line(f, 41*time.Minute, f.pingEnded(job.StatusSucceeded, "web1", 40*time.Minute))
 		w.line(g, 0, g.expected())
 		w.line(g, time.Minute, g.pingEnded(job.StatusSucceeded, "web1", time.Minute))
-		w.line(g, 2*time.Minute, g.pingEnded(job.StatusFailed, "web2", 2*time.Minute))
+		again := g.pingEnded(job.StatusFailed, "web2", 2*time.Minute)
+		again.Reason = "the run had ended already"
+		w.line(g, 2*time.Minute, again)
 		time.Sleep(settled)
 		missed, points := w.history(f.id())
 		if missed.Status != job.StatusMissed || !missed.FinishedAt.Equal(f.time().Add(10*time.Minute)) {
@@ -120,7 +122,7 @@ func TestALateEndIsBesideTheMissThatCameFirst(t *testing.T) {
 		if ended.Status != job.StatusSucceeded || !ended.FinishedAt.Equal(g.time().Add(time.Minute)) {
 			t.Errorf("the run %s at %s, want succeeded after 1m", ended.Status, ended.FinishedAt)
 		}
-		if d := cmp.Diff([]string{"+0s recorded queued  expects_ping", "+1m0s finished succeeded host:web1 ", "+2m0s late failed host:web2 "}, points); d != "" {
+		if d := cmp.Diff([]string{"+0s recorded queued  expects_ping", "+1m0s finished succeeded host:web1 ", "+2m0s late failed host:web2 the run had ended already"}, points); d != "" {
 			t.Errorf("timeline of the run with two ends (-want +got):\n%s", d)
 		}
 	})

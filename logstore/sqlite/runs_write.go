@@ -187,7 +187,7 @@ func (w *writer) sort(updates []logstore.Update, foreign *logstore.ForeignError)
 	for i := range rows {
 		switch r := &rows[i]; {
 		case foreign.Updates[i] != nil || r.Kind != runlog.KindFinished || ends[r.key()] != r:
-		case r.Message == "" && len(r.Result) == 0 && !r.Retry && r.Total == 0:
+		case r.Message == "" && len(r.Result) == 0 && !r.Retry && r.Total == 0 && !r.Heard():
 			b.plain = append(b.plain, r)
 		default:
 			b.final = append(b.final, r)
@@ -251,7 +251,7 @@ func (r *row) other(args []any) []any {
 		retry = 1
 	case r.Kind == runlog.KindRecorded && r.status >= firstFinal:
 		ruled, ruledAt, endReason = r.status, r.At.UnixMilli(), r.Reason
-	case r.Kind == runlog.KindRecorded && r.Reason != "":
+	case r.Kind == runlog.KindRecorded && r.Reason != "", r.Heard():
 		reasonOf, reason = r.status, r.Reason
 	}
 	var parent any
@@ -265,10 +265,10 @@ func (r *row) other(args []any) []any {
 	case runlog.KindProgress:
 		return append(args, int64(0), int64(1), r.At.UnixMilli(), r.Progress, "", "", int64(0), "", "", r.ProgressText, "", "", "", "")
 	case runlog.KindFinished:
-		return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", r.Message, string(r.Result), "", "")
+		return append(args, int64(0), int64(1), int64(0), 0.0, "", "", reasonOf, reason, "", "", r.Message, string(r.Result), "", "")
 	case runlog.KindHeld, runlog.KindStarted, runlog.KindLate, runlog.KindMarked, runlog.KindOnHold, runlog.KindResumed:
 	}
-	return append(args, int64(0), int64(1), int64(0), 0.0, "", "", int64(0), "", "", "", "", "", "", r.Hold.Text())
+	return append(args, int64(0), int64(1), int64(0), 0.0, "", "", reasonOf, reason, "", "", "", "", "", r.Hold.Text())
 }
 
 // findLate adds a change for each of the rows whose run has ended otherwise by an
