@@ -1834,8 +1834,9 @@ type OffsetSuggestions struct {
 type OtherFires = outcome.Others
 
 // Outcome The outcome of a fire. ran: its run has ended. caught_up: it was noticed late, and its
-// run has ended. pending: its run has not ended. skipped, missed: it has no run, and a
-// recorded reason. undecided: its shard has not reached it yet. unjudged: there is not
+// run has ended. reported: its run was done elsewhere and has ended, as somebody said who
+// holds the job's token. pending: its run has not ended. skipped, missed: it has no run, and
+// a recorded reason. undecided: its shard has not reached it yet. unjudged: there is not
 // enough data to tell. discrepancy: it contradicts what Carillon promises.
 type Outcome = outcome.Outcome
 

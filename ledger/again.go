@@ -17,13 +17,13 @@ const (
 	againAtOnce = 500
 )
 
-// lookAgain judges runs of workflows again, of which p.workflows is the evidence. Most had not ended when their
+// lookAgain judges runs again of workflows, and of jobs that are done elsewhere, of which p.lasting is the evidence. Most had not ended when their
 // fires were judged, and reruns have fire times of the past. Each round goes on where the one before ended, and
 // begins anew once it has come to the end.
 func (p *Patrol) lookAgain(ctx context.Context) error {
-	slices.SortFunc(p.workflows, func(a, b Evidence) int { return cmp.Compare(a.Job, b.Job) })
+	slices.SortFunc(p.lasting, func(a, b Evidence) int { return cmp.Compare(a.Job, b.Job) })
 	left := againAtOnce
-	for _, v := range p.workflows {
+	for _, v := range p.lasting {
 		if v.Job < p.again.name {
 			continue
 		}

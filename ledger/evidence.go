@@ -29,20 +29,25 @@ type Evidence struct {
 	// records that were stored when Cursor was read.
 	Since    time.Time
 	Ingested bool
+	// Waits reports whether the owner of the job's shard waits for something of a run that is done elsewhere, or
+	// its end may be on its way to the history. Without it such runs are not contradicted.
+	Waits func(context.Context, job.RunID) (bool, error)
 }
 
 // Judge calls yield for each entry of the job with a fire time in [from, to), oldest
-// first, until yield returns false; then so does Judge. Of a workflow there are entries of runs that no schedule
-// asked for, too. The error is job.ErrUnavailable when the history cannot be read.
+// first, until yield returns false; then so does Judge. Of a workflow, and of a job that is done elsewhere, there
+// are entries of runs that no schedule asked for, too. The error is job.ErrUnavailable when the history cannot be read.
 func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
 	var failed error
 	tell := func(e *outcome.Entry) bool {
-		failed = v.judgeSteps(ctx, e)
+		if failed = v.judgeSteps(ctx, e); failed == nil {
+			failed = v.judgeElsewhere(ctx, e)
+		}
 		return failed == nil && yield(e)
 	}
 	j := &judge{book: v.book()}
 	var others entriesIn
-	if v.workflow() {
+	if v.lasts() {
 		others = v.wanted
 	}
 	if done, err := v.walk(ctx, j, from, to, others, tell); err != nil || !done {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -101,7 +102,7 @@ func (j *judge) entry(f expected) *outcome.Entry {
 func tell(e *outcome.Entry, r *runlog.Run) {
 	e.Version, e.Status, e.Attempt, e.Reason = r.Version, r.RunStatus(), r.Attempt, why(r)
 	e.DecidedAt, e.StartedAt, e.FinishedAt = r.RunDecidedAt(), r.RunStartedAt(), r.FinishedAt
-	e.Late = late(e)
+	e.Late, e.Host = late(e), hostOf(r)
 	switch {
 	case e.Status == job.StatusSkipped:
 		e.Outcome = outcome.Skipped
@@ -109,11 +110,21 @@ func tell(e *outcome.Entry, r *runlog.Run) {
 		e.Outcome = outcome.Missed
 	case !e.Status.Final():
 		e.Outcome = outcome.Pending
+	case r.Reported:
+		e.Outcome = outcome.Reported
 	case r.Cause == job.CauseMisfire:
 		e.Outcome = outcome.CaughtUp
 	default:
 		e.Outcome = outcome.Ran
 	}
+}
+
+// hostOf returns the host from which pings have told of a run; "" if none has, or it is unknown.
+func hostOf(r *runlog.Run) string {
+	if !r.Reported {
+		return ""
+	}
+	return strings.TrimPrefix(r.Instance, runlog.HostPrefix)
 }
 
 // why returns what a row says of why it ended, or else of why it was late or waits. That an

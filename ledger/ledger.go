@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
@@ -42,7 +43,7 @@ type JobRequest struct {
 	Cursor   string            // before which instant the page ends: where the one before began
 	Limit    int               // from 1 to MaxLimit; defaults to DefaultLimit
 	// Steps asks for the steps of workflows' runs, and for the runs that no schedule asked for. Then a page ends
-	// after [MaxSteps] steps.
+	// after [MaxSteps] steps. Runs that pings report are there in any case.
 	Steps bool
 
 	left int // steps for which there is room on the page
@@ -148,7 +149,7 @@ func (r *JobRequest) add(page *outcome.JobPage, entries []outcome.Entry) (end ti
 		}
 		end = e.FireTime
 		page.Counts.Add(&e)
-		if e.Cause != "" && e.Outcome != outcome.Discrepancy && !r.Steps {
+		if e.Cause != "" && e.Cause != job.CausePing && e.Outcome != outcome.Discrepancy && !r.Steps {
 			continue
 		}
 		if !r.Steps {
@@ -167,8 +168,13 @@ var badCursor = &job.InvalidError{Field: "cursor", Reason: "must be the value of
 // evidence returns what a job is judged by at a position that was read before.
 func (l *Ledger) evidence(ctx context.Context, p *position, name job.Name) (Evidence, error) {
 	versions, err := l.conn.Jobs().Versions(ctx, name)
+	return l.evidenceOf(p, name, versions), err
+}
+
+func (l *Ledger) evidenceOf(p *position, name job.Name, versions []*bus.JobEntry) Evidence {
+	shard := name.Shard(l.conn.Cluster().Shards)
 	return Evidence{
-		Job: name, Versions: versions, Cursor: p.cursors[name.Shard(l.conn.Cluster().Shards)],
-		Store: l.store, Since: p.since(name), Ingested: p.ingested,
-	}, err
+		Job: name, Versions: versions, Cursor: p.cursors[shard], Store: l.store, Since: p.since(name), Ingested: p.ingested,
+		Waits: func(ctx context.Context, id job.RunID) (bool, error) { return l.waits(ctx, p.waiting, shard, id) },
+	}
 }

@@ -44,7 +44,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 
 func (m *metrics) count(t *outcome.Tally) {
 	for o, n := range map[outcome.Outcome]int{
-		outcome.Ran: t.Ran, outcome.CaughtUp: t.CaughtUp, outcome.Pending: t.Pending, outcome.Skipped: t.Skipped, outcome.Missed: t.Missed, outcome.Unjudged: t.Unjudged, outcome.Discrepancy: t.Discrepancies,
+		outcome.Ran: t.Ran, outcome.CaughtUp: t.CaughtUp, outcome.Reported: t.Reported, outcome.Pending: t.Pending, outcome.Skipped: t.Skipped, outcome.Missed: t.Missed, outcome.Unjudged: t.Unjudged, outcome.Discrepancy: t.Discrepancies,
 	} {
 		m.fires.WithLabelValues(string(o)).Add(float64(n))
 	}

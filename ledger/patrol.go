@@ -32,8 +32,8 @@ const (
 	manyFires = 2000
 )
 
-// Patrol audits the ledger as time goes on: each fire once, as soon as it can be judged, and the steps of
-// workflows' runs again and again, for eight days.
+// Patrol audits the ledger as time goes on: each fire once, as soon as it can be judged. The steps of workflows'
+// runs, and runs that are done elsewhere, it judges again and again, for eight days.
 // How far it has come is kept on the bus, and so are the discrepancies that it finds,
 // as [outcome.Finding]. One patrol of a cluster should be at work; two do no harm.
 type Patrol struct {
@@ -43,8 +43,8 @@ type Patrol struct {
 	log     *slog.Logger
 	metrics *metrics
 
-	workflows []Evidence // the jobs with steps, as a round has read them
-	again     cursor     // from where on the next round looks at their runs again
+	lasting []Evidence // the jobs whose runs are judged again, as a round has read them
+	again   cursor     // from where on the next round looks at their runs again
 }
 
 // NewPatrol returns a patrol. conn must be open; store must have the history of the
@@ -57,8 +57,8 @@ func NewPatrol(conn *cluster.Conn, store logstore.Store, keep job.Retention, log
 	return &Patrol{conn: conn, store: store, ledger: New(conn, store, keep), log: log, metrics: m}, nil
 }
 
-// Round judges what has come to be decided since the last round, and again runs of workflows and the
-// discrepancies that were found. While the history
+// Round judges what has come to be decided since the last round, and again runs of workflows, runs
+// that are done elsewhere and the discrepancies that were found. While the history
 // lacks records it does nothing: what it lacks may be anything.
 func (p *Patrol) Round(ctx context.Context) error {
 	audited, err := p.conn.Findings().Audited(ctx)
@@ -72,7 +72,7 @@ func (p *Patrol) Round(ctx context.Context) error {
 	if !at.ingested {
 		return nil
 	}
-	p.workflows = nil
+	p.lasting = nil
 	for shard := range p.conn.Cluster().Shards {
 		done := at.cursors[shard].Done
 		from, known := audited[shard]
@@ -93,7 +93,7 @@ func (p *Patrol) Round(ctx context.Context) error {
 	}
 	p.metrics.audited(audited)
 	if err := p.lookAgain(ctx); err != nil {
-		return fmt.Errorf("judge runs of workflows again: %w", err)
+		return fmt.Errorf("judge runs again that last: %w", err)
 	}
 	return p.recheck(ctx, at)
 }
@@ -109,11 +109,9 @@ func (p *Patrol) patrolShard(ctx context.Context, at *position, shard int, from,
 		var together []Evidence
 		window := from
 		for _, versions := range some {
-			v := Evidence{
-				Job: versions[0].Job.Job, Versions: versions, Cursor: at.cursors[shard], Store: p.store, Since: at.since(versions[0].Job.Job), Ingested: at.ingested,
-			}
-			if together = append(together, v); v.workflow() {
-				p.workflows = append(p.workflows, v)
+			v := p.ledger.evidenceOf(at, versions[0].Job.Job, versions)
+			if together = append(together, v); v.lasts() {
+				p.lasting = append(p.lasting, v)
 			}
 			// What is spread was due later than it fired.
 			window = earliest(window, from.Add(-v.reach()))

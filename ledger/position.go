@@ -20,6 +20,7 @@ type position struct {
 	oldest   time.Time // of the history's runs; zero: it is empty
 	kept     cluster.Retentions
 	ingested bool // the history has all that was recorded before the cursors were read
+	waiting  waiting
 }
 
 // trimAhead is how much may be deleted, by a clock that is ahead or while a ledger is
@@ -47,7 +48,7 @@ const (
 // readPosition returns the position of one shard, or of all of them when shard is negative. It waits no longer than
 // patience for ingest.
 func (l *Ledger) readPosition(ctx context.Context, shard int, patience time.Duration) (*position, error) {
-	p := &position{at: time.Now(), cursors: map[int]*journal.Cursor{}}
+	p := &position{at: time.Now(), cursors: map[int]*journal.Cursor{}, waiting: waiting{}}
 	for n := range l.conn.Cluster().Shards {
 		if shard >= 0 && n != shard {
 			continue

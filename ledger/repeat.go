@@ -38,7 +38,7 @@ func (p *Repeat) addOther(e *outcome.Entry) {
 		return // it is no fire
 	}
 	why := e.Reason
-	if e.Outcome == outcome.Ran || e.Outcome == outcome.CaughtUp {
+	if e.Outcome.HasRun() {
 		why = "" // it is about how the run ended
 	}
 	code := reason.Read(string(why)).Code

@@ -12,15 +12,15 @@ import (
 )
 
 // wantedCauses are those of runs that no schedule asked for. Tests of drafts are of no version that is kept.
-var wantedCauses = []job.Cause{job.CauseBackfill, job.CauseManual, job.CauseAPI, job.CauseParent, job.CauseRerun}
+var wantedCauses = []job.Cause{job.CauseBackfill, job.CauseManual, job.CauseAPI, job.CauseParent, job.CauseRerun, job.CausePing}
 
 // workflow reports whether a version of the job has steps.
 func (v Evidence) workflow() bool {
 	return slices.ContainsFunc(v.Versions, func(e *bus.JobEntry) bool { return len(e.Steps) > 0 })
 }
 
-// wanted returns an entry for each run of a workflow with a fire time in [from, to) that no schedule asked for:
-// somebody has started or repeated it, or another job has.
+// wanted returns an entry for each run with a fire time in [from, to) that no schedule asked for, of a workflow:
+// somebody has started or repeated it, or another job has. Or a ping has told of it, of a job that is done elsewhere.
 func (v Evidence) wanted(ctx context.Context, from, to time.Time) ([]*outcome.Entry, error) {
 	rows, err := v.all(ctx, logstore.RunFilter{Jobs: []job.Name{v.Job}, Causes: wantedCauses, From: from, To: to, Limit: logstore.MaxRuns})
 	if err != nil {
@@ -29,7 +29,7 @@ func (v Evidence) wanted(ctx context.Context, from, to time.Time) ([]*outcome.En
 	var entries []*outcome.Entry
 	for i := range rows {
 		r := &rows[i]
-		if of := v.version(r.Version); of == nil || len(of.Steps) == 0 {
+		if of := v.version(r.Version); r.Cause != job.CausePing && (of == nil || len(of.Steps) == 0) {
 			continue
 		}
 		e := &outcome.Entry{FireTime: r.FireTime, Due: r.FireTime, RunID: r.RunID, Cause: r.Cause}

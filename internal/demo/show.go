@@ -156,7 +156,7 @@ func (s *Show) account(t outcome.Tally) {
 		what string
 	}{
 		{t.Fires, "fires were due"},
-		{t.Ran + t.CaughtUp, fmt.Sprintf("have a run, %d of them late: nobody fired at their time", c.Late)},
+		{t.Ran + t.CaughtUp + t.Reported, fmt.Sprintf("have a run, %d of them late: nobody fired at their time", c.Late)},
 		{t.Skipped + t.Missed, "have no run, and a recorded reason"},
 		{t.Discrepancies, "have neither"},
 		{c.Attempts, fmt.Sprintf("attempts by the handlers' own count, with %d retries and %d steps of workflows", c.Retries, c.Steps)},

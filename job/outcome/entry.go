@@ -14,6 +14,7 @@ type Outcome string
 const (
 	Ran         Outcome = "ran"         // its run has ended
 	CaughtUp    Outcome = "caught_up"   // the same, though it was noticed late
+	Reported    Outcome = "reported"    // it was done elsewhere and has ended: somebody who holds the job's token said so
 	Pending     Outcome = "pending"     // its run has not ended yet
 	Skipped     Outcome = "skipped"     // there was a reason against it
 	Missed      Outcome = "missed"      // noticed too late, or not begun in time
@@ -23,10 +24,13 @@ const (
 )
 
 // Outcomes lists every outcome.
-var Outcomes = []Outcome{Ran, CaughtUp, Pending, Skipped, Missed, Undecided, Unjudged, Discrepancy}
+var Outcomes = []Outcome{Ran, CaughtUp, Reported, Pending, Skipped, Missed, Undecided, Unjudged, Discrepancy}
 
-// Entry is a fire, and what became of it. Or it is a run of a workflow that no schedule asked for: that has a
-// Cause, and its steps are judged. Instants are in UTC.
+// HasRun reports whether o is that of a fire whose run has ended.
+func (o Outcome) HasRun() bool { return o == Ran || o == CaughtUp || o == Reported }
+
+// Entry is a fire, and what became of it. Or it is a run that no schedule asked for, of a workflow or of a job
+// that is done elsewhere: that has a Cause, and its steps are judged. Instants are in UTC.
 type Entry struct {
 	FireTime time.Time `json:"fire_time"`
 	// Due is when it was to be dispatched: FireTime, moved by the schedule's spread.
@@ -50,6 +54,8 @@ type Entry struct {
 	// Late is from Due to DecidedAt, when it became durable that the run is triggered, that it
 	// waits first, or why there is none.
 	Late job.Duration `json:"late,omitempty"`
+	// Host is where the run was done, if pings have told of it; it may be unknown.
+	Host string `json:"host,omitempty"`
 	// Steps are those of the run of a workflow, in the order of its document.
 	Steps []Step `json:"steps,omitempty"`
 }
@@ -59,13 +65,14 @@ type Tally struct {
 	Fires         int `json:"fires"` // all of them
 	Ran           int `json:"ran,omitempty"`
 	CaughtUp      int `json:"caught_up,omitempty"`
+	Reported      int `json:"reported,omitempty"`
 	Pending       int `json:"pending,omitempty"`
 	Skipped       int `json:"skipped,omitempty"`
 	Missed        int `json:"missed,omitempty"`
 	Undecided     int `json:"undecided,omitempty"`
 	Unjudged      int `json:"unjudged,omitempty"`
 	Discrepancies int `json:"discrepancies,omitempty"`
-	// Failed is how many of those that ran or were caught up did not succeed.
+	// Failed is how many of those that ran, were caught up or were reported did not succeed.
 	Failed int `json:"failed,omitempty"`
 }
 
@@ -83,6 +90,8 @@ func (t *Tally) Add(e *Entry) {
 		t.Ran++
 	case CaughtUp:
 		t.CaughtUp++
+	case Reported:
+		t.Reported++
 	case Pending:
 		t.Pending++
 	case Skipped:
@@ -96,7 +105,7 @@ func (t *Tally) Add(e *Entry) {
 	case Discrepancy:
 		t.Discrepancies++
 	}
-	if (e.Outcome == Ran || e.Outcome == CaughtUp) && e.Status != job.StatusSucceeded {
+	if e.Outcome.HasRun() && e.Status != job.StatusSucceeded {
 		t.Failed++
 	}
 }
@@ -106,6 +115,7 @@ func (t *Tally) Merge(other Tally) {
 	t.Fires += other.Fires
 	t.Ran += other.Ran
 	t.CaughtUp += other.CaughtUp
+	t.Reported += other.Reported
 	t.Pending += other.Pending
 	t.Skipped += other.Skipped
 	t.Missed += other.Missed

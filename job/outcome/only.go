@@ -39,7 +39,7 @@ func (o Only) Selects(e *Entry) bool {
 	case OnlySkipped:
 		return e.Outcome == Skipped
 	case OnlyFailed:
-		return (e.Outcome == Ran || e.Outcome == CaughtUp) && e.Status != job.StatusSucceeded
+		return e.Outcome.HasRun() && e.Status != job.StatusSucceeded
 	case All:
 		return e.Outcome != Undecided && e.Outcome != Pending
 	}

@@ -65,7 +65,7 @@ func (f *Facts) Answer() outcome.Answer {
 // rank orders entries of one minute by how much there is to explain.
 func rank(e *outcome.Entry) int {
 	order := []outcome.Outcome{
-		outcome.Discrepancy, outcome.Missed, outcome.Skipped, outcome.Unjudged, outcome.Undecided, outcome.Pending, outcome.CaughtUp, outcome.Ran,
+		outcome.Discrepancy, outcome.Missed, outcome.Skipped, outcome.Unjudged, outcome.Undecided, outcome.Pending, outcome.CaughtUp, outcome.Reported, outcome.Ran,
 	}
 	return slices.Index(order, e.Outcome)
 }
@@ -79,7 +79,7 @@ func (f *Facts) ofEntry(a *outcome.Answer, e *outcome.Entry, more int) string {
 	said := string(e.Reason)
 	var lead string
 	switch e.Outcome {
-	case outcome.Ran, outcome.CaughtUp:
+	case outcome.Ran, outcome.CaughtUp, outcome.Reported:
 		a.Verdict, lead = outcome.DidRun, ended(e)
 	case outcome.Pending:
 		a.Verdict, lead = outcome.Waits, finding.FireWaits.With(e.FireTime, e.RunID)

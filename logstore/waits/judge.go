@@ -148,7 +148,7 @@ func met(w *runlog.AwaitedRuns, f *Fires, e outcome.Entry) (run job.RunID, why s
 		return "", finding.AwaitedAhead.With(e.FireTime)
 	case outcome.Unjudged, outcome.Discrepancy:
 		return "", finding.AwaitedUnknown.With(e.FireTime, e.Reason)
-	case outcome.Ran, outcome.CaughtUp, outcome.Pending:
+	case outcome.Ran, outcome.CaughtUp, outcome.Reported, outcome.Pending:
 	}
 	return "", finding.AwaitedRun.With(e.FireTime, e.Status)
 }

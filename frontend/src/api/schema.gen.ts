@@ -5172,12 +5172,13 @@ export interface components {
         };
         /**
          * @description The outcome of a fire. ran: its run has ended. caught_up: it was noticed late, and its
-         *     run has ended. pending: its run has not ended. skipped, missed: it has no run, and a
-         *     recorded reason. undecided: its shard has not reached it yet. unjudged: there is not
+         *     run has ended. reported: its run was done elsewhere and has ended, as somebody said who
+         *     holds the job's token. pending: its run has not ended. skipped, missed: it has no run, and
+         *     a recorded reason. undecided: its shard has not reached it yet. unjudged: there is not
          *     enough data to tell. discrepancy: it contradicts what Carillon promises.
          * @enum {string}
          */
-        Outcome: "ran" | "caught_up" | "pending" | "skipped" | "missed" | "undecided" | "unjudged" | "discrepancy";
+        Outcome: "ran" | "caught_up" | "reported" | "pending" | "skipped" | "missed" | "undecided" | "unjudged" | "discrepancy";
         LedgerEntry: {
             /** Format: date-time */
             fire_time: string;
@@ -5189,7 +5190,7 @@ export interface components {
             /** @description The version of the job */
             version?: number;
             outcome: components["schemas"]["Outcome"];
-            /** @description The cause of a run of a workflow that no schedule asked for; absent for fires. Such runs are listed if `steps` was asked for, or if their steps contradict the graph */
+            /** @description The cause of a run that no schedule asked for, of a workflow or of a job that is done elsewhere; absent for fires. Such runs are listed if `steps` was asked for, or if their steps contradict the graph */
             cause?: components["schemas"]["Cause"];
             /** @description Why there was no run, why the run ended, waits or was late, what is wrong, or why the fire cannot be judged */
             reason?: components["schemas"]["Reason"];
@@ -5212,6 +5213,8 @@ export interface components {
             finished_at?: string;
             /** @description The time from due to decided_at: how late the fire was decided, without the time that the run was queued */
             late?: components["schemas"]["Duration"];
+            /** @description The host whose pings told of the run, if it was done elsewhere and the host is known */
+            host?: string;
             /** @description The steps of the run, if it is one of a workflow and `steps` was asked for */
             steps?: components["schemas"]["LedgerStep"][];
         };
@@ -5244,13 +5247,14 @@ export interface components {
             fires: number;
             ran?: number;
             caught_up?: number;
+            reported?: number;
             pending?: number;
             skipped?: number;
             missed?: number;
             undecided?: number;
             unjudged?: number;
             discrepancies?: number;
-            /** @description Number of fires that ran or were caught up, but whose run did not succeed */
+            /** @description Number of fires that ran, were caught up or were reported, but whose run did not succeed */
             failed?: number;
         };
         LedgerPage: {

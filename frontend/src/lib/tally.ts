@@ -7,6 +7,7 @@ const figures = [
   "fires",
   "ran",
   "caught_up",
+  "reported",
   "pending",
   "skipped",
   "missed",

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/draw"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 func newLedgerCommand() *cobra.Command {
@@ -39,7 +40,7 @@ func newLedgerShowCommand() *cobra.Command {
 		Long: "Show every fire of a job, newest first, and its outcome. The fires are computed from the versions\n" +
 			"of the job and compared with the history. A mismatch is a discrepancy. With --steps, each step of a\n" +
 			"workflow's run is compared with the graph and with the ends of the steps before it, also in runs that\n" +
-			"no schedule asked for.",
+			"no schedule asked for. Runs that pings report show the host.",
 		Example: "  carillon ledger show ops/backup --since 7d\n  carillon ledger show billing/nightly --steps\n" +
 			"  carillon ledger show ops/backup --outcome skipped,missed,discrepancy\n" +
 			"  carillon ledger show ops/backup --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --limit 0 -o json",
@@ -86,7 +87,7 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 	for i := range page.Items {
 		e := &page.Items[i]
 		t.Row(t.Millis(e.FireTime), outcomeOf(e), draw.OrDash(string(e.Status)), late(e), draw.Took(e.StartedAt, e.FinishedAt),
-			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(string(e.Reason), 2*draw.NoteWidth))
+			draw.OrDash(countOrNone(e.Version)), string(e.RunID), t.Cell(noteOf(e), 2*draw.NoteWidth))
 		for k := range e.Steps {
 			s := &e.Steps[k]
 			t.Row("  "+s.Step, string(s.Outcome), draw.OrDash(string(s.Status)), "", draw.Took(s.StartedAt, s.FinishedAt), "",
@@ -107,6 +108,14 @@ func drawLedger(t *draw.Table, page client.LedgerPage) {
 		}
 		t.Line("Fires since " + t.Millis(since) + " can be verified.")
 	}
+}
+
+// noteOf writes why a fire has its outcome, and from which host its run was reported.
+func noteOf(e *outcome.Entry) string {
+	if e.Host == "" {
+		return string(e.Reason)
+	}
+	return reason.Join("from "+e.Host, string(e.Reason))
 }
 
 // outcomeOf writes what became of a fire, or of a run that no schedule asked for, with its cause.
@@ -142,6 +151,7 @@ func saidOf(c outcome.Tally) string {
 	}{
 		{c.Ran, "ran"},
 		{c.CaughtUp, "caught up"},
+		{c.Reported, "reported"},
 		{c.Pending, "pending"},
 		{c.Skipped, "skipped"},
 		{c.Missed, "missed"},

@@ -208,12 +208,12 @@ func rowKey(d *outcome.Day, by rowsBy) string {
 
 func tallyHeads(of string) []string {
 	head := map[string]string{string(byGroup): "GROUP", string(byJob): "JOB", string(byDay): "JOB AND DAY"}[of]
-	return []string{head, "FIRES", "RAN", "CAUGHT UP", "PENDING", "SKIPPED", "MISSED", "UNDECIDED", "UNJUDGED", "DISCREPANCIES"}
+	return []string{head, "FIRES", "RAN", "CAUGHT UP", "REPORTED", "PENDING", "SKIPPED", "MISSED", "UNDECIDED", "UNJUDGED", "DISCREPANCIES"}
 }
 
 func tallyRow(key string, c outcome.Tally) []string {
 	row := []string{key}
-	for _, n := range []int{c.Fires, c.Ran, c.CaughtUp, c.Pending, c.Skipped, c.Missed, c.Undecided, c.Unjudged, c.Discrepancies} {
+	for _, n := range []int{c.Fires, c.Ran, c.CaughtUp, c.Reported, c.Pending, c.Skipped, c.Missed, c.Undecided, c.Unjudged, c.Discrepancies} {
 		row = append(row, strconv.Itoa(n))
 	}
 	return row

@@ -28,6 +28,7 @@ export const ledger = {
   outcomes: {
     ran: "Ran",
     caught_up: "Caught up",
+    reported: "Reported",
     pending: "Pending",
     skipped: "Skipped",
     missed: "Missed",

@@ -28,6 +28,7 @@ export const ledger: typeof english = {
   outcomes: {
     ran: "已运行",
     caught_up: "已补跑",
+    reported: "已上报",
     pending: "等待中",
     skipped: "已跳过",
     missed: "错过触发",

@@ -80,7 +80,7 @@ export default function LedgerPage() {
             />
             <Kpi
               label={t.ledger.ran}
-              value={shown((total.ran ?? 0) + (total.caught_up ?? 0))}
+              value={shown((total.ran ?? 0) + (total.caught_up ?? 0) + (total.reported ?? 0))}
               foot={`${f.number(total.failed ?? 0)} ${t.ledger.failed}`}
             />
             <Kpi
@@ -193,7 +193,7 @@ function Jobs({ jobs, onBackfill }: { jobs: JobTally[]; onBackfill(job: string):
             </span>
           </td>
           <td className="r num">{f.number(j.total.fires)}</td>
-          {cell(j.total.ran ?? 0)}
+          {cell((j.total.ran ?? 0) + (j.total.reported ?? 0))}
           {cell(j.total.caught_up, "c-warn")}
           {cell(j.total.skipped)}
           {cell(j.total.missed, "c-warn")}
@@ -230,5 +230,5 @@ function toneOf(tally: Tally | undefined): string {
   if (tally.discrepancies) return "b-bad";
   if (tally.missed) return "b-warn";
   if (tally.failed) return "b-time";
-  return tally.ran || tally.caught_up ? "b-ok" : "b-idle";
+  return tally.ran || tally.caught_up || tally.reported ? "b-ok" : "b-idle";
 }

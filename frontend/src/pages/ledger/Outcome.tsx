@@ -3,6 +3,7 @@ import {
   CircleCheck,
   CircleHelp,
   Clock,
+  Ear,
   History,
   Hourglass,
   type LucideIcon,
@@ -17,6 +18,7 @@ import type { Tone } from "@/lib/status";
 const looks: Record<OutcomeOf, [Tone, LucideIcon]> = {
   ran: ["ok", CircleCheck],
   caught_up: ["warn", History],
+  reported: ["ok", Ear],
   pending: ["idle", Clock],
   skipped: ["idle", SkipForward],
   missed: ["warn", CalendarX2],
