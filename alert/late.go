@@ -133,7 +133,7 @@ func runOf(m *jet.Stored) (name job.Name, id job.RunID, attempt int, told bool) 
 		if err != nil || len(d.Trigger) == 0 {
 			return "", "", 0, false
 		}
-		data, told = d.Trigger, d.Told != nil && !d.Told.StartedAt.IsZero()
+		data, told = d.Trigger, d.Reported != nil && !d.Reported.StartedAt.IsZero()
 	}
 	if json.Unmarshal(data, &t) != nil || !t.Cause.Counted() {
 		return "", "", 0, false

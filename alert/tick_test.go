@@ -230,13 +230,13 @@ func TestARunThatIsDoneElsewhereHasBegunWhenAPingSaysSo(t *testing.T) {
 	run(t, func(w *world) {
 		w.start("a")
 		w.rule(alerting.Condition{StartsWithin: job.Duration(time.Minute)})
-		for name, told := range map[job.Name]journal.Told{"billing/begun": {StartedAt: time.Now()}, "billing/silent": {}} {
+		for name, told := range map[job.Name]journal.PingState{"billing/begun": {StartedAt: time.Now()}, "billing/silent": {}} {
 			tr := w.trigger(name)
 			body, err := tr.Encode()
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			m, err := (&journal.Deferred{Kind: journal.DeferredExpected, Job: name, Told: &told, Trigger: bus.AppendTrigger(nil, tr, body)}).Msg(tr.Shard)
+			m, err := (&journal.Deferred{Kind: journal.DeferredExpected, Job: name, Reported: &told, Trigger: bus.AppendTrigger(nil, tr, body)}).Msg(tr.Shard)
 			if err != nil {
 				w.t.Fatal(err)
 			}

@@ -41,9 +41,9 @@ const (
 	DeferredWorkflow DeferredKind = "workflow"
 	DeferredSteps    DeferredKind = "steps"
 	DeferredResult   DeferredKind = "result"
-	// DeferredExpected is a run that is done elsewhere: Told says what pings have told of it. Until Due the next has
-	// to come. DeferredEarly is a Ping that waits for the fire of Due; what it tells was so at Since. DeferredHeard says that
-	// a ping of Job has come; Since is then the newest fire whose run has ended without one.
+	// DeferredExpected is a run that is done elsewhere: Reported is what pings have reported of it. The next one must
+	// come by Due. DeferredEarly is a Ping, of Since, that waits until the fire of Due is decided. DeferredHeard
+	// records that a ping of Job has come; its Since is the newest fire whose run has ended unreported.
 	DeferredExpected DeferredKind = "expected"
 	DeferredEarly    DeferredKind = "early"
 	DeferredHeard    DeferredKind = "heard"
@@ -106,8 +106,8 @@ type Deferred struct {
 	CallOff *CallOff `json:"call_off,omitempty"`
 	Caller  *Caller  `json:"caller,omitempty"`
 	// Told is of a run that is done elsewhere.
-	Told *Told     `json:"told,omitempty"`
-	Ping *bus.Ping `json:"ping,omitempty"`
+	Reported *PingState `json:"reported,omitempty"`
+	Ping     *bus.Ping  `json:"ping,omitempty"`
 	// Count is how many failures there were, Version the job's that is to be paused.
 	Count   int    `json:"count,omitempty"`
 	Version int    `json:"version,omitempty"`
@@ -118,13 +118,13 @@ type Deferred struct {
 	Asked []Asked `json:"asked,omitempty"`
 }
 
-// Told is what pings have told of a run that is done elsewhere.
-type Told struct {
+// PingState is what pings have reported of a run that is done elsewhere.
+type PingState struct {
 	Key       string    `json:"key,omitempty"`
 	Host      string    `json:"host,omitempty"`
 	StartedAt time.Time `json:"started_at,omitzero"` // zero: it has not begun, as far as is known
-	// Away says that there was no server for some of the time in which the first ping had to come.
-	Away bool `json:"away,omitempty"`
+	// Outage is true if the shard had no owner for part of the time in which the first ping had to come.
+	Outage bool `json:"outage,omitempty"`
 }
 
 // Asked is what was answered to a request.
@@ -215,8 +215,8 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 		switch {
 		case len(d.Trigger) == 0:
 			missing = "trigger"
-		case d.Told == nil:
-			missing = "told"
+		case d.Reported == nil:
+			missing = "reported"
 		}
 	case DeferredEarly:
 		if d.Ping == nil {

@@ -81,15 +81,15 @@ var (
 	InstanceClockAhead   = One{Define("instance_clock_ahead", "the clock of its machine is {apart:duration} ahead of NATS' clock; check NTP there")}
 	ExpectsPing          = One{Define("expects_ping", "it waits until {until:instant} for a ping")}
 	NoPing               = One{Define("no_ping", "no ping came within {grace:duration} of it")}
-	NoPingAway           = Two{Define("no_ping_servers_away", "no ping came within {grace:duration} of it, nor until {until:instant}; for some of that time no server was there, and a ping that nobody repeats is lost then")}
-	NoEndCame            = One{Define("no_end_came", "a ping told of its start, and none of its end within {limit:duration}")}
+	NoPingAway           = Two{Define("no_ping_servers_away", "no ping came within {grace:duration} of it, nor until {until:instant}; no server ran for part of that time, and pings are lost then unless their sender repeats them")}
+	NoEndCame            = One{Define("no_end_came", "a ping reported its start, and none its end within {limit:duration}")}
 	WatchNotHeard        = None{Define("watch_not_heard", "the job is watched from its first ping on")}
 	WatchEnded           = None{Define("watch_ended", "the job is watched no longer")}
 	Unasked              = None{Define("unasked", "no fire asked for it")}
 	PingBeforeDue        = None{Define("ping_before_due", "it came before the next one was due")}
-	PairedByOrder        = None{Define("paired_by_order", "several runs had begun, and no key told which of them had ended: it counts as the one that began first")}
+	PairedByOrder        = None{Define("paired_by_order", "several runs had begun, and the ping has no key: it counts for the one that began first")}
 	PingAgain            = None{Define("ping_again", "the run had ended already")}
 	ToldLate             = None{Define("told_late", "it was in time, but the ping came late")}
-	CameLate             = None{Define("came_late", "it came after the time for it was over")}
+	CameLate             = None{Define("came_late", "the run began too late")}
 	InstanceClockBehind  = One{Define("instance_clock_behind", "the clock of its machine is {apart:duration} behind NATS' clock; check NTP there")}
 )

@@ -19,11 +19,11 @@
 //	Cluster     calendars, pauses, instances, and room for runs
 //	pieces      triggers pieces of runs (piece_states.go: the state of one run)
 //	steps       begins the steps of workflows (definition.go: a version's; run_steps.go: the state of one run)
-//	watches     jobs whose runs are done elsewhere, and the pings that wait for a fire (expected.go: their runs)
+//	watches     jobs whose runs are done elsewhere, and their early pings (expected.go: their runs)
 //	runs        watched runs: admission, attempts, retries, overlap, time limits
 //	fires       judges due fires, by pauses and calendars, and enacts the verdicts
 //	delays      what fixed-delay jobs wait for
-//	pings       says which runs pings tell of (book.go: the rules)
+//	pings       reports of runs that are done elsewhere (matcher.go: which run a ping reports)
 //	sweep       the position in time, and what is due up to now
 //	Relay       ends of parents whose children are in another partition
 //	children    ends of parents: tells children, runs jobs of this shard (call.go: those that steps call)
@@ -110,11 +110,11 @@
 //
 // # Runs elsewhere
 //
-// A run that is done elsewhere has no trigger. Its fire makes it an item, which waits for pings: one of its start, one of
-// its end, or both. Pings are events about the job. The machine decides which run each tells of, and records what became
-// of it. So a ping may come late, early or in any order, while the shard has no owner, and from a clock that is wrong.
+// A run that is done elsewhere has no trigger. It is an item that waits for pings, which report its start, its end, or
+// both. Pings are events that name a job. The machine finds the run of each, and records the outcome. So pings may come
+// late, early and in any order, while the shard has no owner, and from clocks that are wrong.
 //
-//	expected ──(start)── begun ──(end)── ended as the ping says
+//	expected ──(start)── begun ──(end)── ended
 //	    └── missed            └── timed out
 //
 // # Backfills

@@ -11,11 +11,11 @@ import (
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
-// awayGrace is how long a ping may still come for a fire for which there was no server, in milliseconds:
-// whoever keeps pings for later sends them by then.
-const awayGrace = 10 * 60_000
+// outageGrace is how long a ping may still come after the shard had no owner, in milliseconds. Clients that keep pings
+// on disk send them by then.
+const outageGrace = 10 * 60_000
 
-// expect begins to expect a ping for a run that is done elsewhere. It takes one message.
+// expect admits a run that is done elsewhere. It takes one message.
 func (ws *watches) expect(b *builder, id uint32, r attempt, body body) admission {
 	rule := ws.rule(id)
 	w := ws.byJob[id]
@@ -34,7 +34,7 @@ func (ws *watches) expect(b *builder, id uint32, r attempt, body body) admission
 	return admission{status: job.StatusQueued, reason: reason.ExpectsPing.With(instant(a.due))}
 }
 
-// rule returns by what pings of a job are judged: its newest version, as long as that is done elsewhere.
+// rule returns the rule for the pings of a job, by its newest version.
 func (ws *watches) rule(id uint32) *job.WatchRule {
 	if rule := ws.jobs.at(id).newest().Watch; rule != nil {
 		return rule
@@ -42,42 +42,42 @@ func (ws *watches) rule(id uint32) *job.WatchRule {
 	return &job.WatchRule{Grace: job.DefaultWatchGrace.Milliseconds(), Early: 0, Timeout: job.DefaultWatchTimeout.Milliseconds()}
 }
 
-// extend gives a run more time, because there was no server for some of it.
+// extend extends the deadline of a run for which the shard had no owner.
 func (a *watchedRun) extend(now int64) {
-	if a.due < now+awayGrace {
-		a.due, a.told.Away = now+awayGrace, true
+	if a.due < now+outageGrace {
+		a.due, a.reported.Outage = now+outageGrace, true
 	}
 }
 
-// writeExpected writes the item of a run that is done elsewhere.
+// writeExpected writes the item of a run.
 func (ws *watches) writeExpected(b *builder, a *watchedRun) {
 	ws.items.release(a.item)
-	told := a.told
-	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredExpected, Due: instant(a.due), Told: &told}, a)
+	state := a.reported
+	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredExpected, Due: instant(a.due), Reported: &state}, a)
 }
 
-// begun reports whether a ping has said that a run done elsewhere has begun.
-func (a *watchedRun) begun() bool { return !a.told.StartedAt.IsZero() }
+// begun reports whether a ping has reported the start of the run.
+func (a *watchedRun) begun() bool { return !a.reported.StartedAt.IsZero() }
 
-// tell does what a ping tells of a run: that it has begun, or how it ended. The caller has found room for what follows.
-func (ws *watches) tell(b *builder, a *watchedRun, p ping, why string) {
+// report applies a ping to a run that has not ended. The caller has found room for what follows.
+func (ws *watches) report(b *builder, a *watchedRun, p ping, why string) {
 	if p.Kind == bus.PingStart {
 		if !a.begun() {
-			a.told.Key, a.told.Host, a.told.StartedAt = p.Key, p.Host, instant(p.at)
+			a.reported.Key, a.reported.Host, a.reported.StartedAt = p.Key, p.Host, instant(p.at)
 			a.due = p.at + ws.rule(a.jobID).Timeout
 			ws.writeExpected(b, a)
 			ws.arm(a.jobID)
 		}
-		b.record.addPing(a.job, a.attempt, job.StatusRunning, why, p.report(a.told.StartedAt.UnixMilli()))
+		b.record.addPing(a.job, a.attempt, job.StatusRunning, why, p.detail(a.reported.StartedAt.UnixMilli()))
 		return
 	}
-	b.record.addPing(a.job, a.attempt, p.Status(), why, p.report(millis(a.told.StartedAt)))
-	a.told.Key = cmp.Or(a.told.Key, p.Key)
-	ws.remember(a)
+	b.record.addPing(a.job, a.attempt, p.Status(), why, p.detail(millis(a.reported.StartedAt)))
+	a.reported.Key = cmp.Or(a.reported.Key, p.Key)
+	ws.rememberKey(a)
 	ws.end(b, a, p.Status(), nil, p.at)
 }
 
-// wake ends a run that is done elsewhere if no ping came in time, or if nobody is to wait for one any more.
+// wake ends a run whose deadline is over, or whose job is no longer watched.
 func (ws *watches) wake(b *builder, a *watchedRun, now int64) {
 	e, rule := ws.jobs.at(a.jobID), ws.rule(a.jobID)
 	switch grace := job.Duration(rule.Grace * 1e6); {
@@ -90,27 +90,27 @@ func (ws *watches) wake(b *builder, a *watchedRun, now int64) {
 	case a.due+startMargin.Milliseconds() > now:
 		return
 	case a.begun():
-		ws.remember(a)
+		ws.rememberKey(a)
 		ws.endHere(b, a, job.StatusTimedOut, reason.NoEndCame.With(job.Duration(rule.Timeout*1e6)))
-	case a.told.Away:
+	case a.reported.Outage:
 		ws.endHere(b, a, job.StatusMissed, reason.NoPingAway.With(grace, instant(a.due)))
 	default:
 		ws.endHere(b, a, job.StatusMissed, reason.NoPing.With(grace))
 	}
 	if a.cause.Scheduled() {
-		ws.fellSilent(b, a.jobID, a.fireTime)
+		ws.noteUnreported(b, a.jobID, a.fireTime)
 	}
 }
 
-// endHere ends a run of which no ping tells that it has ended, and records it.
+// endHere ends a run without a ping, and records it.
 func (ws *watches) endHere(b *builder, a *watchedRun, s job.Status, why string) {
 	b.record.addRun(a.job, a.attempt, s, why)
 	ws.end(b, a, s, nil, b.now.UnixMilli())
 }
 
-// wasAway gives the runs that an earlier owner has expected more time, if that is over: pings of them may be among
-// the events that were not read yet.
-func (ws *watches) wasAway(now int64) {
+// extendDeadlines extends the deadlines that are over of runs that an earlier owner has admitted: their pings may be among
+// the events that are not read yet.
+func (ws *watches) extendDeadlines(now int64) {
 	for id := range ws.byJob {
 		for _, a := range ws.open(id) {
 			if a.due <= now {
@@ -121,8 +121,8 @@ func (ws *watches) wasAway(now int64) {
 	}
 }
 
-// report returns what a record says of a ping. startedAt is when the run began, as an earlier ping said; 0 if none did.
-func (p ping) report(startedAt int64) *runlog.Ping {
+// detail returns what a record keeps of a ping. startedAt is when the run began by an earlier ping; 0: not known.
+func (p ping) detail(startedAt int64) *runlog.Ping {
 	r := &runlog.Ping{ID: p.ID, Host: p.Host, By: p.By}
 	if p.Kind == bus.PingStart {
 		r.StartedAt = instant(cmp.Or(startedAt, p.at))
@@ -138,7 +138,7 @@ func (p ping) report(startedAt int64) *runlog.Ping {
 	return r
 }
 
-// addPing records what a ping says of a run.
+// addPing records a ping of a run.
 func (r *recorder) addPing(name job.Name, of attempt, s job.Status, why string, p *runlog.Ping) {
 	r.addRun(name, of, s, why).Ping = p
 	r.size += len(p.Output) + len(p.Message) + len(p.Host)

@@ -183,7 +183,7 @@ func (m *Machine) NextAt(now int64) (int64, bool) {
 func (m *Machine) pending() bool {
 	return len(m.items.due)+len(m.delays.unsettled)+len(m.Events.ends)+len(m.runs.wakes) > 0 ||
 		len(m.Cancels.wishes)+len(m.Cancels.condemned)+len(m.Requests.commands)+len(m.Requests.recoveries)+len(m.Requests.tellings)+len(m.Requests.holds) > 0 ||
-		len(m.Backfills.asked)+len(m.children.forgotten)+len(m.steps.callingOff) > 0 || m.pings.ripe() ||
+		len(m.Backfills.asked)+len(m.children.forgotten)+len(m.steps.callingOff) > 0 || m.pings.earlyDue() ||
 		m.versions.edits >= maxEdits || m.waiting.pending()
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
-// pings say what has become of runs that are done elsewhere. A ping is about a job: the machine decides which run
-// it tells of, see [book.match].
+// pings handles reports of runs that are done elsewhere. A ping names a job, and the machine finds the run: see
+// [matcher.match].
 type pings struct {
 	jobs    *jobs
 	watches *watches
@@ -17,12 +17,12 @@ type pings struct {
 	decided func(*entry) int64 // the instant up to which a job's fires are decided
 }
 
-// roomPing is how many messages a ping takes beside what follows from the end of its run: what is known of the
-// job, and what a fixed delay waits for.
+// roomPing is how many messages a ping takes beside those of [runs.follows]: for the state of the watch, and for a fixed
+// delay.
 const roomPing = 2
 
-// take does what a ping tells. It returns false, and leaves everything as it was, when b has no room.
-func (ps *pings) take(b *builder, p ping) bool {
+// handle applies a ping. It returns false, and leaves everything as it was, when b has no room.
+func (ps *pings) handle(b *builder, p ping) bool {
 	id, ok := ps.jobs.find(p.Job)
 	if !ok {
 		return true // housekeeping has removed the job
@@ -36,26 +36,26 @@ func (ps *pings) take(b *builder, p ping) bool {
 		if e.newest().Deleted {
 			why = reason.JobDeleted.String()
 		}
-		b.record.addPing(p.Job, ps.own(id, p), job.StatusSkipped, why, p.report(0))
+		b.record.addPing(p.Job, ps.own(id, p), job.StatusSkipped, why, p.detail(0))
 		return true
 	}
 	w := ps.watches.byJob[id]
 	unheard := !w.heard && !e.newest().Watch.Now
-	ps.watches.hear(b, id)
-	k := ps.book(id, p)
-	m := k.match(p)
+	ps.watches.notePing(b, id)
+	of := ps.matcher(id, p)
+	m := of.match(p)
 	switch {
 	case m.run != nil:
-		ps.watches.tell(b, m.run, p, m.why)
-	case m.kind == waits && ps.watches.waiting(p.Job) < maxEarly:
-		ps.watches.keep(b, p, k.fire.At)
-	case m.kind == own:
+		ps.watches.report(b, m.run, p, m.why)
+	case m.kind == matchEarly && ps.watches.earlyOf(p.Job) < maxEarly:
+		ps.watches.storeEarly(b, p, of.fire.At)
+	case m.kind == matchOwn:
 		ps.begin(b, id, p, m.why)
-	case m.kind == waits || unheard:
+	case m.kind == matchEarly || unheard:
 		ps.begin(b, id, p, reason.Unasked.String())
-	case m.kind == again && p.Kind == bus.PingStart: // the end stands
+	case m.kind == matchAgain && p.Kind == bus.PingStart: // the end stands
 	default:
-		ps.tellLate(b, id, p, m)
+		ps.reportLate(b, id, p, m)
 	}
 	return true
 }
@@ -69,8 +69,8 @@ func (ps *pings) own(id uint32, p ping) attempt {
 	return attempt{runID: job.PingRunID(e.name, p.ID, at), version: e.newest().Version, number: 1, cause: job.CausePing, fireTime: at}
 }
 
-// begin begins a run that no fire asked for, and ends it if the ping says so. If the job waits for the next fire
-// of a fixed delay, it waits for the end of this run instead.
+// begin begins a run that no fire asked for, and ends it if the ping is an end. A fixed delay that waits for its next
+// fire waits for the end of this run instead.
 func (ps *pings) begin(b *builder, id uint32, p ping, why string) {
 	e := ps.jobs.at(id)
 	a := &watchedRun{attempt: ps.own(id, p), jobID: id, job: e.name, stage: expected, body: e.bodies[len(e.bodies)-1], since: b.now.UnixMilli()}
@@ -81,26 +81,26 @@ func (ps *pings) begin(b *builder, id uint32, p ping, why string) {
 		b.waitItem(e.name, next)
 		why = reason.PingBeforeDue.String()
 	}
-	ps.watches.tell(b, a, p, why)
+	ps.watches.report(b, a, p, why)
 }
 
-// tellLate records the end of a run that has its outcome already. The first outcome stands.
-func (ps *pings) tellLate(b *builder, id uint32, p ping, m match) {
+// reportLate records a ping of a run that already has an outcome. The first outcome stands.
+func (ps *pings) reportLate(b *builder, id uint32, p ping, m match) {
 	s := p.Status()
 	if p.Kind == bus.PingStart {
 		s = job.StatusRunning
 	}
-	b.record.addPing(p.Job, m.of, s, m.why, p.report(0))
-	if w := ps.watches.byJob[id]; w.silent == m.of.fireTime && p.Kind == bus.PingEnd {
-		ps.watches.spoke(b, id)
+	b.record.addPing(p.Job, m.of, s, m.why, p.detail(0))
+	if w := ps.watches.byJob[id]; w.unreported == m.of.fireTime && p.Kind == bus.PingEnd {
+		ps.watches.clearUnreported(b, id)
 	}
 }
 
-// book returns what is known of a job's runs at the time of which p tells.
-func (ps *pings) book(id uint32, p ping) *book {
+// matcher returns the matcher for a ping.
+func (ps *pings) matcher(id uint32, p ping) *matcher {
 	e := ps.jobs.at(id)
 	w := ps.watches.byJob[id]
-	k := &book{WatchRule: *e.newest().Watch, job: e.name, silent: w.silent, open: ps.runs.elsewhere(id), ended: w.ended}
+	k := &matcher{WatchRule: *e.newest().Watch, job: e.name, unreported: w.unreported, open: ps.runs.elsewhere(id), ended: w.ended}
 	decided := ps.decided(e)
 	if k.fire, k.version, k.excluded, k.known = ps.fires.newest(e, p.begun()+k.Early); k.known {
 		k.decided = k.fire.Due <= decided
@@ -110,21 +110,21 @@ func (ps *pings) book(id uint32, p ping) *book {
 	return k
 }
 
-// ripen takes the pings again whose fires are decided by now.
-func (ps *pings) ripen(b *builder) {
-	for ps.ripe() {
+// handleEarly applies the early pings whose fires are decided by now.
+func (ps *pings) handleEarly(b *builder) {
+	for ps.earlyDue() {
 		p := ps.watches.early[0]
 		ps.watches.early = ps.watches.early[1:]
-		if !ps.take(b, p.ping) {
-			ps.watches.wait(p)
+		if !ps.handle(b, p.ping) {
+			ps.watches.addEarly(p)
 			return
 		}
 		ps.watches.items.release(p.item)
 	}
 }
 
-// ripe reports whether the fire is decided for which a ping waits.
-func (ps *pings) ripe() bool {
+// earlyDue reports whether the fire of the first early ping is decided.
+func (ps *pings) earlyDue() bool {
 	if len(ps.watches.early) == 0 {
 		return false
 	}

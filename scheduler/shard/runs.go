@@ -31,12 +31,13 @@ type watchedRun struct {
 	job    job.Name
 	stage  stage
 	body   unique.Handle[body]
-	item   *item        // the trigger, or the deferred item in which it waits
-	since  int64        // when it began to wait, or was triggered
-	due    int64        // of a retry, or of a wait or a watch whose time will be over; 0 is never
-	killed bool         // its end has been asked for
-	over   bool         // it is watched no longer
-	told   journal.Told // what pings have told, if it is done elsewhere
+	item   *item // the trigger, or the deferred item in which it waits
+	since  int64 // when it began to wait, or was triggered
+	due    int64 // of a retry, a wait or the next ping; 0 is never
+	killed bool  // its end has been asked for
+	over   bool  // it is watched no longer
+	// reported is what pings have reported, if the run is done elsewhere.
+	reported journal.PingState
 
 	// cancelled says why the end of its attempt, whatever it is, counts as cancelled; "": it does not.
 	cancelled string

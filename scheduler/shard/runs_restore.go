@@ -35,8 +35,8 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 	}
 	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
 	a.given, a.taken, a.caller = d.Given, d.Taken, d.Caller
-	if d.Told != nil {
-		a.told = *d.Told
+	if d.Reported != nil {
+		a.reported = *d.Reported
 	}
 	if d.Pieces != nil {
 		if err := a.restorePieces(d); err != nil {

@@ -17,7 +17,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 		m.cfg.bug("step while a batch is under way")
 	}
 	if m.versions.loaded() {
-		m.watches.wasAway(now)
+		m.watches.extendDeadlines(now)
 	}
 	if m.items.crowded() {
 		return nil
@@ -33,7 +33,7 @@ func (m *Machine) Step(now int64, room int) *Batch {
 	m.waiting.end(b)
 	m.delays.settle(b)
 	m.react(b)
-	m.pings.ripen(b)
+	m.pings.handleEarly(b)
 
 	// Then what is asked for, by ends of parents and by people.
 	m.children.answerForgotten(b)
@@ -109,7 +109,7 @@ func (m *Machine) react(b *builder) {
 // has no room for it.
 func (m *Machine) reactTo(b *builder, e *end) bool {
 	if e.ping != nil {
-		return m.pings.take(b, *e.ping)
+		return m.pings.handle(b, *e.ping)
 	}
 	if a := m.runs.byID[e.run]; a != nil {
 		return m.runs.endAttempt(b, a, e)

@@ -10,7 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
-// watches are the jobs whose runs are done elsewhere, and which pings wait for their fires.
+// watches are the jobs whose runs are done elsewhere, with the pings that came before their fires.
 type watches struct {
 	jobs  *jobs
 	items *items
@@ -24,19 +24,19 @@ type watches struct {
 	early []*earlyPing      // in the order of the fires
 }
 
-// watch is what is known of the pings of a job.
+// watch is the state of one such job.
 type watch struct {
-	// heard says that a ping has come. Then item says so, and silent, to a successor.
+	// heard is true once a ping has come. Then item has the state for a successor.
 	heard bool
 	item  *item
-	// silent is the newest fire whose run has ended without a ping, 0 if there is none.
-	silent int64
-	// ended are the last runs with a key that have ended, the newest last. A successor does not know them, and goes by
-	// when a run began.
+	// unreported is the newest fire whose run has ended without a ping; 0: there is none.
+	unreported int64
+	// ended are the last ended runs that had a key, the newest last. They are not stored: a successor goes by the time at
+	// which a run began.
 	ended []keyedRun
 }
 
-// keyedRun is a run with the key by which pings call it.
+// keyedRun is a run with the key of its pings.
 type keyedRun struct {
 	attempt
 	key string
@@ -52,10 +52,10 @@ type earlyPing struct {
 	item *item
 }
 
-// maxEarly is how many pings of a job wait for fires.
+// maxEarly is how many early pings of a job are kept.
 const maxEarly = 16
 
-// maxEarlyOutput is how much of what a run has printed waits with its ping, in bytes.
+// maxEarlyOutput is how much output is kept with an early ping, in bytes.
 const maxEarlyOutput = 8 << 10
 
 // put notes a new version of a job.
@@ -68,7 +68,7 @@ func (ws *watches) put(id uint32) {
 	}
 }
 
-// forget drops what is known of a job.
+// forget drops the state of a job.
 func (ws *watches) forget(id uint32) {
 	w := ws.byJob[id]
 	if w == nil {
@@ -85,7 +85,7 @@ func (ws *watches) forget(id uint32) {
 	})
 }
 
-// restore enters what an earlier owner has written of a job, from the item at seq.
+// restore enters the state that an earlier owner has written, from the item at seq.
 func (ws *watches) restore(id uint32, d *journal.Deferred, seq uint64) {
 	i := &item{seq: seq}
 	w := ws.byJob[id]
@@ -94,55 +94,55 @@ func (ws *watches) restore(id uint32, d *journal.Deferred, seq uint64) {
 		ws.items.release(i)
 	case d.Kind == journal.DeferredHeard:
 		ws.items.release(w.item)
-		w.heard, w.item, w.silent = true, i, millis(d.Since)
+		w.heard, w.item, w.unreported = true, i, millis(d.Since)
 	default:
-		ws.wait(&earlyPing{ping: ping{Ping: d.Ping, at: millis(d.Since)}, fire: millis(d.Due), item: i})
+		ws.addEarly(&earlyPing{ping: ping{Ping: d.Ping, at: millis(d.Since)}, fire: millis(d.Due), item: i})
 	}
 }
 
-// write writes what is known of a job, once a ping has come. The caller has found room for a message.
+// write writes the state of a job. The caller has found room for a message.
 func (ws *watches) write(b *builder, id uint32, w *watch) {
 	ws.items.release(w.item)
-	w.item = b.deferred(b.cfg.Shard, &journal.Deferred{Kind: journal.DeferredHeard, Job: ws.jobs.at(id).name, Since: instantOrZero(w.silent)})
+	w.item = b.deferred(b.cfg.Shard, &journal.Deferred{Kind: journal.DeferredHeard, Job: ws.jobs.at(id).name, Since: instantOrZero(w.unreported)})
 }
 
-// hear notes that a ping of a job has come. The caller has found room for a message.
-func (ws *watches) hear(b *builder, id uint32) {
+// notePing notes that a ping of a job has come. The caller has found room for a message.
+func (ws *watches) notePing(b *builder, id uint32) {
 	if w := ws.byJob[id]; !w.heard {
 		w.heard = true
 		ws.write(b, id, w)
 	}
 }
 
-// fellSilent notes that the run of a fire has ended without a ping. The caller has found room for a message.
-func (ws *watches) fellSilent(b *builder, id uint32, fire int64) {
-	if w := ws.byJob[id]; w != nil && fire > w.silent {
-		w.heard, w.silent = true, fire
+// noteUnreported notes that the run of a fire has ended without a ping. The caller has found room for a message.
+func (ws *watches) noteUnreported(b *builder, id uint32, fire int64) {
+	if w := ws.byJob[id]; w != nil && fire > w.unreported {
+		w.heard, w.unreported = true, fire
 		ws.write(b, id, w)
 	}
 }
 
-// remember keeps the key of a run that has ended.
-func (ws *watches) remember(a *watchedRun) {
+// rememberKey keeps the key of a run that has ended.
+func (ws *watches) rememberKey(a *watchedRun) {
 	w := ws.byJob[a.jobID]
-	if w == nil || a.told.Key == "" {
+	if w == nil || a.reported.Key == "" {
 		return
 	}
 	if len(w.ended) == maxEnded {
 		w.ended = slices.Delete(w.ended, 0, 1)
 	}
-	w.ended = append(w.ended, keyedRun{a.attempt, a.told.Key})
+	w.ended = append(w.ended, keyedRun{a.attempt, a.reported.Key})
 }
 
-// spoke notes that the end of the latest silent run has been told after all.
-func (ws *watches) spoke(b *builder, id uint32) {
+// clearUnreported notes that a late ping has reported the newest unreported run. The caller has found room for a message.
+func (ws *watches) clearUnreported(b *builder, id uint32) {
 	w := ws.byJob[id]
-	w.silent = 0
+	w.unreported = 0
 	ws.write(b, id, w)
 }
 
-// waiting returns how many pings of a job wait for fires.
-func (ws *watches) waiting(name job.Name) (n int) {
+// earlyOf returns how many early pings of a job are kept.
+func (ws *watches) earlyOf(name job.Name) (n int) {
 	for _, p := range ws.early {
 		if p.Job == name {
 			n++
@@ -151,31 +151,31 @@ func (ws *watches) waiting(name job.Name) (n int) {
 	return n
 }
 
-// wait enters a ping that waits for a fire.
-func (ws *watches) wait(p *earlyPing) {
+// addEarly enters an early ping.
+func (ws *watches) addEarly(p *earlyPing) {
 	at, _ := slices.BinarySearchFunc(ws.early, p.fire, func(other *earlyPing, fire int64) int { return cmp.Or(cmp.Compare(other.fire, fire), -1) })
 	ws.early = slices.Insert(ws.early, at, p)
 }
 
-// keep keeps a ping until a fire is decided. The caller has found room for a message.
-func (ws *watches) keep(b *builder, p ping, fire int64) {
+// storeEarly keeps a ping until a fire is decided. The caller has found room for a message.
+func (ws *watches) storeEarly(b *builder, p ping, fire int64) {
 	short := *p.Ping
 	if over := len(short.Output) - maxEarlyOutput; over > 0 {
 		short.Output, short.OutputCut = short.Output[over:], short.OutputCut+over
 	}
 	p.Ping = &short
-	ws.wait(&earlyPing{ping: p, fire: fire, item: b.deferred(b.cfg.Shard, &journal.Deferred{
+	ws.addEarly(&earlyPing{ping: p, fire: fire, item: b.deferred(b.cfg.Shard, &journal.Deferred{
 		Kind: journal.DeferredEarly, Job: p.Job, Ping: p.Ping, Since: instant(p.at), Due: instant(fire),
 	})})
 }
 
-// ping is a ping with the instant of what it tells, in Unix milliseconds by JetStream's clock.
+// ping is a ping with the instant that it reports, in Unix milliseconds by JetStream's clock.
 type ping struct {
 	*bus.Ping
 	at int64
 }
 
-// begun returns when the run began of which p tells.
+// begun returns when the run began, as far as p knows.
 func (p ping) begun() int64 { return p.at - p.Took.Milliseconds() }
 
 // elsewhere reports whether runs of the job's newest version are done elsewhere.

@@ -16,7 +16,7 @@ var (
 	AllPiecesSucceeded  = reason.One{Sentence: reason.Refuse("all_pieces_succeeded", "all pieces of run {run_id:word} have succeeded")}
 	AllStepsSucceeded   = reason.One{Sentence: reason.Refuse("all_steps_succeeded", "all steps of run {run_id:word} succeeded or were skipped; rerun all of them, or from one of them")}
 	RunHasNotBegun      = reason.One{Sentence: reason.Refuse("run_has_not_begun", "run {run_id:word} has not begun")}
-	RunsElsewhere       = reason.One{Sentence: reason.Refuse("runs_elsewhere", "the runs of job {job:word} are done elsewhere; a ping tells of one")}
+	RunsElsewhere       = reason.One{Sentence: reason.Refuse("runs_elsewhere", "job {job:word} runs elsewhere; report its runs by pings")}
 	WatchGraceLong      = reason.Two{Sentence: reason.Refuse("watch_grace_long", "{grace:duration} is not less than the time between two fires, {gap:duration}: two runs may be open at once, which only a run key tells apart")}
 	RunIsEnding         = reason.One{Sentence: reason.Refuse("run_is_ending", "run {run_id:word} is being ended; rerun it when it has ended")}
 	NoSuchStep          = reason.One{Sentence: reason.Refuse("no_such_step", "the run has no step {step:word}")}
