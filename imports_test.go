@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"webapi/auditlog": {"webapi/problem", "webapi/access", "job", "api", "cluster", "audit", "logstore"},
 	"webapi/nodes":    {"webapi/problem", "webapi/access", "job", "api", "bus", "bus/jet", "cluster"},
 	"webapi/catalog":  {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "job", "api", "bus", "bus/jet", "cluster", "logstore"},
+	"webapi/ping":     {"webapi/problem", "webapi/access", "webapi/catalog", "job", "api", "bus", "cluster", "auth"},
 	"webapi/runs":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/nodes", "webapi/catalog", "job", "api", "journal", "bus", "cluster", "logstore", "logstore/waits", "ledger"},
 	"webapi/bulk":     {"webapi/problem", "webapi/access", "webapi/auditlog", "webapi/catalog", "webapi/runs", "job", "api", "cluster", "logstore"},
 	"webapi/stream":   {"webapi/problem", "webapi/access", "webapi/runs", "job", "api", "auth", "journal", "bus", "bus/jet", "cluster", "logstore"},
@@ -109,9 +110,9 @@ var mayImport = map[string][]string{
 var (
 	ofWebapi = []string{
 		"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/nodes", "webapi/contract",
-		"webapi/export", "webapi/guard", "webapi/month", "webapi/problem", "webapi/runs", "webapi/stream",
+		"webapi/export", "webapi/guard", "webapi/month", "webapi/ping", "webapi/problem", "webapi/runs", "webapi/stream",
 	}
-	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/month", "webapi/nodes", "webapi/runs"}
+	knowNoHTTP = []string{"webapi/access", "webapi/alerts", "webapi/auditlog", "webapi/bulk", "webapi/catalog", "webapi/month", "webapi/nodes", "webapi/ping", "webapi/runs"}
 )
 
 // nouns are the folders of client commands, and ofCommands what each of them may import.

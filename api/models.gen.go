@@ -69,6 +69,13 @@ const (
 	JobBulkActionRun    JobBulkAction = "run"
 )
 
+// Defines values for PingRequestKind.
+const (
+	PingRequestKindEnd   PingRequestKind = "end"
+	PingRequestKindFail  PingRequestKind = "fail"
+	PingRequestKindStart PingRequestKind = "start"
+)
+
 // Defines values for PutJobResultResult.
 const (
 	PutJobResultResultChanged   PutJobResultResult = "changed"
@@ -1750,6 +1757,23 @@ type NewCredential struct {
 	Seed string `json:"seed"`
 }
 
+// NewPingToken defines model for NewPingToken.
+type NewPingToken struct {
+	CreatedAt time.Time `json:"created_at"`
+	ID        string    `json:"id"`
+
+	// Token The secret. It is shown only now
+	Token string `json:"token"`
+
+	// URL The address for pings, which has the secret in it
+	//
+	// Examples: https://carillon.example.org/ping/carillon_ping_8fQ2mX0cLr7B_…
+	URL string `json:"url"`
+
+	// URLFromRequest The server has no public URL: `url` has the address of this request, which other machines may not reach
+	URLFromRequest bool `json:"url_from_request,omitempty"`
+}
+
 // NewSilence defines model for NewSilence.
 type NewSilence struct {
 	Silence Silence `json:"silence"`
@@ -1896,6 +1920,99 @@ type PieceList struct {
 
 	// Total Number of pieces of the run; 0 if it has none
 	Total int `json:"total"`
+}
+
+// PingAccepted defines model for PingAccepted.
+type PingAccepted struct {
+	// Ignored Names that were passed over
+	Ignored []string `json:"ignored,omitempty"`
+
+	// Job Examples: ops/web1-backup
+	Job string `json:"job"`
+
+	// Ping The id of the ping
+	//
+	// Examples: 01a2b3c4d5e6f708
+	Ping string `json:"ping"`
+}
+
+// PingRequest What a ping says. Every field may be absent. Other fields are passed over.
+type PingRequest struct {
+	// Age How long it has been so, in seconds; at most 7 days count
+	Age float32 `json:"age,omitempty"`
+
+	// Exit The exit code; above 128, 128 and the number of a signal
+	Exit *int `json:"exit,omitempty"`
+
+	// Host Where it ran; 255 bytes are kept
+	Host string `json:"host,omitempty"`
+
+	// ID An id of this ping: repeats with the same id are stored once within 30 s
+	ID string `json:"id,omitempty"`
+
+	// Kind start: a run has begun. end: it has ended, by its exit code, or well. fail: it has failed
+	Kind PingRequestKind `json:"kind,omitempty"`
+
+	// Message Why it failed, or other words; 1 KiB is kept
+	Message string `json:"message,omitempty"`
+
+	// Offset The offset of the clock there from UTC, in minutes
+	Offset *int `json:"offset,omitempty"`
+
+	// Output What it has printed. Of more than 64 KiB, the first 8 and the last 56 are kept
+	Output string `json:"output,omitempty"`
+
+	// Run Tells runs apart that overlap: 1 to 64 letters, digits, '.', '_' and '-', the same in the start and the end of a run
+	Run string `json:"run,omitempty"`
+
+	// Took How long the run took, in seconds
+	Took float32 `json:"took,omitempty"`
+}
+
+// PingRequestKind start: a run has begun. end: it has ended, by its exit code, or well. fail: it has failed
+type PingRequestKind string
+
+// PingToken defines model for PingToken.
+type PingToken struct {
+	// By The user who created it
+	By        string    `json:"by"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// EndsAt When it ends, as it was rotated. Absent: it does not end
+	EndsAt *time.Time `json:"ends_at,omitempty"`
+	ID     string     `json:"id"`
+
+	// LastHost The host that the last ping named, or the address that it came from
+	LastHost string `json:"last_host,omitempty"`
+
+	// LastUsedAt Its last use. Uses at other servers are known up to an hour later. Absent: none is known
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+}
+
+// PingTokenList defines model for PingTokenList.
+type PingTokenList struct {
+	Items []PingToken `json:"items"`
+
+	// Refused Pings of the job that this server has refused since it started
+	Refused PingsRefused `json:"refused"`
+}
+
+// PingTokenRequest defines model for PingTokenRequest.
+type PingTokenRequest struct {
+	// Overlap With `rotate`: how long the other tokens stay valid, at most 90d; `0s` ends them now
+	Overlap *job.Duration `json:"overlap,omitempty"`
+
+	// Rotate The other tokens of the job end, after `overlap`
+	Rotate bool `json:"rotate,omitempty"`
+}
+
+// PingsRefused Pings of the job that this server has refused since it started
+type PingsRefused struct {
+	// Method Those by a method that the job does not name
+	Method int `json:"method"`
+
+	// TooMany Those above the rate
+	TooMany int `json:"too_many"`
 }
 
 // Preview defines model for Preview.
@@ -3512,6 +3629,18 @@ type PauseJobParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// CreatePingTokenParams defines parameters for CreatePingToken.
+type CreatePingTokenParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
+// RevokePingTokenParams defines parameters for RevokePingToken.
+type RevokePingTokenParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // PreviewJobParams defines parameters for PreviewJob.
 type PreviewJobParams struct {
 	// From List fires after this time. Defaults to now
@@ -4257,6 +4386,12 @@ type CancelBackfillJSONRequestBody = Note
 
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
 type PauseJobJSONRequestBody = PauseRequest
+
+// PingJobJSONRequestBody defines body for PingJob for application/json ContentType.
+type PingJobJSONRequestBody = PingRequest
+
+// CreatePingTokenJSONRequestBody defines body for CreatePingToken for application/json ContentType.
+type CreatePingTokenJSONRequestBody = PingTokenRequest
 
 // ResumeJobJSONRequestBody defines body for ResumeJob for application/json ContentType.
 type ResumeJobJSONRequestBody = Note

@@ -13,6 +13,7 @@ const (
 	CodeUnauthenticated      = "unauthenticated"
 	CodeForbidden            = "forbidden"
 	CodeNotFound             = "not_found"
+	CodeGone                 = "gone"
 	CodeMethodNotAllowed     = "method_not_allowed"
 	CodeConflict             = "conflict"
 	CodePreconditionFailed   = "precondition_failed"
@@ -54,7 +55,7 @@ func (p *Problem) Is(target error) bool {
 	switch p.Code {
 	case CodeInvalid, CodeTooLarge:
 		return target == job.ErrInvalid
-	case CodeNotFound:
+	case CodeNotFound, CodeGone:
 		return target == job.ErrNotFound
 	case CodeConflict, CodePreconditionFailed:
 		return target == job.ErrConflict

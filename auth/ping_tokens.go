@@ -86,6 +86,9 @@ func (ts *PingTokens) Create(ctx context.Context, of job.Name, by string, rotate
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	secret := base62(lenPingSecret)
 	t := &PingToken{ID: base62(lenPingID), Job: of, Hash: digest(secret), By: by, CreatedAt: now}
+	if len(have) > 0 && !t.CreatedAt.After(have[0].CreatedAt) {
+		t.CreatedAt = have[0].CreatedAt.Add(time.Millisecond) // lists have the newest first
+	}
 	// The new one first: should a later write fail, all work, and nobody is locked out.
 	if _, err := ts.table.write(ctx, t.ID, *t, 0); err != nil {
 		return nil, "", err
@@ -119,7 +122,7 @@ func (ts *PingTokens) Revoke(ctx context.Context, of job.Name, id string) error 
 		return err
 	}
 	if t, _, ok := ts.table.Get(id); !ok || t.Job != of {
-		return fmt.Errorf("%w: job %s has no ping token %s", job.ErrNotFound, of, clip.Text(id, 64))
+		return fmt.Errorf("%w: job %s has no ping token with this id", job.ErrNotFound, of) // the id may be a secret by mistake
 	}
 	return ts.table.remove(ctx, id, 0)
 }

@@ -44,6 +44,11 @@ const (
 	JobBulkActionRun    = api.JobBulkActionRun
 )
 const (
+	PingRequestKindEnd   = api.PingRequestKindEnd
+	PingRequestKindFail  = api.PingRequestKindFail
+	PingRequestKindStart = api.PingRequestKindStart
+)
+const (
 	PutJobResultResultChanged   = api.PutJobResultResultChanged
 	PutJobResultResultCreated   = api.PutJobResultResultCreated
 	PutJobResultResultUnchanged = api.PutJobResultResultUnchanged
@@ -300,6 +305,7 @@ type MonthJob = api.MonthJob
 type MonthReason = api.MonthReason
 type MonthReport = api.MonthReport
 type NewCredential = api.NewCredential
+type NewPingToken = api.NewPingToken
 type NewSilence = api.NewSilence
 type NewToken = api.NewToken
 type Node = api.Node
@@ -317,6 +323,13 @@ type Pause = api.Pause
 type PauseRequest = api.PauseRequest
 type PauseSwitch = api.PauseSwitch
 type PieceList = api.PieceList
+type PingAccepted = api.PingAccepted
+type PingRequest = api.PingRequest
+type PingRequestKind = api.PingRequestKind
+type PingToken = api.PingToken
+type PingTokenList = api.PingTokenList
+type PingTokenRequest = api.PingTokenRequest
+type PingsRefused = api.PingsRefused
 type Preview = api.Preview
 type PreviewRequest = api.PreviewRequest
 type Problem = api.Problem
@@ -493,6 +506,8 @@ type CancelBackfillParams = api.CancelBackfillParams
 type DiffJobParams = api.DiffJobParams
 type GetJobLedgerParams = api.GetJobLedgerParams
 type PauseJobParams = api.PauseJobParams
+type CreatePingTokenParams = api.CreatePingTokenParams
+type RevokePingTokenParams = api.RevokePingTokenParams
 type PreviewJobParams = api.PreviewJobParams
 type ResumeJobParams = api.ResumeJobParams
 type RunJobParams = api.RunJobParams
@@ -574,6 +589,8 @@ type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
 type PauseJobJSONRequestBody = api.PauseJobJSONRequestBody
+type PingJobJSONRequestBody = api.PingJobJSONRequestBody
+type CreatePingTokenJSONRequestBody = api.CreatePingTokenJSONRequestBody
 type ResumeJobJSONRequestBody = api.ResumeJobJSONRequestBody
 type RunJobJSONRequestBody = api.RunJobJSONRequestBody
 type RunFireEarlyJSONRequestBody = api.RunFireEarlyJSONRequestBody
@@ -995,6 +1012,31 @@ type PauseJobRequestObject struct {
 	Name   JobName   `json:"name"`
 	Params PauseJobParams
 	Body   *PauseJobJSONRequestBody
+}
+
+type PingJobRequestObject struct {
+	Group GroupName `json:"group"`
+	Name  JobName   `json:"name"`
+	Body  *PingJobJSONRequestBody
+}
+
+type ListPingTokensRequestObject struct {
+	Group GroupName `json:"group"`
+	Name  JobName   `json:"name"`
+}
+
+type CreatePingTokenRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params CreatePingTokenParams
+	Body   *CreatePingTokenJSONRequestBody
+}
+
+type RevokePingTokenRequestObject struct {
+	Group     GroupName `json:"group"`
+	Name      JobName   `json:"name"`
+	PingToken string    `json:"ping_token"`
+	Params    RevokePingTokenParams
 }
 
 type PreviewJobRequestObject struct {

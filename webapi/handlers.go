@@ -14,6 +14,7 @@ import (
 // down, response out. It is safe for concurrent use.
 type handlers struct {
 	*jobHandlers
+	*pingHandlers
 	*fireHandlers
 	*runHandlers
 	*logHandlers

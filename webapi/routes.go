@@ -50,6 +50,10 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"diffJob":         operation(h.DiffJob),
 		"pauseJob":        operation(h.PauseJob),
 		"resumeJob":       operation(h.ResumeJob),
+		"pingJob":         plain(h.serveOfJob),
+		"listPingTokens":  operation(h.ListPingTokens),
+		"createPingToken": operation(h.CreatePingToken),
+		"revokePingToken": operation(h.RevokePingToken),
 		"skipFire":        operation(h.SkipFire),
 		"unskipFire":      operation(h.UnskipFire),
 

@@ -189,7 +189,7 @@ func TestRequestsMeantForOthersAreRefused(t *testing.T) {
 func TestTheConsoleIsServedBesideTheAPI(t *testing.T) {
 	w := newWorld(t)
 	for _, path := range []string{"/", "/jobs/billing/x", "/apiary"} {
-		a := w.send("GET", path, nil)
+		a := w.send("GET", path, nil, header{"Accept", "text/html,*/*;q=0.8"})
 		if a.status != http.StatusOK || !strings.Contains(a.text, "<!doctype html>") || a.header.Get("X-Frame-Options") != "DENY" {
 			t.Errorf("%s: %d %.60s", path, a.status, a.text)
 		}

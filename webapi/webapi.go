@@ -33,6 +33,7 @@ import (
 	"github.com/carillon-scheduler/carillon/webapi/guard"
 	"github.com/carillon-scheduler/carillon/webapi/month"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
+	"github.com/carillon-scheduler/carillon/webapi/ping"
 	"github.com/carillon-scheduler/carillon/webapi/runs"
 	"github.com/carillon-scheduler/carillon/webapi/stream"
 )
@@ -92,6 +93,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	book, months := alert.NewStore(conn), month.New(visible, s.catalog.Search(), s.audit)
 	h := &handlers{
 		jobHandlers:      &jobHandlers{conn, s.catalog, view, many},
+		pingHandlers:     &pingHandlers{ping.New(conn, s.catalog.Search(), s.users, cfg.Logger), s.users.PingTokens(), s.catalog.Search(), strings.TrimSuffix(cfg.PublicURL, "/"), func(c *fiber.Ctx) string { return s.guard.ClientAddress(c) }},
 		fireHandlers:     &fireHandlers{s.catalog},
 		runHandlers:      &runHandlers{history, many, s.catalog, visible, s.users, cfg.Logger},
 		logHandlers:      &logHandlers{history, visible},
@@ -116,7 +118,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 	s.handlers = h
 	s.guard = guard.New(s.users, guard.Config{
 		TLS: cfg.TLS != nil, BehindProxy: cfg.BehindProxy, Local: cfg.Local, LocalUser: cfg.LocalUser, Hosts: cfg.Hosts,
-		GroupOfRun: h.groupOfRun, GroupOfIncident: h.groupOfIncident, Observe: s.metrics.observe,
+		GroupOfRun: h.groupOfRun, GroupOfIncident: h.groupOfIncident, LongPing: h.serveLong, MaxPing: ping.MaxBody, Observe: s.metrics.observe,
 	}, cfg.Logger)
 	h.signInHandlers = &signInHandlers{
 		users: s.users, provider: cfg.Provider, cookie: s.guard.Cookie, flowCookie: s.guard.FlowCookie, public: s.publicURL,
@@ -156,6 +158,7 @@ func (s *Server) Run(ctx context.Context) error {
 	g.Go(func() error { return s.news.Run(ctx, s.catalog.Ready()) })
 	g.Go(func() error { return s.users.Run(ctx) })
 	g.Go(func() error { return s.audit.Run(ctx) })
+	g.Go(func() error { s.handlers.receiver.Run(ctx); return nil })
 	g.Go(func() error { s.welcome(ctx); return nil })
 	g.Go(func() error { s.catalog.WarmUp(ctx); return nil })
 	g.Go(func() error {
@@ -223,6 +226,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 		}
 		app.Add(op.Method, op.Route(), route...)
 	}
+	app.Use(guard.PathPing, s.handlers.serve)
 	app.Use(console())
 	return app
 }

@@ -52,6 +52,11 @@ const (
 	JobBulkActionRun    = api.JobBulkActionRun
 )
 const (
+	PingRequestKindEnd   = api.PingRequestKindEnd
+	PingRequestKindFail  = api.PingRequestKindFail
+	PingRequestKindStart = api.PingRequestKindStart
+)
+const (
 	PutJobResultResultChanged   = api.PutJobResultResultChanged
 	PutJobResultResultCreated   = api.PutJobResultResultCreated
 	PutJobResultResultUnchanged = api.PutJobResultResultUnchanged
@@ -315,6 +320,7 @@ type MonthJob = api.MonthJob
 type MonthReason = api.MonthReason
 type MonthReport = api.MonthReport
 type NewCredential = api.NewCredential
+type NewPingToken = api.NewPingToken
 type NewSilence = api.NewSilence
 type NewToken = api.NewToken
 type Node = api.Node
@@ -332,6 +338,13 @@ type Pause = api.Pause
 type PauseRequest = api.PauseRequest
 type PauseSwitch = api.PauseSwitch
 type PieceList = api.PieceList
+type PingAccepted = api.PingAccepted
+type PingRequest = api.PingRequest
+type PingRequestKind = api.PingRequestKind
+type PingToken = api.PingToken
+type PingTokenList = api.PingTokenList
+type PingTokenRequest = api.PingTokenRequest
+type PingsRefused = api.PingsRefused
 type Preview = api.Preview
 type PreviewRequest = api.PreviewRequest
 type Problem = api.Problem
@@ -994,6 +1007,18 @@ type PauseJobParams struct {
 	// IfMatch The ETag that the object must have
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// CreatePingTokenParams defines parameters for CreatePingToken.
+type CreatePingTokenParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
+// RevokePingTokenParams defines parameters for RevokePingToken.
+type RevokePingTokenParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
@@ -1674,6 +1699,8 @@ type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
 type PauseJobJSONRequestBody = api.PauseJobJSONRequestBody
+type PingJobJSONRequestBody = api.PingJobJSONRequestBody
+type CreatePingTokenJSONRequestBody = api.CreatePingTokenJSONRequestBody
 type ResumeJobJSONRequestBody = api.ResumeJobJSONRequestBody
 type RunJobJSONRequestBody = api.RunJobJSONRequestBody
 type RunFireEarlyJSONRequestBody = api.RunFireEarlyJSONRequestBody
@@ -2745,6 +2772,54 @@ func (a *API) PauseJobWithBody(ctx context.Context, group GroupName, name JobNam
 		r.header("Carillon-User", params.CarillonUser)
 	}
 	return a.send(ctx, r, contentType, body, edit)
+}
+
+// PingJob is [API.PingJobWithBody] with a body that is written as JSON.
+func (a *API) PingJob(ctx context.Context, group GroupName, name JobName, body PingJobJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.PingJobWithBody(ctx, group, name, "application/json", bytes.NewReader(text), edit...)
+}
+
+// PingJobWithBody sends POST /api/v1/jobs/{group}/{name}/ping.
+func (a *API) PingJobWithBody(ctx context.Context, group GroupName, name JobName, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/ping", group, name)
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// ListPingTokens sends GET /api/v1/jobs/{group}/{name}/ping-tokens.
+func (a *API) ListPingTokens(ctx context.Context, group GroupName, name JobName, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodGet, "/api/v1/jobs/%s/%s/ping-tokens", group, name)
+	return a.send(ctx, r, "", nil, edit)
+}
+
+// CreatePingToken is [API.CreatePingTokenWithBody] with a body that is written as JSON.
+func (a *API) CreatePingToken(ctx context.Context, group GroupName, name JobName, params *CreatePingTokenParams, body CreatePingTokenJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.CreatePingTokenWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// CreatePingTokenWithBody sends POST /api/v1/jobs/{group}/{name}/ping-tokens.
+func (a *API) CreatePingTokenWithBody(ctx context.Context, group GroupName, name JobName, params *CreatePingTokenParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/ping-tokens", group, name)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// RevokePingToken sends DELETE /api/v1/jobs/{group}/{name}/ping-tokens/{ping_token}.
+func (a *API) RevokePingToken(ctx context.Context, group GroupName, name JobName, pingToken string, params *RevokePingTokenParams, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodDelete, "/api/v1/jobs/%s/%s/ping-tokens/%s", group, name, pingToken)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, "", nil, edit)
 }
 
 // PreviewJob sends GET /api/v1/jobs/{group}/{name}/preview.

@@ -12,6 +12,7 @@ type Caller struct {
 	Who     *auth.Identity // nil when nobody is signed in
 	From    auth.Client
 	Request string // its id
+	At      string // by which address it reached the server, such as https://carillon.example.org
 	Flow    string // the cookie of a sign-in at a provider; mostly empty
 	Slot    Slot   // what a costly request holds; nil for any other
 	// Wait takes a slot for a request that only waits, for the history or others. The error is

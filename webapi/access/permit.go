@@ -91,6 +91,10 @@ var Permits = map[string]Permit{
 	"changeJobs":      {Role: rights.Operator, Where: Somewhere, Each: true},
 	"patchJobs":       {Role: rights.Editor, Where: Somewhere, Change: "jobs", Costly: true}, // each job as putJob (package bulk)
 	"runJob":          {Role: rights.Operator, Where: OfPath, Scope: rights.Start, Change: "job {group}/{name}"},
+	"pingJob":         {Role: rights.Operator, Where: OfPath, Scope: rights.Ping}, // of a run, not of the job: no entry
+	"listPingTokens":  {Role: rights.Viewer, Where: OfPath},
+	"createPingToken": {Role: rights.Editor, Where: OfPath, Change: "ping token of job {group}/{name}"},
+	"revokePingToken": {Role: rights.Editor, Where: OfPath, Change: "ping token {ping_token} of job {group}/{name}"},
 	"previewJob":      {Role: rights.Viewer, Where: OfPath, Costly: true},
 	"previewSchedule": {Role: rights.Viewer, Where: Somewhere, Costly: true},
 	"readCrontab":     {Role: rights.Viewer, Where: Somewhere, Costly: true}, // these read what they are sent, and nothing else

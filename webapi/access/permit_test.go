@@ -68,7 +68,7 @@ func TestAPermitThatNeedsNoGroupDoesNotAskForIt(t *testing.T) {
 // scoped are the operations of each scope. What is on no list refuses every token that is limited.
 var scoped = map[rights.Scope][]string{
 	rights.Signal: {"signalRun", "signalJob"},
-	rights.Ping:   {},
+	rights.Ping:   {"pingJob"},
 	rights.Start:  {"runJob"},
 }
 

@@ -30,6 +30,10 @@ const (
 // memory before any handler sees the request, and what the head announces is reserved at
 // once, so strangers get little of it.
 func (g *Guard) Room(head *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	g.heads.Delete(head) // of an earlier request with the same memory
+	if path := pathOf(head); IsPing(path) {
+		return g.roomOfPing(path, head)
+	}
 	if g.cfg.Local || g.isSomebodys(head) {
 		return fasthttp.RequestConfig{MaxRequestBodySize: MaxBody, ReadTimeout: bodyTimeout}
 	}
@@ -62,10 +66,10 @@ func tooLong(c *fiber.Ctx) error {
 		fmt.Sprintf("at most %d bytes are taken; %d if nobody is signed in, or the API token is not valid", MaxBody, MaxStrangersBody))
 }
 
-// Plain refuses a body that is compressed: Fiber would unpack it, several times over if it
+// Plain refuses a body that is compressed, unless it is a ping's, which nobody unpacks: Fiber would unpack it, several times over if it
 // says so, and what a few bytes become has no bound.
 func Plain(c *fiber.Ctx) error {
-	if kind := c.Get(fiber.HeaderContentEncoding); kind != "" && !strings.EqualFold(kind, "identity") {
+	if kind := c.Get(fiber.HeaderContentEncoding); !IsPing(c.Path()) && kind != "" && !strings.EqualFold(kind, "identity") {
 		return fiber.NewError(http.StatusUnsupportedMediaType, "the body must not be compressed: send it without Content-Encoding")
 	}
 	return c.Next()

@@ -17,7 +17,7 @@ import (
 // identify returns who makes a request. A token that is not valid is an error; a
 // cookie may be an old one, with which nobody is signed in.
 func (g *Guard) identify(c *fiber.Ctx) (*access.Caller, error) {
-	by := &access.Caller{Request: requestID(c), From: auth.Client{Address: g.clientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, Flow: c.Cookies(g.flowCookieName())}
+	by := &access.Caller{Request: requestID(c), At: g.schemeOf() + string(c.Request().Host()), From: auth.Client{Address: g.ClientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, Flow: c.Cookies(g.flowCookieName())}
 	if header := c.Get(fiber.HeaderAuthorization); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {
@@ -74,10 +74,18 @@ func (g *Guard) isLocal(c *fiber.Ctx) bool {
 	return ok && addr.IP.IsLoopback()
 }
 
-// clientAddress returns where a request comes from: what the connection says, or the
+// schemeOf returns the beginning of an address by which clients reach the server.
+func (g *Guard) schemeOf() string {
+	if g.isSecure() {
+		return "https://"
+	}
+	return "http://"
+}
+
+// ClientAddress returns where a request comes from: what the connection says, or the
 // proxy that we are told to stand behind. Of what that passes on, the last address is
 // its own observation; those before it are the client's claims.
-func (g *Guard) clientAddress(c *fiber.Ctx) string {
+func (g *Guard) ClientAddress(c *fiber.Ctx) string {
 	if g.cfg.BehindProxy {
 		list := strings.Split(c.Get(fiber.HeaderXForwardedFor), ",")
 		if ip := net.ParseIP(strings.TrimSpace(list[len(list)-1])); ip != nil {

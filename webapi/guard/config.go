@@ -2,6 +2,7 @@ package guard
 
 import (
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -21,6 +22,9 @@ type Config struct {
 	Hosts []string
 	// GroupOfRun and GroupOfIncident return the group of what a path names.
 	GroupOfRun, GroupOfIncident func(*fiber.Ctx) (string, error)
+	// LongPing answers a ping whose body has more than MaxPing bytes, which are not read. Nil refuses it.
+	LongPing func(*fiber.Ctx) error
+	MaxPing  int
 	// Observe hears of each request that was answered.
 	Observe func(method string, status int, took time.Duration)
 }
@@ -31,6 +35,7 @@ type Guard struct {
 	users *auth.Directory
 	log   *slog.Logger
 	slots *slots
+	heads sync.Map // of pings in several pieces, by the *fasthttp.RequestHeader that they are copies of
 }
 
 // New returns a guard that asks users who somebody is.

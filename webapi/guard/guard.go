@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -37,24 +38,27 @@ const headerRequestID = "X-Request-Id"
 // Outermost gives each request its id, its limit in time, its security headers and
 // its line in the log, and turns errors and panics into problems.
 func (g *Guard) Outermost(ctx context.Context) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		began := time.Now()
-		c.Set(headerRequestID, rand.Text()[:16])
-		g.secure(c)
-		limited, cancel := context.WithTimeoutCause(ctx, requestTimeout, fmt.Errorf("%w: the request took longer than %v", job.ErrUnavailable, requestTimeout))
-		defer cancel()
-		c.SetUserContext(limited)
-		if err := guarded(c); err != nil {
-			if err := g.Fail(c, err); err != nil {
-				return err
-			}
+	return func(c *fiber.Ctx) error { return g.outermost(ctx, c, c.Next) }
+}
+
+// outermost is what [Guard.Outermost] does around serve.
+func (g *Guard) outermost(ctx context.Context, c *fiber.Ctx, serve func() error) error {
+	began := time.Now()
+	c.Set(headerRequestID, rand.Text()[:16])
+	g.secure(c)
+	limited, cancel := context.WithTimeoutCause(ctx, requestTimeout, fmt.Errorf("%w: the request took longer than %v", job.ErrUnavailable, requestTimeout))
+	defer cancel()
+	c.SetUserContext(limited)
+	if err := guarded(serve); err != nil {
+		if err := g.Fail(c, err); err != nil {
+			return err
 		}
-		took := time.Since(began)
-		g.cfg.Observe(c.Method(), c.Response().StatusCode(), took)
-		g.log.DebugContext(limited, "request served", "request_id", requestID(c), "method", c.Method(), "path", c.Path(),
-			"status", c.Response().StatusCode(), "seconds", took.Seconds())
-		return nil
 	}
+	took := time.Since(began)
+	g.cfg.Observe(c.Method(), c.Response().StatusCode(), took)
+	g.log.DebugContext(limited, "request served", "request_id", requestID(c), "method", c.Method(), "path", loggedPath(c),
+		"status", c.Response().StatusCode(), "seconds", took.Seconds())
+	return nil
 }
 
 // KnownMethods answers requests with a method that HTTP servers need not know, such as
@@ -73,21 +77,27 @@ func (g *Guard) KnownMethods(app *fiber.App, serve fasthttp.RequestHandler) fast
 	}
 }
 
-// guarded calls the rest of the chain and returns its panic as an error.
-func guarded(c *fiber.Ctx) (err error) {
+// guarded calls serve and returns its panic as an error.
+func guarded(serve func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = problem.CrashOf(v)
 		}
 	}()
-	return c.Next()
+	return serve()
 }
 
 // Fail answers with the problem that err is. It is also Fiber's error handler, for
 // requests that are too broken to get a handler.
 func (g *Guard) Fail(c *fiber.Ctx, err error) error {
 	if errors.Is(err, fiber.ErrRequestEntityTooLarge) {
+		if isPing, err := g.failLongPing(c); isPing {
+			return err
+		}
 		err = tooLong(c)
+	}
+	if ours, ok := errors.AsType[*fiber.Error](err); ok { // it may repeat the request
+		err = fiber.NewError(ours.Code, withoutSecrets(ours.Message))
 	}
 	id := requestID(c)
 	if id == "" {
@@ -100,7 +110,17 @@ func (g *Guard) Fail(c *fiber.Ctx, err error) error {
 		p = problemOfHTTP(ours, id)
 	}
 	g.logProblem(c, p, err)
-	switch p.Status {
+	setHeaders(c, p.Status, err)
+	return c.Status(p.Status).JSON(p, "application/problem+json")
+}
+
+// setHeaders sets the headers that go with the problem that err is.
+func setHeaders(c *fiber.Ctx, status int, err error) {
+	if later, ok := errors.AsType[*problem.Later](err); ok {
+		c.Set(fiber.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(later.After.Seconds()))))
+		return
+	}
+	switch status {
 	case http.StatusServiceUnavailable:
 		c.Set(fiber.HeaderRetryAfter, retryAfter)
 	case http.StatusUnauthorized:
@@ -112,7 +132,6 @@ func (g *Guard) Fail(c *fiber.Ctx, err error) error {
 			c.Set(fiber.HeaderRetryAfter, busyRetryAfter)
 		}
 	}
-	return c.Status(p.Status).JSON(p, "application/problem+json")
 }
 
 // httpCodes names the errors that the HTTP layer itself makes.
@@ -144,7 +163,7 @@ func (g *Guard) logProblem(c *fiber.Ctx, p api.Problem, err error) {
 	if p.Status == http.StatusInternalServerError {
 		level = slog.LevelError
 	}
-	attrs := []any{"request_id", p.RequestID, "method", c.Method(), "path", c.Path(), "status", p.Status, "error", err}
+	attrs := []any{"request_id", p.RequestID, "method", c.Method(), "path", loggedPath(c), "status", p.Status, "error", err}
 	if panicked, ok := err.(*problem.Crash); ok { //nolint:errorlint // guarded returns it as it is
 		attrs = append(attrs, "stack", string(panicked.Stack))
 	}
@@ -174,18 +193,26 @@ func (g *Guard) secure(c *fiber.Ctx) {
 // make a browser on this machine send others: by a name of its own that resolves to
 // loopback (the Host header tells), or straight to it (Origin and Sec-Fetch-Site do).
 func (g *Guard) Ours(c *fiber.Ctx) error {
+	if err := g.ours(c); err != nil {
+		return err
+	}
+	return c.Next()
+}
+
+// ours returns an error unless a request was meant for this server.
+func (g *Guard) ours(c *fiber.Ctx) error {
 	host := string(c.Request().Host())
 	if !g.answersFor(hostOf(host)) {
 		return fiber.NewError(http.StatusMisdirectedRequest, "this server does not answer for that host name; use localhost or the address that it listens on")
 	}
 	switch c.Method() {
 	case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
-		return c.Next()
+		return nil
 	}
 	if !sameOrigin(c.Get("Sec-Fetch-Site"), c.Get(fiber.HeaderOrigin), host) {
 		return fiber.NewError(http.StatusForbidden, "a page of another origin may not change anything here")
 	}
-	return c.Next()
+	return nil
 }
 
 // answersFor reports whether the server is called by that name. One that is not bound

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/auth"
@@ -45,6 +46,22 @@ var ErrForbidden = errors.New("forbidden")
 // ErrTooMany means that somebody has as many of something as one user may have.
 var ErrTooMany = errors.New("too many")
 
+// ErrGone means that what a request is for was there and was deleted.
+var ErrGone = errors.New("gone")
+
+// ErrMethod means that a request comes by a method that what it is for does not take.
+var ErrMethod = errors.New("method not allowed")
+
+// Later is an error after which a request may be sent again once After is over.
+type Later struct {
+	Err   error
+	After time.Duration
+}
+
+func (e *Later) Error() string { return e.Err.Error() }
+
+func (e *Later) Unwrap() error { return e.Err }
+
 // row says what clients are told of one kind of error.
 type row struct {
 	kind   error
@@ -61,6 +78,8 @@ var table = []row{
 	{auth.ErrLocked, http.StatusTooManyRequests, api.CodeTooMany, "Too many sign-ins failed"},
 	{ErrTooMany, http.StatusTooManyRequests, api.CodeTooMany, "Too many at a time"},
 	{auth.ErrInvitation, http.StatusNotFound, api.CodeNotFound, "Not found"},
+	{ErrGone, http.StatusGone, api.CodeGone, "Gone"},
+	{ErrMethod, http.StatusMethodNotAllowed, api.CodeMethodNotAllowed, "Method not allowed"},
 	{ErrPrecondition, http.StatusPreconditionFailed, api.CodePreconditionFailed, "The precondition does not hold"},
 	{job.ErrInvalid, http.StatusBadRequest, api.CodeInvalid, "The request is not valid"},
 	{job.ErrNotFound, http.StatusNotFound, api.CodeNotFound, "Not found"},
@@ -117,7 +136,7 @@ func of(err error, requestID string) api.Problem {
 	switch r.status {
 	case http.StatusBadRequest:
 		p.Errors, p.Detail = fieldErrors(err)
-	case http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed:
+	case http.StatusNotFound, http.StatusGone, http.StatusMethodNotAllowed, http.StatusConflict, http.StatusPreconditionFailed:
 		p.Detail = WithoutKind(err.Error(), r.kind)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		p.Detail = refusal.SignInOrAsk.String()

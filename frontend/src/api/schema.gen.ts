@@ -2005,6 +2005,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report that a run of a watched job has begun or ended elsewhere
+         * @description For jobs with `task.watch`. Each field of the body can also be a parameter of the query; the
+         *     body has precedence. Unknown names are passed over, and `ignored` in the response has them.
+         *     A token with `only: [ping]` is enough. The response says that the ping is stored, not which
+         *     run it belongs to. With a ping token, the address `/ping/<token>` does the same without
+         *     JSON: see docs/reference/pings.md. 400: an exit code above 255, or a negative age. 409: the
+         *     runs of the job are done by executors. 429: more than 60 pings of the job in a minute. 503:
+         *     the ping is not stored; send it again after `Retry-After` seconds, with the same `id`.
+         */
+        post: operations["pingJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{group}/{name}/ping-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        /** List the ping tokens of a watched job, without secrets */
+        get: operations["listPingTokens"];
+        put?: never;
+        /**
+         * Create a ping token, beside others or in their place
+         * @description With the token, a program can report runs of this job, and do nothing else. It does not
+         *     expire, and belongs to the job rather than to a user. It is shown only in this response.
+         *     409: the runs of the job are done by executors, or it has 5 tokens already.
+         */
+        post: operations["createPingToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{group}/{name}/ping-tokens/{ping_token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+                /**
+                 * @description The id of the ping token
+                 * @example 8fQ2mX0cLr7B
+                 */
+                ping_token: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a ping token; pings with it are refused from now on */
+        delete: operations["revokePingToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}/signals/{signal}": {
         parameters: {
             query?: never;
@@ -6448,6 +6534,100 @@ export interface components {
             /** @description Chosen by the caller; a repeated request with the same key has no second effect. Defaults to a new one */
             key?: string;
         };
+        /** @description What a ping says. Every field may be absent. Other fields are passed over. */
+        PingRequest: {
+            /**
+             * @description start: a run has begun. end: it has ended, by its exit code, or well. fail: it has failed
+             * @default end
+             * @enum {string}
+             */
+            kind?: "start" | "end" | "fail";
+            /** @description Tells runs apart that overlap: 1 to 64 letters, digits, '.', '_' and '-', the same in the start and the end of a run */
+            run?: string;
+            /** @description How long it has been so, in seconds; at most 7 days count */
+            age?: number;
+            /** @description How long the run took, in seconds */
+            took?: number;
+            /** @description The exit code; above 128, 128 and the number of a signal */
+            exit?: number;
+            /** @description Why it failed, or other words; 1 KiB is kept */
+            message?: string;
+            /** @description Where it ran; 255 bytes are kept */
+            host?: string;
+            /** @description An id of this ping: repeats with the same id are stored once within 30 s */
+            id?: string;
+            /** @description The offset of the clock there from UTC, in minutes */
+            offset?: number;
+            /** @description What it has printed. Of more than 64 KiB, the first 8 and the last 56 are kept */
+            output?: string;
+        };
+        PingAccepted: {
+            /**
+             * @description The id of the ping
+             * @example 01a2b3c4d5e6f708
+             */
+            ping: string;
+            /** @example ops/web1-backup */
+            job: string;
+            /** @description Names that were passed over */
+            ignored?: string[];
+        };
+        PingToken: {
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The user who created it */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When it ends, as it was rotated. Absent: it does not end
+             */
+            ends_at?: string;
+            /**
+             * Format: date-time
+             * @description Its last use. Uses at other servers are known up to an hour later. Absent: none is known
+             */
+            last_used_at?: string;
+            /** @description The host that the last ping named, or the address that it came from */
+            last_host?: string;
+        };
+        PingTokenList: {
+            items: components["schemas"]["PingToken"][];
+            refused: components["schemas"]["PingsRefused"];
+        };
+        /** @description Pings of the job that this server has refused since it started */
+        PingsRefused: {
+            /** @description Those above the rate */
+            too_many: number;
+            /** @description Those by a method that the job does not name */
+            method: number;
+        };
+        PingTokenRequest: {
+            /**
+             * @description The other tokens of the job end, after `overlap`
+             * @default false
+             */
+            rotate?: boolean;
+            /**
+             * @description With `rotate`: how long the other tokens stay valid, at most 90d; `0s` ends them now
+             * @default 7d
+             */
+            overlap?: components["schemas"]["Duration"];
+        };
+        NewPingToken: {
+            id: string;
+            /** @description The secret. It is shown only now */
+            token: string;
+            /**
+             * @description The address for pings, which has the secret in it
+             * @example https://carillon.example.org/ping/carillon_ping_8fQ2mX0cLr7B_…
+             */
+            url: string;
+            /** @description The server has no public URL: `url` has the address of this request, which other machines may not reach */
+            url_from_request?: boolean;
+            /** Format: date-time */
+            created_at: string;
+        };
         SignalRequest: {
             /** @description The key for which the step waits, if it has one. signalRun needs it only if several steps wait for the signal */
             key?: string;
@@ -7103,7 +7283,7 @@ export interface components {
             /** @description The HTTP status */
             status: number;
             /** @enum {string} */
-            code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "too_large" | "unsupported_media_type" | "too_many" | "misdirected" | "internal" | "unavailable";
+            code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "gone" | "method_not_allowed" | "conflict" | "precondition_failed" | "too_large" | "unsupported_media_type" | "too_many" | "misdirected" | "internal" | "unavailable";
             /** @description What is wrong, in English */
             detail?: string;
             /** @description The same with its code, if it has one */
@@ -7420,6 +7600,13 @@ export type RetryStepRequest = components['schemas']['RetryStepRequest'];
 export type ResolveStepRequest = components['schemas']['ResolveStepRequest'];
 export type StepAccepted = components['schemas']['StepAccepted'];
 export type DecideStepRequest = components['schemas']['DecideStepRequest'];
+export type PingRequest = components['schemas']['PingRequest'];
+export type PingAccepted = components['schemas']['PingAccepted'];
+export type PingToken = components['schemas']['PingToken'];
+export type PingTokenList = components['schemas']['PingTokenList'];
+export type PingsRefused = components['schemas']['PingsRefused'];
+export type PingTokenRequest = components['schemas']['PingTokenRequest'];
+export type NewPingToken = components['schemas']['NewPingToken'];
 export type SignalRequest = components['schemas']['SignalRequest'];
 export type SignalAccepted = components['schemas']['SignalAccepted'];
 export type DeadlineList = components['schemas']['DeadlineList'];
@@ -10654,6 +10841,127 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["SignalAccepted"];
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    pingJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PingRequest"];
+            };
+        };
+        responses: {
+            /** @description The ping is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listPingTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tokens that have not ended, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PingTokenList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createPingToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PingTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The token with its secret */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewPingToken"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    revokePingToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+                /**
+                 * @description The id of the ping token
+                 * @example 8fQ2mX0cLr7B
+                 */
+                ping_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The token is revoked */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };

@@ -119,6 +119,10 @@ var (
 	CostlyBusy          = reason.None{Sentence: reason.Refuse("costly_busy", "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again")}
 	PiecesAll           = reason.None{Sentence: reason.Refuse("pieces_all", "must be all for a run without pieces")}
 	JobHasPingTokens    = reason.Two{Sentence: reason.Refuse("job_has_ping_tokens", "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first")}
+	PingsOfStrangers    = reason.One{Sentence: reason.Refuse("pings_of_strangers", "more than {pings:number} pings a minute came from this address with tokens that are none")}
+	PingsOfJob          = reason.Two{Sentence: reason.Refuse("pings_of_job", "job {job:word} takes {pings:number} pings a minute: this one is not recorded")}
+	PingedJobGone       = reason.One{Sentence: reason.Refuse("pinged_job_gone", "job {job:word} was deleted: remove this ping where the job runs")}
+	JobNotElsewhere     = reason.One{Sentence: reason.Refuse("job_not_elsewhere", "executors run job {job:word}; pings are for jobs with a task such as \"watch: 30m\"")}
 	TokenOnly           = reason.One{Sentence: reason.Refuse("token_only", "this token is limited to requests of the kind {only:phrase}, and this request is not one")}
 	ApprovalNotListed   = reason.One{Sentence: reason.Refuse("approval_not_listed", "only {by:phrase} can approve or reject this step")}
 	ApprovalByRequester = reason.One{Sentence: reason.Refuse("approval_by_requester", "{by:word} started the run, and must not approve or reject this step")}

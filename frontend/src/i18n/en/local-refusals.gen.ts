@@ -62,4 +62,6 @@ export const localRefusals = {
   run_id_ahead: "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from",
   too_many_costly: "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once",
   job_has_ping_tokens: "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first",
+  pings_of_strangers: "more than {pings:number} pings a minute came from this address with tokens that are none",
+  pings_of_job: "job {job:word} takes {pings:number} pings a minute: this one is not recorded",
 };
