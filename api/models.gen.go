@@ -2255,8 +2255,14 @@ type Run = runlog.Run
 // RunAccepted defines model for RunAccepted.
 type RunAccepted struct {
 	// DryRun Nothing was created
-	DryRun bool     `json:"dry_run,omitempty"`
-	Job    job.Name `json:"job"`
+	DryRun bool `json:"dry_run,omitempty"`
+
+	// Due Of a run that was requested for a later time, that time; it is the fire time of the run
+	Due time.Time `json:"due,omitzero"`
+
+	// Existed The request came again: this is the run that the first one created
+	Existed bool     `json:"existed,omitempty"`
+	Job     job.Name `json:"job"`
 
 	// Reason Why it is queued or skipped
 	Reason reason.Text `json:"reason,omitempty"`
@@ -2430,8 +2436,19 @@ type RunPage struct {
 
 // RunRequest defines model for RunRequest.
 type RunRequest struct {
+	// At Run at this time, at most 366 days ahead. Until then the run waits as `queued`; then it runs by the newest version of the job, whatever the calendars say. A time that has passed, by at most 7 days, means now. Defaults to now
+	At time.Time `json:"at,omitzero"`
+
 	// Cause manual: requested by a person. test: a person tries a draft of a job; the run counts in no report and opens no incident, and lists have it only with cause=test
 	Cause job.Cause `json:"cause,omitempty"`
+
+	// Expires By when the run must have begun, as a time, or as a duration after the time at which it is due; else it is `missed`. Defaults to never
+	//
+	// Examples: 1h, 2026-03-01T12:00:00Z
+	Expires string `json:"expires,omitempty"`
+
+	// In Run so long after now, instead of at
+	In job.Duration `json:"in,omitempty"`
 
 	// Labels Instead of the labels of the job
 	Labels job.Labels `json:"labels,omitempty"`
@@ -3990,6 +4007,9 @@ type ListRunsParams struct {
 
 	// To Fire time, exclusive
 	To time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Waiting true: only runs that wait for a later time at which they were requested
+	Waiting bool `form:"waiting,omitempty" json:"waiting,omitempty"`
 
 	// Parent Only runs that follow this run
 	Parent string `form:"parent,omitempty" json:"parent,omitempty"`

@@ -22,6 +22,9 @@ const (
 	MaxLastRuns  = 100
 )
 
+// ClocksApart is how far the clocks of servers may be apart: a run with a fire time so little ahead has begun.
+const ClocksApart = 5 * time.Second
+
 // RunFilter selects runs, each by its newest attempt as a whole. Each field that is set
 // must hold; the zero filter is all.
 type RunFilter struct {

@@ -1373,6 +1373,9 @@ type ListRunsParams struct {
 	// To Fire time, exclusive
 	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
 
+	// Waiting true: only runs that wait for a later time at which they were requested
+	Waiting *bool `form:"waiting,omitempty" json:"waiting,omitempty"`
+
 	// Parent Only runs that follow this run
 	Parent *string `form:"parent,omitempty" json:"parent,omitempty"`
 
@@ -3264,6 +3267,7 @@ func (a *API) ListRuns(ctx context.Context, params *ListRunsParams, edit ...Requ
 		r.parameter("version", params.Version, "integer", "")
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
+		r.parameter("waiting", params.Waiting, "boolean", "")
 		r.parameter("parent", params.Parent, "string", "")
 		r.parameter("rerun_of", params.RerunOf, "string", "")
 		r.parameter("attempts", params.Attempts, "string", "")

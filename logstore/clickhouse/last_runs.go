@@ -29,7 +29,7 @@ func (h *runHistory) LastRuns(ctx context.Context, jobs []job.Name, n int) (map[
 		if len(missing) == 0 {
 			break
 		}
-		f := logstore.RunFilter{Jobs: missing, Causes: job.CountedCauses}
+		f := logstore.RunFilter{Jobs: missing, Causes: job.CountedCauses, To: now.Add(logstore.ClocksApart)} // without those that wait for a later instant
 		if err := f.Validate(); err != nil {
 			return nil, err
 		}

@@ -124,6 +124,11 @@ func (f *follower) live(ctx context.Context, stream string, since time.Time) (ti
 	}
 	err = f.conn.Scan(ctx, stream, bus.SubjectAllDeferred, func(s *jet.Stored) bool {
 		d, err := journal.DecodeDeferred(s.Header, s.Data)
+		if err == nil && d.Kind == journal.DeferredWaiting {
+			t := &bus.Trigger{RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: 1, Cause: d.Wish.Cause, CommittedAt: d.Since}
+			add(t, job.StatusQueued)
+			return true
+		}
 		if err != nil || d.Kind != journal.DeferredQueued && d.Kind != journal.DeferredPieces {
 			return true
 		}

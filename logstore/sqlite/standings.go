@@ -86,7 +86,7 @@ func (h *runHistory) readNewest(ctx context.Context, wanted map[int64]job.Name, 
 
 // readStanding reads how a job stands; the status is empty when it has no runs.
 func (h *runHistory) readStanding(ctx context.Context, id int64) (logstore.Standing, error) {
-	rows, err := h.lastStatus.QueryContext(ctx, id, logstore.StandingRuns)
+	rows, err := h.lastStatus.QueryContext(ctx, id, begunBy(), logstore.StandingRuns)
 	if err != nil {
 		return logstore.Standing{}, err
 	}

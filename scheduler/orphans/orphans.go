@@ -80,7 +80,8 @@ var unfinished = []job.Status{job.StatusPending, job.StatusQueued, job.StatusRun
 // findSuspects looks at a page of the runs that are alive in the history, and notes those
 // without a message on TRIG.
 func (f *Finder) findSuspects(ctx context.Context) error {
-	page, err := f.store.Runs(ctx, logstore.RunFilter{Statuses: unfinished, Limit: maxRuns, Cursor: f.cursor})
+	// Runs that wait for a later instant are not looked at: there may be very many.
+	page, err := f.store.Runs(ctx, logstore.RunFilter{Statuses: unfinished, To: time.Now().UTC(), Limit: maxRuns, Cursor: f.cursor})
 	if err != nil {
 		f.cursor = "" // it may be of a store that is no more
 		return fmt.Errorf("read runs that are alive: %w", err)

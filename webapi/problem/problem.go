@@ -76,6 +76,7 @@ var table = []row{
 	{auth.ErrUnauthenticated, http.StatusUnauthorized, api.CodeUnauthenticated, "Nobody is signed in"},
 	{ErrForbidden, http.StatusForbidden, api.CodeForbidden, "Not allowed"},
 	{auth.ErrLocked, http.StatusTooManyRequests, api.CodeTooMany, "Too many sign-ins failed"},
+	{job.ErrTooMany, http.StatusTooManyRequests, api.CodeTooMany, "Too many at a time"},
 	{ErrTooMany, http.StatusTooManyRequests, api.CodeTooMany, "Too many at a time"},
 	{auth.ErrInvitation, http.StatusNotFound, api.CodeNotFound, "Not found"},
 	{ErrGone, http.StatusGone, api.CodeGone, "Gone"},
@@ -141,7 +142,7 @@ func of(err error, requestID string) api.Problem {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		p.Detail = refusal.SignInOrAsk.String()
 	case http.StatusTooManyRequests:
-		p.Detail = err.Error()
+		p.Detail = WithoutKind(err.Error(), job.ErrTooMany)
 	case http.StatusServiceUnavailable:
 		p.Detail = refusal.PartSilent.String()
 	default:
@@ -165,7 +166,7 @@ func fieldErrors(err error) (list []api.FieldError, detail string) {
 
 // WithoutKind cuts the sentinels that %w put in front of a text: the title says it.
 func WithoutKind(text string, kind error) string {
-	for _, k := range []error{kind, job.ErrConflict} {
+	for _, k := range []error{kind, job.ErrConflict, job.ErrTooMany} {
 		text = strings.TrimPrefix(text, k.Error()+": ")
 	}
 	return text

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
@@ -78,8 +77,8 @@ func Filter(ctx context.Context, jobs *catalog.Search, p *api.ListRunsParams) (l
 		}
 		filter.Sort = logstore.RunOrder{By: logstore.SortKey(by), Rising: !falling}
 	}
-	if !filter.Sort.Default() && filter.To.IsZero() {
-		filter.To = time.Now().UTC()
+	if err := withoutWaiting(&filter, p.Waiting); err != nil {
+		return filter, err
 	}
 	if p.RerunOf != "" {
 		if p.Parent != "" || len(p.Cause) > 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
@@ -98,6 +99,12 @@ func (rs *Runs) keepGiven(ctx context.Context, r *bus.TriggerRequest) error {
 	}
 	if given.Nothing() {
 		return nil
+	}
+	if isLater(r) {
+		id := job.LaterRunID(r.RunID, r.Due.UnixMilli())
+		if err := rs.conn.Overrides().Put(ctx, r.Job.Group(), id, given); err != nil || time.Until(r.Due) > time.Minute {
+			return err
+		} // else the run may be due when its owner hears of it, and has the id of the request
 	}
 	return rs.conn.Overrides().Put(ctx, r.Job.Group(), r.RunID, given)
 }

@@ -20,9 +20,13 @@ import (
 func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) (api.RunAccepted, error) {
 	var none api.RunAccepted
 	request := bus.TriggerRequest{Job: name, Cause: wish.Cause, Params: wish.Params, Labels: wish.Labels, By: access.Author(ctx)}
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	if err := setTimes(&request, wish, now); err != nil {
+		return none, err
+	}
 	wanted := wish.RunID
 	if wanted == "" {
-		wanted = job.NewRunID(time.Now())
+		wanted = job.NewRunID(now)
 	}
 	// Never the wish itself: it may be the id of a fire of another group, which is still
 	// to come.
@@ -63,7 +67,7 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	if request.Cause == job.CauseTest {
 		auditlog.Entry(ctx).Note = "test " + auditlog.Entry(ctx).Note
 	}
-	return rs.accepted(ctx, &request, &reply), nil
+	return rs.asItIs(ctx, &request, &reply), nil
 }
 
 // labelsOf returns an *InvalidError for labels of a run of a workflow, whose steps have labels of their own.

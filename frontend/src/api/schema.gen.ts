@@ -667,8 +667,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a job now
-         * @description The response comes after the run is committed. After a 503, it is unknown whether the
+         * Run a job now, or at a given time
+         * @description With `at` or `in`, the run waits until that time. A run with cause `api` also waits while
+         *     the job, its group or everything is paused. If the job is deleted, the run is cancelled.
+         *     Cancel it like any other run; list those that wait with `GET /runs?waiting=true`. 429:
+         *     100,000 runs of the job wait already, or as many as its shard can hold.
+         *
+         *     The response comes after the run is committed. After a 503, it is unknown whether the
          *     run was committed: repeat the request with the same `run_id`, which does not create a
          *     second run, but returns the run with its present status. 400: the time in `run_id` is
          *     more than five minutes old and the history has no run of it, or a minute ahead.
@@ -1450,7 +1455,10 @@ export interface paths {
         };
         /**
          * List runs, newest fire first
-         * @description A run that is `running` on an instance without a heartbeat is shown as `pending`, with
+         * @description Runs that were requested for a later time are listed only with `waiting=true`, or if `to`
+         *     lies in the future.
+         *
+         *     A run that is `running` on an instance without a heartbeat is shown as `pending`, with
          *     the reason, but `status` selects it as `running`. A run is one row, shown by its newest
          *     attempt. A run that waits for another attempt (`retrying`) is selected and counted as
          *     `queued`. Several fires with the same outcome can be one row (`count` above 1). A filter
@@ -4452,6 +4460,19 @@ export interface components {
             cause?: "manual" | "api" | "test";
             /** @description A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it creates no second run. Its time may be five minutes old, or a minute ahead. Defaults to a new one */
             run_id?: string;
+            /**
+             * Format: date-time
+             * @description Run at this time, at most 366 days ahead. Until then the run waits as `queued`; then it runs by the newest version of the job, whatever the calendars say. A time that has passed, by at most 7 days, means now. Defaults to now
+             */
+            at?: string;
+            /** @description Run so long after now, instead of at */
+            in?: components["schemas"]["Duration"];
+            /**
+             * @description By when the run must have begun, as a time, or as a duration after the time at which it is due; else it is `missed`. Defaults to never
+             * @example 1h
+             * @example 2026-03-01T12:00:00Z
+             */
+            expires?: string;
         };
         RunAccepted: {
             run_id: string;
@@ -4461,6 +4482,13 @@ export interface components {
             status: components["schemas"]["Status"];
             /** @description Why it is queued or skipped */
             reason?: components["schemas"]["Reason"];
+            /**
+             * Format: date-time
+             * @description Of a run that was requested for a later time, that time; it is the fire time of the run
+             */
+            due?: string;
+            /** @description The request came again: this is the run that the first one created */
+            existed?: boolean;
             /** @description Nothing was created */
             dry_run?: boolean;
             /** @description Of a rerun of a workflow, what becomes of each step, in the order of the document */
@@ -9987,6 +10015,8 @@ export interface operations {
                 from?: string;
                 /** @description Fire time, exclusive */
                 to?: string;
+                /** @description true: only runs that wait for a later time at which they were requested */
+                waiting?: boolean;
                 /** @description Only runs that follow this run */
                 parent?: string;
                 /** @description Only reruns of this run */
