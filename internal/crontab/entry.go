@@ -27,6 +27,7 @@ type entry struct {
 	flags    string // of OpenBSD, such as -ns
 	command  string
 	stdin    string
+	raw      string // command and input as the line has them
 }
 
 var (
@@ -77,6 +78,7 @@ func parseEntry(text string, system bool) (entry, error) {
 		}
 		return e, errors.New(refusal.NoCommand.String())
 	}
+	e.raw = rest
 	var ok bool
 	e.command, e.stdin, ok = cutInput(rest)
 	if !ok || strings.Trim(e.command, blanks) == "" {
