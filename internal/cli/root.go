@@ -54,7 +54,8 @@ func NewRoot(commands ...*cobra.Command) *cobra.Command {
 
 // markUsage has every mistake in a command line end in ExitUsage.
 func markUsage(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
+	wrong := cmd.FlagErrorFunc()
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return Usage(wrong(cmd, err)) })
 	check := cmd.Args
 	if cmd.HasSubCommands() && cmd.Run == nil && cmd.RunE == nil {
 		check = oneOfItsCommands

@@ -42,6 +42,7 @@ func newImportCommand() *cobra.Command {
 // crontabOptions are the flags of import crontab.
 type crontabOptions struct {
 	crontab.Options
+	wrapOptions
 	dryRun bool
 	paused bool
 	prune  bool
@@ -62,13 +63,19 @@ func newImportCrontabCommand() *cobra.Command {
 			"downtime it runs once (misfire policy fire_once); cron would wait for the next time.\n\n" +
 			"With --paused, no imported job fires until \"carillon resume\". Without it, jobs that exist stay\n" +
 			"paused, or active, as they are.\n\n" +
+			"With --watch, the lines stay with cron: print the crontab with each command run by \"carillon watch\",\n" +
+			"and save a job for each line, which waits for its reports. The table goes to standard error. On any\n" +
+			"error the crontab is printed as it was. Commands and variables are not sent to the server.\n\n" +
 			"With -o yaml or -o json, print the jobs as documents for \"carillon apply\". Nothing is saved, and\n" +
 			"no server is needed.",
 		Example: "  crontab -l | carillon import crontab - --group ops --dry-run\n" +
 			"  carillon import crontab /etc/crontab --group ops\n" +
-			"  carillon import crontab examples/crontab --group ops --zone Europe/Berlin -o yaml > jobs.yaml",
+			"  carillon import crontab examples/crontab --group ops --zone Europe/Berlin -o yaml > jobs.yaml\n" +
+			"  crontab -l > old && carillon import crontab old --watch > new && crontab new\n" +
+			"  carillon import crontab /etc/cron.d --watch --in-place",
 		Args: cobra.ExactArgs(1),
 	}
+	echoErrors(cmd)
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&o.Group, "group", "default", "the executor `group` of the jobs")
 	cmd.Flags().StringVar(&o.Zone, "zone", "", "time `zone` where no CRON_TZ is set (default this machine's)")
@@ -77,7 +84,11 @@ func newImportCrontabCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the result for each line without saving")
 	cmd.Flags().BoolVar(&o.paused, "paused", false, "save all jobs paused")
 	cmd.Flags().BoolVar(&o.prune, "prune", false, "delete jobs of an earlier import of this file whose lines are gone")
+	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.stays() {
+			return o.wrap(r, cmd, args[0])
+		}
 		lines, err := o.read(cmd, args[0])
 		if err != nil {
 			return nothingChanged(err)
