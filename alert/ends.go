@@ -10,15 +10,18 @@ import (
 
 // judgeEnd judges how a run has ended.
 func judgeEnd(when *alerting.Condition, o *outcome, t *tally) (v verdict, summary alerting.Sentence) {
+	bad := slices.Contains(when.Ends, o.Status) && (!when.IgnoreAway || !o.away)
 	switch {
-	case slices.Contains(when.Ends, o.Status) && t == nil:
+	case bad && t == nil:
 		return wrong, alerting.Say("run_ended", "job", string(o.Job), "status", string(o.Status))
-	case slices.Contains(when.Ends, o.Status):
+	case bad && o.late && o.RunID <= t.Last: // it was counted, or is of a fire before
+	case bad:
+		t.Last = max(t.Last, o.RunID)
 		if t.Bad++; t.Bad >= when.InARow {
 			return wrong, alerting.Say("run_ended_in_a_row", "job", string(o.Job), "status", string(o.Status), "count", strconv.Itoa(t.Bad))
 		}
 	case o.Status == job.StatusSucceeded:
-		if t != nil {
+		if t != nil && (!o.late || o.RunID >= t.Last) {
 			t.Bad = 0
 		}
 		return good, summary

@@ -22,6 +22,9 @@ func (s *session) judge(ctx context.Context, rules []*alerting.Rule, o *outcome,
 		var err error
 		switch v {
 		case wrong:
+			if o.isOld(s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject))) {
+				continue
+			}
 			err = s.found(ctx, o.finding(r, t, summary))
 		case good:
 			err = s.cured(ctx, r, subject, o)

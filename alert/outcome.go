@@ -36,6 +36,8 @@ type outcome struct {
 	Message string
 	At      time.Time
 	Took    time.Duration // of one that was executed
+	late    bool          // of one that had its outcome before: a ping told of its end too late
+	away    bool          // of one that was missed: no server was there for some of its time
 }
 
 // turns reports whether an outcome is the bad end of the job's run in an incident.
@@ -51,13 +53,14 @@ func (o *outcome) turn(inc *alerting.Incident, summary alerting.Sentence) {
 }
 
 // cures reports whether a good outcome ends the trouble of its job in an incident. Runs that fired
-// before the bad one are ignored. A late run is cured by its own start or end.
+// before the bad one are ignored. A late run is cured by its own start or end, and one of which no ping had told in
+// time by its end.
 func (o *outcome) cures(inc *alerting.Incident, late bool) bool {
 	i := slices.IndexFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == o.Job })
 	if i < 0 || inc.State != alerting.Open || inc.Jobs[i].Over || inc.Seen[o.source] >= o.seq {
 		return false
 	}
-	return o.RunID > inc.Jobs[i].RunID || late && o.RunID == inc.Jobs[i].RunID
+	return o.RunID > inc.Jobs[i].RunID || late && o.RunID == inc.Jobs[i].RunID || o.curesItself(&inc.Jobs[i])
 }
 
 // cure applies an outcome to an incident whose job it cures. Without further bad jobs, the incident is
@@ -117,17 +120,19 @@ func fromEvent(e *bus.Event, stream string, seq uint64) *outcome {
 func fromNotice(r *journal.Record, stream string, seq uint64) ([]outcome, error) {
 	var list []outcome
 	err := r.Each(func(d journal.Decided) {
-		if !d.Cause.Counted() {
+		if !d.Cause.Counted() || !isNews(&d) {
 			return
 		}
 		at := r.At
 		if d.Count > 1 {
 			d.Reason = reason.Join(d.Reason, reason.FiresUntil.With(d.Count, d.Until))
 		}
-		list = append(list, outcome{
+		o := outcome{
 			source: sourceOf(fromNotices, stream), seq: seq*maxLines + uint64(len(list)),
 			RunID: d.RunID, Job: d.Job, Attempt: d.Attempt, Status: d.Status, Message: clip.Text(d.Reason, alerting.MaxMessage), At: at,
-		})
+		}
+		o.takeLine(&d)
+		list = append(list, o)
 	})
 	return list, err
 }
@@ -153,6 +158,7 @@ type tally struct {
 	Job   job.Name                   `json:"job"`
 	Seen  map[alerting.Source]uint64 `json:"seen"`
 	Bad   int                        `json:"bad,omitempty"`  // ends in a row
+	Last  job.RunID                  `json:"last,omitempty"` // of these ends, the run that fired last
 	Took  []int64                    `json:"took,omitempty"` // of the last runs that succeeded, in ms
 	dirty bool
 }

@@ -64,6 +64,9 @@ type Condition struct {
 	// asks for so many such ends one after the other; zero is one.
 	Ends   []job.Status `json:"ends,omitempty"`
 	InARow int          `json:"in_a_row,omitempty"`
+	// IgnoreAway leaves out runs done elsewhere that were missed while no server was there for some of their
+	// time, so that a ping may not have arrived.
+	IgnoreAway bool `json:"ignore_away,omitempty"`
 	// StartsWithin and EndsWithin are how long after its fire time a run may not have begun,
 	// and not have ended.
 	StartsWithin job.Duration `json:"starts_within,omitempty"`
@@ -141,7 +144,7 @@ var bad = []job.Status{job.StatusFailed, job.StatusTimedOut, job.StatusLost, job
 
 // WithDefaults returns r with what was left out.
 func (r Rule) WithDefaults() Rule {
-	if r.When.kinds() == 0 || r.When.InARow > 0 && len(r.When.Ends) == 0 {
+	if r.When.kinds() == 0 || (r.When.InARow > 0 || r.When.IgnoreAway) && len(r.When.Ends) == 0 {
 		r.When.Ends = bad
 	}
 	if r.GroupBy == "" {
@@ -212,6 +215,9 @@ func (c *Condition) validate() error {
 	}
 	if c.InARow < 0 || c.InARow > MaxInARow || c.InARow > 0 && len(c.Ends) == 0 {
 		errs = append(errs, job.Invalid("when.in_a_row", "%d must be between 1 and %d, together with ends", c.InARow, MaxInARow))
+	}
+	if c.IgnoreAway && !slices.Contains(c.Ends, job.StatusMissed) {
+		errs = append(errs, job.Invalid("when.ignore_away", "is only for ends with missed"))
 	}
 	if c.Predict && c.EndsWithin == 0 {
 		errs = append(errs, job.Invalid("when.predict", "is only for ends_within"))

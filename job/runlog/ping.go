@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Ping is what a ping told of a run that is done elsewhere, with instants by the clocks of Carillon.
@@ -21,6 +22,25 @@ type Ping struct {
 	Output    string `json:"output,omitempty"`
 	OutputCut int    `json:"output_cut,omitempty"`
 }
+
+// Said returns the message of the ping, with the exit code if that is not 0.
+func (p *Ping) Said() string {
+	switch {
+	case p.ExitCode == nil || *p.ExitCode == 0:
+		return p.Message
+	case p.Message != "":
+		return reason.ExitCodeSaid.With(*p.ExitCode, p.Message)
+	}
+	if signal, ok := signals[*p.ExitCode-signalBase]; ok {
+		return reason.KilledBySignal.With(signal)
+	}
+	return reason.ExitCode.With(*p.ExitCode)
+}
+
+// By the convention of shells, exit code 128 + n says that signal n has ended a program. These are the usual ones.
+const signalBase = 128
+
+var signals = map[int]string{1: "hangup", 2: "interrupt", 3: "quit", 6: "aborted", 9: "killed", 11: "segmentation fault", 13: "broken pipe", 15: "terminated"}
 
 // HostPrefix begins the instance of a run that is done elsewhere. No executor has such a name: theirs are slugs.
 const HostPrefix = "host:"

@@ -22,6 +22,11 @@ func (b *batch) ping(at time.Time, d *journal.Decided) {
 	u := logstore.Update{
 		RunID: d.RunID, Job: d.Job, Version: d.Version, Attempt: d.Attempt, Cause: d.Cause, At: at, Instance: runlog.HostInstance(p.Host), StartedAt: p.StartedAt,
 	}
+	if d.Status == job.StatusSkipped { // the job is done elsewhere no longer, or was deleted
+		u.Kind, u.Status, u.Reason, u.By, u.Instance, u.StartedAt = runlog.KindRecorded, d.Status, d.Reason, cmp.Or(d.By, p.By), "", time.Time{}
+		b.update(u)
+		return
+	}
 	if d.Cause == job.CausePing { // no line of a fire came before
 		asked := u
 		asked.Kind, asked.Status, asked.Instance, asked.StartedAt = runlog.KindRecorded, job.StatusPending, "", time.Time{}
@@ -36,9 +41,9 @@ func (b *batch) ping(at time.Time, d *journal.Decided) {
 		b.update(u)
 		return
 	}
-	u.Kind, u.Status, u.FinishedAt, u.ExitCode, u.Message = runlog.KindFinished, d.Status, p.FinishedAt, p.ExitCode, p.Message
+	u.Kind, u.Status, u.FinishedAt, u.ExitCode, u.Message = runlog.KindFinished, d.Status, p.FinishedAt, p.ExitCode, p.Said()
 	if d.Cause != job.CausePing { // what is noted of the end, which may be a late one
-		u.Message = reason.Join(p.Message, d.Reason)
+		u.Message = reason.Join(p.Said(), d.Reason)
 	}
 	lines := linesOf(d, cmp.Or(p.FinishedAt, at))
 	u.LogLines = len(lines)

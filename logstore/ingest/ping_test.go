@@ -87,12 +87,12 @@ func TestARunThatPingsReportIsInTheHistoryLikeOneOfAnExecutor(t *testing.T) {
 		want := runlog.Run{
 			RunID: f.id(), Job: f.job, Version: 3, Attempt: 1, Status: job.StatusFailed, Cause: job.CauseSchedule, FireTime: f.time(), Count: 1,
 			QueuedAt: f.time().Add(time.Second), StartedAt: f.time().Add(5 * time.Second), FinishedAt: f.time().Add(time.Minute),
-			Instance: "host:web1", Reported: true, ExitCode: &exit, Message: "disk full", LogLines: 4,
+			Instance: "host:web1", Reported: true, ExitCode: &exit, Message: "exit code 3: disk full", LogLines: 4,
 		}
 		w.wantHistory(want,
 			"+1s recorded queued  expects_ping",
 			"+5s started running host:web1 ",
-			"+1m0s finished failed host:web1 disk full",
+			"+1m0s finished failed host:web1 exit code 3: disk full",
 			"1 +1m0s info stdout: copying", "2 +1m0s info stdout: no space", "3 +1m0s info stdout: ", "4 +1m0s warn system: 17 bytes of the output were left out",
 		)
 	})
@@ -162,6 +162,25 @@ func TestWhatAReportedRunPrintedSurvivesACrash(t *testing.T) {
 		_, points := w.history(f.id())
 		if d := cmp.Diff([]string{"+0s recorded queued  expects_ping", "+1m0s finished succeeded host:web1 ", "1 +1m0s info stdout: one", "2 +1m0s info stdout: two"}, points); d != "" {
 			t.Errorf("timeline and log (-want +got):\n%s", d)
+		}
+	})
+}
+
+func TestAPingOfAJobThatIsNoLongerDoneElsewhereIsNotLost(t *testing.T) {
+	run(t, func(w *world) {
+		in := w.start("a")
+		f := fire{report, 1}
+		id := job.PingRunID(f.job, "02", f.time().UnixMilli())
+		o := f.pingEnded(job.StatusSkipped, "web1", 0)
+		o.Cause, o.Reason, o.RunIDs = job.CausePing, "the job was deleted", []job.RunID{id}
+		w.line(f, time.Second, o)
+		time.Sleep(settled)
+		w.wantHistory(runlog.Run{
+			RunID: id, Job: f.job, Version: 3, Attempt: 1, Status: job.StatusSkipped, Cause: job.CausePing, FireTime: f.time(), Count: 1,
+			CommittedAt: f.time().Add(time.Second), FinishedAt: f.time().Add(time.Second), Reason: "the job was deleted", By: "token",
+		}, "+1s recorded skipped  the job was deleted")
+		if n := in.counter("carillon_ingest_refused_total"); n != 0 {
+			t.Errorf("%v messages were refused", n)
 		}
 	})
 }

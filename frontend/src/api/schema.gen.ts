@@ -5730,6 +5730,8 @@ export interface components {
                 ends?: string[];
                 /** @description This number of such ends in a row */
                 in_a_row?: number;
+                /** @description With ends: not runs done elsewhere that were missed while no server was there for some of their time, so that a ping may not have arrived */
+                ignore_away?: boolean;
                 starts_within?: components["schemas"]["Duration"];
                 ends_within?: components["schemas"]["Duration"];
                 /** @description With ends_within: also a run that will likely not have ended by then, estimated from how long the last runs took */

@@ -76,6 +76,9 @@ func shownCondition(r *client.Alert) string {
 		if w.InARow > 1 {
 			text += fmt.Sprintf(", %d in a row", w.InARow)
 		}
+		if w.IgnoreAway {
+			text += ", except missed while servers were away"
+		}
 		return text
 	}
 }
