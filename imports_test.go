@@ -95,6 +95,7 @@ var mayImport = map[string][]string{
 	"internal/cli/executor":      ofCommands,
 	"internal/cli/alert":         ofCommands,
 	"internal/cli/elsewhere":     ofCommands,
+	"internal/cli/pings":         ofCommands,
 	"internal/cli/assist":        ofCommands,
 	"internal/cli/access":        ofCommands,
 	"internal/cli/cluster":       ofCommands,
@@ -119,7 +120,7 @@ var (
 var (
 	nouns = []string{
 		"internal/cli/access", "internal/cli/alert", "internal/cli/assist", "internal/cli/cluster", "internal/cli/elsewhere", "internal/cli/executor", "internal/cli/history",
-		"internal/cli/job", "internal/cli/manifest", "internal/cli/run", "internal/cli/top",
+		"internal/cli/job", "internal/cli/manifest", "internal/cli/pings", "internal/cli/run", "internal/cli/top",
 	}
 	ofCommands = []string{"job", "api", "internal/cli", "internal/cli/draw"}
 )

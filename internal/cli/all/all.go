@@ -15,6 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/internal/cli/history"
 	"github.com/carillon-scheduler/carillon/internal/cli/job"
 	"github.com/carillon-scheduler/carillon/internal/cli/manifest"
+	"github.com/carillon-scheduler/carillon/internal/cli/pings"
 	"github.com/carillon-scheduler/carillon/internal/cli/run"
 	"github.com/carillon-scheduler/carillon/internal/cli/top"
 	"github.com/carillon-scheduler/carillon/internal/operator"
@@ -42,4 +43,4 @@ func Commands() []*cobra.Command {
 }
 
 // WatchCommands returns the command that runs the commands of other schedulers, with those below it.
-func WatchCommands() []*cobra.Command { return elsewhere.Commands() }
+func WatchCommands() []*cobra.Command { return elsewhere.Commands(pings.Commands()...) }
