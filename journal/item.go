@@ -43,7 +43,8 @@ const (
 	DeferredResult   DeferredKind = "result"
 	// DeferredExpected is a run that is done elsewhere: Reported is what pings have reported of it. The next one must
 	// come by Due. DeferredEarly is a Ping, of Since, that waits until the fire of Due is decided. DeferredHeard
-	// records that a ping of Job has come; its Since is the newest fire whose run has ended unreported.
+	// records that a ping of Job has come: up to Since, fires were skipped before. Due is the newest fire whose run has
+	// ended unreported.
 	DeferredExpected DeferredKind = "expected"
 	DeferredEarly    DeferredKind = "early"
 	DeferredHeard    DeferredKind = "heard"

@@ -216,6 +216,7 @@ func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 		newer := t.jobs.passTo(sh.machine, func(p shard.Prepared) {
 			o.post(ctx, func(sh *laneShard) {
 				sh.machine.Put(&p)
+				sh.startEvents() // which a job may need before it fires
 				sh.publishRevision()
 			})
 		}, func(newer error) {

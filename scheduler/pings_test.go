@@ -100,6 +100,18 @@ func TestAPingRightAfterItsJobWasSavedCounts(t *testing.T) {
 	})
 }
 
+func TestAPingIsReadAtOnceThoughNoRunOfItsShardIsAwaited(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		time.Sleep(3 * time.Minute)
+		w.put("g/backup", job.Schedule{}, watched(time.Minute))
+		time.Sleep(time.Second)
+		w.ping("g/backup", 1)
+		time.Sleep(time.Second)
+		w.wantReasons("g/backup", "00:03:31 succeeded: no fire asked for it")
+	})
+}
+
 func TestEachPingIsToldOnceThoughOwnersDie(t *testing.T) {
 	run(t, func(w *world) {
 		w.put("g/minutely", cron("* * * * *"), watched(30*time.Second))

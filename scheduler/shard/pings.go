@@ -39,9 +39,7 @@ func (ps *pings) handle(b *builder, p ping) bool {
 		b.record.addPing(p.Job, ps.own(id, p), job.StatusSkipped, why, p.detail(0))
 		return true
 	}
-	w := ps.watches.byJob[id]
-	unheard := !w.heard && !e.newest().Watch.Now
-	ps.watches.notePing(b, id)
+	ps.watches.notePing(b, id, ps.decided(e))
 	of := ps.matcher(id, p)
 	m := of.match(p)
 	switch {
@@ -51,7 +49,7 @@ func (ps *pings) handle(b *builder, p ping) bool {
 		ps.watches.storeEarly(b, p, of.fire.At)
 	case m.kind == matchOwn:
 		ps.begin(b, id, p, m.why)
-	case m.kind == matchEarly || unheard:
+	case m.kind == matchEarly:
 		ps.begin(b, id, p, reason.Unasked.String())
 	case m.kind == matchAgain && p.Kind == bus.PingStart: // the end stands
 	default:
@@ -104,6 +102,9 @@ func (ps *pings) matcher(id uint32, p ping) *matcher {
 	decided := ps.decided(e)
 	if k.fire, k.version, k.excluded, k.known = ps.fires.newest(e, p.begun()+k.Early); k.known {
 		k.decided = k.fire.Due <= decided
+		if k.decided && k.fire.At <= w.since {
+			k.excluded = reason.WatchNotHeard.String()
+		}
 		last, _, _, _ := ps.fires.newest(e, decided)
 		k.followed = last.At > k.fire.At
 	}

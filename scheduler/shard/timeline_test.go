@@ -323,7 +323,7 @@ func (s *tale) publish(m *Machine, b *Batch) {
 		case journal.DeferredExpected:
 			s.note("%s is expected until %s", d.Job, d.Due.Format("15:04:05"))
 		case journal.DeferredHeard:
-			s.note("%s has been heard%s", d.Job, or(" and was unreported at ", d.Since))
+			s.note("%s has been heard%s", d.Job, or(", after ", d.Since)+or(", and was unreported at ", d.Due))
 		case journal.DeferredEarly:
 			s.note("%s has a ping for %s", d.Job, d.Due.Format("15:04:05"))
 		default:

@@ -29,6 +29,8 @@ type watch struct {
 	// heard is true once a ping has come. Then item has the state for a successor.
 	heard bool
 	item  *item
+	// since is the instant up to which fires were skipped because no ping had come; 0: none was.
+	since int64
 	// unreported is the newest fire whose run has ended without a ping; 0: there is none.
 	unreported int64
 	// ended are the last ended runs that had a key, the newest last. They are not stored: a successor goes by the time at
@@ -94,7 +96,7 @@ func (ws *watches) restore(id uint32, d *journal.Deferred, seq uint64) {
 		ws.items.release(i)
 	case d.Kind == journal.DeferredHeard:
 		ws.items.release(w.item)
-		w.heard, w.item, w.unreported = true, i, millis(d.Since)
+		w.heard, w.item, w.since, w.unreported = true, i, millis(d.Since), millis(d.Due)
 	default:
 		ws.addEarly(&earlyPing{ping: ping{Ping: d.Ping, at: millis(d.Since)}, fire: millis(d.Due), item: i})
 	}
@@ -103,13 +105,17 @@ func (ws *watches) restore(id uint32, d *journal.Deferred, seq uint64) {
 // write writes the state of a job. The caller has found room for a message.
 func (ws *watches) write(b *builder, id uint32, w *watch) {
 	ws.items.release(w.item)
-	w.item = b.deferred(b.cfg.Shard, &journal.Deferred{Kind: journal.DeferredHeard, Job: ws.jobs.at(id).name, Since: instantOrZero(w.unreported)})
+	w.item = b.deferred(b.cfg.Shard, &journal.Deferred{Kind: journal.DeferredHeard, Job: ws.jobs.at(id).name, Since: instantOrZero(w.since), Due: instantOrZero(w.unreported)})
 }
 
-// notePing notes that a ping of a job has come. The caller has found room for a message.
-func (ws *watches) notePing(b *builder, id uint32) {
+// notePing notes that a ping of a job has come, whose fires are decided up to an instant. The caller has found room for a
+// message.
+func (ws *watches) notePing(b *builder, id uint32, decided int64) {
 	if w := ws.byJob[id]; !w.heard {
 		w.heard = true
+		if !ws.rule(id).Now {
+			w.since = decided
+		}
 		ws.write(b, id, w)
 	}
 }
