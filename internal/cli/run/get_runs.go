@@ -16,11 +16,13 @@ func newGetRunsCommand() *cobra.Command {
 	var f selection.RunFilter
 	var export, sort string
 	var limit int
+	var waiting bool
 	params := func() (client.ListRunsParams, error) {
 		if limit < 0 {
 			return client.ListRunsParams{}, cli.Usage(errors.New("--limit must not be negative"))
 		}
 		p, err := f.Params(time.Now())
+		p.Waiting = client.Optional(waiting)
 		p.Sort = client.Optional(client.ListRunsParamsSort(sort))
 		return p, cli.Usage(err)
 	}
@@ -34,6 +36,7 @@ func newGetRunsCommand() *cobra.Command {
 			"  carillon get runs --status failed,lost --since 24h\n" +
 			"  carillon get runs --since 24h --sort -duration --limit 10\n" +
 			"  carillon get runs --from 2026-03-01T00:00:00Z --to 2026-03-02T00:00:00Z -o json\n" +
+			"  carillon get runs --waiting --job mail/reminder\n" +
 			"  carillon get runs --since 30d --export csv > runs.csv",
 		Flags: func(cmd *cobra.Command) {
 			f.Flags(cmd, "only")
@@ -41,6 +44,10 @@ func newGetRunsCommand() *cobra.Command {
 			cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of runs to show; 0 shows all")
 			cmd.Flags().StringVar(&export, "export", "", "stream all matching runs in this `format`: ndjson or csv")
 			cmd.Flags().StringVar(&sort, "sort", "", "sort by this `field`, ascending; -FIELD is descending: fire_time, started_at, finished_at, duration or delay; with --since or --from")
+			cmd.Flags().BoolVar(&waiting, "waiting", false, "only runs that wait for a later time at which they were requested")
+			for _, other := range []string{"export", "sort", "status"} {
+				cmd.MarkFlagsMutuallyExclusive("waiting", other)
+			}
 			cmd.MarkFlagsMutuallyExclusive("export", "limit")
 			cmd.MarkFlagsMutuallyExclusive("export", "output")
 			cmd.MarkFlagsMutuallyExclusive("export", "sort")

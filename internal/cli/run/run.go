@@ -25,6 +25,7 @@ type runOptions struct {
 	instance            string
 	wait, follow, chain bool
 	early               FireAhead
+	later               later
 	jobs                selection.Jobs
 }
 
@@ -32,9 +33,10 @@ func newRunCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run JOB... | --group GROUP | --query TEXT | --last STATUS",
-		Short: "Run jobs now",
+		Short: "Run jobs now, or a job at a given time",
 		Long: "Run a job now, regardless of its schedule, and print the id of the run. With --early, it runs an\n" +
-			"upcoming fire now; that fire is then skipped at its time. With --wait, the exit code is the\n" +
+			"upcoming fire now; that fire is then skipped at its time. With --at or --in, the run waits until\n" +
+			"then; cancel it like any run, and list such runs with \"carillon get runs --waiting\". With --wait, the exit code is the\n" +
 			"outcome of the run: 0 succeeded, 10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or\n" +
 			"missed. With --chain, it waits for the runs of the job's children too, and for theirs; the exit\n" +
 			"code is that of the first one that did not succeed. Of a workflow, it prints the steps as they\n" +
@@ -45,6 +47,7 @@ func newRunCommand() *cobra.Command {
 			"  carillon run ops/backup --wait && echo saved\n" +
 			"  carillon run ops/backup --early next\n" +
 			"  carillon run ops/backup --label zone=eu\n" +
+			"  carillon run mail/reminder --in 24h --expires 1h --params '{\"user\": 42}'\n" +
 			"  carillon run default/extract --chain\n" +
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
 			"  carillon run billing/invoice billing/report\n" +
@@ -63,7 +66,8 @@ func newRunCommand() *cobra.Command {
 		panic("BUG: hide a flag that is not there: " + err.Error())
 	}
 	o.early.Flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
-	for _, other := range []string{"params", "param", "label", "instance"} {
+	o.later.flags(cmd)
+	for _, other := range append([]string{"params", "param", "label", "instance"}, laterFlags...) {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("instance", "label")
@@ -71,7 +75,7 @@ func newRunCommand() *cobra.Command {
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 || o.jobs.DryRun {
-			for _, flag := range []string{"params", "param", "label", "instance", "early", "wait", "follow", "chain"} {
+			for _, flag := range append([]string{"params", "param", "label", "instance", "early", "wait", "follow", "chain"}, laterFlags...) {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one job only"))
 				}
@@ -131,7 +135,7 @@ func (o *runOptions) request() (client.RunRequest, error) {
 	if o.instance != "" {
 		request.Labels = job.Labels{fleet.LabelInstance: o.instance}
 	}
-	return request, nil
+	return request, o.later.set(&request)
 }
 
 // showAccepted shows the run that was asked for, or waits for its end.
