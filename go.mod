@@ -1,4 +1,4 @@
-// The path is a placeholder until the project has its home. Change it in all four modules at once.
+// The path is a placeholder until the project has its home. Change it in all five modules at once.
 module github.com/carillon-scheduler/carillon
 
 go 1.26.0

@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"scheduler/shard":      {"job", "journal", "bus", "scheduler"}, // decides, and needs no connection
 	"scheduler/orphans":    {"job", "journal", "bus", "bus/jet", "cluster", "logstore", "bus/doubling"},
 	"executor":             {"job", "bus", "bus/jet", "bus/seal", "bus/recent"},
+	"client":               {}, // of applications
 	"runner":               {"job", "executor"},
 	"bridge":               {"job", "bus", "bus/jet", "bus/recent", "bus/doubling"},
 	"bridge/xxljob/jobapi": {"bridge", "job", "api"},
@@ -162,7 +163,7 @@ var ofServers = []string{
 }
 
 // standardOnly lists the folders that link nothing but the standard library.
-var standardOnly = []string{".", "job", "api", "frontend"}
+var standardOnly = []string{".", "job", "api", "client", "frontend"}
 
 func TestImportsFollowTheArchitecture(t *testing.T) {
 	tree := parseTree(t)
@@ -229,7 +230,7 @@ func TestActsKnowNoHTTP(t *testing.T) {
 // The modules that outsiders fetch hold everything that they need: else fetching one would fetch the
 // server. Their tests, too, do without it, since "go mod tidy" fetches what those import.
 func TestTheModulesOfTheSDKImportNothingAboveThem(t *testing.T) {
-	for folder, modules := range map[string][]string{"job": {"job"}, "bus": {"job", "bus"}, "executor": {"job", "bus", "executor"}} {
+	for folder, modules := range map[string][]string{"job": {"job"}, "bus": {"job", "bus"}, "executor": {"job", "bus", "executor"}, "client": {"client"}} {
 		err := filepath.WalkDir(folder, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
 				return err

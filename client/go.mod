@@ -1,0 +1,3 @@
+module github.com/carillon-scheduler/carillon/client
+
+go 1.26.0
