@@ -1,5 +1,6 @@
 import {
   Boxes,
+  Ear,
   FileCode2,
   Globe,
   type LucideIcon,
@@ -10,7 +11,7 @@ import {
 } from "lucide-react";
 import type { Task } from "@/api/schema.gen";
 
-export type TaskKind = "handler" | "shell" | "command" | "http" | "script" | "workflow" | "other";
+export type TaskKind = "handler" | "shell" | "command" | "http" | "script" | "watch" | "workflow" | "other";
 
 /** What kind of task it is. A job without one is a workflow; a kind that this console does not know yet is "other". */
 export function taskKind(task: Task | undefined): TaskKind {
@@ -19,6 +20,7 @@ export function taskKind(task: Task | undefined): TaskKind {
   if (task.shell) return "shell";
   if (task.http) return "http";
   if (task.script) return "script";
+  if (task.watch) return "watch";
   return task.command?.length ? "command" : "other";
 }
 
@@ -28,6 +30,7 @@ const icons: Record<TaskKind, LucideIcon> = {
   command: SquareCode,
   http: Globe,
   script: FileCode2,
+  watch: Ear,
   workflow: Workflow,
   other: Webhook,
 };

@@ -57,3 +57,16 @@ it("says how many executors may die with an attempt, if the job does", () => {
     "An attempt is lost when 5 executors have died while running it.",
   );
 });
+
+it("says of a job whose runs are done elsewhere when its pings are due, and nothing of executors", () => {
+  const watched = job({ task: { watch: {} }, warn_after: "5m" });
+  expect(policiesInWords(watched, en)).toEqual([
+    "A ping is due within 10m of each fire; otherwise the fire is missed.",
+    "A run that has not ended 1d after its start has timed out.",
+    "After 5m, a warning is written to its log.",
+  ]);
+  expect(policiesInWords(job({ task: { watch: { grace: "30m" } }, timeout: "2h" }), zh)).toEqual([
+    "每次触发后 30m 内须收到 ping，否则记为错过触发。",
+    "开始 2h 后仍未结束的运行记为超时。",
+  ]);
+});

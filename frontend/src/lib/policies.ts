@@ -13,6 +13,15 @@ const nice = (duration: string | undefined, otherwise: string): string =>
 /** What a job does about trouble and about others, a sentence each, with the defaults said too where they matter. */
 export function policiesInWords(job: Job, t: PolicyTexts): string[] {
   const w = t.policies;
+  const watch = job.task?.watch;
+  if (watch)
+    return [
+      w.watch(nice(watch.grace, "10m")),
+      w.endsWithin(nice(job.timeout, "24h")),
+      ...(job.warn_after ? [w.warnAfter(nice(job.warn_after, "0s"))] : []),
+      ...(job.pause_after_failures ? [w.pauseAfter(job.pause_after_failures)] : []),
+      ...(job.children ?? []).map((c) => childInWords(c, t)),
+    ];
   const said: (string | false | undefined)[] = [
     overlapInWords(job, t),
     w.misfire[job.misfire?.policy ?? "fire_once"],

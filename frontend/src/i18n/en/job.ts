@@ -96,6 +96,7 @@ export const job = {
     other: "Task",
     http: "HTTP",
     script: "Script",
+    watch: "Runs elsewhere",
     workflow: "Workflow",
   } as Record<string, string>,
   month: { prev: "Previous month", next: "Next month" },

@@ -39,6 +39,8 @@ export const policies = {
   maxDeliveries: (n: number) =>
     `An attempt is lost when ${count(n, "executor has", "executors have")} died while running it.`,
   timeout: (d: string, grace: string) => `An attempt is asked to stop after ${d}, and killed ${grace} later.`,
+  watch: (d: string) => `A ping is due within ${d} of each fire; otherwise the fire is missed.`,
+  endsWithin: (d: string) => `A run that has not ended ${d} after its start has timed out.`,
   totalTimeout: (d: string) => `All attempts together may take ${d}.`,
   warnAfter: (d: string) => `After ${d}, a warning is written to its log.`,
   startWithin: (d: string) => `A run that has not started ${d} after it was due is missed.`,

@@ -87,6 +87,7 @@ export const job: PageMessages["job"] = {
     other: "其他",
     http: "HTTP",
     script: "脚本",
+    watch: "外部运行",
     workflow: "工作流",
   },
   month: { prev: "上个月", next: "下个月" },

@@ -32,6 +32,8 @@ export const policies: typeof english = {
   atMostOnce: "执行器失联时，该次运行记为失联，不会重复执行。",
   maxDeliveries: (n) => `同一次尝试运行期间执行器异常终止 ${n} 次后记为失联。`,
   timeout: (d, grace) => `单次尝试超过 ${d} 时通知其停止，再过 ${grace} 强制终止。`,
+  watch: (d) => `每次触发后 ${d} 内须收到 ping，否则记为错过触发。`,
+  endsWithin: (d) => `开始 ${d} 后仍未结束的运行记为超时。`,
   totalTimeout: (d) => `所有尝试合计最多 ${d}。`,
   warnAfter: (d) => `超过 ${d} 时在日志中写入警告。`,
   startWithin: (d) => `到期 ${d} 后仍未开始的运行记为错过触发。`,

@@ -4,6 +4,7 @@ import type { Schedule } from "@/api/schema.gen";
 import { FilterChip } from "@/components/FilterChip";
 import { Choice, TextField, WallField } from "@/components/fields";
 import { useEditorT } from "@/i18n";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { isZone } from "@/lib/format";
 import { kindOf } from "@/lib/words";
 import { Fold, useSaid } from "./Fold";
@@ -45,15 +46,17 @@ export function DatesFold({ doc, onChange, errors }: SectionProps) {
       })}
     >
       <div className="three">
-        <TextField
-          label={e.spread}
-          mono
-          value={s.spread ?? ""}
-          placeholder="0s"
-          hint={e.spreadHint}
-          error={err("spread")}
-          onChange={(v) => set({ spread: v })}
-        />
+        {(!runsElsewhere(doc) || s.spread || err("spread")) && (
+          <TextField
+            label={e.spread}
+            mono
+            value={s.spread ?? ""}
+            placeholder="0s"
+            hint={e.spreadHint}
+            error={err("spread")}
+            onChange={(v) => set({ spread: v })}
+          />
+        )}
         <div className="f">
           <span className="lab">{t.nav.calendars}</span>
           {calendars.length === 0 && !s.except && !s.only ? (

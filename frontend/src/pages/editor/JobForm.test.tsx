@@ -94,3 +94,34 @@ it("a fold with an error in it is open", async () => {
   expect(fold("Calendars and DST").open).toBe(true);
   expect(fold("Where to run").open).toBe(false);
 });
+
+it("a job that runs elsewhere shows no field that only executors use, unless it is wrong", async () => {
+  const titles = (host: HTMLElement) => [...host.querySelectorAll("details h2")].map((h) => h.textContent);
+  const watched: Job = { ...fresh, task: { watch: { grace: "30m" } } };
+  const { host, head } = await show(watched);
+  expect(titles(host)).toEqual([
+    "Calendars and DST",
+    "Limits and retries",
+    "Owner and tags",
+    "Target and notifications",
+    "Child jobs",
+  ]);
+  expect(head("Limits and retries")).toMatch(/^How long runs may take\. By default/);
+  const labels = [...host.querySelectorAll("label, .lab")].map((l) => l.textContent?.trim());
+  expect(labels).toContain("Ends within");
+  expect(labels).not.toContain("Spread");
+  expect(labels).not.toContain("Start within");
+  expect(labels.some((l) => l?.startsWith("Parameters"))).toBe(false);
+  shown?.remove();
+  const wrong = await show({ ...watched, labels: { zone: "eu" }, start_within: "1m" }, [
+    ["labels", "does not go with task.watch"],
+    ["start_within", "does not go with task.watch: write task.watch.grace"],
+    ["task.watch.early", "must be at most half of the shortest gap"],
+  ]);
+  expect(wrong.fold("Where to run").open).toBe(true);
+  expect([...wrong.host.querySelectorAll(".ferr")].map((p) => p.textContent)).toEqual([
+    "must be at most half of the shortest gap",
+    "does not go with task.watch: write task.watch.grace",
+    "does not go with task.watch",
+  ]);
+});

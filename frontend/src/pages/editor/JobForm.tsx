@@ -1,3 +1,4 @@
+import { runsElsewhere } from "@/lib/elsewhere";
 import { Basics } from "./Basics";
 import { DatesFold } from "./DatesFold";
 import { FollowFold } from "./FollowFold";
@@ -5,7 +6,7 @@ import { LimitsFold } from "./LimitsFold";
 import { OverlapFold } from "./OverlapFold";
 import { OwnerFold } from "./OwnerFold";
 import { ScheduleSection } from "./ScheduleSection";
-import type { SectionProps } from "./Section";
+import { isWrong, type SectionProps } from "./Section";
 import { StepsSection } from "./StepsSection";
 import { TargetFold } from "./TargetFold";
 import { TaskSection } from "./task/TaskSection";
@@ -23,6 +24,8 @@ interface JobFormProps extends SectionProps {
 /** A job as a form: what each job needs, and folds for what most jobs do without. */
 export function JobForm({ wrong, isNew, openStep, onOpenStep, ...section }: JobFormProps) {
   const scheduled = { ...section, errors: new Map([...wrong, ...section.errors]) };
+  // What only executors use has no place in a job whose runs are done elsewhere, unless it is there.
+  const shows = (...fields: string[]) => !runsElsewhere(section.doc) || isWrong(section.errors, ...fields);
   return (
     <>
       <Basics {...section} isNew={isNew} />
@@ -33,9 +36,9 @@ export function JobForm({ wrong, isNew, openStep, onOpenStep, ...section }: JobF
         <StepsSection {...section} open={openStep} onOpen={onOpenStep} />
       )}
       <DatesFold {...scheduled} />
-      <OverlapFold {...section} />
+      {shows("overlap", "misfire") && <OverlapFold {...section} />}
       <LimitsFold {...section} />
-      <WhereFold {...section} />
+      {shows("route", "labels", "priority", "map") && <WhereFold {...section} />}
       <OwnerFold {...section} />
       <TargetFold {...section} />
       <FollowFold {...section} />

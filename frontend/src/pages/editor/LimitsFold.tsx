@@ -1,9 +1,10 @@
 import type { Job } from "@/api/schema.gen";
 import { Choice, CountField, DurationField } from "@/components/fields";
 import { useEditorT } from "@/i18n";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { Fold, useSaid } from "./Fold";
 import { RetryRule } from "./RetryRule";
-import { type SectionProps, without } from "./Section";
+import { isWrong, type SectionProps, without } from "./Section";
 
 const deliveries = ["at_least_once", "at_most_once"] as const;
 const limits = [
@@ -13,17 +14,21 @@ const limits = [
   ["kill_grace", "5s"],
   ["start_within", "15m"],
 ] as const;
+/** Of these, what also those can have whose runs are done elsewhere. */
+const anywhere: readonly string[] = ["timeout", "warn_after"];
 
 /** How long things may take, and how often they are tried. An empty field is no limit. */
 export function LimitsFold(props: SectionProps) {
   const { doc, onChange, errors } = props;
   const e = useEditorT().editor;
   const said = useSaid();
+  const elsewhere = runsElsewhere(doc);
+  const shown = limits.filter(([field]) => !elsewhere || anywhere.includes(field) || errors.has(field));
   const set = (change: Partial<Job>) => onChange(without({ ...doc, ...change }));
   return (
     <Fold
       title={e.limits}
-      hint={e.limitsHint}
+      hint={elsewhere ? e.watch.limitsHint : e.limitsHint}
       said={said({
         ...Object.fromEntries(limits.map(([field]) => [field, doc[field]])),
         retry: doc.retry?.limit,
@@ -34,38 +39,40 @@ export function LimitsFold(props: SectionProps) {
     >
       <div className="rule">
         <div className="three">
-          {limits.map(([field, example]) => (
+          {shown.map(([field, example]) => (
             <DurationField
               key={field}
-              label={e.limit[field]}
-              placeholder={example}
+              label={elsewhere && field === "timeout" ? e.watch.timeout : e.limit[field]}
+              placeholder={elsewhere && field === "timeout" ? "24h" : example}
               value={doc[field]}
-              hint={e.limitHints[field]}
+              hint={elsewhere && field === "timeout" ? e.watch.timeoutHint : e.limitHints[field]}
               error={errors.get(field)}
               onChange={(value) => set({ [field]: value })}
             />
           ))}
         </div>
       </div>
-      <RetryRule {...props} />
+      {(!elsewhere || isWrong(errors, "retry")) && <RetryRule {...props} />}
       <div className="rule">
         <div className={doc.delivery === "at_most_once" ? "two" : "three"}>
-          <Choice
-            label={e.delivery}
-            value={doc.delivery ?? "at_least_once"}
-            options={deliveries.map((d) => ({ value: d, label: e.deliveryWords[d] ?? d }))}
-            error={errors.get("delivery")}
-            onChange={(delivery) =>
-              onChange(
-                without(
-                  delivery === "at_least_once"
-                    ? { ...doc, delivery: undefined }
-                    : { ...doc, delivery, max_deliveries: undefined },
-                ),
-              )
-            }
-          />
-          {(doc.delivery !== "at_most_once" || errors.has("max_deliveries")) && (
+          {(!elsewhere || errors.has("delivery")) && (
+            <Choice
+              label={e.delivery}
+              value={doc.delivery ?? "at_least_once"}
+              options={deliveries.map((d) => ({ value: d, label: e.deliveryWords[d] ?? d }))}
+              error={errors.get("delivery")}
+              onChange={(delivery) =>
+                onChange(
+                  without(
+                    delivery === "at_least_once"
+                      ? { ...doc, delivery: undefined }
+                      : { ...doc, delivery, max_deliveries: undefined },
+                  ),
+                )
+              }
+            />
+          )}
+          {((doc.delivery !== "at_most_once" && !elsewhere) || errors.has("max_deliveries")) && (
             <CountField
               label={e.maxDeliveries}
               min={1}

@@ -111,7 +111,7 @@ function MissedRule({ doc, onChange, errors }: SectionProps) {
           label={e.missed}
           value={policy}
           options={misfires.map((p) => ({ value: p, label: t.job.misfire[p] ?? p }))}
-          error={errors.get("misfire.policy")}
+          error={errors.get("misfire") ?? errors.get("misfire.policy")}
           onChange={(next) =>
             onChange({
               ...doc,

@@ -21,6 +21,10 @@ export function Section({ title, hint, children }: { title: string; hint: string
   );
 }
 
+/** Whether a field, or one below it, is wrong: then it is shown, also where it has no use. */
+export const isWrong = (errors: SectionProps["errors"], ...fields: string[]) =>
+  [...errors.keys()].some((wrong) => fields.some((f) => wrong === f || wrong.startsWith(`${f}.`)));
+
 /** Returns an object without the fields that are empty, so that a document says only what was set. */
 export function without<T extends object>(value: T): T {
   const kept = Object.entries(value).filter(

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import {
   Boxes,
+  Ear,
   FileCode2,
   Globe,
   Hourglass,
@@ -18,9 +19,10 @@ import { JobName } from "@/shell/JobNameField";
 import { WaitFields } from "../WaitFields";
 import { HandlerFields } from "./HandlerFields";
 import { HttpFields } from "./HttpFields";
-import { changed, type Kind, kindOfTask, taskKinds, toKind } from "./kinds";
+import { changed, jobKinds, type Kind, kindOfTask, taskKinds, toKind } from "./kinds";
 import { ProcessFold } from "./ProcessFold";
 import { ScriptFields } from "./ScriptFields";
+import { WatchFields } from "./WatchFields";
 
 const icons: Record<Kind, LucideIcon> = {
   handler: Boxes,
@@ -28,6 +30,7 @@ const icons: Record<Kind, LucideIcon> = {
   shell: SquareTerminal,
   command: SquareCode,
   http: Globe,
+  watch: Ear,
 };
 
 /** What a task's fields work on. */
@@ -44,6 +47,8 @@ interface TaskFieldsProps {
   /** What is wrong, by the path of the field from task on. */
   errors: ReadonlyMap<string, string>;
   onChange(task: Task): void;
+  /** Of a job, for whose runs executors may not be needed at all. */
+  onWatch?(): void;
   /** A step can call a job instead: which one it calls, if it does. */
   call?: { job: string | undefined; onChange(job: string): void };
   /** It can wait for something instead: for what, if it does. */
@@ -51,7 +56,7 @@ interface TaskFieldsProps {
 }
 
 /** The kind of a task, and what it needs: of a job, or of a step. */
-export function TaskFields({ group, task, errors, onChange, call, wait }: TaskFieldsProps) {
+export function TaskFields({ group, task, errors, onChange, onWatch, call, wait }: TaskFieldsProps) {
   const e = useEditorT().editor;
   const calls = call?.job !== undefined;
   const waits = wait?.value !== undefined;
@@ -67,13 +72,13 @@ export function TaskFields({ group, task, errors, onChange, call, wait }: TaskFi
   return (
     <>
       <div className="cards5">
-        {taskKinds.map((k) => (
+        {(onWatch ? jobKinds : taskKinds).map((k) => (
           <Card
             key={k}
             kind={k}
             icon={icons[k]}
             chosen={k === kind}
-            onChoose={() => onChange(toKind(task, k))}
+            onChoose={() => (k === "watch" ? onWatch?.() : onChange(toKind(task, k)))}
           />
         ))}
         {call && <Card kind="call" icon={PhoneOutgoing} chosen={calls} onChoose={() => call.onChange("")} />}
@@ -81,7 +86,9 @@ export function TaskFields({ group, task, errors, onChange, call, wait }: TaskFi
           <Card kind="wait" icon={Hourglass} chosen={waits} onChoose={() => wait.onChange({ for: "" })} />
         )}
       </div>
-      {kind && offered.size > 0 && !offered.has(kind) && <p className="hint c-warn">{e.notOffered}</p>}
+      {kind && kind !== "watch" && offered.size > 0 && !offered.has(kind) && (
+        <p className="hint c-warn">{e.notOffered}</p>
+      )}
       {call?.job !== undefined && (
         <div className="f">
           <span className="lab">{e.called}</span>
@@ -92,6 +99,7 @@ export function TaskFields({ group, task, errors, onChange, call, wait }: TaskFi
       {wait?.value && <WaitFields wait={wait.value} errors={errors} onChange={wait.onChange} />}
       {kind === "handler" && <HandlerFields {...part} />}
       {kind === "script" && <ScriptFields {...part} />}
+      {kind === "watch" && <WatchFields {...part} />}
       {kind === "http" && <HttpFields {...part} />}
       {kind === "shell" && (
         <div className="f">

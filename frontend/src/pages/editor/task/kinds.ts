@@ -1,7 +1,11 @@
-import type { Task } from "@/api/schema.gen";
+import type { Job, Task } from "@/api/schema.gen";
+import { without } from "../Section";
 
+/** What executors run. */
 export const taskKinds = ["handler", "script", "shell", "command", "http"] as const;
-export type Kind = (typeof taskKinds)[number];
+/** What a job can do: also nothing, while its runs are done elsewhere. */
+export const jobKinds = [...taskKinds, "watch"] as const;
+export type Kind = (typeof jobKinds)[number];
 
 export const languages = ["python", "node", "shell", "php", "powershell", "starlark", "groovy"] as const;
 export type ScriptLanguage = (typeof languages)[number];
@@ -40,14 +44,14 @@ public class Task extends IJobHandler {
 
 /** Which of the kinds a task is of, also while the field that makes it so is still empty. */
 export function kindOfTask(task: Task | undefined): Kind | undefined {
-  return taskKinds.find((k) => task?.[k] !== undefined);
+  return jobKinds.find((k) => task?.[k] !== undefined);
 }
 
 /** A task of another kind, with what both kinds have: its environment, and its secrets. */
 export function toKind(task: Task, kind: Kind): Task {
   const { env, secrets, dir, stdin } = task;
   const kept: Task = {};
-  if (kind !== "handler") Object.assign(kept, env && { env }, secrets && { secrets });
+  if (kind !== "handler" && kind !== "watch") Object.assign(kept, env && { env }, secrets && { secrets });
   if (kind === "shell" || kind === "command" || kind === "script")
     Object.assign(kept, dir && { dir }, stdin && { stdin });
   switch (kind) {
@@ -61,7 +65,35 @@ export function toKind(task: Task, kind: Kind): Task {
       return { http: { method: "GET", url: "" }, ...kept };
     case "script":
       return { script: { language: "python", source: beginnings.python }, ...kept };
+    case "watch":
+      return { watch: { grace: "10m" } };
   }
+}
+
+/** A job whose runs are done elsewhere: without the fields that only executors use. */
+export function asElsewhere(job: Job): Job {
+  const {
+    misfire: _m,
+    overlap: _o,
+    retry: _r,
+    route: _w,
+    at_once: _a,
+    succeeds_if: _i,
+    labels: _l,
+    priority: _p,
+    delivery: _d,
+    max_deliveries: _n,
+    map: _x,
+    total_timeout: _t,
+    kill_grace: _k,
+    start_within: _s,
+    params: _v,
+    params_schema: _y,
+    schedule: { spread: _z, ...schedule } = {},
+    task = {},
+    ...kept
+  } = job;
+  return { ...kept, schedule: without(schedule), task: toKind(task, "watch") };
 }
 
 /** A task with fields changed; what is empty is left out, but for what makes its kind. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { draftOf } from "./draft";
-import { changed, kindOfTask, toKind } from "./kinds";
+import { asElsewhere, changed, kindOfTask, toKind } from "./kinds";
 
 it("keeps of a task what its next kind has too, and nothing else", () => {
   const http = toKind({ shell: "true", dir: "/srv", env: { A: "1" }, secrets: { T: "token" } }, "http");
@@ -36,4 +36,35 @@ it("tries a draft out as a job that fires never and that no other job notices", 
     task: { shell: "true" },
     params: { a: 1 },
   });
+});
+
+it("a job whose runs are done elsewhere keeps no field that only executors use", () => {
+  const job = asElsewhere({
+    job: "ops/backup",
+    title: "Backup",
+    schedule: { cron: "0 3 * * *", zone: "Europe/Berlin", spread: "2m" },
+    overlap: { policy: "skip" },
+    misfire: { policy: "fire_all" },
+    retry: { limit: 3 },
+    route: "random",
+    labels: { zone: "eu" },
+    priority: "high",
+    delivery: "at_most_once",
+    kill_grace: "5s",
+    start_within: "1m",
+    total_timeout: "1h",
+    params: { a: 1 },
+    timeout: "2h",
+    task: { shell: "true", env: { A: "1" }, secrets: { T: "token" } },
+    children: [{ job: "ops/check" }],
+  });
+  expect(job).toEqual({
+    job: "ops/backup",
+    title: "Backup",
+    schedule: { cron: "0 3 * * *", zone: "Europe/Berlin" },
+    timeout: "2h",
+    task: { watch: { grace: "10m" } },
+    children: [{ job: "ops/check" }],
+  });
+  expect(kindOfTask(job.task)).toBe("watch");
 });
