@@ -3,8 +3,6 @@ package webapi
 import (
 	"net/http"
 	"testing"
-
-	"github.com/carillon-scheduler/carillon/job"
 )
 
 func TestASaveThatALiveServerCannotReadIsAConflictThatSaysWhatToDo(t *testing.T) {
@@ -26,7 +24,7 @@ func TestASaveThatALiveServerCannotReadIsAConflictThatSaysWhatToDo(t *testing.T)
 		t.Errorf("%+v", now)
 	}
 	w.check(old.Release(t.Context()))
-	before, err := w.conn.AcquireLease(t.Context(), "server.before", "before", map[string]int{"format": job.VersionFormat - 1})
+	before, err := w.conn.AcquireLease(t.Context(), "server.before", "before", map[string]int{"format": 1})
 	w.check(err)
 	steps := map[string]any{"job": "billing/y", "steps": []any{map[string]any{"step": "a", "task": map[string]any{"shell": "true"}}}}
 	w.problem(http.StatusConflict, "conflict", "PUT", "/api/v1/jobs/billing/y", steps, "job billing/y needs format 2 of job definitions, which server before cannot read")
