@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -16,10 +17,10 @@ type Pings struct{ conn *Conn }
 func PingsOf(conn *Conn) Pings { return Pings{conn} }
 
 // Put stores a ping. Of pings of a job with the same repeat within the window of duplicates of JetStream,
-// one is stored. When Put returns nil, the owner of the job's shard will hear of the ping, even if
-// there is no owner now. Errors: an *InvalidError, job.ErrUnavailable.
+// one is stored; an empty one is the ping's id. When Put returns nil, the owner of the job's shard will hear
+// of the ping, even if there is no owner now. Errors: an *InvalidError, job.ErrUnavailable.
 func (ps Pings) Put(ctx context.Context, p *bus.Ping, repeat string) error {
-	m, err := ps.conn.tokens.ServerPing(p, repeat, ps.conn.cluster.Shards, time.Now())
+	m, err := ps.conn.tokens.ServerPing(p, cmp.Or(repeat, p.ID), ps.conn.cluster.Shards, time.Now())
 	if err != nil {
 		return err
 	}

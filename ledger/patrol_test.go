@@ -37,6 +37,7 @@ type beat struct {
 	logged bytes.Buffer
 
 	metrics *prometheus.Registry
+	pings   int
 }
 
 const shards = 2
