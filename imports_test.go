@@ -133,6 +133,7 @@ var onlyLinkedBy = map[string][]string{
 	"github.com/carillon-scheduler/carillon/scheduler":         {"cmd", "internal"},
 	"github.com/nats-io/nats-server":                           {"cluster/embedded", "cluster/bustest", "cluster/clustertest", "runner/runnertest", "cmd", "internal"},
 	"github.com/gofiber":                                       {"webapi", "cmd", "internal"},
+	"github.com/modelcontextprotocol":                          {"webapi", "cmd", "internal"},
 	"cel.dev/cel-go":                                           {"scheduler", "ledger", "logstore/waits", "webapi", "cmd", "internal"},
 	"go.opentelemetry.io/otel/sdk":                             {"cmd", "internal"},
 	"google.golang.org/grpc":                                   {}, // internal/otlp does without it

@@ -3071,6 +3071,9 @@ type JobName = string
 // Limit defines model for Limit.
 type Limit = int
 
+// ProtocolVersion defines model for ProtocolVersion.
+type ProtocolVersion = string
+
 // ReportFrom defines model for ReportFrom.
 type ReportFrom = time.Time
 
@@ -4305,6 +4308,18 @@ type PutUserParams struct {
 	IfNoneMatch IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// CallToolsJSONBody defines parameters for CallTools.
+type CallToolsJSONBody = interface{}
+
+// CallToolsParams defines parameters for CallTools.
+type CallToolsParams struct {
+	// McpProtocolVersion The version of the protocol
+	McpProtocolVersion ProtocolVersion `json:"Mcp-Protocol-Version,omitempty"`
+
+	// McpSessionID As the answer to initialize had it
+	McpSessionID string `json:"Mcp-Session-Id,omitempty"`
+}
+
 // PutChannelJSONRequestBody defines body for PutChannel for application/json ContentType.
 type PutChannelJSONRequestBody = ChannelDocument
 
@@ -4487,3 +4502,6 @@ type CreateTokenJSONRequestBody = TokenRequest
 
 // PutUserJSONRequestBody defines body for PutUser for application/json ContentType.
 type PutUserJSONRequestBody = UserEdit
+
+// CallToolsJSONRequestBody defines body for CallTools for application/json ContentType.
+type CallToolsJSONRequestBody = CallToolsJSONBody

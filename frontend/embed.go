@@ -12,7 +12,7 @@ var dist embed.FS
 
 // Handler serves the console: its files by name, and index.html for every other
 // path that a browser opens, since the console routes by itself. For anything but a
-// GET that accepts text/html, and below /api, /assets, /ping and the paths of probes,
+// GET that accepts text/html, and below /api, /assets, /mcp, /ping and the paths of probes,
 // an unknown path is not found: no program takes the console for an answer.
 func Handler() http.Handler { return built() }
 

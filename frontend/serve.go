@@ -54,7 +54,7 @@ func handler(files fs.FS) http.Handler {
 
 // notPages are the first names of paths that are never a page of the console: a program must not take
 // the console for the answer of an API.
-var notPages = []string{"api", "assets", "healthz", "metrics", "ping", "readyz"}
+var notPages = []string{"api", "assets", "healthz", "mcp", "metrics", "ping", "readyz"}
 
 // isPage reports whether a request is that of a browser for a page of the console: a GET that accepts HTML.
 func isPage(name string, r *http.Request) bool {

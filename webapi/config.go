@@ -60,6 +60,8 @@ type Config struct {
 	// Grace is how long Run waits, once it is to stop, for streams to say goodbye and
 	// requests to end. Defaults to 3 s.
 	Grace time.Duration
+	// NoAssistants turns POST /mcp off. Defaults to false.
+	NoAssistants bool
 	// Version is what GET /version tells. Defaults to "dev".
 	Version string
 	// MasterKey seals secrets, as "carillon secret keygen" prints it. Defaults to none:

@@ -32,6 +32,7 @@ type handlers struct {
 	*settingHandlers
 	*systemHandlers
 	*diagnosticHandlers
+	*assistantHandlers
 }
 
 // nameOf returns the job that a path names.

@@ -50,7 +50,7 @@ var personas = []persona{
 }
 
 // onlyAsks lists operations that are no GET and change nothing that a person would look for in the audit log.
-var onlyAsks = []string{"countJobs", "pingJob", "previewCalendar", "previewSchedule", "previewRetention", "querySQL", "readCalendarFile", "readCrontab", "readInvitation", "readXXLJob", "tryAlert"}
+var onlyAsks = []string{"callTools", "countJobs", "pingJob", "previewCalendar", "previewSchedule", "previewRetention", "querySQL", "readCalendarFile", "readCrontab", "readInvitation", "readXXLJob", "tryAlert"}
 
 // signsIn lists operations that are GET, as browsers are led there, and begin a session.
 var signsIn = []string{"finishProviderSignIn"}

@@ -115,6 +115,7 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"previewRetention": operation(h.PreviewRetention),
 
 		"getHistory":       operation(h.GetHistory),
+		"callTools":        plain(h.CallTools),
 		"querySQL":         plain(s.sql.Serve(live)),
 		"listDeadLetters":  operation(h.ListDeadLetters),
 		"getDeadLetter":    operation(h.GetDeadLetter),

@@ -110,6 +110,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		settingHandlers:  &settingHandlers{conn, visible, s.catalog, logstore.DefaultRetention()},
 		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},
 	}
+	h.assistantHandlers = newAssistantHandlers(cfg.NoAssistants, cfg.Logger)
 	h.stoodIn, _ = store.(StoodIn)
 	h.diagnosticHandlers = &diagnosticHandlers{
 		system: h.systemHandlers, groups: h.groupHandlers, conn: conn, store: visible, retention: logstore.DefaultRetention(), version: cfg.Version,
@@ -217,6 +218,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	})
 	app.Server().HeaderReceived = s.guard.Room
 	app.Server().Handler = s.guard.KnownMethods(app, app.Server().Handler)
+	s.handlers.assistantHandlers.inside = app.Server().Handler
 	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain, guard.Pack)
 	endpoints := s.endpoints(live)
 	for _, op := range s.contract.Operations() {
@@ -231,12 +233,12 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	return app
 }
 
-// console serves the console on every path that is not the API's.
+// console serves the console on every path that is not the API's, or that of assistants.
 func console() fiber.Handler {
 	serve := adaptor.HTTPHandler(frontend.Handler())
 	return func(c *fiber.Ctx) error {
 		isRead := c.Method() == fiber.MethodGet || c.Method() == fiber.MethodHead
-		if !isRead || c.Path() == "/api" || strings.HasPrefix(c.Path(), "/api/") {
+		if !isRead || c.Path() == "/api" || c.Path() == "/mcp" || strings.HasPrefix(c.Path(), "/api/") {
 			return c.Next() // to 404, or 405 where another method has a route
 		}
 		return serve(c)

@@ -62,6 +62,7 @@ var commandOf = map[string]string{
 	"readCrontab":          "- carillon import crontab reads it without a server",
 	"readCalendarFile":     "- carillon import calendar reads it without a server",
 	"readXXLJob":           "- carillon import xxl-job reads it without a server",
+	"callTools":            "- carillon mcp serves the same tools",
 	"getReference":         "- a page",
 	"getContract":          "- a file for generators",
 	"healthz":              "- a probe",

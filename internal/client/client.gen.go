@@ -460,6 +460,7 @@ type IncidentID = api.IncidentID
 type InstanceName = api.InstanceName
 type JobName = api.JobName
 type Limit = api.Limit
+type ProtocolVersion = api.ProtocolVersion
 type ReportFrom = api.ReportFrom
 type ReportGroup = api.ReportGroup
 type ReportMonth = api.ReportMonth

@@ -97,6 +97,11 @@ func (a *API) Trust(file string) error {
 	return nil
 }
 
+// Via has every request from now on go through a transport. It must not be called while requests are under way.
+func (a *API) Via(transport http.RoundTripper) {
+	a.requests.Transport, a.stream.Transport = transport, transport
+}
+
 // Address returns where the server is.
 func (a *API) Address() string { return a.address }
 

@@ -61,6 +61,7 @@ func newServerCommand() *cobra.Command {
 	f.BoolVar(&o.web.BehindProxy, "behind-proxy", false, "the API is behind a proxy that terminates TLS and sets X-Forwarded-For")
 	f.StringVar(&o.web.PublicURL, "public-url", "", "public `address` of the API, for links (default: --http)")
 	f.StringSliceVar(&o.web.Hosts, "host", nil, "host `name` that clients can use for the API (default: any with TLS or a proxy, else those of this machine)")
+	f.BoolVar(&o.web.NoAssistants, "no-mcp", false, "do not serve tools for assistants on /mcp")
 	f.StringVar(&o.masterKey, "master-key", "", "`file` with the master key that seals secrets (default: from "+keyfile.MasterKeyVariable+"; without it, secrets cannot be set)")
 	f.StringVar(&o.data, "data", "data", "`directory` for SQLite")
 	o.storeFlags(f)

@@ -19,6 +19,8 @@ type Permit struct {
 	Grant rights.Grant // needed too, in that group; empty is none
 	// Scope is what a token may be limited to and still do the operation; empty is nothing.
 	Scope rights.Scope
+	// OnlyToken says that a request must have an API token: sessions, and who is local, do not count.
+	OnlyToken bool
 	// Change is what the operation changes, for its entry in the audit log: a template
 	// with the names of the path. Empty is nothing.
 	Change string
@@ -127,6 +129,8 @@ var Permits = map[string]Permit{
 	"setPause": {Role: rights.Operator, Where: Everywhere, Change: "global pause"},
 
 	"querySQL": {Role: rights.Viewer, Where: Asking, Costly: true},
+
+	"callTools": {Role: rights.Viewer, Where: Somewhere, OnlyToken: true}, // each tool as the operation that it asks
 
 	"getHistory":       {Role: rights.Viewer, Where: Somewhere},
 	"listDeadLetters":  {Role: rights.Admin, Where: Everywhere}, // they say what runs of any group have said

@@ -15,8 +15,8 @@ import (
 )
 
 // identify returns who makes a request. A token that is not valid is an error; a
-// cookie may be an old one, with which nobody is signed in.
-func (g *Guard) identify(c *fiber.Ctx) (*access.Caller, error) {
+// cookie may be an old one, with which nobody is signed in. With onlyToken, nothing else counts.
+func (g *Guard) identify(c *fiber.Ctx, onlyToken bool) (*access.Caller, error) {
 	by := &access.Caller{Request: requestID(c), At: g.schemeOf() + string(c.Request().Host()), From: auth.Client{Address: g.ClientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, Flow: c.Cookies(g.flowCookieName())}
 	if header := c.Get(fiber.HeaderAuthorization); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
@@ -29,6 +29,9 @@ func (g *Guard) identify(c *fiber.Ctx) (*access.Caller, error) {
 			err = problem.Explain(err, refusal.BadToken.String())
 		}
 		return by, err
+	}
+	if onlyToken {
+		return by, nil
 	}
 	if secret := c.Cookies(g.cookieName()); secret != "" {
 		who, err := g.users.ByCookie(c.UserContext(), secret)

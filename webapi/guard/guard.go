@@ -35,6 +35,13 @@ const retryAfter = "2"
 // headerRequestID names a request in its response, in problems and in the log.
 const headerRequestID = "X-Request-Id"
 
+// insideKey is the key of the context of a request that the server itself makes.
+type insideKey struct{}
+
+// Inside has a request that the server makes of itself, for a client, end with ctx. It counts as the
+// client's in every other way.
+func Inside(ctx context.Context, r *fasthttp.RequestCtx) { r.SetUserValue(insideKey{}, ctx) }
+
 // Outermost gives each request its id, its limit in time, its security headers and
 // its line in the log, and turns errors and panics into problems.
 func (g *Guard) Outermost(ctx context.Context) fiber.Handler {
@@ -46,6 +53,9 @@ func (g *Guard) outermost(ctx context.Context, c *fiber.Ctx, serve func() error)
 	began := time.Now()
 	c.Set(headerRequestID, rand.Text()[:16])
 	g.secure(c)
+	if inside, ok := c.Context().UserValue(insideKey{}).(context.Context); ok {
+		ctx = inside
+	}
 	limited, cancel := context.WithTimeoutCause(ctx, requestTimeout, fmt.Errorf("%w: the request took longer than %v", job.ErrUnavailable, requestTimeout))
 	defer cancel()
 	c.SetUserContext(limited)
@@ -213,6 +223,12 @@ func (g *Guard) ours(c *fiber.Ctx) error {
 		return fiber.NewError(http.StatusForbidden, "a page of another origin may not change anything here")
 	}
 	return nil
+}
+
+// OwnOrigin reports whether a request comes from a page of this server, or from no page: as browsers say it in
+// the Origin header, whatever else they say.
+func OwnOrigin(c *fiber.Ctx) bool {
+	return sameOrigin("", c.Get(fiber.HeaderOrigin), string(c.Request().Host()))
 }
 
 // answersFor reports whether the server is called by that name. One that is not bound

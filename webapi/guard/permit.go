@@ -20,7 +20,7 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 		panic("BUG: operation " + operation + " has no row in permits")
 	}
 	return func(c *fiber.Ctx) error {
-		by, err := g.identify(c)
+		by, err := g.identify(c, p.OnlyToken)
 		if err != nil && (p.Where != access.Open || !errors.Is(err, auth.ErrUnauthenticated)) {
 			return err
 		}

@@ -3228,6 +3228,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call tools for assistants (Model Context Protocol)
+         * @description Streamable HTTP without sessions and streams: one JSON-RPC message a request, at most 1 MiB,
+         *     and a JSON answer. `Accept` must name application/json and text/event-stream. An API token is
+         *     required: cookies are ignored. Each tool asks other operations as the caller. At most 120
+         *     calls a minute are answered for a token. 404: the server runs with `--no-mcp`.
+         */
+        post: operations["callTools"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -7399,6 +7422,11 @@ export interface components {
         IfNoneMatch: string;
         /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
         IdempotencyKey: string;
+        /**
+         * @description The version of the protocol
+         * @example 2025-11-25
+         */
+        ProtocolVersion: string;
         /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
         User: string;
     };
@@ -7716,6 +7744,7 @@ export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
 export type ParameterIfNoneMatch = components['parameters']['IfNoneMatch'];
 export type ParameterIdempotencyKey = components['parameters']['IdempotencyKey'];
+export type ParameterProtocolVersion = components['parameters']['ProtocolVersion'];
 export type ParameterUser = components['parameters']['User'];
 export type HeaderLocation = components['headers']['Location'];
 export type HeaderSetCookie = components['headers']['SetCookie'];
@@ -12606,6 +12635,46 @@ export interface operations {
                 content: {
                     "text/plain": string;
                 };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    callTools: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The version of the protocol
+                 * @example 2025-11-25
+                 */
+                "Mcp-Protocol-Version"?: components["parameters"]["ProtocolVersion"];
+                /** @description As the answer to initialize had it */
+                "Mcp-Session-Id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description The answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description A notification is accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Problem"];
         };

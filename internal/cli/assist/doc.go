@@ -1,2 +1,2 @@
-// Package assist serves questions about jobs and runs to assistants, by the Model Context Protocol.
+// Package assist has the command that serves the tools of package assistant on standard input and output.
 package assist

@@ -1,4 +1,4 @@
-package assist
+package assistant
 
 import (
 	"strings"
