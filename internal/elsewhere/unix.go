@@ -78,7 +78,7 @@ func (s *signals) passTo(p *os.Process) (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done) }
+	return func() { close(done) } // they stay caught, so that none keeps the end from being reported
 }
 
 // hasTerminal reports whether the session has a terminal, which sends its signals to the command itself.

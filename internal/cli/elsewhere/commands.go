@@ -60,6 +60,8 @@ func newWatchCommand() *cobra.Command {
 			return cmd.Help()
 		case f.flush:
 			return flush(cmd)
+		case f.install != "":
+			return elsewhere.Install(f.install)
 		}
 		if code := elsewhere.Run(context.WithoutCancel(cmd.Context()), *o); code != 0 {
 			return cli.ExitWith(code, nil)
@@ -73,6 +75,7 @@ func newWatchCommand() *cobra.Command {
 type flags struct {
 	o           elsewhere.Options
 	help, flush bool
+	install     string
 }
 
 func (f *flags) addTo(cmd *cobra.Command) {
@@ -87,8 +90,12 @@ func (f *flags) addTo(cmd *cobra.Command) {
 	all.BoolVar(&f.o.NoOutput, "no-output", false, "send no output, and do not touch it")
 	all.StringVar(&f.o.Mask, "mask", "", "`file` of secrets, one a line, to replace with *** in the output that is sent")
 	all.BoolVar(&f.flush, "flush", false, "send the reports that were kept while the server was away, and run nothing")
+	all.StringVar(&f.install, "install", "", "copy this program to a `directory`, such as a volume that containers share, and run nothing")
 	all.BoolVarP(&f.help, "help", "h", false, "help for "+Name)
 }
+
+// runsNothing reports whether no command is to be run.
+func (f *flags) runsNothing() bool { return f.help || f.flush || f.install != "" }
 
 // parse reads a command line: flags, the job, flags, and the command. An error means that there is no command
 // to run. All else that is wrong becomes the problem of the options.
@@ -101,10 +108,10 @@ func (f *flags) parse(cmd *cobra.Command, args []string) (*elsewhere.Options, er
 		f.o.Job, err = job.ParseName(rest[0])
 		flagsErr := all.Parse(rest[1:])
 		err, rest = errors.Join(err, flagsErr), all.Args()
-	} else if err == nil && !f.help && !f.flush {
+	} else if err == nil && !f.runsNothing() {
 		err = errors.New("no JOB is named")
 	}
-	if f.help || f.flush {
+	if f.runsNothing() {
 		return nil, err
 	}
 	o := f.o

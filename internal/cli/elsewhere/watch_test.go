@@ -269,3 +269,23 @@ func TestAServerThatIsAwayIsWaitedForNoLongerThanThePatience(t *testing.T) {
 		t.Error("the silent server was not asked")
 	}
 }
+
+func TestTheProgramInstallsItself(t *testing.T) {
+	t.Parallel()
+	h := newHost(t, "")
+	dir := filepath.Join(h.dir, "volume")
+	if code, _, errOut := h.run("--install", dir); code != 1 || !strings.HasPrefix(errOut, "carillon: copy this program: ") {
+		t.Errorf("exit code %d: %s", code, errOut)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.want(0, "", "", "--install", dir)
+	want, err := os.Stat(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.Stat(filepath.Join(dir, "carillon")); err != nil || got.Size() != want.Size() || got.Mode().Perm()&0o111 == 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
