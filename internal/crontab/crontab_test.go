@@ -343,7 +343,7 @@ func TestAFileOfAnotherFormatIsNamedOnce(t *testing.T) {
 		}
 	}
 	const jobs = "; write its schedules and commands as jobs, and use carillon apply -f FILE"
-	f("apiVersion: batch/v1\nkind: CronJob\nmetadata:\n  name: x\nspec:\n  schedule: \"*/5 * * * *\"\n  jobTemplate:\n    spec:\n      containers:\n      - name: root\n", "Kubernetes YAML"+jobs)
+	f("apiVersion: batch/v1\nkind: CronJob\nmetadata:\n  name: x\nspec:\n  schedule: \"*/5 * * * *\"\n  jobTemplate:\n    spec:\n      containers:\n      - name: root\n", "Kubernetes YAML; use carillon import kubernetes FILE")
 	f("# backups\n[Unit]\nDescription=x\n\n[Timer]\nOnCalendar=*-*-* 03:00:00\nPersistent=true\n", "a systemd unit"+jobs)
 	f("[Timer]\nOnCalendar=daily\n", "a systemd unit"+jobs)
 	f("on:\n  schedule:\n    - cron: '30 5 * * 1,3'\njobs:\n", "a GitHub Actions workflow"+jobs)

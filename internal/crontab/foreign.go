@@ -23,7 +23,7 @@ var formats = []format{
 	{"iCalendar", regexp.MustCompile(`(?m)^BEGIN:VCALENDAR\b`), "carillon import calendar FILE"},
 	{"SQL", regexp.MustCompile(`(?mi)^(?:INSERT INTO|CREATE TABLE) `), "carillon import xxl-job FILE"},
 	{"a file of Carillon jobs", regexp.MustCompile(`(?m)^(?:- )?job: *["']?[a-z0-9-]+/[a-z0-9-]+["']? *(?:#.*)?$`), apply},
-	{"Kubernetes YAML", regexp.MustCompile(`(?m)^(?:- )? *apiVersion: *\S+\s*$`), ""},
+	{"Kubernetes YAML", regexp.MustCompile(`(?m)^(?:- )? *apiVersion: *\S+\s*$`), "carillon import kubernetes FILE"},
 	{"a GitHub Actions workflow", regexp.MustCompile(`(?m)^ *- cron: *["'].*["'] *(?:#.*)?$`), ""},
 	{"a systemd unit", regexp.MustCompile(`(?m)^\[(?:Unit|Timer|Service|Install)\]\s*$`), ""},
 	{"XML", regexp.MustCompile(`^(?:<\?xml\b|<!DOCTYPE\b|<plist\b|<Task\b)`), ""},

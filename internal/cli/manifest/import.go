@@ -29,13 +29,13 @@ import (
 func newImportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import",
-		Short: "Import jobs from cron, XXL-JOB or PowerJob, or a calendar from iCalendar",
+		Short: "Import jobs from cron, Kubernetes, XXL-JOB or PowerJob, or a calendar from iCalendar",
 		Example: "  carillon import crontab /etc/crontab --dry-run\n" +
 			"  carillon import xxl-job dump.sql --zone Asia/Shanghai --dry-run\n" +
 			"  carillon import powerjob etl.json --group etl --dry-run\n" +
 			"  carillon import calendar holidays.ics --name holidays --dry-run",
 	}
-	cmd.AddCommand(newImportCrontabCommand(), newImportXXLJobCommand(), newImportPowerJobCommand(), newImportCalendarCommand())
+	cmd.AddCommand(newImportCrontabCommand(), newImportXXLJobCommand(), newImportPowerJobCommand(), newImportCalendarCommand(), newImportKubernetesCommand())
 	return cmd
 }
 
