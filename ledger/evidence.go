@@ -38,6 +38,11 @@ type Evidence struct {
 // first, until yield returns false; then so does Judge. Of a workflow, and of a job that is done elsewhere, there
 // are entries of runs that no schedule asked for, too. The error is job.ErrUnavailable when the history cannot be read.
 func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*outcome.Entry) bool) (bool, error) {
+	waited, err := v.waited(ctx, from, to)
+	if err != nil {
+		return false, err
+	}
+	yield, rest := among(waited, yield)
 	var failed error
 	tell := func(e *outcome.Entry) bool {
 		if failed = v.judgeSteps(ctx, e); failed == nil {
@@ -52,6 +57,9 @@ func (v Evidence) Judge(ctx context.Context, from, to time.Time, yield func(*out
 	}
 	if done, err := v.walk(ctx, j, from, to, others, tell); err != nil || !done {
 		return false, cmp.Or(err, failed)
+	}
+	if !rest() {
+		return false, nil
 	}
 	return v.listen(ctx, j, from, to, yield)
 }

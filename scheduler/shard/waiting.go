@@ -79,6 +79,9 @@ const (
 	maxWaiting = 1_000_000
 	// maxWaitingStep is how many waiting runs one batch admits or ends, at most: each releases an item.
 	maxWaitingStep = 300
+	// notedAfter is how long after its instant an earlier owner has certainly recorded that a pause holds a run, in
+	// milliseconds.
+	notedAfter = 3_600_000
 	// lookEvery is how often paused jobs with runs that are due are looked at, in milliseconds.
 	lookEvery = 1000
 )
@@ -119,7 +122,7 @@ func (ws *waitingRuns) restore(d *journal.Deferred, seq uint64) {
 		id: d.RunID, job: d.Job, item: &item{seq: seq}, due: d.Due.UnixMilli(), expires: millis(d.Wish.Expires), version: int32(d.Version), //nolint:gosec // as in Plan
 		program: d.Wish.Cause != job.CauseManual,
 	}
-	w.noted = w.due < ws.position
+	w.noted = w.due < ws.position-notedAfter
 	if !ws.keep(w, d.Wish) {
 		ws.items.release(w.item)
 		return

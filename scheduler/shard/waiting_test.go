@@ -117,10 +117,14 @@ func TestAPauseHoldsWhatProgramsHaveAskedFor(t *testing.T) {
 	b.want(b.step(3*time.Minute, bus.MaxBatch),
 		"12:02:00 g/a@1 queued api: the job is paused", "12:03:00 g/a@2 pending manual")
 	b.takeOver(paused)
-	b.want(b.step(4*time.Minute, bus.MaxBatch)) // a record says so already
+	b.want(b.step(4*time.Minute, bus.MaxBatch),
+		"12:01:00 g/a@1 queued api: the job is paused", "12:02:00 g/a@1 queued api: the job is paused")
 	b.want(b.step(10*time.Minute, bus.MaxBatch), "12:02:00 g/a@1 missed api: it expired: it had to begin by 2026-03-02T12:10:00Z")
-	b.put(11*time.Minute, 3, func(*job.Version) {})
-	b.want(b.step(12*time.Minute, bus.MaxBatch), "12:01:00 g/a@3 pending api: it was due 11m earlier")
+	b.step(3*time.Hour, bus.MaxBatch)
+	b.takeOver(paused)
+	b.want(b.step(4*time.Hour, bus.MaxBatch)) // of one that is held for so long a record says so already
+	b.put(4*time.Hour, 3, func(*job.Version) {})
+	b.want(b.step(5*time.Hour, bus.MaxBatch), "12:01:00 g/a@3 pending api: it was due 4h59m earlier")
 }
 
 func TestRunsThatWaitEndWithTheirJob(t *testing.T) {

@@ -15,6 +15,7 @@ var (
 	NotInHistoryYet    = reason.None{Sentence: reason.Define("not_in_history_yet", "there are records that are not in the history yet")}
 	EditOfDelay        = reason.None{Sentence: reason.Define("edit_of_delay", "it is close to an edit of a fixed delay, which its shard may have learned of late")}
 	NothingKnown       = reason.One{Sentence: reason.Define("nothing_known", "nothing is known of it, though its shard has come up to {until:instant}")}
+	NeverBegan         = reason.One{Sentence: reason.Define("never_began", "it was accepted, and neither began nor ended, though its shard has come up to {until:instant}")}
 	NoPingAwaited      = reason.None{Sentence: reason.Define("no_ping_awaited", "no end of it is recorded, and its shard no longer waits for a ping")}
 	BeforeFirstVersion = reason.None{Sentence: reason.Define("before_first_version", "it was before the first version of the job that is kept")}
 	RecordedNow        = reason.One{Sentence: reason.Define("recorded_now", "its fire is recorded as {outcome:state} now")}

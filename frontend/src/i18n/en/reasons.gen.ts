@@ -288,6 +288,7 @@ export const reasons = {
   not_in_history_yet: "there are records that are not in the history yet",
   edit_of_delay: "it is close to an edit of a fixed delay, which its shard may have learned of late",
   nothing_known: "nothing is known of it, though its shard has come up to {until:instant}",
+  never_began: "it was accepted, and neither began nor ended, though its shard has come up to {until:instant}",
   no_ping_awaited: "no end of it is recorded, and its shard no longer waits for a ping",
   before_first_version: "it was before the first version of the job that is kept",
   recorded_now: "its fire is recorded as {outcome:state} now",

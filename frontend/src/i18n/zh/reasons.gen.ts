@@ -289,6 +289,7 @@ export const reasons: Record<ReasonCode, string> = {
   not_in_history_yet: "还有记录尚未写入历史",
   edit_of_delay: "它可能在固定延迟的修改生效之后才被获知",
   nothing_known: "调度分区已处理到 {until:instant}，但没有这次触发的任何记录",
+  never_began: "已接受，但既未开始也未结束，而调度分区已处理到 {until:instant}",
   no_ping_awaited: "没有其结束的记录，而调度分区已不再等待 ping",
   before_first_version: "早于现存的任务首个版本",
   recorded_now: "其触发现已记为{outcome:state}",
