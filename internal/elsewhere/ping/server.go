@@ -80,11 +80,6 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Reason }
 
-// Gone reports whether a server answered that the job or the token does not exist.
-func (e *RefusedError) Gone() bool {
-	return e.Status == http.StatusNotFound || e.Status == http.StatusGone
-}
-
 // Send sends a ping of what happened so long ago, once. It returns nil when the server has stored it. The
 // error is a *RefusedError if trying again is of no use for now.
 func (s *Server) Send(ctx context.Context, p *Ping, age time.Duration) error {
