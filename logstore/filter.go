@@ -33,7 +33,7 @@ type RunFilter struct {
 	Groups   []string     // one of these executor groups, or patterns of groups (job.InGroups); nil is any
 	Statuses []job.Status // of [runlog.Run.RunStatus]; with AllAttempts, of Run.Status
 	Causes   []job.Cause
-	Instance string
+	Instance string // or [runlog.AnyHost]
 	Version  int
 	From, To time.Time // fire time in [From, To)
 	Parent   job.RunID // runs that run after this one

@@ -1252,8 +1252,10 @@ type ReportFailuresParams struct {
 	Status *[]Status `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
-	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
+	Cause *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+
+	// Instance host:* selects runs that pings reported from any host
+	Instance *string `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
@@ -1362,8 +1364,10 @@ type ListRunsParams struct {
 	Status *[]Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
-	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
+	Cause *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+
+	// Instance host:* selects runs that pings reported from any host
+	Instance *string `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
@@ -1438,8 +1442,10 @@ type CountRunsParams struct {
 	Status *[]Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
-	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
+	Cause *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+
+	// Instance host:* selects runs that pings reported from any host
+	Instance *string `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`
@@ -1477,8 +1483,10 @@ type FacetRunsParams struct {
 	Status *[]Status  `form:"status,omitempty" json:"status,omitempty"`
 
 	// Cause Defaults to all but test
-	Cause    *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
-	Instance *string  `form:"instance,omitempty" json:"instance,omitempty"`
+	Cause *[]Cause `form:"cause,omitempty" json:"cause,omitempty"`
+
+	// Instance host:* selects runs that pings reported from any host
+	Instance *string `form:"instance,omitempty" json:"instance,omitempty"`
 
 	// Version The version of the job
 	Version *int `form:"version,omitempty" json:"version,omitempty"`

@@ -50,5 +50,8 @@ func HostInstance(host string) string {
 	return HostPrefix + clip.Text(host, MaxWord-len(HostPrefix)-len("…"))
 }
 
+// AnyHost stands in a filter of instances for all hosts: it selects the runs that pings reported.
+const AnyHost = HostPrefix + "*"
+
 // IsHost reports whether an instance is a host that pings came from: see [HostInstance].
 func IsHost(instance string) bool { return strings.HasPrefix(instance, HostPrefix) }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -115,6 +116,9 @@ func ceilMillis(t time.Time) int64 {
 	return ms
 }
 
+// ofHost is true of runs that were done elsewhere, and that pings reported.
+const ofHost = "startsWith(instance, '" + runlog.HostPrefix + "')"
+
 // ofRuns selects attempts as a whole from runs.
 func ofRuns(f *logstore.RunFilter) (*conditions, error) {
 	c, err := where(f)
@@ -127,7 +131,11 @@ func ofRuns(f *logstore.RunFilter) (*conditions, error) {
 	} else if !f.AllAttempts {
 		c.add("run_status != ''")
 	}
-	if f.Instance != "" {
+	switch f.Instance {
+	case "":
+	case runlog.AnyHost:
+		c.add(ofHost)
+	default:
 		c.add("instance = ?", f.Instance)
 	}
 	if f.MinAttempt > 1 {

@@ -95,6 +95,10 @@ func usageQuery(f *logstore.UsageFilter) (string, []any, error) {
 	if err != nil {
 		return "", nil, err
 	}
+	if f.Job == "" { // no executor has a slot for what is done elsewhere
+		recent.add("NOT " + ofHost)
+		living.add("NOT " + ofHost)
+	}
 	before.AllAttempts, before.Causes = true, []job.Cause{job.CauseBackfill}
 	backfilled, err := ofRuns(&before)
 	if err != nil {

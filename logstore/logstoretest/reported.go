@@ -69,3 +69,24 @@ func reportedRun(t *testing.T, s logstore.Store) {
 		)
 	})
 }
+
+// reportedRuns has one run be done by an executor for a minute, and another be done elsewhere.
+func reportedRuns(t *testing.T, s logstore.Store) {
+	ran, elsewhere := newRun().of("billing/here"), newRun().of("billing/elsewhere")
+	write(t, s, took(ran, epoch, epoch, epoch.Add(time.Minute))...)
+	write(t, s, elsewhere.told(runlog.KindStarted, "", "web1", 0), elsewhere.told(runlog.KindFinished, job.StatusSucceeded, "web1", time.Minute))
+	if got := list(t, s, logstore.RunFilter{Instance: runlog.AnyHost}).Runs; len(got) != 1 || got[0].Job != elsewhere.job || !got[0].Reported {
+		t.Errorf("reported are %+v; want the run of %s", got, elsewhere.job)
+	}
+	if counts, err := s.Counts(t.Context(), logstore.RunFilter{Instance: runlog.AnyHost, Group: report.Group()}); err != nil || counts[job.StatusSucceeded] != 1 {
+		t.Errorf("reported are %v, %v; want one", counts, err)
+	}
+	f := minutes(0, 1)
+	if got := usageOf(t, s, f); got[0] != "0 waited, 0s at most; +1 -0, 1 ran" {
+		t.Errorf("the group's usage is %s; want that of one run", got)
+	}
+	f.Job = elsewhere.job
+	if got := usageOf(t, s, f); got[0] != "0 waited, 0s at most; +1 -0, 1 ran" {
+		t.Errorf("the job's usage is %s; want that of one run", got)
+	}
+}

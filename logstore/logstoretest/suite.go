@@ -111,6 +111,7 @@ func Run(t *testing.T, open func(t *testing.T) logstore.Store) {
 		{"children are found by their parent", parents},
 		{"a mark is on the timeline and changes nothing else", marks},
 		{"a run that pings report shows the host, and a late end beside its miss", reportedRun},
+		{"runs that pings reported are found, and take no slot of their group", reportedRuns},
 
 		{"a run in pieces is one run", broadcast},
 		{"a further attempt may have some of the pieces", piecesTriedAgain},

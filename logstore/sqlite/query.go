@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
@@ -80,7 +81,11 @@ func newQuery(f logstore.RunFilter, jobs *file.Dictionary) query {
 	if len(f.Causes) > 0 {
 		q.and("cause IN (" + strings.Join(codesOf(f.Causes, causeCodes), ",") + ")")
 	}
-	if f.Instance != "" {
+	switch f.Instance {
+	case "":
+	case runlog.AnyHost:
+		q.and(ofHost)
+	default:
 		q.and("instance = ?", f.Instance)
 	}
 	if f.Version != 0 {
@@ -97,6 +102,9 @@ func newQuery(f logstore.RunFilter, jobs *file.Dictionary) query {
 	}
 	return q
 }
+
+// ofHost is true of runs that were done elsewhere, and that pings reported.
+const ofHost = "substr(instance, 1, 5) = 'host:'"
 
 func (q *query) and(condition string, args ...any) {
 	q.where += " AND " + condition

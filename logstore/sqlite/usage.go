@@ -103,9 +103,13 @@ func (s *statistics) usageQuery(f *logstore.UsageFilter) (string, []any) {
 			olderArgs = append(append(olderArgs, leg.args...), q.args...)
 		}
 	}
-	add(&fired, "")
+	executed := ""
+	if f.Job == "" { // no executor has a slot for what is done elsewhere
+		executed = " AND NOT " + ofHost
+	}
+	add(&fired, executed)
 	q := newQuery(alive, s.jobs)
-	addOlder(&q, "")
+	addOlder(&q, executed)
 	before.AllAttempts, before.Causes = true, []job.Cause{job.CauseBackfill}
 	q = newQuery(before, s.jobs)
 	q.legs = []leg{{from: "runs INDEXED BY runs_backfilled WHERE cause = 3"}}

@@ -10039,6 +10039,7 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
+                /** @description host:* selects runs that pings reported from any host */
                 instance?: string;
                 /** @description The version of the job */
                 version?: number;
@@ -10127,6 +10128,7 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
+                /** @description host:* selects runs that pings reported from any host */
                 instance?: string;
                 /** @description The version of the job */
                 version?: number;
@@ -10183,6 +10185,7 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
+                /** @description host:* selects runs that pings reported from any host */
                 instance?: string;
                 /** @description The version of the job */
                 version?: number;
@@ -10230,6 +10233,7 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
+                /** @description host:* selects runs that pings reported from any host */
                 instance?: string;
                 /** @description The version of the job */
                 version?: number;
@@ -10351,6 +10355,7 @@ export interface operations {
                 status?: components["schemas"]["Status"][];
                 /** @description Defaults to all but test */
                 cause?: components["schemas"]["Cause"][];
+                /** @description host:* selects runs that pings reported from any host */
                 instance?: string;
                 /** @description The version of the job */
                 version?: number;

@@ -28,7 +28,7 @@ func (f *RunFilter) Flags(cmd *cobra.Command, only string) {
 	cmd.Flags().StringVar(&f.rerunOf, "rerun-of", "", only+" reruns of this `run`")
 	cmd.Flags().BoolVar(&f.retried, "retried", false, only+" runs with more than one attempt")
 	cmd.Flags().StringVar(&f.failure, "error", "", only+" runs that failed with this `fingerprint`, as \"carillon report failures\" shows it")
-	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`")
+	cmd.Flags().StringVar(&f.instance, "instance", "", only+" runs on this `instance`; host:* selects runs that pings reported")
 	cmd.Flags().StringVar(&f.Since, "since", "", only+" fires of the last `duration`, such as 90m or 7d")
 	cmd.Flags().StringVar(&f.From, "from", "", only+" fires at or after this `time` (RFC 3339)")
 	cmd.Flags().StringVar(&f.To, "to", "", only+" fires before this `time` (RFC 3339)")
