@@ -1029,7 +1029,7 @@ type FirePage struct {
 	To    time.Time  `json:"to"`
 }
 
-// Grant The right to see and change parts of visible jobs. logs: what runs print and return. params: parameters. scripts: scripts, commands and requests. secrets: values of the task's environment, and the credentials of its request. sql: the whole history in SQL, which also requires viewer, logs and params for all groups. Without the grant, documents have `(hidden)`; saving such a document keeps the stored values
+// Grant The right to see and change parts of visible jobs. logs: what runs print and return. params: parameters. scripts: scripts, commands and requests. secrets: values of the task's environment, and the credentials of its request. sql: the whole history in SQL, which also requires viewer, logs and params for all groups. assist: changes by an assistant, where the role allows the change; no role includes it. Without the grant, documents have `(hidden)`; saving such a document keeps the stored values
 type Grant = rights.Grant
 
 // Group defines model for Group.

@@ -30,12 +30,13 @@ type Identity struct {
 // token with the request, or a user name or password is wrong.
 var ErrUnauthenticated = errors.New("unauthenticated")
 
-// Local returns the identity of whoever uses a `carillon dev`.
+// Local returns the identity of whoever uses a `carillon dev`. It has all grants: who may start an assistant
+// there may do anything there.
 func Local(user string) *Identity {
 	if user == "" {
 		user = "local"
 	}
-	return &Identity{User: user, How: rights.ByLocal, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere}}.WithDefaults()}
+	return &Identity{User: user, How: rights.ByLocal, Access: rights.List{{Role: rights.Admin, Group: rights.Everywhere, Grants: rights.Grants}}}
 }
 
 // BySecret returns the identity that an API token proves. Errors: [ErrUnauthenticated],

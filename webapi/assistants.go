@@ -19,6 +19,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/internal/assistant"
 	"github.com/carillon-scheduler/carillon/internal/client"
+	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/guard"
 )
@@ -147,7 +148,7 @@ func (w *sdkAnswer) send(c *fiber.Ctx, m message) error {
 // sessionOf returns what a client of an older protocol repeats with each message: its name, since only
 // initialize has it. The server keeps nothing.
 func sessionOf(name string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(assistant.CleanName(name)))
+	return base64.RawURLEncoding.EncodeToString([]byte(trail.AssistantName(name)))
 }
 
 // limits bounds how often tools are called with each token. It is safe for concurrent use.

@@ -307,3 +307,31 @@ func TestAnyServerAnswersAnyCallOfAnAssistant(t *testing.T) {
 		}
 	}
 }
+
+func TestAChangeByAnAssistantTakesTheGrantAndIsRecorded(t *testing.T) {
+	g := newGuardedWorld(t)
+	ann := g.administrator()
+	g.putAs(ann, "billing/x")
+	g.putAs(ann, "ops/y")
+	operator := func(group string, grants ...rights.Grant) rights.Access {
+		return rights.Access{Role: rights.Operator, Group: group, Grants: append([]rights.Grant{}, grants...)}
+	}
+	teapot := header{"Carillon-Assistant", "Teapot\u202e 3"}
+	pause := func(status int, path string, headers []header) {
+		t.Helper()
+		if a := g.send("POST", "/api/v1/"+path, `{}`, append(slices.Clone(headers), teapot)...); a.status != status {
+			t.Errorf("%s by an assistant: %d %s, want %d", path, a.status, a.text, status)
+		}
+	}
+	pause(403, "jobs/billing/x/pause", ann.headers())
+	want[any](g.world, http.StatusOK, "PUT", "/api/v1/users/ann", map[string]any{"access": rights.List{{Role: rights.Admin, Group: rights.Everywhere, Grants: rights.Grants}}}, ann.headers()...)
+	pause(403, "jobs/billing/x/pause", ann.token(operator("billing", rights.Logs)))
+	pause(403, "jobs/ops/y/pause", ann.token(operator("billing", rights.Assist)))
+	pause(403, "jobs/billing/x/pause", ann.token(rights.Access{Role: rights.Viewer, Group: "billing", Grants: []rights.Grant{rights.Assist}}))
+	pause(403, "backfills", ann.token(operator("billing", rights.Assist)))
+	pause(200, "jobs/billing/x/pause", ann.token(operator("billing", rights.Assist)))
+	entries := ann.entries("object=job+billing/x&operation=pauseJob")
+	if len(entries) != 1 || entries[0].User != "ann" || entries[0].Assistant != "Teapot 3" {
+		t.Errorf("the audit log has %+v", entries)
+	}
+}

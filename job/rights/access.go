@@ -35,17 +35,19 @@ const (
 	// SQL is to ask the whole history in SQL. An answer has what is in the log store,
 	// whatever group it is of, so it counts only everywhere; see [List.MayAsk].
 	SQL Grant = "sql"
+	// Assist is to change things by an assistant, where the role allows the change. No role includes it.
+	Assist Grant = "assist"
 )
 
 // Grants lists all grants.
-var Grants = []Grant{Logs, Params, Scripts, Secrets, SQL}
+var Grants = []Grant{Logs, Params, Scripts, Secrets, SQL, Assist}
 
 // grantsOf is what a role sees unless its access says otherwise.
 var grantsOf = map[Role][]Grant{
 	Viewer:   {Logs},
 	Operator: {Logs, Params},
 	Editor:   {Logs, Params, Scripts, Secrets},
-	Admin:    Grants,
+	Admin:    {Logs, Params, Scripts, Secrets, SQL},
 }
 
 // Everywhere stands for every group, those to come included.
@@ -56,8 +58,8 @@ type Access struct {
 	Role Role `json:"role"`
 	// Group is the name of a group, the beginning of names with '*' after it ("team-*"), or [Everywhere].
 	Group string `json:"group"`
-	// Grants replaces those that come with the role: all for admin, all but sql for
-	// editor, logs and params for operator, logs for viewer. An empty list is none, nil the role's.
+	// Grants replaces those that come with the role: logs for viewer, with params
+	// for operator, with scripts and secrets for editor, with sql for admin. An empty list is none, nil the role's.
 	Grants []Grant `json:"grants"`
 }
 
@@ -130,6 +132,15 @@ func (l List) May(role Role, group string) bool {
 // MaySomewhere reports whether the list has at least the role in some group.
 func (l List) MaySomewhere(role Role) bool {
 	return slices.ContainsFunc(l, func(a Access) bool { return a.Role.AtLeast(role) })
+}
+
+// MaySomewhereWith reports whether the list has at least the role, and the grant, in some group.
+func (l List) MaySomewhereWith(role Role, grant Grant) bool {
+	return slices.ContainsFunc(l, func(a Access) bool {
+		return a.Role.AtLeast(role) && slices.ContainsFunc(l, func(b Access) bool {
+			return b.has(grant) && (a.covers(b.Group) || b.covers(a.Group))
+		})
+	})
 }
 
 // Sees reports whether the list has the grant in the group, as [List.May].

@@ -17,13 +17,15 @@ const (
 
 // Entry is one change.
 type Entry struct {
-	ID        string    `json:"id"`
-	At        time.Time `json:"at"`
-	User      string    `json:"user"`
-	How       string    `json:"how"`             // session, token, local, or sign-in
-	Token     string    `json:"token,omitempty"` // its id
-	Address   string    `json:"address,omitempty"`
-	Operation string    `json:"operation"` // of the API
+	ID    string    `json:"id"`
+	At    time.Time `json:"at"`
+	User  string    `json:"user"`
+	How   string    `json:"how"`             // session, token, local, or sign-in
+	Token string    `json:"token,omitempty"` // its id
+	// Assistant is the name of the assistant that acted for the user, as it calls itself; empty: none.
+	Assistant string `json:"assistant,omitempty"`
+	Address   string `json:"address,omitempty"`
+	Operation string `json:"operation"` // of the API
 	// Object is what was changed: its kind, a space and its name. Group is the executor
 	// group that it belongs to, if it belongs to one.
 	Object  string   `json:"object"`

@@ -13,8 +13,10 @@ type Caller struct {
 	From    auth.Client
 	Request string // its id
 	At      string // by which address it reached the server, such as https://carillon.example.org
-	Flow    string // the cookie of a sign-in at a provider; mostly empty
-	Slot    Slot   // what a costly request holds; nil for any other
+	// Assistant is the name of the assistant that acts for them; empty: none.
+	Assistant string
+	Flow      string // the cookie of a sign-in at a provider; mostly empty
+	Slot      Slot   // what a costly request holds; nil for any other
 	// Wait takes a slot for a request that only waits, for the history or others. The error is
 	// problem.ErrTooMany if its user has too many.
 	Wait func(context.Context) (Slot, error)

@@ -288,6 +288,25 @@ func (p Permit) Allows(who *auth.Identity, groupOf func() (string, error)) error
 	return p.AllowsIn(who, group)
 }
 
+// AllowsAssistant returns ErrForbidden unless an assistant may do what p says for who, as far as that is a
+// change: it takes the grant for assistants in that group, besides what p says.
+func (p Permit) AllowsAssistant(who *auth.Identity, groupOf func() (string, error)) error {
+	if p.Change == "" && !p.Each || who.Access.Sees(rights.Assist, rights.Everywhere) {
+		return nil
+	}
+	switch p.Where {
+	case OfPath, OfRun, OfIncident:
+		group, err := groupOf()
+		if err != nil {
+			return err
+		}
+		p.Grant = rights.Assist
+		return p.AllowsIn(who, group)
+	case Open, Self, Somewhere, Everywhere, Asking:
+	}
+	return problem.Explain(problem.ErrForbidden, refusal.NeedsGrant.With(rights.Assist, rights.Everywhere))
+}
+
 // AllowsIn returns ErrForbidden unless who may do what p is for to something of a group,
 // or job.ErrNotFound if that there is such a thing is not theirs to know.
 func (p Permit) AllowsIn(who *auth.Identity, group string) error {

@@ -37,7 +37,7 @@ func Unrecorded(ctx context.Context) context.Context {
 
 // NewEntry returns the entry of a change that somebody is about to make.
 func NewEntry(by *access.Caller, operation, object, group string) *trail.Entry {
-	e := &trail.Entry{Operation: operation, Object: object, Group: group, How: "sign-in", Address: by.From.Address, Result: trail.Unknown}
+	e := &trail.Entry{Operation: operation, Object: object, Group: group, How: "sign-in", Assistant: by.Assistant, Address: by.From.Address, Result: trail.Unknown}
 	if by.Who != nil {
 		e.User, e.How, e.Token = by.Who.User, string(by.Who.How), by.Who.Token
 	}

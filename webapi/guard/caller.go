@@ -10,6 +10,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
+	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -18,6 +19,9 @@ import (
 // cookie may be an old one, with which nobody is signed in. With onlyToken, nothing else counts.
 func (g *Guard) identify(c *fiber.Ctx, onlyToken bool) (*access.Caller, error) {
 	by := &access.Caller{Request: requestID(c), At: g.schemeOf() + string(c.Request().Host()), From: auth.Client{Address: g.ClientAddress(c), UserAgent: c.Get(fiber.HeaderUserAgent)}, Flow: c.Cookies(g.flowCookieName())}
+	if name := c.Get(trail.HeaderAssistant); name != "" {
+		by.Assistant = trail.AssistantName(name)
+	}
 	if header := c.Get(fiber.HeaderAuthorization); header != "" {
 		scheme, secret, _ := strings.Cut(header, " ")
 		if !strings.EqualFold(scheme, "Bearer") {

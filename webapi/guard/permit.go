@@ -32,8 +32,14 @@ func (g *Guard) Admit(operation string) fiber.Handler {
 			return problem.Explain(auth.ErrUnauthenticated, refusal.SignInFirst.String())
 		}
 		by.Wait = func(ctx context.Context) (access.Slot, error) { return g.slots.takeIdle(ctx, by.Who.User) }
-		if err := p.Allows(by.Who, func() (string, error) { return g.groupOf(c, p) }); err != nil {
+		groupOf := func() (string, error) { return g.groupOf(c, p) }
+		if err := p.Allows(by.Who, groupOf); err != nil {
 			return err
+		}
+		if by.Assistant != "" {
+			if err := p.AllowsAssistant(by.Who, groupOf); err != nil {
+				return err
+			}
 		}
 		if !p.Costly {
 			return c.Next()

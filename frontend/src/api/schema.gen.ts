@@ -3312,10 +3312,10 @@ export interface components {
          */
         Role: "viewer" | "operator" | "editor" | "admin";
         /**
-         * @description The right to see and change parts of visible jobs. logs: what runs print and return. params: parameters. scripts: scripts, commands and requests. secrets: values of the task's environment, and the credentials of its request. sql: the whole history in SQL, which also requires viewer, logs and params for all groups. Without the grant, documents have `(hidden)`; saving such a document keeps the stored values
+         * @description The right to see and change parts of visible jobs. logs: what runs print and return. params: parameters. scripts: scripts, commands and requests. secrets: values of the task's environment, and the credentials of its request. sql: the whole history in SQL, which also requires viewer, logs and params for all groups. assist: changes by an assistant, where the role allows the change; no role includes it. Without the grant, documents have `(hidden)`; saving such a document keeps the stored values
          * @enum {string}
          */
-        Grant: "logs" | "params" | "scripts" | "secrets" | "sql";
+        Grant: "logs" | "params" | "scripts" | "secrets" | "sql" | "assist";
         Access: {
             role: components["schemas"]["Role"];
             /**
@@ -3324,7 +3324,7 @@ export interface components {
              * @example team-*
              */
             group: string;
-            /** @description Replaces the default grants of the role: all for admin, all but sql for editor, logs and params for operator, logs for viewer */
+            /** @description Replaces the default grants of the role: logs for viewer, with params for operator, with scripts and secrets for editor, with sql for admin */
             grants?: components["schemas"]["Grant"][] | null;
         };
         /**
@@ -3346,6 +3346,8 @@ export interface components {
             how: "session" | "token" | "local" | "sign-in";
             /** @description The id of the token */
             token?: string;
+            /** @description The assistant that acted for the user, by the name that it gives itself */
+            assistant?: string;
             /** @description The network address of the client */
             address?: string;
             /** @example putJob */

@@ -114,7 +114,11 @@ func drawAudit(t *draw.Table, entries []client.AuditEntry) {
 		if e.Result != "done" {
 			what += " (" + string(e.Result) + ")"
 		}
-		t.Row(t.Instant(e.At), t.Cell(e.User, 30), e.How, draw.OrDash(e.Address), what, t.Cell(e.Object, 50), t.Cell(shownChanges(t, e), 80))
+		by := e.How
+		if e.Assistant != "" {
+			by += ", assistant " + e.Assistant
+		}
+		t.Row(t.Instant(e.At), t.Cell(e.User, 30), by, draw.OrDash(e.Address), what, t.Cell(e.Object, 50), t.Cell(shownChanges(t, e), 80))
 	}
 }
 

@@ -9,6 +9,7 @@ export const audit = {
   since: (at: string) => `The log store does not answer: changes before ${at} may be missing.`,
   asOf: (at: string) => `NATS does not answer: changes after ${at} may be missing.`,
   columns: { at: "When", who: "Who", what: "What", object: "Object", note: "Note", from: "From" },
+  byAssistant: (name: string) => `by assistant ${name}`,
   how: {
     session: "in the console",
     token: "with an API token",

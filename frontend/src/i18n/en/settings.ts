@@ -67,7 +67,7 @@ export const settings = {
   chooseGroup: "Choose a group",
   otherGroup: "Another group, or team-*…",
   sees: "Sees",
-  grants: { logs: "logs", params: "parameters", scripts: "scripts", secrets: "environment", sql: "SQL" },
+  grants: { logs: "logs", params: "parameters", scripts: "scripts", secrets: "environment", sql: "SQL", assist: "changes by assistants" },
   addRole: "Add a role",
   removeRole: "Remove this role",
   tokensHint: "for programs that use the API",

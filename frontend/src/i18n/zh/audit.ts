@@ -10,6 +10,7 @@ export const audit: typeof english = {
   details: "更改内容",
   unknown: "结果未知",
   columns: { at: "时间", who: "操作人", what: "操作", object: "对象", note: "备注", from: "来源" },
+  byAssistant: (name: string) => `由助手 ${name}`,
   how: { session: "在控制台", token: "使用 API 令牌", local: "在服务器本机", "sign-in": "登录时" },
   objects: {
     job: "任务",

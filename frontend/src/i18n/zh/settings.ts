@@ -68,7 +68,7 @@ export const settings: typeof english = {
   chooseGroup: "请选择分组",
   otherGroup: "其他分组，或 team-*…",
   sees: "可见",
-  grants: { logs: "日志", params: "参数", scripts: "脚本", secrets: "环境变量", sql: "SQL" },
+  grants: { logs: "日志", params: "参数", scripts: "脚本", secrets: "环境变量", sql: "SQL", assist: "由助手更改" },
   addRole: "添加角色",
   removeRole: "移除此角色",
   tokensHint: "供程序调用 API",

@@ -82,6 +82,7 @@ export function AuditTable({ entries, withObject }: AuditTableProps) {
                       <How size={14} aria-label={t.audit.how[e.how]} />
                     </span>
                     {e.user}
+                    {e.assistant && <span className="mut">{t.audit.byAssistant(e.assistant)}</span>}
                   </span>
                 </td>
                 <td>

@@ -7,14 +7,14 @@ import { usePageT } from "@/i18n";
 import { GroupChoice } from "./GroupChoice";
 
 const roles = ["viewer", "operator", "editor", "admin"] as const;
-const grants = ["logs", "params", "scripts", "secrets", "sql"] as const;
+const grants = ["logs", "params", "scripts", "secrets", "sql", "assist"] as const;
 
 /** What comes with a role when nobody says otherwise. */
 const usual: Record<Access["role"], readonly (typeof grants)[number][]> = {
   viewer: ["logs"],
   operator: ["logs", "params"],
   editor: ["logs", "params", "scripts", "secrets"],
-  admin: grants,
+  admin: ["logs", "params", "scripts", "secrets", "sql"],
 };
 
 /** A new role. Its group is still to be chosen. */
