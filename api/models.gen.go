@@ -3679,6 +3679,9 @@ type ResumeJobParams struct {
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
+	// Wait Answer when the run has ended, or after this long, at most 25s, with its status then. A server that is busy may answer earlier
+	Wait string `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 

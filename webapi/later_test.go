@@ -140,3 +140,27 @@ func TestRunsThatWaitAreListedOnlyOnRequest(t *testing.T) {
 		t.Errorf("the last runs are %+v", last)
 	}
 }
+
+func TestARequestCanWaitForTheEndOfItsRun(t *testing.T) {
+	asked := make(chan job.RunID, 100)
+	w := newWorld(t, func(_ *Config, w *world) { w.store = &lateHistory{w.store, func(id job.RunID) { asked <- id }} })
+	w.put("billing/x", "@daily")
+	pendingOwner(w)
+	const path = "/api/v1/jobs/billing/x/run"
+	go func() {
+		run := begun("billing/x", time.Now().Truncate(time.Millisecond))
+		run.RunID = <-asked
+		end := finished(run, job.StatusFailed, 3, run.At.Add(time.Second))
+		_ = w.store.WriteRuns(t.Context(), "", []logstore.Update{run, end}) // else the request waits in vain
+	}()
+	a, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path+"?wait=25s", nil)
+	if a.Status != job.StatusFailed {
+		t.Errorf("accepted %+v", a)
+	}
+	if a, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path+"?wait=1ms", nil); a.Status != job.StatusPending {
+		t.Errorf("accepted %+v", a)
+	}
+	for _, wrong := range []string{"26s", "-1s", "soon"} {
+		w.problem(400, "invalid", "POST", path+"?wait="+wrong, nil, `"field":"wait"`)
+	}
+}

@@ -302,7 +302,14 @@ func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (*RunAc
 	if err := idempotent(&r.Body.RunID, "run_id", r.Params.IdempotencyKey); err != nil {
 		return nil, err
 	}
+	wait, err := runs.ParseWait(r.Params.Wait)
+	if err != nil {
+		return nil, err
+	}
 	accepted, err := h.runs.Start(ctx, name, r.Body)
+	if err == nil {
+		h.runs.Await(ctx, &accepted, wait)
+	}
 	return &accepted, err
 }
 

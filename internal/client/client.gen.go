@@ -1042,6 +1042,9 @@ type ResumeJobParams struct {
 
 // RunJobParams defines parameters for RunJob.
 type RunJobParams struct {
+	// Wait Answer when the run has ended, or after this long, at most 25s, with its status then. A server that is busy may answer earlier
+	Wait *string `form:"wait,omitempty" json:"wait,omitempty"`
+
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
@@ -2876,6 +2879,7 @@ func (a *API) RunJob(ctx context.Context, group GroupName, name JobName, params 
 func (a *API) RunJobWithBody(ctx context.Context, group GroupName, name JobName, params *RunJobParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/run", group, name)
 	if params != nil {
+		r.parameter("wait", params.Wait, "string", "")
 		r.header("Carillon-User", params.CarillonUser)
 		r.header("Idempotency-Key", params.IdempotencyKey)
 	}

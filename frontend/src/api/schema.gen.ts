@@ -8865,7 +8865,10 @@ export interface operations {
     };
     runJob: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answer when the run has ended, or after this long, at most 25s, with its status then. A server that is busy may answer earlier */
+                wait?: string;
+            };
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
