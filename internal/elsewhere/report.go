@@ -168,6 +168,10 @@ func (r *reporter) sendUntil(ctx context.Context, p *ping.Ping, at instant) erro
 		if _, refused := errors.AsType[*ping.RefusedError](err); err == nil || refused || isSetup(err) {
 			return err
 		}
+		deadline, _ := ctx.Deadline()
+		if busy, is := errors.AsType[*ping.BusyError](err); is && time.Until(deadline) < busy.After {
+			return err // it is kept now rather than later
+		}
 		if again.Wait(ctx) != nil {
 			return err
 		}

@@ -194,6 +194,36 @@ func TestAWrapperThatCannotKeepAPingSaysSoAndGoesOn(t *testing.T) {
 	}
 }
 
+func TestAServerThatWasSentTooManyPingsIsNotAskedAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/busy/") {
+			return false
+		}
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, "{}", http.StatusTooManyRequests)
+		return true
+	})
+	h := newHost(t, s.URL)
+	h.want(0, "", "", "ops/busy", "--", "true")
+	if ends, kept := s.all("end"), h.spooled(); len(ends) != 1 || len(kept) != 1 {
+		t.Errorf("%d ends, %d kept", len(ends), len(kept))
+	}
+	s.answers(away)
+	h.quickly("ops/x", "true")
+	s.answers(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "/busy/") {
+			return false
+		}
+		http.Error(w, "{}", http.StatusTooManyRequests)
+		return true
+	})
+	if code, out, errOut := h.run("--flush"); code != 0 || out != "1 sent, 1 left\n" || errOut != "" { // the busy one holds up no other
+		t.Errorf("exit code %d, %s%s", code, out, errOut)
+	}
+}
+
 func TestWhatWasLostTravelsWithTheNextPing(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

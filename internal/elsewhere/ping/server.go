@@ -80,8 +80,16 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Reason }
 
+// BusyError is the error of a ping that the server does not take now, since there were too many.
+type BusyError struct {
+	Reason string
+	After  time.Duration // the server takes none before, 0 if it did not say
+}
+
+func (e *BusyError) Error() string { return e.Reason }
+
 // Send sends a ping of what happened so long ago, once. It returns nil when the server has stored it. The
-// error is a *RefusedError if trying again is of no use for now.
+// error is a *RefusedError if trying again is of no use, and a *BusyError if it is of none for a while.
 func (s *Server) Send(ctx context.Context, p *Ping, age time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, oneTry, fmt.Errorf("no answer from %s in %v", s.address, oneTry))
 	defer cancel()
@@ -101,12 +109,13 @@ func (s *Server) Send(ctx context.Context, p *Ping, age time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("send ping to %s: %w", s.address, err)
 	}
-	return s.judge(resp.StatusCode, body)
+	return s.judge(resp, body)
 }
 
 // judge returns nil for the answer to a ping that was stored. Another program, or an older server, may
 // answer 200 to everything: only the id of the ping shows that it was taken.
-func (s *Server) judge(status int, body []byte) error {
+func (s *Server) judge(resp *http.Response, body []byte) error {
+	status := resp.StatusCode
 	var answer struct {
 		Ping   string `json:"ping"`
 		Detail string `json:"detail"`
@@ -123,7 +132,11 @@ func (s *Server) judge(status int, body []byte) error {
 	case status < http.StatusMultipleChoices:
 		why += " without the id of a ping; is another program listening there?"
 	}
-	if status >= http.StatusInternalServerError || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout {
+	switch {
+	case status == http.StatusTooManyRequests:
+		after, _ := strconv.Atoi(resp.Header.Get("Retry-After")) // or a date, which ours do not send
+		return &BusyError{Reason: why, After: time.Duration(min(max(after, 0), 1<<20)) * time.Second}
+	case status >= http.StatusInternalServerError, status == http.StatusRequestTimeout:
 		return errors.New(why)
 	}
 	return &RefusedError{Status: status, Reason: why}

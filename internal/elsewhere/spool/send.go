@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/carillon-scheduler/carillon/internal/elsewhere/ping"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 const (
@@ -38,9 +39,15 @@ func (s *Spool) Flush(ctx context.Context, most int, send func(context.Context, 
 	if all, err = s.files(); err != nil { // another may have sent them meanwhile
 		return 0, err
 	}
-	for _, f := range all[:min(len(all), most)] {
+	busy := map[job.Name]bool{} // of which the server takes no more for a while
+	asked := 0
+	for _, f := range all {
 		k, err := s.read(f.name)
 		switch {
+		case asked == most:
+			return sent, nil
+		case err == nil && busy[k.Job]:
+			continue
 		case errors.Is(err, fs.ErrNotExist): // the spool was full
 			continue
 		case err != nil:
@@ -48,12 +55,16 @@ func (s *Spool) Flush(ctx context.Context, most int, send func(context.Context, 
 			s.remove(f.name)
 			continue
 		}
+		asked++
 		err = send(ctx, k)
 		no, isRefused := errors.AsType[*ping.RefusedError](err)
+		_, isBusy := errors.AsType[*ping.BusyError](err)
 		switch {
 		case err == nil:
 			s.remove(f.name)
 			sent++
+		case isBusy:
+			busy[k.Job] = true
 		case !isRefused:
 			return sent, err
 		case k.Happened.Age() > keepRefused:

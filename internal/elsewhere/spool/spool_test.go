@@ -123,6 +123,25 @@ func TestAServerThatIsAwayStopsTheFlushAndARefusalDoesNot(t *testing.T) {
 	}
 }
 
+func TestAJobOfWhichThereWereTooManyPingsHoldsUpNoOther(t *testing.T) {
+	s := At(t.TempDir())
+	for range 5 {
+		put(t, s, kept("ops/busy", ""))
+	}
+	put(t, s, kept("ops/x", ""))
+	var asked []job.Name
+	n, err := s.Flush(t.Context(), 2, func(_ context.Context, k *Kept) error {
+		asked = append(asked, k.Job)
+		if k.Job == "ops/busy" {
+			return &ping.BusyError{Reason: "too many"}
+		}
+		return nil
+	}, func(text string) { t.Error(text) })
+	if left, _ := s.Len(); n != 1 || err != nil || left != 5 || fmt.Sprint(asked) != "[ops/busy ops/x]" {
+		t.Errorf("%d are sent, %v, %d are left, asked for %v", n, err, left, asked)
+	}
+}
+
 func TestOneProcessSendsAtATime(t *testing.T) {
 	s := At(t.TempDir())
 	put(t, s, kept("ops/x", ""))
