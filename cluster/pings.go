@@ -3,8 +3,11 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
@@ -18,8 +21,19 @@ func PingsOf(conn *Conn) Pings { return Pings{conn} }
 
 // Put stores a ping. Of pings of a job with the same repeat within the window of duplicates of JetStream,
 // one is stored; an empty one is the ping's id. When Put returns nil, the owner of the job's shard will hear
-// of the ping, even if there is no owner now. Errors: an *InvalidError, job.ErrUnavailable.
+// of the ping, even if there is no owner now. The output of a ping is left out if NATS takes no message as
+// large. Errors: an *InvalidError, job.ErrUnavailable, others when there is no room.
 func (ps Pings) Put(ctx context.Context, p *bus.Ping, repeat string) error {
+	err := ps.put(ctx, p, repeat)
+	if errors.Is(err, nats.ErrMaxPayload) && p.Output != "" {
+		short := *p
+		short.Output, short.OutputCut = "", p.OutputCut+len(p.Output)
+		return ps.put(ctx, &short, repeat)
+	}
+	return err
+}
+
+func (ps Pings) put(ctx context.Context, p *bus.Ping, repeat string) error {
 	m, err := ps.conn.tokens.ServerPing(p, cmp.Or(repeat, p.ID), ps.conn.cluster.Shards, time.Now())
 	if err != nil {
 		return err

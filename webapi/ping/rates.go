@@ -33,7 +33,10 @@ func newRate(perMinute, burst float64, most int) *rate {
 }
 
 // take counts one for key at now. If that is one too many, it returns how long to wait, and counts nothing.
-func (r *rate) take(key string, now time.Time) (wait time.Duration) {
+func (r *rate) take(key string, now time.Time) (wait time.Duration) { return r.takeMany(key, 1, now) }
+
+// takeMany is take of n.
+func (r *rate) takeMany(key string, n float64, now time.Time) (wait time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now.Sub(r.swept) >= sweepEvery {
@@ -49,10 +52,10 @@ func (r *rate) take(key string, now time.Time) (wait time.Duration) {
 		r.buckets[key] = b
 	}
 	r.fill(b, now)
-	if b.left < 1 {
-		return time.Duration((1 - b.left) / r.perMinute * float64(time.Minute))
+	if b.left < n {
+		return time.Duration((n - b.left) / r.perMinute * float64(time.Minute))
 	}
-	b.left--
+	b.left -= n
 	return 0
 }
 

@@ -28,6 +28,10 @@ const (
 	perAddress = 20
 	// maxAddresses is how many addresses are counted apart.
 	maxAddresses = 10_000
+	// bytesOfGroup is how much output of an executor group is kept a minute, and burstOfGroup how much at once
+	// after a rest: all groups share EVT.
+	bytesOfGroup = 60 << 20
+	burstOfGroup = 64 << 20
 )
 
 // retryStore is when whoever pings may try again if JetStream has not stored the ping.
@@ -51,6 +55,7 @@ type Receiver struct {
 	log    *slog.Logger
 
 	ofJobs, ofTokens, ofStrangers *rate
+	ofGroups                      *rate // in bytes of output
 
 	uses uses
 }
@@ -60,7 +65,8 @@ func New(conn *cluster.Conn, jobs *catalog.Search, users *auth.Directory, log *s
 	return &Receiver{
 		tokens: users.PingTokens(), jobs: jobs, put: cluster.PingsOf(conn).Put, log: log,
 		ofJobs: newRate(perJob, burstOfJob, 0), ofTokens: newRate(perToken, perToken, 0), ofStrangers: newRate(perAddress, perAddress, maxAddresses),
-		uses: newUses(),
+		ofGroups: newRate(bytesOfGroup, burstOfGroup, 0),
+		uses:     newUses(),
 	}
 }
 
@@ -132,14 +138,18 @@ func (r *Receiver) receive(ctx context.Context, of job.Name, credential, by stri
 	if err != nil {
 		return nil, err
 	}
+	if r.ofGroups.takeMany(of.Group(), float64(len(p.Output)), now) > 0 {
+		p.OutputCut += len(p.Output)
+		p.Output = fmt.Sprintf("[%d bytes were left out: group %s sends more output than is kept]\n", p.OutputCut, of.Group())
+	}
 	p.By = by
 	repeat := p.ID // which no other has
 	if id != "" {
 		repeat = credential + " " + id
 	}
 	if err := r.put(ctx, p, repeat); err != nil {
-		if errors.Is(err, job.ErrUnavailable) {
-			err = &problem.Later{Err: err, After: retryStore}
+		if !errors.Is(err, job.ErrInvalid) { // away, or full in one of many ways
+			err = &problem.Later{Err: fmt.Errorf("%w: %w", job.ErrUnavailable, err), After: retryStore}
 		}
 		return nil, err
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/auth"
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
@@ -147,6 +149,49 @@ func TestAServerForgetsATokenThatIsRevokedAndNotesAJobThatIsGone(t *testing.T) {
 			t.Errorf("the job is made again: %+v %v", tokens, err)
 		}
 		s.check(s.ping(secret, "web1"))
+	})
+}
+
+// All groups share EVT: pings of one must not fill it, and must not be refused for what they print.
+func TestTheOutputOfAGroupThatPrintsTooMuchIsLeftOutAndItsPingsCount(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		s := serve(t, clustertest.Setup(t, bustest.NewBroker(t), "first", 4))
+		watched(t, s.conn)
+		_, secret := s.token()
+		time.Sleep(time.Second)
+		var stored []bus.Ping
+		s.put = func(_ context.Context, p *bus.Ping, _ string) error { stored = append(stored, *p); return p.Check() }
+		ping := func() bus.Ping {
+			_, err := s.ByToken(s.Context(), secret, &Message{Method: "POST", Body: make([]byte, bus.MaxPingOutput)})
+			s.check(err)
+			return stored[len(stored)-1]
+		}
+		if p := ping(); len(p.Output) != bus.MaxPingOutput {
+			t.Errorf("%d bytes are kept", len(p.Output))
+		}
+		s.ofGroups.takeMany("ops", burstOfGroup-2*bus.MaxPingOutput+1, time.Now())
+		if p := ping(); p.OutputCut != bus.MaxPingOutput || !strings.Contains(p.Output, "group ops sends more output") {
+			t.Errorf("%d bytes are cut: %q", p.OutputCut, p.Output)
+		}
+		time.Sleep(time.Minute)
+		if p := ping(); len(p.Output) != bus.MaxPingOutput {
+			t.Errorf("a minute later, %d bytes are kept", len(p.Output))
+		}
+	})
+}
+
+func TestAPingForWhichThereIsNoRoomIsToBeSentAgain(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		s := serve(t, clustertest.Setup(t, bustest.NewBroker(t), "first", 4))
+		watched(t, s.conn)
+		_, secret := s.token()
+		time.Sleep(time.Second)
+		s.put = func(context.Context, *bus.Ping, string) error {
+			return errors.New("insufficient storage resources available")
+		}
+		if later, ok := errors.AsType[*problem.Later](s.ping(secret, "")); !ok || later.After != retryStore {
+			t.Error("it is not to be sent again")
+		}
 	})
 }
 
