@@ -56,8 +56,10 @@ func (c Config) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	s.say("%d jobs: %d fire every 5 s, one fails at first, one is a workflow of 6 steps", len(jobs), ticks)
+	s.say("%d jobs: %d fire every 5 s, one fails at first, one is a workflow of 6 steps, one runs in a crontab elsewhere", len(jobs), ticks)
 	s.say("process %d fires them; NATS, history, API and an executor are in this process", pid)
+	silence := s.crontab(ctx)
+	defer silence()
 	for range 2 {
 		if err := s.fire(ctx, s.For/3); err != nil {
 			return err
@@ -66,6 +68,8 @@ func (c Config) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	silence()
+	s.loud("the crontab elsewhere falls silent")
 	if err := s.fire(ctx, s.For/3); err != nil {
 		return err
 	}
@@ -157,7 +161,8 @@ func (s *Show) account(t outcome.Tally) {
 	}{
 		{t.Fires, "fires were due"},
 		{t.Ran + t.CaughtUp + t.Reported, fmt.Sprintf("have a run, %d of them late: nobody fired at their time", c.Late)},
-		{t.Skipped + t.Missed, "have no run, and a recorded reason"},
+		{t.Reported, "of these ran elsewhere, and pings reported them"},
+		{t.Skipped + t.Missed, "have no run, and a recorded reason: no ping came"},
 		{t.Discrepancies, "have neither"},
 		{c.Attempts, fmt.Sprintf("attempts by the handlers' own count, with %d retries and %d steps of workflows", c.Retries, c.Steps)},
 		{c.Repeats, "of them begun twice"},

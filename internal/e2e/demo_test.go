@@ -34,6 +34,8 @@ func TestTheDemonstrationKillsTheSchedulerTwiceAndAccountsForEveryFire(t *testin
 	}
 	row(`[1-9][\d,]* +fires were due$`)
 	row(`[1-9][\d,]* +have a run, [1-9]\d* of them late`)
+	row(`[1-9]\d* +of these ran elsewhere, and pings reported them$`)
+	row(`[1-9]\d* +have no run, and a recorded reason: no ping came$`)
 	row(`0 +have neither$`)
 	row(`[1-9][\d,]* +attempts by the handlers' own count, with [1-9]\d* retries and [1-9]\d* steps`)
 	row(`0 +of them begun twice$`)
