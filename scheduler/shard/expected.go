@@ -11,9 +11,12 @@ import (
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
-// outageGrace is how long a ping may still come after the shard had no owner, in milliseconds. Clients that keep pings
-// on disk send them by then.
-const outageGrace = 10 * 60_000
+// Bounds of how long a ping may still come after the shard had no owner, in milliseconds. Clients that keep pings on disk
+// send them by then.
+const (
+	minOutageGrace = 30_000
+	maxOutageGrace = 10 * 60_000
+)
 
 // expect admits a run that is done elsewhere. It takes one message.
 func (ws *watches) expect(b *builder, id uint32, r attempt, body body) admission {
@@ -27,7 +30,7 @@ func (ws *watches) expect(b *builder, id uint32, r attempt, body body) admission
 		due: r.fireTime + rule.Grace,
 	}
 	if r.cause == job.CauseMisfire {
-		a.extend(b.now.UnixMilli())
+		a.extend(b.now.UnixMilli(), rule.Grace)
 	}
 	ws.writeExpected(b, a)
 	ws.add(a)
@@ -42,10 +45,10 @@ func (ws *watches) rule(id uint32) *job.WatchRule {
 	return &job.WatchRule{Grace: job.DefaultWatchGrace.Milliseconds(), Early: 0, Timeout: job.DefaultWatchTimeout.Milliseconds()}
 }
 
-// extend extends the deadline of a run for which the shard had no owner.
-func (a *watchedRun) extend(now int64) {
-	if a.due < now+outageGrace {
-		a.due, a.reported.Outage = now+outageGrace, true
+// extend extends the deadline of a run for which the shard had no owner: by another grace, within bounds.
+func (a *watchedRun) extend(now, grace int64) {
+	if due := now + min(max(grace, minOutageGrace), maxOutageGrace); a.due < due {
+		a.due, a.reported.Outage = due, true
 	}
 }
 
@@ -114,7 +117,7 @@ func (ws *watches) extendDeadlines(now int64) {
 	for id := range ws.byJob {
 		for _, a := range ws.open(id) {
 			if a.due <= now {
-				a.extend(now)
+				a.extend(now, ws.rule(id).Grace)
 			}
 		}
 		ws.arm(id)
