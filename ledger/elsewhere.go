@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/outcome"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/reason/finding"
+	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
@@ -38,6 +41,25 @@ func (v Evidence) judgeElsewhere(ctx context.Context, e *outcome.Entry) error {
 	}
 	if tell(e, run); e.Outcome == outcome.Pending {
 		contradict(e, finding.NoPingAwaited.String())
+	}
+	return nil
+}
+
+// tellLate adds to missed fires how their runs ended, if a ping told of that later.
+func (v Evidence) tellLate(ctx context.Context, entries []outcome.Entry) error {
+	for i := range entries {
+		e := &entries[i]
+		if e.Outcome != outcome.Missed || e.Host == "" {
+			continue
+		}
+		changes, err := v.Store.Changes(ctx, e.RunID, runlog.Whole)
+		if err != nil {
+			return fmt.Errorf("%w: read the timeline of run %s: %w", job.ErrUnavailable, e.RunID, err)
+		}
+		if k := slices.IndexFunc(changes, func(c runlog.Change) bool { return c.Kind == runlog.KindLate }); k >= 0 {
+			late := job.Duration(changes[k].At.Sub(e.FireTime).Truncate(time.Second))
+			e.Reason = reason.Text(reason.Join(string(e.Reason), finding.ReportedLate.With(changes[k].Status, late)))
+		}
 	}
 	return nil
 }

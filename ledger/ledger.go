@@ -130,7 +130,7 @@ func (l *Ledger) Job(ctx context.Context, name job.Name, r JobRequest) (*outcome
 			span *= 4
 		}
 	}
-	return page, nil
+	return page, v.tellLate(ctx, page.Items)
 }
 
 // firstSpan is how much of a range is judged first; where it has few fires, more and more is.

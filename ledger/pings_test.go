@@ -52,6 +52,7 @@ func TestTheLedgerAccountsForWhatPingsReport(t *testing.T) {
 		b.reports(bus.PingEnd, 0) // somebody did it once more: the end of the fire at 20 stands
 		until(41)
 		b.reports(bus.PingEnd, 0)
+		b.reports(bus.PingEnd, 9*time.Minute) // what was done at 12:32 is told now
 		until(51)
 		b.reports(bus.PingEnd, 0)
 		time.Sleep(10 * time.Second)
@@ -78,7 +79,7 @@ func TestTheLedgerAccountsForWhatPingsReport(t *testing.T) {
 		if d := cmp.Diff([]string{
 			"12:10 reported succeeded web1 ",
 			"12:20 reported failed web1 disk full",
-			"12:30 missed missed  no ping came within 10m of it",
+			"12:30 missed missed web1 no ping came within 10m of it; a ping told too late that it succeeded 2m after the fire time",
 			"12:40 reported succeeded web1 ",
 			"12:50 discrepancy queued  " + finding.NoPingAwaited.String(),
 		}, got); d != "" {

@@ -135,6 +135,7 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"edit_of_delay":          "它可能在固定延迟的修改生效之后才被获知",
 	"never_began":            "已接受，但既未开始也未结束，而调度分区已处理到 {until:instant}",
 	"nothing_known":          "调度分区已处理到 {until:instant}，但没有这次触发的任何记录",
+	"reported_late":          "ping 上报过晚：触发时间之后 {after:duration} {status:status}",
 	"no_ping_awaited":        "没有其结束的记录，而调度分区已不再等待 ping",
 	"before_first_version":   "早于现存的任务首个版本",
 	"recorded_now":           "其触发现已记为{outcome:state}",

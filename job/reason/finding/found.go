@@ -17,6 +17,7 @@ var (
 	NothingKnown       = reason.One{Sentence: reason.Define("nothing_known", "nothing is known of it, though its shard has come up to {until:instant}")}
 	NeverBegan         = reason.One{Sentence: reason.Define("never_began", "it was accepted, and neither began nor ended, though its shard has come up to {until:instant}")}
 	NoPingAwaited      = reason.None{Sentence: reason.Define("no_ping_awaited", "no end of it is recorded, and its shard no longer waits for a ping")}
+	ReportedLate       = reason.Two{Sentence: reason.Define("reported_late", "a ping told too late that it {status:status} {after:duration} after the fire time")}
 	BeforeFirstVersion = reason.None{Sentence: reason.Define("before_first_version", "it was before the first version of the job that is kept")}
 	RecordedNow        = reason.One{Sentence: reason.Define("recorded_now", "its fire is recorded as {outcome:state} now")}
 )

@@ -146,6 +146,7 @@ export const localReasons = {
   version_not_heard: "its shard does not know version {version:number} yet",
   nothing_known: "nothing is known of it, though its shard has come up to {until:instant}",
   never_began: "it was accepted, and neither began nor ended, though its shard has come up to {until:instant}",
+  reported_late: "a ping told too late that it {status:status} {after:duration} after the fire time",
   recorded_now: "its fire is recorded as {outcome:state} now",
   pieces_too_few: "it succeeded, though {succeeded:number} of {total|piece|pieces} did, of which {share:word} have to",
   pieces_enough: "it did not succeed, though {succeeded:number} of {total|piece|pieces} did, of which {share:word} have to",

@@ -290,6 +290,7 @@ export const reasons = {
   nothing_known: "nothing is known of it, though its shard has come up to {until:instant}",
   never_began: "it was accepted, and neither began nor ended, though its shard has come up to {until:instant}",
   no_ping_awaited: "no end of it is recorded, and its shard no longer waits for a ping",
+  reported_late: "a ping told too late that it {status:status} {after:duration} after the fire time",
   before_first_version: "it was before the first version of the job that is kept",
   recorded_now: "its fire is recorded as {outcome:state} now",
   pieces_too_few: "it succeeded, though {succeeded:number} of {total|piece|pieces} did, of which {share:word} have to",

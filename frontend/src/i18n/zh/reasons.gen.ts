@@ -291,6 +291,7 @@ export const reasons: Record<ReasonCode, string> = {
   nothing_known: "调度分区已处理到 {until:instant}，但没有这次触发的任何记录",
   never_began: "已接受，但既未开始也未结束，而调度分区已处理到 {until:instant}",
   no_ping_awaited: "没有其结束的记录，而调度分区已不再等待 ping",
+  reported_late: "ping 上报过晚：触发时间之后 {after:duration} {status:status}",
   before_first_version: "早于现存的任务首个版本",
   recorded_now: "其触发现已记为{outcome:state}",
   pieces_too_few: "它成功了，但 {total:number} 个分片中只有 {succeeded:number} 个成功，而要求成功的比例为 {share:word}",
