@@ -196,6 +196,16 @@ func (p *Plan) DelayFire(since int64) (Fire, bool) {
 	return Fire{At: at, Due: at + p.Offset}, at <= p.table.until
 }
 
+// UTCOffset returns by how many minutes the clocks of the schedule's zone are ahead of UTC at an instant in Unix
+// milliseconds. ok is false if the schedule names no times of day.
+func (p *Plan) UTCOffset(at int64) (minutes int, ok bool) {
+	if !p.Kind.OnWall() {
+		return 0, false
+	}
+	second := floorDiv(at, 1000)
+	return int((p.table.zone.Wall(second) - second) / 60), true
+}
+
 // History is all that decides when one job fires: its versions as plans, oldest
 // first. A fire belongs to the version that was effective at its fire time.
 type History []Plan

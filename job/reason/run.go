@@ -88,6 +88,7 @@ var (
 	Unasked              = None{Define("unasked", "no fire asked for it")}
 	PingBeforeDue        = None{Define("ping_before_due", "it came before the next one was due")}
 	PairedByOrder        = None{Define("paired_by_order", "several runs had begun, and the ping has no key: it counts for the one that began first")}
+	ZoneDiffers          = Two{Further("zone_differs", "the clocks of the machine that pings are at UTC{there:word}, those of the schedule's zone at UTC{here:word}: is the zone right?")}
 	PingAgain            = None{Define("ping_again", "the run had ended already")}
 	ToldLate             = None{Define("told_late", "it was in time, but the ping came late")}
 	CameLate             = None{Define("came_late", "the run began too late")}

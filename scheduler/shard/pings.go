@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"time"
+
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -48,14 +50,30 @@ func (ps *pings) handle(b *builder, p ping) bool {
 	case m.kind == matchEarly && ps.watches.earlyOf(p.Job) < maxEarly:
 		ps.watches.storeEarly(b, p, of.fire.At)
 	case m.kind == matchOwn:
-		ps.begin(b, id, p, m.why)
+		ps.begin(b, id, p, reason.Join(m.why, zoneHint(e.newest(), p)))
 	case m.kind == matchEarly:
 		ps.begin(b, id, p, reason.Unasked.String())
 	case m.kind == matchAgain && p.Kind == bus.PingStart: // the end stands
 	default:
+		m.why = reason.Join(m.why, zoneHint(e.newest(), p))
 		ps.reportLate(b, id, p, m)
 	}
 	return true
+}
+
+// zoneHint says that the clocks of who pings are in another zone than the schedule, which is the usual cause of pings
+// that come and suit no fire; "" if they are not, or that is not known.
+func zoneHint(plan *job.Plan, p ping) string {
+	here, ok := plan.UTCOffset(p.at)
+	if !ok || p.UTCOffset == nil || *p.UTCOffset == here {
+		return ""
+	}
+	return reason.ZoneDiffers.With(utcOffset(*p.UTCOffset), utcOffset(here))
+}
+
+// utcOffset returns an offset in minutes as people write it, such as +02:00.
+func utcOffset(minutes int) string {
+	return time.Unix(0, 0).In(time.FixedZone("", minutes*60)).Format("-07:00")
 }
 
 // own returns a run of the job's that no fire asked for.

@@ -174,6 +174,10 @@ func (s *tale) ping(rest string) {
 		case "end":
 		case "fail":
 			p.Failed = true
+		case "offset": // minutes from UTC
+			minutes, err := strconv.Atoi(value)
+			s.must(err)
+			p.UTCOffset = &minutes
 		case "run":
 			p.Key = value
 		case "age":

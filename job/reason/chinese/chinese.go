@@ -268,6 +268,7 @@ var sentences = map[string]string{ //nolint:gosec // they only tell of secrets
 	"unasked":                 "没有触发要求这次运行",
 	"ping_before_due":         "它在下一次到期之前就来了",
 	"paired_by_order":         "有多个运行已经开始，而没有键说明结束的是哪一个：算作最先开始的那个",
+	"zone_differs":            "发出 ping 的机器的时钟为 UTC{there:word}，而调度时区的时钟为 UTC{here:word}：时区是否正确？",
 	"ping_again":              "该运行此前已经结束",
 	"told_late":               "它按时完成了，只是 ping 来得晚",
 	"came_late":               "它在时限过后才发生",

@@ -161,6 +161,7 @@ export const reasons = {
   unasked: "no fire asked for it",
   ping_before_due: "it came before the next one was due",
   paired_by_order: "several runs had begun, and the ping has no key: it counts for the one that began first",
+  zone_differs: "the clocks of the machine that pings are at UTC{there:word}, those of the schedule's zone at UTC{here:word}: is the zone right?",
   ping_again: "the run had ended already",
   told_late: "it was in time, but the ping came late",
   came_late: "the run began too late",
