@@ -1,6 +1,7 @@
 package io.carillon.spring;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.carillon.client.Client;
 import io.carillon.executor.Handlers;
 import io.carillon.executor.Interceptor;
 import org.springframework.beans.factory.ObjectProvider;
@@ -11,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 
-/** The executor of an application, unless {@code carillon.enabled} is false. */
+/** The client of an application, and its executor unless {@code carillon.enabled} is false. */
 @AutoConfiguration(afterName = "org.springframework.boot.autoconfigure.jackson.JacksonAutoConfiguration")
 @EnableConfigurationProperties(CarillonProperties.class)
 class CarillonAutoConfiguration {
@@ -23,6 +24,13 @@ class CarillonAutoConfiguration {
     Handlers handlers = own == null ? new Handlers() : new Handlers(own);
     interceptors.orderedStream().forEach(handlers::intercept);
     return handlers;
+  }
+
+  /** What runs jobs from the code of the application. It sends nothing before it is used. */
+  @Bean
+  @ConditionalOnMissingBean
+  Client carillonClient(CarillonProperties properties, ObjectProvider<ObjectMapper> mapper) {
+    return properties.client(mapper.getIfAvailable());
   }
 
   @Bean

@@ -1,5 +1,7 @@
 package io.carillon.spring;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.carillon.client.Client;
 import io.carillon.executor.Options;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,11 +28,13 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param maxLogLines how many lines an attempt may log. Defaults to 1,000,000
  * @param maxLogBytes how many bytes an attempt may log. Defaults to 64 MiB
  * @param version the version of the application
+ * @param server the address of the HTTP API, for the client. Defaults to http://127.0.0.1:8822
+ * @param token an API token, for the client
  */
 @ConfigurationProperties("carillon")
 record CarillonProperties(Boolean enabled, String group, String nats, Path credentialFile, Path caFile, Path certFile, Path keyFile,
     String instance, Integer slots, Map<String, String> labels, Duration grace, Path spool, Path secretKeyFile, Long maxLogLines, Long maxLogBytes,
-    String version) {
+    String version, String server, String token) {
 
   Options options() {
     Options o = Options.fromEnvironment();
@@ -50,6 +54,11 @@ record CarillonProperties(Boolean enabled, String group, String nats, Path crede
     set(maxLogBytes, o::maxLogBytes);
     set(version, o::version);
     return o;
+  }
+
+  Client client(ObjectMapper mapper) {
+    return new Client(server != null ? server : System.getenv("CARILLON_SERVER"), token != null ? token : System.getenv("CARILLON_TOKEN"), null,
+        mapper);
   }
 
   private static <T> void set(T value, Consumer<T> to) {

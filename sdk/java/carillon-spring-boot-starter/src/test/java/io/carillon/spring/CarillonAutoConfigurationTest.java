@@ -2,6 +2,9 @@ package io.carillon.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.carillon.client.Client;
+import io.carillon.client.ClientException;
+import io.carillon.client.Memory;
 import io.carillon.executor.Executor;
 import io.carillon.executor.HandlerTest;
 import io.carillon.executor.Handlers;
@@ -35,6 +38,16 @@ class CarillonAutoConfigurationTest {
   private final ApplicationContextRunner app = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(JacksonAutoConfiguration.class, CarillonAutoConfiguration.class))
       .withPropertyValues("carillon.enabled=false");
+
+  @Test
+  void theClientIsABean() {
+    app.withPropertyValues("carillon.server=https://carillon.example.com", "carillon.token=carillon_test").run(context ->
+        assertThat(context).hasSingleBean(Client.class));
+    app.withPropertyValues("carillon.server=ftp://carillon.example.com").run(context ->
+        assertThat(context.getStartupFailure()).hasRootCauseInstanceOf(ClientException.InvalidParams.class));
+    Client own = new Memory().client();
+    app.withBean(Client.class, () -> own).run(context -> assertThat(context.getBean(Client.class)).isSameAs(own));
+  }
 
   record Report(String region, int rows) {}
 

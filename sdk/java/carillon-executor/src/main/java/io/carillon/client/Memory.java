@@ -1,0 +1,119 @@
+package io.carillon.client;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A server in memory, for tests of applications: it keeps the runs that were asked for, and ends them as the
+ * test wants. Without {@link #end}, runs succeed at once. Those with a time wait until they are cancelled.
+ */
+public final class Memory {
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  /**
+   * A run that was asked for.
+   *
+   * @param params a missing node if the parameters of the job were to stay
+   * @param at as it was sent, or ""
+   * @param in as it was sent, such as "600s", or ""
+   * @param expires as it was sent, such as "3600s", or ""
+   */
+  public record Wish(String runId, String job, JsonNode params, String at, String in, String expires) {}
+
+  private record End(Status status, JsonNode result) {}
+
+  private final List<Wish> wishes = new ArrayList<>();
+  private final Map<String, End> ends = new HashMap<>(); // by job
+  private final Map<String, End> states = new HashMap<>(); // by run
+
+  /** A client of the server. */
+  public Client client() {
+    return new Client(this::answer);
+  }
+
+  /** The runs that were asked for, the oldest first. */
+  public synchronized List<Wish> wishes() {
+    return List.copyOf(wishes);
+  }
+
+  /** Sets how the runs of a job end, from the next one on. With {@link Status#RUNNING} they do not end. */
+  public synchronized void end(String job, Status status, Object result) {
+    ends.put(job, new End(status, result == null ? null : MAPPER.valueToTree(result)));
+  }
+
+  private synchronized Sender.Answer answer(String method, String path, byte[] body) throws IOException {
+    String[] parts = path.split("[?]", 2)[0].substring("/api/v1/".length()).split("/");
+    if (method.equals("POST") && parts.length == 4) {
+      return json(202, run(parts[1] + "/" + parts[2], MAPPER.readTree(body)));
+    }
+    if (parts.length == 1) {
+      return json(200, waiting(URLDecoder.decode(path.replaceFirst(".*&job=", ""), StandardCharsets.UTF_8)));
+    }
+    Wish wish = wishes.stream().filter(w -> w.runId().equals(parts[1])).findFirst().orElse(null);
+    if (wish == null) {
+      return json(404, MAPPER.createObjectNode().put("code", "not_found").put("detail", "there is no run " + parts[1]));
+    }
+    End end = states.get(wish.runId());
+    if (method.equals("GET")) {
+      ObjectNode detail = MAPPER.createObjectNode().put("run_id", wish.runId()).put("job", wish.job()).put("status", end.status().text());
+      ObjectNode attempt = detail.putArray("attempts").addObject().put("status", end.status().text());
+      if (end.result() != null) {
+        attempt.set("result", end.result());
+      }
+      return json(200, detail);
+    }
+    if (end.status().ended()) {
+      String why = "run " + wish.runId() + " is " + end.status().text();
+      return json(409, MAPPER.createObjectNode().put("code", "conflict").put("detail", why));
+    }
+    states.put(wish.runId(), new End(Status.CANCELLED, null));
+    return json(202, MAPPER.createObjectNode().put("run_id", wish.runId()).put("found", end.status().text()));
+  }
+
+  private ObjectNode run(String job, JsonNode sent) {
+    Wish wish = new Wish(sent.path("run_id").asText(), job, sent.path("params"), sent.path("at").asText(), sent.path("in").asText(),
+        sent.path("expires").asText());
+    wishes.add(wish);
+    ObjectNode accepted = MAPPER.createObjectNode().put("run_id", wish.runId()).put("job", job).put("version", 1);
+    if (wish.at().isEmpty() && wish.in().isEmpty()) {
+      states.put(wish.runId(), ends.getOrDefault(job, new End(Status.SUCCEEDED, null)));
+      return accepted.put("status", "pending");
+    }
+    states.put(wish.runId(), new End(Status.QUEUED, null));
+    return accepted.put("status", "queued").put("due", due(wish));
+  }
+
+  private ObjectNode waiting(String job) {
+    ObjectNode page = MAPPER.createObjectNode();
+    ArrayNode items = page.putArray("items");
+    for (Wish wish : wishes) {
+      if (wish.job().equals(job) && states.get(wish.runId()).status() == Status.QUEUED) {
+        items.addObject().put("run_id", wish.runId()).put("job", job).put("version", 1).put("status", "queued").put("fire_time", due(wish));
+      }
+    }
+    return page;
+  }
+
+  private static String due(Wish wish) {
+    if (!wish.at().isEmpty()) {
+      return wish.at();
+    }
+    long count = Long.parseLong(wish.in().replaceAll("[^0-9-]", ""));
+    return Instant.now().plusMillis(wish.in().endsWith("ms") ? count : count * 1000).toString();
+  }
+
+  private static Sender.Answer json(int status, ObjectNode body) throws IOException {
+    String kind = status < 300 ? "application/json" : "application/problem+json";
+    return new Sender.Answer(status, Map.of("content-type", kind), MAPPER.writeValueAsBytes(body));
+  }
+}
