@@ -224,6 +224,7 @@ func lastRuns(t *testing.T, s logstore.Store) {
 			updates = append(updates, r.of("billing/rare").finished(job.StatusSucceeded, "worker-1", ms(20)))
 		}
 	}
+	updates = append(updates, newRun().at(time.Now().Add(time.Hour)).recorded(job.StatusQueued)) // which waits for a later time
 	writeInTwo(t, s, updates...)
 	last, err := s.LastRuns(t.Context(), []job.Name{report, "billing/rare", "billing/never"}, 5)
 	if err != nil {

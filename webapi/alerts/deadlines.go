@@ -65,11 +65,13 @@ func (a *Alerts) Deadlines(ctx context.Context, jobs *catalog.Search, store logs
 	return list, nil
 }
 
-// liveRuns returns the newest live runs, each by its newest attempt: one if id is given.
+// liveRuns returns the newest live runs, each by its newest attempt: one if id is given. Those that wait for a later
+// time are not alive yet.
 func liveRuns(ctx context.Context, store logstore.Store, id string) ([]runlog.Run, error) {
 	if id == "" {
 		page, err := store.Runs(ctx, logstore.RunFilter{
 			Statuses: []job.Status{job.StatusPending, job.StatusQueued, job.StatusRunning}, Causes: job.CountedCauses, Limit: maxDeadlines,
+			To: time.Now().Add(logstore.ClocksApart),
 		})
 		return page.Runs, problem.StoreAway(err)
 	}
@@ -85,7 +87,7 @@ func liveRuns(ctx context.Context, store logstore.Store, id string) ([]runlog.Ru
 		return nil, problem.StoreAway(err)
 	}
 	run := attempts[0]
-	if run.RunStatus().Final() || !run.Cause.Counted() {
+	if run.RunStatus().Final() || !run.Cause.Counted() || run.FireTime.After(time.Now().Add(logstore.ClocksApart)) {
 		return nil, nil
 	}
 	run.FirstDecidedAt = attempts[len(attempts)-1].DecidedAt()
@@ -104,7 +106,11 @@ func deadlineOf(r *runlog.Run, v *job.Version, rules []alert.Entry[alerting.Rule
 		if r.RunStatus() == job.StatusRunning {
 			consider(v.Timeout, r.StartedAt, api.DeadlineByTimeout, "")
 		}
-		consider(v.TotalTimeout, r.RunDecidedAt(), api.DeadlineByTotalTimeout, "")
+		from := r.RunDecidedAt()
+		if r.FireTime.After(from) { // it was requested for a later time
+			from = r.FireTime
+		}
+		consider(v.TotalTimeout, from, api.DeadlineByTotalTimeout, "")
 	}
 	for i := range rules {
 		rule := &rules[i].Doc
