@@ -17,6 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 	"golang.org/x/time/rate"
 
+	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/internal/assistant"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job/trail"
@@ -37,12 +38,13 @@ type assistantHandlers struct {
 	inside  fasthttp.RequestHandler // of the whole server: tools ask it. Set before requests come
 	handler http.Handler
 	schemas *mcp.SchemaCache
+	codes   assistant.Codes
 	limits  limits
 	log     *slog.Logger
 }
 
-func newAssistantHandlers(off bool, log *slog.Logger) *assistantHandlers {
-	a := &assistantHandlers{off: off, schemas: mcp.NewSchemaCache(), log: log}
+func newAssistantHandlers(off bool, tokens *bus.Tokens, log *slog.Logger) *assistantHandlers {
+	a := &assistantHandlers{off: off, schemas: mcp.NewSchemaCache(), codes: codes{tokens}, log: log}
 	a.handler = http.NewCrossOriginProtection().Handler(mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: assistant.MaxRequest, PropagateRequestCancellation: true, Logger: log,
 	}))
@@ -103,7 +105,7 @@ func (a *assistantHandlers) CallTools(c *fiber.Ctx) error {
 
 // serverFor returns the server whose tools ask the API as the caller of a request.
 func (a *assistantHandlers) serverFor(c *fiber.Ctx) (*mcp.Server, error) {
-	api, err := client.New("http://"+string(c.Request().Host()), "")
+	api, err := client.New(access.Of(c.UserContext()).At, "")
 	if err != nil {
 		return nil, fmt.Errorf("ask as the caller: %w", err)
 	}
@@ -112,7 +114,7 @@ func (a *assistantHandlers) serverFor(c *fiber.Ctx) (*mcp.Server, error) {
 	api.Via(&inside{serve: a.inside, from: c.Context().RemoteAddr(), forwarded: c.Get(fiber.HeaderXForwardedFor), agent: c.Get(fiber.HeaderUserAgent)})
 	who := access.Who(c.UserContext())
 	return assistant.New(assistant.Config{
-		API: api, Access: who.Access, Calls: a.limits.of(who.Token), Schemas: a.schemas, Logger: a.log,
+		API: api, Access: who.Access, Writes: &assistant.Writes{Codes: a.codes, Caller: who.Token, Client: nameIn(c.Get(headerSession))}, Calls: a.limits.of(who.Token), Schemas: a.schemas, Logger: a.log,
 	}), nil
 }
 
@@ -150,6 +152,21 @@ func (w *sdkAnswer) send(c *fiber.Ctx, m message) error {
 func sessionOf(name string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(trail.AssistantName(name)))
 }
+
+// nameIn returns the name in a session, "" if there is none.
+func nameIn(session string) string {
+	name, err := base64.RawURLEncoding.DecodeString(session)
+	if err != nil {
+		return ""
+	}
+	return string(name)
+}
+
+// codes are the codes of all servers, by the keys of the cluster.
+type codes struct{ tokens *bus.Tokens }
+
+func (c codes) Code(text []byte) string             { return c.tokens.Confirmation(text, time.Now()) }
+func (c codes) Holds(text []byte, code string) bool { return c.tokens.Confirms(code, text) }
 
 // limits bounds how often tools are called with each token. It is safe for concurrent use.
 type limits struct {

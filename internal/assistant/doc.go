@@ -2,5 +2,6 @@
 // and runs. It knows no transport. "carillon mcp" serves it on standard input and output, package webapi on /mcp.
 //
 // [New] returns a server for one caller. Each tool asks the HTTP API as its caller, so it can do what that
-// may do, and no more. What people and programs have written reaches the assistant only as data: see answer.
+// may do, and no more. A tool that changes something does so at its second call, with a code that the first has
+// answered: see change. What people and programs have written reaches the assistant only as data: see answer.
 package assistant

@@ -20,6 +20,8 @@ type Config struct {
 	API *client.API
 	// Access is what the caller may do. Tools that it never allows are not listed.
 	Access rights.List
+	// Writes allows tools that change things, where Access does. Defaults to none.
+	Writes *Writes
 	// Calls bounds how often tools are called. Defaults to [NewLimit].
 	Calls *rate.Limiter
 	// Schemas keeps the schemas of the tools for the next server. Defaults to none.
@@ -44,7 +46,7 @@ func New(cfg Config) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "carillon", Title: "Carillon", Version: build.Version()}, &mcp.ServerOptions{
 		Instructions: instructions, Logger: cfg.Logger, Capabilities: &mcp.ServerCapabilities{}, SchemaCache: cfg.Schemas,
 	})
-	t := &tools{api: cfg.API, access: cfg.Access, calls: cfg.Calls}
+	t := &tools{api: cfg.API, access: cfg.Access, calls: cfg.Calls, writes: cfg.Writes}
 	t.addTo(s)
 	return s
 }

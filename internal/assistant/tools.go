@@ -23,6 +23,7 @@ type tools struct {
 	api    *client.API
 	access rights.List
 	calls  *rate.Limiter
+	writes *Writes // nil: nothing can be changed
 }
 
 // addTo registers the tools that the caller can use. Their descriptions are constants, so that nobody but
@@ -43,6 +44,7 @@ func (t *tools) addTo(s *mcp.Server) {
 	add(t, s, "ledger", "Account for the fires of a job, a group, or all jobs in a range: counts by outcome, fires without a run, discrepancies.", t.ledger)
 	add(t, s, "list_incidents", "List incidents of alerts, the gravest first.", t.listIncidents)
 	add(t, s, "list_waiting", "List steps of workflows that wait for a person's approval.", t.listWaiting)
+	t.addChangesTo(s)
 }
 
 // errTooMany says that the caller calls tools too often.

@@ -3,6 +3,8 @@ package all_test
 import (
 	"encoding/json"
 	"io"
+	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -181,4 +183,92 @@ func TestAnAssistantCanChangeNothing(t *testing.T) {
 			t.Errorf("%s %v: %s", tool, args, text)
 		}
 	}
+}
+
+// confirmed calls a tool that changes things twice, the second time with the code, and returns what it did.
+func (a *assistant) confirmed(tool string, args map[string]any) (with, done map[string]any) {
+	a.t.Helper()
+	result, err := a.session.CallTool(a.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil || result.IsError {
+		a.t.Fatalf("%s: %v %+v", tool, err, result)
+	}
+	with = maps.Clone(args)
+	with["confirm"] = result.StructuredContent.(map[string]any)["confirm"]
+	text, done := a.ask(tool, with)
+	if done == nil {
+		a.t.Fatalf("%s, confirmed: %s", tool, text)
+	}
+	return with, done
+}
+
+
+// acts has an assistant run and rerun a job, and checks that a code that comes twice does nothing twice.
+func acts(t *testing.T, s *clitest.Terminal, a *assistant) {
+	t.Helper()
+	args, ran := a.confirmed("run", map[string]any{"job": "default/hello", "params": `{"n":1234567890123456789}`})
+	id, _ := ran["run_id"].(string)
+	if _, again := a.ask("run", args); again["run_id"] != id || id == "" {
+		t.Errorf("a code that comes twice makes run %v beside %v", again["run_id"], id)
+	}
+	found(t, s, "1234567890123456789", "--run", id)
+	if code, _, errOut := s.Run("", "logs", id, "-f"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errOut)
+	}
+	args, rerun := a.confirmed("rerun", map[string]any{"run": id})
+	second, _ := rerun["run_id"].(string)
+	if second == id || second == "" {
+		t.Errorf("the rerun of %s is run %q", id, second)
+	}
+	if _, again := a.ask("rerun", args); again["run_id"] != second {
+		t.Errorf("a code that comes twice makes run %v beside %v", again["run_id"], second)
+	}
+	found(t, s, "1234567890123456789", "--run", second)
+}
+
+func TestAnAssistantRunsAndRerunsOnce(t *testing.T) {
+	s := clitest.New(t)
+	if code, out, errOut := s.Run(clitest.TwoJobs, "apply", "-f", "-"); code != 0 {
+		t.Fatalf("exit code %d: %s%s", code, out, errOut)
+	}
+	acts(t, s, newAssistant(t, s, "--write"))
+
+	overHTTP := false
+	for _, args := range [][]string{
+		{"user", "create", "bob", "--role", "operator=logs,params,assist"},
+		{"token", "create", "tea", "--user", "bob", "--role", "operator=logs,params,assist"},
+	} {
+		code, out, errOut := s.Run("", args...)
+		if code != 0 {
+			t.Fatalf("%v: exit code %d: %s%s", args, code, out, errOut)
+		}
+		secret := regexp.MustCompile(`carillon_[a-z0-9]+_\S+`).FindString(out)
+		if secret == "" {
+			continue
+		}
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{
+			Endpoint: s.Server + "/mcp", HTTPClient: &http.Client{Transport: bearer(secret)}, MaxRetries: -1,
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		acts(t, s, &assistant{t, session})
+		_ = session.Close()
+		overHTTP = true
+	}
+	if !overHTTP {
+		t.Error("no token was created")
+	}
+	code, out, errOut := s.Run("", "audit-log", "-o", "json")
+	if code != 0 || strings.Count(out, `"assistant": "test"`) < 4 {
+		t.Errorf("the audit log has no assistant: %s%s", out, errOut)
+	}
+}
+
+// bearer is a transport that sends a token.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
 }

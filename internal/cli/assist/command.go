@@ -24,12 +24,15 @@ func newMCPCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Answer an assistant's questions about jobs and runs (Model Context Protocol)",
 		Long: "Serve the Model Context Protocol on standard input and output, for an assistant that starts this\n" +
-			"command: why a job did not run, what a run did, what its log says, what is due. Nothing can be\n" +
-			"changed. The assistant sees what the token of the context may see.",
+			"command: why a job did not run, what a run did, what its log says, what is due. The assistant\n" +
+			"sees what the token of the context may see. With --write, and a token with the grant assist, it can\n" +
+			"run, rerun, pause, resume and acknowledge, each after a confirmation.",
 		Example: "  carillon mcp --context production\n  claude mcp add carillon -- carillon mcp --context production",
 		Args:    cobra.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
+	var write bool
+	cmd.Flags().BoolVar(&write, "write", false, "offer tools that change things, to a token with the grant assist")
 	for _, of := range []string{"output", "utc"} {
 		if err := cmd.Flags().MarkHidden(of); err != nil { // an assistant reads JSON, and instants in UTC
 			panic("BUG: " + err.Error())
@@ -41,19 +44,26 @@ func newMCPCommand() *cobra.Command {
 			return err
 		}
 		log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-		return serve(cmd.Context(), api, log, cmd.InOrStdin(), cmd.OutOrStdout())
+		return serve(cmd.Context(), api, write, log, cmd.InOrStdin(), cmd.OutOrStdout())
 	}
 	return cmd
 }
 
 // serve answers until the client has closed its end.
-func serve(ctx context.Context, api *client.API, log *slog.Logger, in io.Reader, out io.Writer) error {
+func serve(ctx context.Context, api *client.API, write bool, log *slog.Logger, in io.Reader, out io.Writer) error {
 	api.Notice(nil) // standard error is for the log
 	access, err := accessOf(ctx, api, log)
 	if err != nil {
 		return err
 	}
-	s := assistant.New(assistant.Config{API: api, Access: access, Logger: log})
+	cfg := assistant.Config{API: api, Access: access, Logger: log}
+	if write {
+		cfg.Writes = &assistant.Writes{Codes: assistant.NewCodes()}
+		if !access.MaySomewhereWith(rights.Operator, rights.Assist) {
+			log.Warn("nothing can be changed: the caller has no group with the role operator and the grant assist")
+		}
+	}
+	s := assistant.New(cfg)
 	err = s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: assistant.MaxRequest})
 	if errors.Is(err, io.EOF) {
 		return nil
