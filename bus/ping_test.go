@@ -42,7 +42,7 @@ func TestRepeatsOfAPingHaveOneID(t *testing.T) {
 		}
 		return m.Header.Get(nats.MsgIdHdr)
 	}
-	if id("a/b", "r") != id("a/b", "r") {
+	if one := id("a/b", "r"); one != id("a/b", "r") {
 		t.Error("two ids of one ping")
 	}
 	if id("a/b", "r") == id("a/b", "s") || id("a/b", "r") == id("a/c", "r") {

@@ -1,7 +1,7 @@
 package job_test
 
 import (
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,11 +45,7 @@ func TestWhatAWatchCannotBeIsRefused(t *testing.T) {
 		"steps[0].task.watch": `"steps":[{"step":"a","task":{"watch":"1m"}}]`,
 	} {
 		_, err := job.Decode([]byte(`{"job":"ops/backup",` + document + `}`))
-		fields := ""
-		for _, p := range job.Problems(err) {
-			fields += " " + p.Field
-		}
-		if !strings.Contains(fields+" ", " "+field+" ") {
+		if !slices.ContainsFunc(job.Problems(err), func(p *job.InvalidError) bool { return p.Field == field }) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

@@ -118,7 +118,7 @@ func TestChaosLosesNoPing(t *testing.T) {
 	m.save(t)
 	var work sync.WaitGroup
 	for i := range m.jobs {
-		r := x.random(uint64(100 + i)) //nolint:gosec // it is small
+		r := x.random(uint64(100 + i))
 		work.Go(func() { m.work(t.Context(), i, r) })
 	}
 	ctx, heal := context.WithTimeout(t.Context(), d)

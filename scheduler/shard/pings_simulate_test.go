@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,7 @@ type execution struct {
 }
 
 func newElsewhere(t *testing.T, seed uint64) *elsewhere {
+	t.Helper()
 	w := &elsewhere{t: t, seed: seed, rng: rand.New(rand.NewPCG(seed, 7)), clock: noon.UnixMilli()}
 	w.trig = newStream(&journal.Cursor{Shard: simShard, Done: noon})
 	return w
@@ -203,14 +205,15 @@ func (w *elsewhere) ofRun() map[job.RunID][]journal.Decided {
 	return of
 }
 
-func tellLines(lines []journal.Decided) (text string) {
+func tellLines(lines []journal.Decided) string {
+	var text strings.Builder
 	for _, l := range lines {
-		text += fmt.Sprintf("\n\t%s %s %s (%d): %s", l.FireTime.Format(time.TimeOnly), l.Status, l.Cause, l.Count, l.Reason)
+		_, _ = fmt.Fprintf(&text, "\n\t%s %s %s (%d): %s", l.FireTime.Format(time.TimeOnly), l.Status, l.Cause, l.Count, l.Reason)
 		if l.Ping != nil {
-			text += fmt.Sprintf(" %+v", *l.Ping)
+			_, _ = fmt.Fprintf(&text, " %+v", *l.Ping)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // check checks what holds whatever happens.
