@@ -281,3 +281,32 @@ func TestAStepThatWaitsIsNotLostWhileItsWorkflowIsAlive(t *testing.T) {
 		}
 	})
 }
+
+func TestARunThatWaitsForItsTimeIsNotLost(t *testing.T) {
+	run(t, func(w *world) {
+		w.ingest()
+		now := time.Now().UTC()
+		var ids []job.RunID
+		for _, due := range []time.Time{now.Add(time.Minute), now.Add(2 * time.Minute), now.AddDate(0, 11, 0)} {
+			ids = append(ids, job.LaterRunID(job.NewRunID(now), due.UnixMilli()))
+			m, err := (&journal.Record{Shard: name.Shard(4), Epoch: 1, Commit: "1.1", Node: "n", At: now, Outcomes: []journal.Outcome{{
+				Status: job.StatusQueued, Cause: job.CauseAPI, Reason: "the job is paused", FireTime: due,
+				Jobs: []string{journal.JobVersion(name, 3)}, RunIDs: ids[len(ids)-1:],
+			}}}).Msg()
+			w.check(err)
+			w.publish(m)
+		}
+		// The first one is held by a pause; the item of the second one was lost.
+		m, err := (&journal.Deferred{
+			Kind: journal.DeferredWaiting, Job: name, RunID: ids[0], Due: ids[0].Time(), Since: now, Version: 3, Wish: &journal.Wish{Cause: job.CauseAPI},
+		}).Msg(name.Shard(4))
+		w.check(err)
+		w.publish(m)
+		w.rounds(6)
+		for i, want := range []job.Status{job.StatusQueued, job.StatusLost, job.StatusQueued} {
+			if got := w.status(ids[i]); got != want {
+				t.Errorf("run %d, due at %s, is %s; want %s", i, ids[i].Time(), got, want)
+			}
+		}
+	})
+}
