@@ -129,7 +129,7 @@ func (f *follower) live(ctx context.Context, stream string, since time.Time) (ti
 			add(t, job.StatusQueued)
 			return true
 		}
-		if err != nil || d.Kind != journal.DeferredQueued && d.Kind != journal.DeferredPieces {
+		if err != nil || d.Kind != journal.DeferredQueued && d.Kind != journal.DeferredPieces && d.Kind != journal.DeferredExpected {
 			return true
 		}
 		t, err := bus.DecodeTrigger(nil, d.Trigger)
@@ -141,6 +141,12 @@ func (f *follower) live(ctx context.Context, stream string, since time.Time) (ti
 			add(t, job.StatusPending)
 		} else {
 			add(t, job.StatusQueued)
+		}
+		if p := d.Reported; p != nil && !p.StartedAt.IsZero() {
+			b.ping(t.CommittedAt, &journal.Decided{
+				RunID: t.RunID, Job: t.Job, Version: t.Version, Attempt: t.Attempt, Cause: t.Cause, FireTime: t.RunID.Time(),
+				Status: job.StatusRunning, Ping: &runlog.Ping{Host: p.Host, StartedAt: p.StartedAt},
+			})
 		}
 		return true
 	})

@@ -270,6 +270,19 @@ func TestRunsThatAreAliveAreKnownHoweverOldTheyAre(t *testing.T) {
 		e := bus.EventOf(runs, bus.EventStarted, time.Now().UTC())
 		e.Instance, e.Delivery, e.StartedAt = "worker-1", 1, e.At
 		w.publish(bustest.Event(w.conn.Tokens(), e))
+		expected, begun := trigger("billing/expected"), trigger("billing/begun")
+		for _, elsewhere := range []*bus.Trigger{expected, begun} {
+			state := &journal.PingState{}
+			if elsewhere == begun {
+				state.Host, state.StartedAt = "web1", time.Now().UTC()
+			}
+			body, err := elsewhere.Encode()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			d := journal.Deferred{Kind: journal.DeferredExpected, Job: elsewhere.Job, Reported: state, Trigger: bus.AppendTrigger(nil, elsewhere, body)}
+			w.publish(d.Msg(elsewhere.Shard))
+		}
 		time.Sleep(longAgo)
 		w.watch()
 
@@ -277,6 +290,8 @@ func TestRunsThatAreAliveAreKnownHoweverOldTheyAre(t *testing.T) {
 		time.Sleep(noticed)
 		w.want(job.StatusPending, waits)
 		w.want(job.StatusRunning, runs)
+		w.want(job.StatusQueued, expected)
+		w.want(job.StatusRunning, begun)
 	})
 }
 
