@@ -79,8 +79,10 @@ func (f *Facts) ofEntry(a *outcome.Answer, e *outcome.Entry, more int) string {
 	said := string(e.Reason)
 	var lead string
 	switch e.Outcome {
-	case outcome.Ran, outcome.CaughtUp, outcome.Reported:
+	case outcome.Ran, outcome.CaughtUp:
 		a.Verdict, lead = outcome.DidRun, ended(e)
+	case outcome.Reported:
+		a.Verdict, lead = outcome.DidRun, finding.FireReported.With(e.FireTime, e.RunID, e.Status)
 	case outcome.Pending:
 		a.Verdict, lead = outcome.Waits, finding.FireWaits.With(e.FireTime, e.RunID)
 		if e.Status == job.StatusRunning {

@@ -70,7 +70,7 @@ func TestEachReasonOfTheLedgerLeadsToASentence(t *testing.T) {
 		reason.Phrase: "gpu=1", reason.Weekday: "Monday", reason.Month: "May", reason.Free: "because",
 	}
 	statuses := map[outcome.Outcome]job.Status{
-		outcome.Ran: job.StatusFailed, outcome.CaughtUp: job.StatusSucceeded, outcome.Pending: job.StatusPending, outcome.Skipped: job.StatusSkipped, outcome.Missed: job.StatusMissed,
+		outcome.Ran: job.StatusFailed, outcome.CaughtUp: job.StatusSucceeded, outcome.Reported: job.StatusSucceeded, outcome.Pending: job.StatusPending, outcome.Skipped: job.StatusSkipped, outcome.Missed: job.StatusMissed,
 	}
 	for _, s := range reason.Sentences() {
 		if s.Refusal {

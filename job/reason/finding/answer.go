@@ -8,6 +8,7 @@ var (
 	FireRanLate     = reason.Five{Sentence: reason.Define("fire_ran_late", "the fire of {fire_time:instant} started {late:duration} late, at {started:instant}, as run {run_id:word}, which ended as {status:state}")}
 	FireRuns        = reason.Three{Sentence: reason.Define("fire_runs", "the fire of {fire_time:instant} runs since {started:instant} as run {run_id:word}")}
 	FireWaits       = reason.Two{Sentence: reason.Define("fire_waits", "the fire of {fire_time:instant} waits to start as run {run_id:word}")}
+	FireReported    = reason.Three{Sentence: reason.Define("fire_reported", "the fire of {fire_time:instant} ran elsewhere: run {run_id:word} is reported as {status:state}")}
 	FireEnded       = reason.Three{Sentence: reason.Define("fire_ended", "the fire of {fire_time:instant} did not start: run {run_id:word} ended as {status:state}")}
 	FireWasSkipped  = reason.One{Sentence: reason.Define("fire_was_skipped", "the fire of {fire_time:instant} was skipped")}
 	FireUndecided   = reason.One{Sentence: reason.Define("fire_undecided", "the fire of {fire_time:instant} is not decided yet")}

@@ -250,6 +250,7 @@ export const reasons = {
   fire_ran_late: "the fire of {fire_time:instant} started {late:duration} late, at {started:instant}, as run {run_id:word}, which ended as {status:state}",
   fire_runs: "the fire of {fire_time:instant} runs since {started:instant} as run {run_id:word}",
   fire_waits: "the fire of {fire_time:instant} waits to start as run {run_id:word}",
+  fire_reported: "the fire of {fire_time:instant} ran elsewhere: run {run_id:word} is reported as {status:state}",
   fire_ended: "the fire of {fire_time:instant} did not start: run {run_id:word} ended as {status:state}",
   fire_was_skipped: "the fire of {fire_time:instant} was skipped",
   fire_undecided: "the fire of {fire_time:instant} is not decided yet",

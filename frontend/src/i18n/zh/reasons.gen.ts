@@ -251,6 +251,7 @@ export const reasons: Record<ReasonCode, string> = {
   fire_ran_late: "{fire_time:instant} 的触发晚了 {late:duration}，于 {started:instant} 开始（{run_id:word}），结果：{status:state}",
   fire_runs: "{fire_time:instant} 的触发自 {started:instant} 起正在运行（{run_id:word}）",
   fire_waits: "{fire_time:instant} 的触发正在等待（{run_id:word}）",
+  fire_reported: "{fire_time:instant} 的触发在别处运行：运行 {run_id:word} 的上报结果：{status:state}",
   fire_ended: "{fire_time:instant} 的触发没有开始：运行 {run_id:word} 的结果：{status:state}",
   fire_was_skipped: "{fire_time:instant} 的触发已被跳过",
   fire_undecided: "{fire_time:instant} 的触发尚未处理",
