@@ -225,3 +225,15 @@ def test_the_environment_names_the_server(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_instant_needs_a_time_zone() -> None:
     with pytest.raises(ValueError, match="has no time zone"):
         Memory().client().run("mail/welcome", at=datetime(2027, 1, 6))
+
+
+def test_an_answer_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = {"request": {"method": "GET", "path": "/api/v1/runs/x"}, "answer": {"status": 200, "text": "9" * 200_001}}
+    player = Player([exchange])
+    try:
+        for module in ("transport", "calls"):
+            monkeypatch.setattr(f"carillon.client.{module}.MAX_ANSWER", 100_000)
+        with pytest.raises(ClientError, match="is longer than 100000 bytes"):
+            Client(player.address, SHARED["token"]).status("x")
+    finally:
+        player.close()

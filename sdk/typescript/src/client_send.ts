@@ -3,7 +3,7 @@
 import { type Answer, ClientError, problem, TooMany, Unavailable } from "./client_errors";
 
 const requestTimeout = 10_000;
-const maxAnswer = 16 << 20; // characters
+const maxAnswer = 16 << 20; // bytes
 // A request is repeated for so many seconds, after pauses that double.
 const againFor = 30;
 const againFirst = 1;
@@ -60,7 +60,7 @@ export class Sender {
       throw problem(this.server, answer, request.cancel ?? false);
     }
     if (answer.text.length > maxAnswer) {
-      throw Object.assign(new ClientError(`the answer of ${this.server} is longer than ${maxAnswer} characters`), { status: answer.status });
+      throw Object.assign(new ClientError(`the answer of ${this.server} is longer than ${maxAnswer} bytes`), { status: answer.status });
     }
     try {
       return JSON.parse(answer.text) as T;
@@ -84,13 +84,33 @@ export class Sender {
     }
     try {
       const response = await this.fetch(this.server + path, init);
-      return { status: response.status, headers: response.headers, text: await response.text() };
+      return { status: response.status, headers: response.headers, text: await read(response) };
     } catch (error) {
       signal?.throwIfAborted();
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       throw new Unavailable(`no answer from ${this.server}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause: error });
     }
   }
+}
+
+/** Reads an answer. One that is too long is cut, and still too long. */
+async function read(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let bytes = 0; reader; ) {
+    const { done, value } = await reader.read();
+    if (done) {
+      break;
+    }
+    bytes += value.length;
+    text += decoder.decode(value, { stream: true });
+    if (bytes > maxAnswer) {
+      await reader.cancel();
+      return " ".repeat(maxAnswer + 1);
+    }
+  }
+  return text + decoder.decode();
 }
 
 /** The seconds after which to repeat a request, at least `next`; undefined if that does not help. @internal */

@@ -237,3 +237,8 @@ test("the environment names server and token", () => {
   assert.equal(Client.fromEnvironment().sender.server, "http://127.0.0.1:8822");
   assert.throws(() => new Client({ server: "ftp://carillon.example.com" }), InvalidParams);
 });
+
+test("an answer is read up to a limit", async () => {
+  const long = (): Promise<Response> => Promise.resolve(new Response(new Uint8Array((16 << 20) + 1).fill(0x39)));
+  await assert.rejects(new Client({ fetch: long }).status("x"), /is longer than 16777216 bytes/);
+});

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import ssl
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -53,10 +54,20 @@ def http_transport(server: str, token: str, context: ssl.SSLContext | None) -> T
             except urllib.error.HTTPError as error:  # an answer all the same
                 response = error
             with response:
-                text = response.read(MAX_ANSWER + 1)
+                text = _read(response, time.monotonic() + timeout)
                 headers = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status, headers, text)
         except (OSError, http.client.HTTPException) as error:
             raise Broken(str(getattr(error, "reason", error)) or type(error).__name__) from error
 
     return send
+
+
+def _read(response: Any, deadline: float) -> bytes:
+    """Read an answer, at most one byte more than MAX_ANSWER. The timeout of a socket bounds each read only."""
+    text = b""
+    while len(text) <= MAX_ANSWER and (piece := response.read1(min(65536, MAX_ANSWER + 1 - len(text)))):
+        text += piece
+        if time.monotonic() > deadline:
+            raise TimeoutError("the answer did not come in time")
+    return text

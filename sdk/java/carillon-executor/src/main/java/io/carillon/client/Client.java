@@ -49,6 +49,9 @@ public final class Client {
   public Client(String server, String token, HttpClient http, ObjectMapper mapper) {
     this.mapper = mapper == null ? MAPPER : mapper;
     String address = addressOf(server);
+    if (http != null && http.followRedirects() != HttpClient.Redirect.NEVER) {
+      throw ClientException.invalid("http", "must not follow redirects: the token would go to other servers");
+    }
     HttpClient client = http != null ? http
         : HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10)).build();
     this.sender = new Sender(address, Sender.http(address, token == null ? "" : token, client), this.mapper);

@@ -4,12 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -17,6 +15,9 @@ import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Sends requests to a server, and repeats them while that may help. */
 final class Sender {
@@ -85,11 +86,19 @@ final class Sender {
       if (!token.isEmpty()) {
         request.header("Authorization", "Bearer " + token);
       }
-      var response = client.send(request.build(), BodyHandlers.ofInputStream());
-      try (InputStream content = response.body()) {
+      // The timeout of a request ends with the headers of its answer.
+      var pending = client.sendAsync(request.build(), info -> new Bounded(MAX_ANSWER));
+      try {
+        var response = pending.get(REQUEST_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         Map<String, String> headers = new HashMap<>();
         response.headers().map().forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.get(0)));
-        return new Answer(response.statusCode(), headers, content.readNBytes(MAX_ANSWER + 1));
+        return new Answer(response.statusCode(), headers, response.body());
+      } catch (ExecutionException e) {
+        throw e.getCause() instanceof IOException io ? io : new IOException(e.getCause());
+      } catch (TimeoutException e) {
+        throw new IOException("the answer did not come in " + REQUEST_TIMEOUT.toSeconds() + " s", e);
+      } finally {
+        pending.cancel(true);
       }
     };
   }

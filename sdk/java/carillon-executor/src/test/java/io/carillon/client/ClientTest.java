@@ -12,6 +12,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.net.http.HttpClient;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,6 +21,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.DynamicTest;
@@ -225,7 +229,31 @@ class ClientTest {
   }
 
   @Test
+  void anAnswerIsReadUpToALimit() throws Exception {
+    Bounded fits = new Bounded(10);
+    fits.onNext(List.of(ByteBuffer.wrap(new byte[4]), ByteBuffer.wrap(new byte[6])));
+    fits.onComplete();
+    assertEquals(10, fits.getBody().toCompletableFuture().get().length);
+    AtomicBoolean cancelled = new AtomicBoolean();
+    Bounded exceeds = new Bounded(10_000);
+    exceeds.onSubscribe(new Flow.Subscription() {
+      @Override
+      public void request(long n) {}
+
+      @Override
+      public void cancel() {
+        cancelled.set(true);
+      }
+    });
+    exceeds.onNext(List.of(ByteBuffer.wrap(new byte[20_000])));
+    assertEquals(10_001, exceeds.getBody().toCompletableFuture().get().length);
+    assertTrue(cancelled.get());
+  }
+
+  @Test
   void aServerNeedsAnAddress() {
+    HttpClient follows = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.ALWAYS).build();
+    assertThrows(ClientException.InvalidParams.class, () -> new Client(null, "carillon_test", follows, null));
     assertThrows(ClientException.InvalidParams.class, () -> new Client("ftp://carillon.example.com", ""));
     assertEquals("http://carillon.example.com:8822", new Client("carillon.example.com:8822/", "").sender.server());
     assertEquals("http://127.0.0.1:8822", new Client(null, null).sender.server());
