@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,10 +33,8 @@ func (a *mcpAssistant) propose(tool string, args map[string]any) map[string]any 
 	if code == "" || found["done"] != false || !strings.Contains(text, "Nothing has changed yet") {
 		a.Fatalf("%s: %s", tool, text)
 	}
-	with := map[string]any{"confirm": code}
-	for name, value := range args {
-		with[name] = value
-	}
+	with := maps.Clone(args)
+	with["confirm"] = code
 	return with
 }
 
@@ -97,10 +96,7 @@ func TestACodeIsGoodForOneChangeOfOneCaller(t *testing.T) {
 	args := a.propose("pause", map[string]any{"job": "billing/x"})
 	other.refused("another caller", "pause", args)
 	with := func(name string, value any) map[string]any {
-		changed := map[string]any{}
-		for k, v := range args {
-			changed[k] = v
-		}
+		changed := maps.Clone(args)
 		changed[name] = value
 		return changed
 	}

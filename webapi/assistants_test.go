@@ -169,7 +169,9 @@ func TestAnAssistantOfAnotherOriginIsRefused(t *testing.T) {
 	list := rpc("tools/list", map[string]any{})
 	with := func(more ...header) []header { return append(slices.Clone(token), append(more, accepts)...) }
 	for _, more := range [][]header{
-		{{"Origin", "https://evil.example"}}, {{"Origin", "null"}}, {{"Sec-Fetch-Site", "cross-site"}},
+		{{"Origin", "https://evil.example"}},
+		{{"Origin", "null"}},
+		{{"Sec-Fetch-Site", "cross-site"}},
 		{{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "none"}}, // which no browser says
 	} {
 		g.problemWith(with(more...), 403, "forbidden", "POST", "/mcp", list)

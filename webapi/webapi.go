@@ -218,7 +218,7 @@ func (s *Server) app(live, requests context.Context) *fiber.App {
 	})
 	app.Server().HeaderReceived = s.guard.Room
 	app.Server().Handler = s.guard.KnownMethods(app, app.Server().Handler)
-	s.handlers.assistantHandlers.inside = app.Server().Handler
+	s.handlers.inside = app.Server().Handler
 	app.Use(s.guard.Outermost(requests), partial, s.guard.Ours, guard.Plain, guard.Pack)
 	endpoints := s.endpoints(live)
 	for _, op := range s.contract.Operations() {

@@ -108,12 +108,12 @@ func (t *tools) carryOut(ctx context.Context, r *mcp.CallToolRequest, tool strin
 	case time.Since(id.Time()) > confirmTime:
 		return nil, job.Invalid("confirm", "is older than 5 minutes; call %s without it to see what would change now", tool)
 	}
-	client := t.writes.Client
+	name := t.writes.Client
 	if info := r.ClientInfo(); info != nil {
-		client = info.Name
+		name = info.Name
 	}
 	made, err := c.make(ctx, id, func(_ context.Context, req *http.Request) error {
-		req.Header.Set(trail.HeaderAssistant, trail.AssistantName(client))
+		req.Header.Set(trail.HeaderAssistant, trail.AssistantName(name))
 		return nil
 	})
 	if err != nil {

@@ -201,7 +201,6 @@ func (a *assistant) confirmed(tool string, args map[string]any) (with, done map[
 	return with, done
 }
 
-
 // acts has an assistant run and rerun a job, and checks that a code that comes twice does nothing twice.
 func acts(t *testing.T, s *clitest.Terminal, a *assistant) {
 	t.Helper()

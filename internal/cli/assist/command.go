@@ -60,7 +60,7 @@ func serve(ctx context.Context, api *client.API, write bool, log *slog.Logger, i
 	if write {
 		cfg.Writes = &assistant.Writes{Codes: assistant.NewCodes()}
 		if !access.MaySomewhereWith(rights.Operator, rights.Assist) {
-			log.Warn("nothing can be changed: the caller has no group with the role operator and the grant assist")
+			log.WarnContext(ctx, "nothing can be changed: the caller has no group with the role operator and the grant assist")
 		}
 	}
 	s := assistant.New(cfg)
@@ -84,7 +84,7 @@ func accessOf(ctx context.Context, api *client.API, log *slog.Logger) (rights.Li
 	case errors.Is(err, client.ErrDenied):
 		return nil, err
 	case err != nil:
-		log.Warn("permissions unknown; all tools are listed", "error", err)
+		log.WarnContext(ctx, "permissions unknown; all tools are listed", "error", err)
 		return rights.List{{Role: rights.Admin, Group: rights.Everywhere}}.WithDefaults(), nil
 	}
 	return me.Access, nil
