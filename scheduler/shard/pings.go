@@ -102,6 +102,11 @@ func (ps *pings) begin(b *builder, id uint32, p ping, why string) {
 
 // reportLate records a ping of a run that already has an outcome. The first outcome stands.
 func (ps *pings) reportLate(b *builder, id uint32, p ping, m match) {
+	if m.kind == matchAgain { // the log of the run has the output of its end
+		short := *p.Ping
+		short.Output, short.OutputCut = "", short.OutputCut+len(short.Output)
+		p.Ping = &short
+	}
 	s := p.Status()
 	if p.Kind == bus.PingStart {
 		s = job.StatusRunning

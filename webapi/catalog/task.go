@@ -9,16 +9,15 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// Task returns the task of a job, mostly from memory. That of a job which this program is too old to read is a
-// watch: whoever pings it must not be refused. Errors: job.ErrNotFound, job.ErrUnavailable, also while the catalog
-// is not loaded.
+// Task returns the task of a job, from memory once the catalog is loaded. That of a job which this program is too old to
+// read is a watch: whoever pings it must not be refused. Errors: job.ErrNotFound, job.ErrUnavailable.
 func (s *Search) Task(ctx context.Context, name job.Name) (*job.Task, error) {
+	j, known := s.index.get(name)
 	select {
 	case <-s.index.loaded:
-	default:
-		return nil, fmt.Errorf("%w: the jobs are not loaded yet", job.ErrUnavailable)
+	default: // it may be an old version
+		known = false
 	}
-	j, known := s.index.get(name)
 	switch {
 	case known && j.deleted:
 		return nil, fmt.Errorf("%w: job %s", job.ErrNotFound, name)
