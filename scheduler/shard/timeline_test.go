@@ -174,6 +174,8 @@ func (s *tale) ping(rest string) {
 		case "end":
 		case "fail":
 			p.Failed = true
+		case "output":
+			p.Output = value
 		case "offset": // minutes from UTC
 			minutes, err := strconv.Atoi(value)
 			s.must(err)
@@ -359,6 +361,9 @@ func (s *tale) outcome(o journal.Outcome) {
 	}
 	if p := o.Ping; p != nil {
 		text += " (ping " + strings.TrimLeft(p.ID, "0") + or(", began ", p.StartedAt) + or(", ended ", p.FinishedAt) + ")"
+		if p.Output != "" || p.OutputCut > 0 {
+			text += fmt.Sprintf(" prints %q, and %d bytes that are left out", p.Output, p.OutputCut)
+		}
 	}
 	s.note("%s", text)
 }
