@@ -7,6 +7,7 @@ require (
 	cel.dev/cel-go v0.33.2
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0
 	github.com/carillon-scheduler/carillon/bus v0.0.0
+	github.com/carillon-scheduler/carillon/client v0.0.0
 	github.com/carillon-scheduler/carillon/executor v0.0.0
 	github.com/carillon-scheduler/carillon/job v0.0.0
 	github.com/coreos/go-oidc/v3 v3.21.0
@@ -124,6 +125,7 @@ require (
 
 replace (
 	github.com/carillon-scheduler/carillon/bus => ./bus
+	github.com/carillon-scheduler/carillon/client => ./client
 	github.com/carillon-scheduler/carillon/executor => ./executor
 	github.com/carillon-scheduler/carillon/job => ./job
 )
