@@ -1,9 +1,11 @@
 import { Link, useNavigate } from "@tanstack/react-router";
+import { Ear } from "lucide-react";
 import { memo, type ReactNode, useDeferredValue } from "react";
 import type { Run } from "@/api/schema.gen";
 import { isRunSort, type RunColumn, type RunSort, type Sort } from "@/lib/columns";
 import { formatDuration } from "@/lib/duration";
-import { usePageWords, type Words } from "@/lib/format";
+import { hostOf } from "@/lib/elsewhere";
+import { type PageWords, usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
 import { resultOf, say } from "@/lib/reason";
@@ -177,7 +179,7 @@ const Row = memo(function Row({
 function cellOf(
   column: RunColumn,
   { run, now, scale }: Pick<RowProps, "run" | "now" | "scale">,
-  { t, f }: Words,
+  { t, f }: PageWords,
 ): ReactNode {
   switch (column) {
     case "job": {
@@ -212,12 +214,21 @@ function cellOf(
         </span>
       );
     }
-    case "executor":
+    case "executor": {
+      const host = hostOf(run);
+      if (host !== undefined)
+        return (
+          <span className="instname row g1" title={t.pings.reportedBy(host)}>
+            <Ear size={14} aria-hidden className="mut" />
+            {host || t.ledger.outcomes.reported}
+          </span>
+        );
       return (
         <span className="instname" title={run.instance}>
           {run.instance ?? "—"}
         </span>
       );
+    }
     case "result": {
       const result = resultOf(run, (reason) => say(reason, t, f));
       return (

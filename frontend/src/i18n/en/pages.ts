@@ -19,6 +19,7 @@ import { localRefusals } from "./local-refusals.gen";
 import { logs } from "./logs";
 import { month } from "./month";
 import { palette, shortcuts } from "./palette";
+import { pings } from "./pings";
 import { plan } from "./plan";
 import { policies } from "./policies";
 import { range } from "./range";
@@ -57,6 +58,7 @@ export const pages = {
   logs,
   month,
   palette,
+  pings,
   plan,
   policies,
   range,

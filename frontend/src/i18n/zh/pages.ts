@@ -19,6 +19,7 @@ import { ledger } from "./ledger";
 import { logs } from "./logs";
 import { month } from "./month";
 import { palette, shortcuts } from "./palette";
+import { pings } from "./pings";
 import { plan } from "./plan";
 import { policies } from "./policies";
 import { range } from "./range";
@@ -56,6 +57,7 @@ export const pages: Omit<PageMessages, "refusals"> = {
   logs,
   month,
   palette,
+  pings,
   plan,
   policies,
   range,

@@ -4,8 +4,9 @@ import { Ellipsis, FileText, SkipForward, Undo2, Zap } from "lucide-react";
 import { useState } from "react";
 import { refreshJobs, unskipFire } from "@/api/jobs";
 import { scheduleKey } from "@/api/schedule";
-import type { Fire } from "@/api/schema.gen";
+import type { Fire, Job } from "@/api/schema.gen";
 import { Menu, MenuItem } from "@/components/Menu";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -14,7 +15,8 @@ import { FireDialog } from "@/shell/FireDialog";
 import { useMay } from "@/shell/may";
 
 /** What one may do with a fire that is ahead: skip it, run it now instead, or have it run after all. */
-export function FireMenu({ job, fire }: { job: string; fire: Fire }) {
+export function FireMenu({ job: definition, fire }: { job: Job; fire: Fire }) {
+  const { job } = definition;
   const { t, f } = usePageWords();
   const now = useNow();
   const navigate = useNavigate();
@@ -63,9 +65,11 @@ export function FireMenu({ job, fire }: { job: string; fire: Fire }) {
             <MenuItem icon={SkipForward} onSelect={() => setAsking("skip")}>
               {t.fire.skip.item}
             </MenuItem>
-            <MenuItem icon={Zap} onSelect={() => setAsking("early")}>
-              {t.fire.early.item}
-            </MenuItem>
+            {!runsElsewhere(definition) && (
+              <MenuItem icon={Zap} onSelect={() => setAsking("early")}>
+                {t.fire.early.item}
+              </MenuItem>
+            )}
           </>
         )}
       </Menu>

@@ -20,6 +20,7 @@ import { ZonedClock } from "@/components/ZonedClock";
 import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
 import { formatDuration, parseDuration } from "@/lib/duration";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { isSameClock, relative, useFormat, usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -41,6 +42,7 @@ import { Marks } from "./Marks";
 import { Reliability } from "./Reliability";
 import { useMarks } from "./useMarks";
 
+const PingsCard = lazy(() => import("./pings/PingsCard"));
 const Concurrency = lazy(() => import("./Concurrency"));
 
 const columns = usualRunColumns("job", "executor");
@@ -69,12 +71,13 @@ export function JobOverview({ item }: { item: JobItem }) {
   const first = item.next_fires[0];
   const ref = refOf(d.job);
   const group = useQuery(groupsQuery).data?.items.find((g) => g.executor_group === ref.group);
-  const elsewhere = !isSameClock(zoneOf(d.schedule), f.zone, now);
+  const zoned = !isSameClock(zoneOf(d.schedule), f.zone, now);
+  const elsewhere = runsElsewhere(d);
   return (
     <div className="pad split-page">
       <div className="grid">
         <Incident runs={runs} streak={health.streak} />
-        <Waits item={item} />
+        {!elsewhere && <Waits item={item} />}
         <GroupPauseNote group={group}>
           <Link to="/executors/$group" params={ref} className="link">
             {t.run.lookAtExecutors(ref.group)}
@@ -97,9 +100,14 @@ export function JobOverview({ item }: { item: JobItem }) {
             </span>
           </div>
         )}
+        {elsewhere && (
+          <Suspense fallback={<Skeleton rows={6} />}>
+            <PingsCard item={item} />
+          </Suspense>
+        )}
         <Card
           title={t.job.chart}
-          note={elsewhere && t.job.inZone(f.zone)}
+          note={zoned && t.job.inZone(f.zone)}
           aside={
             <Legend
               marks={[
@@ -116,7 +124,7 @@ export function JobOverview({ item }: { item: JobItem }) {
             <Empty icon={CloudOff} title={t.jobs.historyAway} />
           ) : runs.length === 0 ? (
             <Empty title={t.job.noRuns} hint={first && t.job.firstFire(relative(first.due, now, t))}>
-              {may("operate", refOf(d.job).group) && (
+              {!elsewhere && may("operate", refOf(d.job).group) && (
                 <Button icon={Zap} busy={run.isPending} onClick={() => run.mutate({ job: d.job })}>
                   {t.job.runOnce}
                 </Button>
@@ -141,7 +149,7 @@ export function JobOverview({ item }: { item: JobItem }) {
             title={t.job.recent}
             note={
               <>
-                {elsewhere && <span>{t.job.inZone(f.zone)} </span>}
+                {zoned && <span>{t.job.inZone(f.zone)} </span>}
                 <Segments
                   label={t.job.recent}
                   value={which}
@@ -284,7 +292,7 @@ function ScheduleCard({ item }: { item: JobItem }) {
                   {fire.skipped ? t.job.skippedFire : <Ago at={fire.due} />}
                 </span>
               )}
-              <FireMenu job={item.definition.job} fire={fire} />
+              <FireMenu job={item.definition} fire={fire} />
             </li>
           ))}
         </ul>
@@ -313,7 +321,7 @@ function Policy({ item }: { item: JobItem }) {
           <Link to="/executors" search={{ q: group }} className="plain">
             {group}
           </Link>
-          {online !== undefined && (
+          {online !== undefined && !runsElsewhere(d) && (
             <span className={online === 0 ? "c-lost" : "mut"}> · {t.job.online(online)}</span>
           )}
         </dd>

@@ -28,6 +28,7 @@ import { TaskIcon } from "@/components/TaskIcon";
 import { toast } from "@/components/Toasts";
 import { usePageT } from "@/i18n";
 import { base } from "@/lib/base";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { useWords } from "@/lib/format";
 import { definitionOf, toYaml } from "@/lib/jobdoc";
 import { useNow } from "@/lib/now";
@@ -116,6 +117,7 @@ export default function JobPage() {
                 <h1 tabIndex={-1}>{item.definition.title || name}</h1>
                 {item.definition.title && <span className="mono mut">{item.definition.job}</span>}
                 <JobState item={item} />
+                {runsElsewhere(item.definition) && <span className="tag">{t.job.taskKinds.watch}</span>}
                 <span className="tag">v{item.definition.version}</span>
                 {item.definition.tags?.map((tag) => (
                   <Link key={tag} to="/jobs" search={{ tag: [tag] }} className="tag o trunc">
@@ -150,7 +152,7 @@ export default function JobPage() {
         {tab === "runs" && <RunsTab job={item.definition.job} zone={zoneOf(item.definition.schedule)} />}
         {tab === "schedule" && <ScheduleTab item={item} />}
         {tab === "definition" && <DefinitionTab item={item} />}
-        {tab === "ledger" && <LedgerTab job={item.definition.job} zone={zoneOf(item.definition.schedule)} />}
+        {tab === "ledger" && <LedgerTab job={item.definition} zone={zoneOf(item.definition.schedule)} />}
         {tab === "audit" && (
           <Allowed deed="admin" group="*">
             <AuditTab job={item.definition.job} />
@@ -202,13 +204,15 @@ function Actions({ item }: { item: JobItem }) {
   const may = useMay();
   const [operates, edits] = [may("operate", group), may("edit", group)];
   const run = useRunNow();
+  const elsewhere = runsElsewhere(d);
   const pause = usePause();
   const close = () => setDialog(undefined);
   const edit = () => void navigate({ to: "/jobs/$group/$name/edit", params: { group, name } });
   const paused = pauseOf(d, useNow()) !== undefined;
   const togglePause = () => (paused ? pause.mutate({ job: d.job, paused: false }) : setDialog("pause"));
   useKeys({
-    ...(operates && { r: () => run.mutate({ job: d.job }), p: togglePause }),
+    ...(operates && { p: togglePause }),
+    ...(operates && !elsewhere && { r: () => run.mutate({ job: d.job }) }),
     ...(edits && { e: edit, d: () => setDialog("delete") }),
   });
   const copied = (text: string) => void copyText(text).then(() => toast({ text: t.act.copied }));
@@ -226,31 +230,33 @@ function Actions({ item }: { item: JobItem }) {
       >
         {paused ? t.act.resume : t.act.pause}
       </Button>
-      <span className="split">
-        <Button
-          look="primary"
-          icon={Zap}
-          may={operates}
-          busy={run.isPending}
-          onClick={() => run.mutate({ job: d.job })}
-        >
-          {t.act.run}
-        </Button>
-        <Menu
-          trigger={
-            <Button look="primary" may={operates} aria-label={t.act.runWith}>
-              <ChevronDown size={14} aria-hidden />
-            </Button>
-          }
-        >
-          <MenuItem icon={Zap} onSelect={() => setDialog("run")}>
-            {t.act.runWith}
-          </MenuItem>
-          <MenuItem icon={History} onSelect={() => setDialog("backfill")}>
-            {t.act.backfill}
-          </MenuItem>
-        </Menu>
-      </span>
+      {!elsewhere && (
+        <span className="split">
+          <Button
+            look="primary"
+            icon={Zap}
+            may={operates}
+            busy={run.isPending}
+            onClick={() => run.mutate({ job: d.job })}
+          >
+            {t.act.run}
+          </Button>
+          <Menu
+            trigger={
+              <Button look="primary" may={operates} aria-label={t.act.runWith}>
+                <ChevronDown size={14} aria-hidden />
+              </Button>
+            }
+          >
+            <MenuItem icon={Zap} onSelect={() => setDialog("run")}>
+              {t.act.runWith}
+            </MenuItem>
+            <MenuItem icon={History} onSelect={() => setDialog("backfill")}>
+              {t.act.backfill}
+            </MenuItem>
+          </Menu>
+        </span>
+      )}
       <Menu
         trigger={
           <button type="button" className="ic" aria-label={t.act.more}>
@@ -279,16 +285,18 @@ function Actions({ item }: { item: JobItem }) {
         <MenuItem icon={FileText} onSelect={() => void toYaml(definitionOf(d)).then(copied)}>
           {t.act.exportYaml}
         </MenuItem>
-        <MenuItem
-          icon={Terminal}
-          onSelect={() =>
-            copied(
-              `curl -X POST ${base}/api/v1/jobs/${d.job}/run -H 'Content-Type: application/json' -d '{"cause":"api"}'`,
-            )
-          }
-        >
-          {t.act.copyCurl}
-        </MenuItem>
+        {!elsewhere && (
+          <MenuItem
+            icon={Terminal}
+            onSelect={() =>
+              copied(
+                `curl -X POST ${base}/api/v1/jobs/${d.job}/run -H 'Content-Type: application/json' -d '{"cause":"api"}'`,
+              )
+            }
+          >
+            {t.act.copyCurl}
+          </MenuItem>
+        )}
         {edits && <MenuLine />}
         {edits && (
           <MenuItem icon={Trash2} danger onSelect={() => setDialog("delete")}>

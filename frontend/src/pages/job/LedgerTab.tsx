@@ -3,7 +3,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { BookCheck, History } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { jobLedger } from "@/api/ledger";
-import type { Outcome as OutcomeOf } from "@/api/schema.gen";
+import type { Job, Outcome as OutcomeOf } from "@/api/schema.gen";
 import { Button } from "@/components/Button";
 import { FilterChip } from "@/components/FilterChip";
 import { More } from "@/components/More";
@@ -11,6 +11,7 @@ import { Card, Empty } from "@/components/Panel";
 import { Table } from "@/components/Table";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { refOf } from "@/lib/jobref";
 import { longestLedger } from "@/lib/tally";
 import Backfills from "@/pages/backfill/Backfills";
@@ -28,8 +29,9 @@ const usual = (outcome: OutcomeOf[]) =>
   outcome.length === 1 && outcome[0] === "skipped" ? "skipped" : "missed";
 
 /** Every fire that the job owed, and what became of it. */
-export default function LedgerTab({ job, zone }: { job: string; zone: string }) {
+export default function LedgerTab({ job: definition, zone }: { job: Job; zone: string }) {
   const t = usePageT();
+  const { job } = definition;
   const navigate = useNavigate();
   const ranged = useRange(useSearch({ strict: false }), { longest: longestLedger });
   const operates = useMay()("operate", refOf(job).group);
@@ -73,9 +75,11 @@ export default function LedgerTab({ job, zone }: { job: string; zone: string }) 
                 })
               }
             />
-            <Button small icon={History} may={operates} onClick={() => setFilling(true)}>
-              {t.act.backfill}
-            </Button>
+            {!runsElsewhere(definition) && (
+              <Button small icon={History} may={operates} onClick={() => setFilling(true)}>
+                {t.act.backfill}
+              </Button>
+            )}
           </>
         }
       >

@@ -80,7 +80,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
                     <Ago at={fire.due} />
                   )}
                 </span>
-                <FireMenu job={item.definition.job} fire={fire} />
+                <FireMenu job={item.definition} fire={fire} />
                 {fire.clock && (
                   <p className="firenote">
                     <ClockNote clock={fire.clock} at={zoned.minute(fire.fire_time)} />

@@ -24,6 +24,7 @@ import { useRowKeys } from "@/components/useRowKeys";
 import { useWindow } from "@/components/useWindow";
 import { serverNow } from "@/lib/clock";
 import type { JobColumn, Sort } from "@/lib/columns";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { pauseOf } from "@/lib/pause";
@@ -124,7 +125,7 @@ export function JobTable({
   const actions = {
     enter: (row: number) => void navigate({ to: "/jobs/$group/$name", params: refOf(at(row)?.job ?? "") }),
     x: (row: number) => toggle(row, false),
-    r: (row: number) => mayAt("operate", row) && runSoon(at(row)?.job ?? ""),
+    r: (row: number) => mayAt("operate", row) && !runsElsewhere(at(row)) && runSoon(at(row)?.job ?? ""),
     p: (row: number) => mayAt("operate", row) && togglePause(at(row)),
     e: (row: number) =>
       mayAt("edit", row) &&
@@ -298,7 +299,9 @@ const Row = memo(
         ))}
         <td className="r">
           <span className="acts">
-            <IconButton icon={Zap} size={15} label={t.act.run} keys="R" may={operates} onClick={onRun} />
+            {!runsElsewhere(d) && (
+              <IconButton icon={Zap} size={15} label={t.act.run} keys="R" may={operates} onClick={onRun} />
+            )}
             <IconButton
               icon={paused ? Play : Pause}
               size={15}
@@ -331,7 +334,7 @@ const Row = memo(
                   </MenuItem>
                 </>
               )}
-              {operates && (
+              {operates && !runsElsewhere(d) && (
                 <MenuItem icon={SlidersHorizontal} onSelect={() => onAsk("run")}>
                   {t.act.runWith}
                 </MenuItem>

@@ -200,7 +200,7 @@ function Jobs({ jobs, onBackfill }: { jobs: JobTally[]; onBackfill(job: string):
           {cell((j.total.pending ?? 0) + (j.total.undecided ?? 0))}
           {cell(j.total.discrepancies, "c-bad")}
           <td className="r">
-            {may("operate", refOf(j.job).group) && leftOver(j.total) > 0 && (
+            {may("operate", refOf(j.job).group) && leftOver(j.total) > 0 && !j.total.reported && (
               <IconButton
                 icon={History}
                 size={14}

@@ -9,6 +9,7 @@ import { CauseMark } from "@/components/CauseIcon";
 import { statusIcons } from "@/components/Status";
 import { Clock, DatedClock } from "@/components/Time";
 import { formatDuration, parseDuration } from "@/lib/duration";
+import { hostOf } from "@/lib/elsewhere";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -50,6 +51,7 @@ export function Details({ detail, run, job, children }: DetailsProps) {
   const { t } = usePageWords();
   const ref = refOf(detail.job);
   const { say } = useSayer();
+  const host = hostOf(run);
   const why = say(run.message ?? run.reason);
   return (
     <aside className="details" aria-label={t.run.details}>
@@ -74,8 +76,10 @@ export function Details({ detail, run, job, children }: DetailsProps) {
       <section>
         <h2>{t.run.details}</h2>
         <dl className="dl">
-          <Row name={t.run.executor}>
-            {run.instance ? (
+          <Row name={host === undefined ? t.run.executor : t.pings.title}>
+            {host !== undefined ? (
+              t.pings.reportedBy(host)
+            ) : run.instance ? (
               <Link to="/executors" search={{ q: run.instance }} className="link">
                 {run.instance}
               </Link>
@@ -203,7 +207,7 @@ function Event({ change, before }: { change: Change; before: Change | undefined 
           {[
             change.mark || (change.status && !byHand) ? t.run.kinds[change.kind] : "",
             change.by && t.runs.by(change.by),
-            change.instance,
+            hostOf(change) ?? change.instance,
             say(change.detail),
           ]
             .filter(Boolean)

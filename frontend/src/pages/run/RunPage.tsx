@@ -29,6 +29,7 @@ import { Segments } from "@/components/Segments";
 import { Status } from "@/components/Status";
 import { toast } from "@/components/Toasts";
 import { formatDuration } from "@/lib/duration";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { usePageWords } from "@/lib/format";
 import { shortId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
@@ -93,6 +94,8 @@ function Loaded({ detail }: { detail: RunDetail }) {
   const [retrying, setRetrying] = useState<{ from?: string }>();
   const [marking, setMarking] = useState(false);
   const operates = useMay()("operate", ref.group);
+  // Of what is done elsewhere, nothing can be done again here.
+  const elsewhere = runsElsewhere(job?.definition) || detail.attempts.some((a) => a.reported);
   const runNow = useRunNow();
   const title = useJobTitle(detail.job);
   const newest = detail.attempts[0];
@@ -116,7 +119,11 @@ function Loaded({ detail }: { detail: RunDetail }) {
       { job: detail.job },
       { onSuccess: (accepted) => void navigate({ to: "/runs/$runId", params: { runId: accepted.run_id } }) },
     );
-  useKeys({ ...(operates && { r: again }), "[": () => go(around.previous), "]": () => go(around.next) });
+  useKeys({
+    ...(operates && !elsewhere && { r: again }),
+    "[": () => go(around.previous),
+    "]": () => go(around.next),
+  });
   if (!newest || !shown) return null;
   const first = detail.attempts.at(-1) ?? newest;
   const whole = wholeOf(detail.attempts) ?? newest;
@@ -181,27 +188,29 @@ function Loaded({ detail }: { detail: RunDetail }) {
               {t.run.compare.short}
             </Button>
           )}
-          <span className="split">
-            <Button
-              icon={RotateCcw}
-              busy={runNow.isPending}
-              onClick={again}
-              may={operates}
-              disabled={job === undefined}
-            >
-              {t.act.runAgain}
-            </Button>
-            <Button
-              className="more"
-              aria-label={t.run.again}
-              title={t.run.again}
-              may={operates}
-              disabled={living || jobState.isPending}
-              onClick={() => setRetrying({})}
-            >
-              <ChevronDown size={14} aria-hidden />
-            </Button>
-          </span>
+          {!elsewhere && (
+            <span className="split">
+              <Button
+                icon={RotateCcw}
+                busy={runNow.isPending}
+                onClick={again}
+                may={operates}
+                disabled={job === undefined}
+              >
+                {t.act.runAgain}
+              </Button>
+              <Button
+                className="more"
+                aria-label={t.run.again}
+                title={t.run.again}
+                may={operates}
+                disabled={living || jobState.isPending}
+                onClick={() => setRetrying({})}
+              >
+                <ChevronDown size={14} aria-hidden />
+              </Button>
+            </span>
+          )}
           <Menu trigger={<IconButton icon={Ellipsis} label={t.run.more} />}>
             <MenuItem icon={Link2} onSelect={() => void copyText(location.href).then(copied)}>
               {t.run.copyAddress}

@@ -108,7 +108,7 @@ export function RunList({
   const actions = useCallback(
     (run: Run) => {
       const operates = may("operate", refOf(run.job).group);
-      if (isAbsent(run.status)) return null;
+      if (isAbsent(run.status) || (run.reported && !isLiving(run.status))) return null;
       return isLiving(run.status) ? (
         <IconButton
           icon={OctagonX}

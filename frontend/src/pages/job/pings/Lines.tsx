@@ -1,0 +1,33 @@
+import { useState } from "react";
+import type { Job } from "@/api/schema.gen";
+import { CopyIconButton } from "@/components/Copy";
+import { Segments } from "@/components/Segments";
+import { usePageT } from "@/i18n";
+import { linesFor, type Way, type Where, ways } from "./lines";
+import "./pings.css";
+
+/** What to put where the job runs, in the way of each scheduler. */
+export function Lines({ job, where, hint }: { job: Job; where: Where; hint?: string }) {
+  const w = usePageT().pings;
+  const [way, setWay] = useState<Way>("crontab");
+  const text = linesFor(way, job, where);
+  return (
+    <div className="pinglines">
+      <Segments
+        label={w.lines}
+        value={way}
+        options={ways.map((x) => ({ value: x, label: w.ways[x] }))}
+        onChange={setWay}
+      />
+      <div className="pasted">
+        <pre className="code" tabIndex={0}>
+          {text}
+        </pre>
+        <CopyIconButton text={text} label={w.copyLines} />
+      </div>
+      <p className="hint">
+        {w.wayHints[way]} {hint}
+      </p>
+    </div>
+  );
+}
