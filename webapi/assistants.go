@@ -17,7 +17,7 @@ import (
 	"github.com/valyala/fasthttp"
 	"golang.org/x/time/rate"
 
-	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/assistant"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/job/trail"
@@ -43,8 +43,8 @@ type assistantHandlers struct {
 	log     *slog.Logger
 }
 
-func newAssistantHandlers(off bool, tokens *bus.Tokens, log *slog.Logger) *assistantHandlers {
-	a := &assistantHandlers{off: off, schemas: mcp.NewSchemaCache(), codes: codes{tokens}, log: log}
+func newAssistantHandlers(off bool, conn *cluster.Conn, log *slog.Logger) *assistantHandlers {
+	a := &assistantHandlers{off: off, schemas: mcp.NewSchemaCache(), codes: codes{conn}, log: log}
 	a.handler = http.NewCrossOriginProtection().Handler(mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: assistant.MaxRequest, PropagateRequestCancellation: true, Logger: log,
 	}))
@@ -163,10 +163,10 @@ func nameIn(session string) string {
 }
 
 // codes are the codes of all servers, by the keys of the cluster.
-type codes struct{ tokens *bus.Tokens }
+type codes struct{ conn *cluster.Conn }
 
-func (c codes) Code(text []byte) string             { return c.tokens.Confirmation(text, time.Now()) }
-func (c codes) Holds(text []byte, code string) bool { return c.tokens.Confirms(code, text) }
+func (c codes) Code(text []byte) string             { return c.conn.Tokens().Confirmation(text, time.Now()) }
+func (c codes) Holds(text []byte, code string) bool { return c.conn.Tokens().Confirms(code, text) }
 
 // limits bounds how often tools are called with each token. It is safe for concurrent use.
 type limits struct {

@@ -110,7 +110,7 @@ func New(conn *cluster.Conn, store logstore.Store, cfg Config) (*Server, error) 
 		settingHandlers:  &settingHandlers{conn, visible, s.catalog, logstore.DefaultRetention()},
 		systemHandlers:   &systemHandlers{conn: conn, store: visible, catalog: s.catalog, version: cfg.Version, log: cfg.Logger},
 	}
-	h.assistantHandlers = newAssistantHandlers(cfg.NoAssistants, conn.Tokens(), cfg.Logger)
+	h.assistantHandlers = newAssistantHandlers(cfg.NoAssistants, conn, cfg.Logger)
 	h.stoodIn, _ = store.(StoodIn)
 	h.diagnosticHandlers = &diagnosticHandlers{
 		system: h.systemHandlers, groups: h.groupHandlers, conn: conn, store: visible, retention: logstore.DefaultRetention(), version: cfg.Version,
