@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { every } from "@/lib/every";
+import { always } from "@/lib/every";
 import type { JobRef } from "@/lib/jobref";
 import { api, dataOf } from "./client";
 
@@ -11,7 +11,7 @@ export function pingTokens(ref: JobRef) {
     queryKey: pingTokensKey(ref),
     queryFn: ({ signal }) =>
       dataOf(api.GET("/api/v1/jobs/{group}/{name}/ping-tokens", { signal, params: { path: ref } })),
-    refetchInterval: every(5000),
+    refetchInterval: always(5000),
   });
 }
 
@@ -22,10 +22,8 @@ export function createPingToken(ref: JobRef, rotate: boolean) {
   );
 }
 
-export function revokePingToken(ref: JobRef, id: string) {
-  return dataOf(
-    api.DELETE("/api/v1/jobs/{group}/{name}/ping-tokens/{ping_token}", {
-      params: { path: { ...ref, ping_token: id } },
-    }),
-  );
+export async function revokePingToken(ref: JobRef, id: string): Promise<void> {
+  await api.DELETE("/api/v1/jobs/{group}/{name}/ping-tokens/{ping_token}", {
+    params: { path: { ...ref, ping_token: id } },
+  });
 }

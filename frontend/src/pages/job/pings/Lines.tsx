@@ -3,7 +3,7 @@ import type { Job } from "@/api/schema.gen";
 import { CopyIconButton } from "@/components/Copy";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
-import { linesFor, type Way, type Where, ways } from "./lines";
+import { linesFor, type Way, type Where, ways } from "./paste";
 import "./pings.css";
 
 /** What to put where the job runs, in the way of each scheduler. */

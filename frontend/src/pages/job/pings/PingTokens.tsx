@@ -14,7 +14,7 @@ import { AskDialog } from "@/shell/AskDialog";
 import { useComplain } from "@/shell/actions";
 import { RemoveDialog } from "@/shell/RemoveDialog";
 import { Lines } from "./Lines";
-import { whereOf } from "./lines";
+import { whereOf } from "./paste";
 
 /** The tokens by which runs of the job are reported. The secret of a new one is shown once. */
 export function PingTokens({ job, list }: { job: Job; list: UseQueryResult<PingTokenList> }) {

@@ -3,7 +3,7 @@ import type { Run } from "@/api/schema.gen";
 import { hostOf } from "@/lib/elsewhere";
 import { aRun } from "@/test/factories";
 import { heardOf } from "./heard";
-import { linesFor, whereOf } from "./lines";
+import { linesFor, whereOf } from "./paste";
 
 const run = (status: Run["status"], more: Partial<Run> = {}) => ({ ...aRun(), status, ...more });
 
