@@ -29,7 +29,7 @@ type Evidence struct {
 	// records that were stored when Cursor was read.
 	Since    time.Time
 	Ingested bool
-	// Waits reports whether the owner of the job's shard waits for something of a run that is done elsewhere, or
+	// Waits reports whether the owner of the job's shard waits for something of a run that has no trigger, or
 	// its end may be on its way to the history. Without it such runs are not contradicted.
 	Waits func(context.Context, job.RunID) (bool, error)
 }

@@ -16,8 +16,7 @@ import (
 const waitTolerance = 5 * time.Minute
 
 // waited returns a discrepancy for each run that was requested for an instant in [from, to), and of which nothing
-// was recorded since, though its shard has come further: it had to begin, expire, be cancelled, or wait for the end of a
-// pause.
+// was recorded since, though its shard has come further and waits for nothing of the run, such as the end of a pause.
 func (v Evidence) waited(ctx context.Context, from, to time.Time) ([]*outcome.Entry, error) {
 	decided := v.Cursor.DoneFor(v.Job)
 	if last := decided.Add(-waitTolerance); to.After(last) {
@@ -38,6 +37,14 @@ func (v Evidence) waited(ctx context.Context, from, to time.Time) ([]*outcome.En
 		r := &rows[i]
 		if reason.Read(string(r.Reason)).Code != reason.StepWaitsUntil.Code {
 			continue
+		}
+		if v.Waits != nil {
+			// The history keeps the first reason of a run that waits, and not that it is held by a pause.
+			if waits, err := v.Waits(ctx, r.RunID); err != nil {
+				return nil, err
+			} else if waits {
+				continue
+			}
 		}
 		e := &outcome.Entry{FireTime: r.FireTime, Due: r.FireTime, RunID: r.RunID, Cause: r.Cause}
 		tell(e, r)

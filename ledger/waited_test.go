@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,6 +44,10 @@ func TestARunThatWasAcceptedAndNeverBeganIsADiscrepancy(t *testing.T) {
 	due := "14:00 " + string(job.FireRunID(report, at(120).UnixMilli(), job.CauseSchedule)) + " discrepancy nothing is known of it, though its shard has come up to 2026-01-05T14:00:00Z"
 	if d := cmp.Diff([]string{"12:30 " + string(lost) + why, fired, "13:10 " + string(lostToo) + why, due}, judged()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+	w.Waits = func(_ context.Context, id job.RunID) (bool, error) { return id == lost, nil } // a pause holds it
+	if d := cmp.Diff([]string{fired, "13:10 " + string(lostToo) + why, due}, judged()); d != "" {
+		t.Errorf("with one that a pause holds (-want +got):\n%s", d)
 	}
 	w.Ingested = false // what became of them may be in records that are on their way
 	if got := judged(); len(got) != 2 {

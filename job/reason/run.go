@@ -13,6 +13,7 @@ var (
 	ReplacedBefore       = None{Define("replaced_before_start", "a newer run replaced it before it began")}
 	ReplacedBy           = One{Define("replaced_by", "run {run_id:word} replaces it")}
 	WasQueued            = One{Define("was_queued", "it was queued for {waited:duration}")}
+	RequestedFor         = One{Define("requested_for", "it was requested for {at:instant}")}
 	WasDue               = One{Define("was_due", "it was due {late:duration} earlier")}
 	Expired              = One{Define("expired", "it expired: it had to begin by {by:instant}")}
 	QueuedTooLong        = One{Define("queued_too_long", "it was queued for longer than {limit:duration}")}

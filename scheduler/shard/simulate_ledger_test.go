@@ -54,6 +54,14 @@ func (w *world) history(t *testing.T, without job.RunID) logstore.Store {
 // evidence returns what a job of the world is judged by.
 func (w *world) evidence(name job.Name, store logstore.Store) ledger.Evidence {
 	e := ledger.Evidence{Job: name, Cursor: w.trig.cursor, Store: store, Since: instant(w.start - 1), Ingested: true}
+	e.Waits = func(_ context.Context, id job.RunID) (bool, error) {
+		for _, d := range w.trig.deferred {
+			if d.Kind == journal.DeferredWaiting && d.RunID == id {
+				return true, nil
+			}
+		}
+		return false, nil
+	}
 	for i, change := range w.changes {
 		switch c := change.(type) {
 		case *job.Version:

@@ -75,6 +75,9 @@ func (ws *waitingRuns) launch(b *builder, id uint32, w *waitingRun, now int64) {
 		f = ws.runs.admit(b, id, r, of)
 	}
 	r.total = f.total
+	if f.status == job.StatusPending && f.reason == "" && overdue(w.due, now) == "" { // in the place of why it waited
+		f.reason = reason.RequestedFor.With(instant(w.due))
+	}
 	b.record.addRun(w.job, r, f.status, reason.Join(overdue(w.due, now), f.reason))
 	ws.drop(w)
 }

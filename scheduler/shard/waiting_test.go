@@ -115,7 +115,7 @@ func TestAPauseHoldsWhatProgramsHaveAskedFor(t *testing.T) {
 	paused := b.put(30*time.Second, 2, func(v *job.Version) { v.Paused = true })
 	b.want(b.step(time.Minute, bus.MaxBatch), "12:01:00 g/a@1 queued api: the job is paused")
 	b.want(b.step(3*time.Minute, bus.MaxBatch),
-		"12:02:00 g/a@1 queued api: the job is paused", "12:03:00 g/a@2 pending manual")
+		"12:02:00 g/a@1 queued api: the job is paused", "12:03:00 g/a@2 pending manual: it was requested for 2026-03-02T12:03:00Z")
 	b.takeOver(paused)
 	b.want(b.step(4*time.Minute, bus.MaxBatch),
 		"12:01:00 g/a@1 queued api: the job is paused", "12:02:00 g/a@1 queued api: the job is paused")

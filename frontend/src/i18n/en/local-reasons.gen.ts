@@ -36,6 +36,7 @@ export const localReasons = {
   waits_to_replace: "it waits for the end of {runs|earlier run|earlier runs}, which it replaces",
   replaced_by: "run {run_id:word} replaces it",
   was_queued: "it was queued for {waited:duration}",
+  requested_for: "it was requested for {at:instant}",
   was_due: "it was due {late:duration} earlier",
   expired: "it expired: it had to begin by {by:instant}",
   queued_too_long: "it was queued for longer than {limit:duration}",

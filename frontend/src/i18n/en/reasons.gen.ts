@@ -86,6 +86,7 @@ export const reasons = {
   replaced_before_start: "a newer run replaced it before it began",
   replaced_by: "run {run_id:word} replaces it",
   was_queued: "it was queued for {waited:duration}",
+  requested_for: "it was requested for {at:instant}",
   was_due: "it was due {late:duration} earlier",
   expired: "it expired: it had to begin by {by:instant}",
   queued_too_long: "it was queued for longer than {limit:duration}",

@@ -87,6 +87,7 @@ export const reasons: Record<ReasonCode, string> = {
   replaced_before_start: "开始前被更新的运行取代",
   replaced_by: "由运行 {run_id:word} 取代",
   was_queued: "排队了 {waited:duration}",
+  requested_for: "请求在 {at:instant} 运行",
   was_due: "应在 {late:duration} 前运行",
   expired: "已过期：必须在 {by:instant} 前开始",
   queued_too_long: "排队超过 {limit:duration}",
