@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, Clock, Ear, Hourglass, TriangleAlert } from "lucide-react";
+import { jobQuery } from "@/api/jobs";
 import { pingTokens } from "@/api/pings";
 import type { JobItem } from "@/api/schema.gen";
 import { Card } from "@/components/Panel";
 import { Elapsed } from "@/components/Time";
 import { base } from "@/lib/base";
 import { hostOf } from "@/lib/elsewhere";
+import { always } from "@/lib/every";
 import { relative, usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
@@ -24,6 +26,8 @@ export default function PingsCard({ item }: { item: JobItem }) {
   const ref = refOf(d.job);
   const edits = useMay()("edit", ref.group);
   const tokens = useQuery({ ...pingTokens(ref), enabled: edits, retry: false });
+  // Events tell of some pings late: the page must not wait for them.
+  useQuery({ ...jobQuery(ref), refetchInterval: always(3000) });
   const used = tokens.data?.items.some((token) => token.last_used_at !== undefined) ?? false;
   return (
     <Card title={t.pings.title} note={t.pings.elsewhere} className="pings">
