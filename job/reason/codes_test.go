@@ -18,10 +18,12 @@ var update = flag.Bool("update", false, "write the lists of codes anew")
 
 func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
 	for file, want := range map[string]string{
-		"../../frontend/src/i18n/en/reasons.gen.ts":        console("reasons", "Reason", "reasons", false),
-		"../../frontend/src/i18n/en/refusals.gen.ts":       console("refusals", "Refusal", "refusals and of imports", true),
-		"../../frontend/src/i18n/en/local-refusals.gen.ts": localSentences("localRefusals", "refusals", true),
-		"../../frontend/src/i18n/en/local-reasons.gen.ts":  localSentences("localReasons", "reasons", false),
+		"../../frontend/src/i18n/en/reasons.gen.ts":        console("reasons", "Reason", "reasons", plain),
+		"../../frontend/src/i18n/en/findings.gen.ts":       console("findings", "Finding", "findings of the ledger", found),
+		"../../frontend/src/i18n/en/refusals.gen.ts":       console("refusals", "Refusal", "refusals and of imports", refused),
+		"../../frontend/src/i18n/en/local-refusals.gen.ts": localSentences("localRefusals", "refusals", refused),
+		"../../frontend/src/i18n/en/local-reasons.gen.ts":  localSentences("localReasons", "reasons", plain),
+		"../../frontend/src/i18n/en/local-findings.gen.ts": localSentences("localFindings", "findings of the ledger", found),
 		"../../docs/reference/reasons.md":                  page(),
 	} {
 		if *update {
@@ -35,14 +37,18 @@ func TestTheConsoleAndTheDocsHaveTheTable(t *testing.T) {
 	}
 }
 
-// console returns a half of the table for the console, whose other languages are typed by its codes. A
-// first visit loads the reasons alone.
-func console(name, kind, of string, refusals bool) string {
+// The parts of the table for the console. A first visit loads the plain ones alone.
+func plain(s *reason.Sentence) bool   { return !s.Refusal && !s.Finding }
+func found(s *reason.Sentence) bool   { return s.Finding }
+func refused(s *reason.Sentence) bool { return s.Refusal }
+
+// console returns a part of the table for the console, whose other languages are typed by its codes.
+func console(name, kind, of string, in func(*reason.Sentence) bool) string {
 	var b strings.Builder
 	b.WriteString("// The table of package job/reason, as it writes it. Do not edit.\n\n")
 	fmt.Fprintf(&b, "/** The English sentences of %s by their codes, with the parameters in braces. */\nexport const %s = {\n", of, name)
 	for _, s := range reason.Sentences() {
-		if s.Refusal == refusals {
+		if in(s) {
 			fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(s.Template))
 		}
 	}
@@ -54,14 +60,14 @@ func console(name, kind, of string, refusals bool) string {
 // durations, states, and the ids of runs.
 var localised = regexp.MustCompile(`:(?:number|instant|duration|state|status)\}|\||run_id:`)
 
-// localSentences returns those of half of the table whose English text the console does not take from the server.
-func localSentences(name, of string, refusals bool) string {
+// localSentences returns those of a part of the table whose English text the console does not take from the server.
+func localSentences(name, of string, in func(*reason.Sentence) bool) string {
 	var b strings.Builder
 	b.WriteString("// The table of package job/reason, as it writes it. Do not edit.\n\n")
 	fmt.Fprintf(&b, "/** Those of the %s whose values the console writes itself; of the others it shows the server's text. */\n", of)
 	fmt.Fprintf(&b, "export const %s = {\n", name)
 	for _, s := range reason.Sentences() {
-		if s.Refusal == refusals && localised.MatchString(s.Template) {
+		if in(s) && localised.MatchString(s.Template) {
 			fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(s.Template))
 		}
 	}

@@ -21,6 +21,8 @@ type Sentence struct {
 	Follows bool
 	// Refusal says that it answers a request, and is no word of a run.
 	Refusal bool
+	// Finding says that it is of package finding: a first visit of the console does not need it.
+	Finding bool
 	// Template is the English text, with the parameters in braces.
 	Template string
 	pieces   []string // the words before, between and after the parameters

@@ -99,7 +99,7 @@ func (w *world) checkWaiting(l journal.Decided, d delivery) (waits bool) {
 	r.gone = true
 	expired := !r.Expires.IsZero() && r.Expires.UnixMilli() <= d.now
 	deleted := w.deletedFor(r, d)
-	switch l.Status {
+	switch l.Status { //nolint:exhaustive // it begins with any other
 	case job.StatusCancelled:
 		if !r.wished && !deleted {
 			fail("run %s of %s is cancelled (%s), and nobody has asked for that", r.id, r.Job, l.Reason)

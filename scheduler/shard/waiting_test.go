@@ -3,8 +3,8 @@ package shard
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -262,7 +262,7 @@ func TestOnlySoManyRunsMayWait(t *testing.T) {
 	}
 	b.m.waiting.byJob = map[job.Name]*waitingJob{}
 	for i := range maxWaitingOfJob {
-		b.m.waiting.byID[job.RunID(fmt.Sprint(i))] = nil
+		b.m.waiting.byID[job.RunID(strconv.Itoa(i))] = nil
 	}
 	b.m.cfg.Shards = 64
 	if _, err := b.m.Requests.Submit(r); !errors.Is(err, job.ErrTooMany) || !strings.Contains(err.Error(), "in shard 5") {

@@ -31,7 +31,8 @@ const languages = {
     pages: async (): Promise<PageMessages> => {
       const asked = import("./zh/refusals");
       const { pages } = await import("./zh/pages");
-      return { ...pages, refusals: (await asked).refusals };
+      const { refusals, findings } = await asked;
+      return { ...pages, refusals: { ...refusals, ...findings } };
     },
     editor: () => import("./zh/editor").then((m): EditorMessages => m.editor),
   },
@@ -80,7 +81,7 @@ export function useT(): Messages {
   return messages;
 }
 
-/** The sentences of refusals, once the other texts of a language are loaded. */
+/** The sentences of refusals and findings, once the other texts of a language are loaded. */
 export function refusalsOf(lang: Lang): Partial<Record<string, string>> {
   return pages.loaded[lang]?.refusals ?? {};
 }

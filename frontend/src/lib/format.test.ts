@@ -3,13 +3,13 @@ import { en as core } from "@/i18n/en";
 import { pages } from "@/i18n/en/pages";
 import { zh as coreZh } from "@/i18n/zh";
 import { pages as pagesZh } from "@/i18n/zh/pages";
-import { refusals } from "@/i18n/zh/refusals";
+import { findings, refusals } from "@/i18n/zh/refusals";
 import { formatDuration, parseDuration } from "./duration";
 import { instantToWall, isSameClock, lastNoons, makeFormat, relative, wallToInstant } from "./format";
 import { scheduleInWords } from "./words";
 
 const en = { ...core, ...pages };
-const zh = { ...coreZh, ...pagesZh, refusals };
+const zh = { ...coreZh, ...pagesZh, refusals: { ...refusals, ...findings } };
 
 it("durations have at most two units", () => {
   const said = [0, 38, 999, 6200, 9960, 52_000, 59_600, 252_000, 3_599_800, 5_520_000, 273_600_000].map(

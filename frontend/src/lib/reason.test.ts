@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { Reason, Run } from "@/api/schema.gen";
 import { loadPages } from "@/i18n";
 import { en } from "@/i18n/en";
+import { findings } from "@/i18n/en/findings.gen";
 import { reasons } from "@/i18n/en/reasons.gen";
 import { refusals } from "@/i18n/en/refusals.gen";
 import { zh } from "@/i18n/zh";
-import { refusals as zhRefusals } from "@/i18n/zh/refusals";
+import { findings as zhFindings, refusals as zhRefusals } from "@/i18n/zh/refusals";
 import { makeFormat } from "./format";
 import { resultOf, say } from "./reason";
 
@@ -35,7 +36,7 @@ const samples: Record<string, string> = {
 };
 
 describe("each reason", () => {
-  for (const [code, template] of Object.entries({ ...reasons, ...refusals })) {
+  for (const [code, template] of Object.entries({ ...reasons, ...findings, ...refusals })) {
     const params = Object.fromEntries(
       slots(template)
         .map((s) => s.split(":"))
@@ -43,7 +44,7 @@ describe("each reason", () => {
     );
     const reason: Reason = { text: "in English", code, params };
     it(`${code} has its parameters in both languages`, () => {
-      const chinese: Record<string, string> = { ...zh.reasons, ...zhRefusals };
+      const chinese: Record<string, string> = { ...zh.reasons, ...zhFindings, ...zhRefusals };
       expect(slots(chinese[code] ?? "")).toEqual(slots(template));
       expect(inEnglish(reason)).not.toMatch(/[{}]/);
       expect(inChinese(reason)).toMatch(/[\u4e00-\u9fff]/);

@@ -3,7 +3,17 @@ import { aRun, at } from "@/test/factories";
 import { beganAt, delayOf, durationOf, wholeOf } from "./status";
 
 it("only what a schedule asked for is late", () => {
-  const causes = ["schedule", "misfire", "manual", "api", "parent", "rerun", "backfill", "ping", "test"] as const;
+  const causes = [
+    "schedule",
+    "misfire",
+    "manual",
+    "api",
+    "parent",
+    "rerun",
+    "backfill",
+    "ping",
+    "test",
+  ] as const;
   const late = causes.filter((cause) => delayOf(aRun({ cause, started_at: at(3600) })) !== undefined);
   expect(late).toEqual(["schedule", "misfire"]);
 });

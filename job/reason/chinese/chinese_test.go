@@ -18,10 +18,7 @@ var update = flag.Bool("update", false, "rewrite the console's copy")
 
 // TestTheConsoleHasTheSameSentences writes them with -update.
 func TestTheConsoleHasTheSameSentences(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("// The table of package job/reason/chinese, as it writes it. Do not edit.\n\n")
-	b.WriteString("import type { ReasonCode } from \"../en/reasons.gen\";\n\n")
-	b.WriteString("export const reasons: Record<ReasonCode, string> = {\n")
+	reasons, findings := consoleFile("reasons", "Reason"), consoleFile("findings", "Finding")
 	known := map[string]bool{}
 	for _, s := range reason.Sentences() {
 		if s.Refusal {
@@ -31,12 +28,15 @@ func TestTheConsoleHasTheSameSentences(t *testing.T) {
 		if Sentence(s.Code) == "" {
 			t.Errorf("%s is not said in Chinese", s.Code)
 		}
-		fmt.Fprintf(&b, "  %s: %s,\n", s.Code, strconv.Quote(Sentence(s.Code)))
+		b := reasons
+		if s.Finding {
+			b = findings
+		}
+		fmt.Fprintf(b, "  %s: %s,\n", s.Code, strconv.Quote(Sentence(s.Code)))
 		if got, want := slots(Sentence(s.Code)), params(s); !slices.Equal(got, want) {
 			t.Errorf("%s has the parameters %q in Chinese, and %q in English", s.Code, got, want)
 		}
 	}
-	b.WriteString("};\n")
 	for code := range sentences {
 		if !known[code] {
 			t.Errorf("package reason has no code %s", code)
@@ -45,15 +45,26 @@ func TestTheConsoleHasTheSameSentences(t *testing.T) {
 	if _, err := os.Stat("../../../alert/doc.go"); err != nil {
 		t.Skip("this is not the repository of Carillon")
 	}
-	const file = "../../../frontend/src/i18n/zh/reasons.gen.ts"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
+	for name, b := range map[string]*strings.Builder{"reasons": reasons, "findings": findings} {
+		b.WriteString("};\n")
+		file := "../../../frontend/src/i18n/zh/" + name + ".gen.ts"
+		if *update {
+			if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != b.String() {
+			t.Errorf("%s is not current (%v); run go generate ./job/reason/chinese", file, err)
 		}
 	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != b.String() {
-		t.Errorf("%s is not current (%v); run go generate ./job/reason/chinese", file, err)
-	}
+}
+
+// consoleFile begins a file of the console with sentences of a kind.
+func consoleFile(name, kind string) *strings.Builder {
+	b := &strings.Builder{}
+	b.WriteString("// The table of package job/reason/chinese, as it writes it. Do not edit.\n\n")
+	fmt.Fprintf(b, "import type { %sCode } from \"../en/%s.gen\";\n\nexport const %s: Record<%sCode, string> = {\n", kind, name, name, kind)
+	return b
 }
 
 var slot = regexp.MustCompile(`\{([a-z_]+:[a-z]+)\}`)

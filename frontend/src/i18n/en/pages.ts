@@ -15,6 +15,7 @@ import { job } from "./job";
 import { joblist } from "./joblist";
 import { jobPatch } from "./jobpatch";
 import { ledger } from "./ledger";
+import { localFindings } from "./local-findings.gen";
 import { localRefusals } from "./local-refusals.gen";
 import { logs } from "./logs";
 import { month } from "./month";
@@ -63,7 +64,7 @@ export const pages = {
   policies,
   range,
   remedy,
-  refusals: localRefusals,
+  refusals: { ...localRefusals, ...localFindings },
   reports,
   retention,
   run,

@@ -1,5 +1,7 @@
 import type { RefusalCode } from "../en/refusals.gen";
 
+export { findings } from "./findings.gen";
+
 /** The sentences of refusals and of imports by their codes. Their parameters are those of the English ones. */
 export const refusals: Record<RefusalCode, string> = {
   // 日程与导入
@@ -162,7 +164,7 @@ export const refusals: Record<RefusalCode, string> = {
   pings_of_strangers: "来自该地址、令牌无效的 ping 每分钟超过 {pings:number} 次",
   pings_of_job: "任务 {job:word} 每分钟最多接受 {pings:number} 次 ping：本次未记录",
   pinged_job_gone: "任务 {job:word} 已删除：请在运行该任务的机器上移除此 ping",
-  job_not_elsewhere: "任务 {job:word} 由执行器运行；ping 只用于 task 为 watch 的任务，例如 \"watch: 30m\"",
+  job_not_elsewhere: '任务 {job:word} 由执行器运行；ping 只用于 task 为 watch 的任务，例如 "watch: 30m"',
   token_only: "该令牌只能用于 {only:phrase} 类请求，此请求不属于其中",
   approval_not_listed: "只有 {by:phrase} 可以审批该步骤",
   approval_by_requester: "{by:word} 发起了该运行，不能审批该步骤",
@@ -188,8 +190,9 @@ export const refusals: Record<RefusalCode, string> = {
   calendar_in_use_too:
     "有任务正在使用日历 {calendar:word}：{jobs:phrase}；另有 {others:number} 个你无权查看的分组中的任务",
   in_past: "{at:instant} 已过去，任务不会触发",
-  watch_grace_long: "{grace} 不小于两次触发的间隔 {gap}：可能同时有两个运行未结束，只有运行键能区分它们",
-  runs_elsewhere: "任务 {job} 的运行在别处进行；由 ping 来报告",
+  watch_grace_long:
+    "{grace:duration} 不小于两次触发的间隔 {gap:duration}：可能同时有两个运行未结束，只有运行键能区分它们",
+  runs_elsewhere: "任务 {job:word} 的运行在别处进行；由 ping 来报告",
   no_fire_left: "此后不再有触发时间，任务不会触发",
   calendars_exclude_all: "排除了所有触发时间，任务不会运行",
   calendars_exclude_until: "排除了 {until:instant} 之前的所有触发时间",
@@ -220,8 +223,10 @@ export const refusals: Record<RefusalCode, string> = {
   cursor_of_page: "必须是上一页返回的 next",
   until_for_pause: "仅用于暂停",
   fire_ahead: "{fire_time:instant} 必须至少在 {ahead:duration} 之后",
-  job_waits_too_often: "任务 {job:word} 已有 {waiting:number} 次运行在等待其时刻，已达上限：请待其中一些开始后再试",
-  shard_waits_too_often: "分片 {shard:number} 已有 {waiting:number} 次运行在等待其时刻，已达上限：请待其中一些开始后再试",
+  job_waits_too_often:
+    "任务 {job:word} 已有 {waiting:number} 次运行在等待其时刻，已达上限：请待其中一些开始后再试",
+  shard_waits_too_often:
+    "分片 {shard:number} 已有 {waiting:number} 次运行在等待其时刻，已达上限：请待其中一些开始后再试",
   run_id_old:
     "的时间是 {at:instant}，历史中没有这个标识的运行：请换一个新的，因为超过五分钟的标识可能已经用过",
   run_id_ahead: "的时间是 {at:instant}，比现在晚一分钟以上：请校准产生它的时钟",

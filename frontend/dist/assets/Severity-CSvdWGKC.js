@@ -1,1 +1,0 @@
-import{C as e,gt as t}from"./shared-BfdzmpK8.js";import{T as n,g as r}from"./glyphs-BMI8coKL.js";import{Za as i,xa as a}from"./frame-BJWh8pQk.js";var o=i(),s={info:[`run`,n],warning:[`warn`,t],critical:[`bad`,r]};function c({of:t}){let n=a(),[r,i]=s[t];return(0,o.jsx)(e,{tone:r,icon:i,children:n.alerts.severity[t]})}export{c as t};
