@@ -103,11 +103,19 @@ func (w *wire) pass(n int) int {
 
 // cutAfter cuts all connections once so many bytes more have gone to the server, or when
 // the limit has passed, and returns when that is done.
-func (w *wire) cutAfter(n int64, limit time.Duration) {
+func (w *wire) cutAfter(n int64, limit time.Duration) { w.awaitCut(w.arm(n), limit) }
+
+// arm cuts all connections once so many bytes more have gone to the server. The channel is closed then.
+func (w *wire) arm(n int64) <-chan struct{} {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	armed := make(chan struct{})
 	w.armed, w.left = armed, n
-	w.mu.Unlock()
+	return armed
+}
+
+// awaitCut returns when the connections are cut, and cuts them when the limit has passed.
+func (w *wire) awaitCut(armed <-chan struct{}, limit time.Duration) {
 	select {
 	case <-armed:
 	case <-time.After(limit):
@@ -150,8 +158,9 @@ func TestAWireIsCutAfterWhatItWasToCarry(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
+	armed := w.arm(7000)
 	go func() { _, _ = conn.Write(make([]byte, 10_000)) }()
-	w.cutAfter(7000, time.Minute)
+	w.awaitCut(armed, time.Minute)
 	if n := <-got; n > 7000 {
 		t.Errorf("%d bytes came through; want 7000 at most", n)
 	}
