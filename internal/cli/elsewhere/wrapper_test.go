@@ -12,10 +12,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -27,6 +29,13 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == elsewhere.Name {
 		os.Exit(cli.Execute(context.Background(), cli.NewRoot(elsewhere.Commands()...), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	// Who started this program may ignore signals, as nohup does and a shell in the background. Programs that it starts
+	// ignored them, too, and begin with the default for those that it catches.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	os.Exit(m.Run())
 }
