@@ -239,9 +239,18 @@ func TestPingsAreBoundedByJobAndThoseWithoutATokenByAddress(t *testing.T) {
 	if got := refused(first); got[200] < 120 || got[200] > 190 || got[200]+got[429] != 200 {
 		t.Errorf("one job: %v", got)
 	}
-	if a := w.send("POST", second, nil); a.status != http.StatusTooManyRequests {
-		t.Errorf("another token of the job: %d", a.status)
+	// One ping a second may come: of a few in a row, the last is too many.
+	tooMany := func(path string) string {
+		t.Helper()
+		for range 100 {
+			if a := w.send("POST", path, nil); a.status == http.StatusTooManyRequests {
+				return a.text
+			}
+		}
+		t.Errorf("100 pings in a row are not too many: %s", path)
+		return ""
 	}
+	tooMany(second)
 	if got := refused(unknownPing); got[404] < 20 || got[404] > 100 || got[404]+got[429] != 200 {
 		t.Errorf("unknown tokens: %v", got)
 	}
@@ -250,7 +259,9 @@ func TestPingsAreBoundedByJobAndThoseWithoutATokenByAddress(t *testing.T) {
 	if list.Refused.TooMany < 10 || list.Refused.Method != 0 {
 		t.Errorf("refused: %+v", list.Refused)
 	}
-	w.problem(429, "too_many", "POST", first, nil, "job ops/backup takes 60 pings a minute")
+	if text := tooMany(first); !strings.Contains(text, `"too_many"`) || !strings.Contains(text, "job ops/backup takes 60 pings a minute") {
+		t.Errorf("%s", text)
+	}
 }
 
 func TestAPingOfADeletedJobIsGone(t *testing.T) {

@@ -212,7 +212,16 @@ func TestAServerThatDoesNotKnowYetAsksToTryAgain(t *testing.T) {
 		}
 		_, err := r.ByToken(t.Context(), "x", &Message{Method: "POST"})
 		later(err)
-		_, err = r.watch(t.Context(), backup)
-		later(err)
+		// A job that is not in memory yet is read from its bucket.
+		j, err := job.Decode([]byte(`{"job": "ops/backup", "task": {"watch": "10m"}}`))
+		if err == nil {
+			_, _, err = conn.Jobs().Put(t.Context(), j, cluster.Edit{At: time.Now()})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if watch, err := r.watch(t.Context(), backup); err != nil || watch.Grace.Std() != 10*time.Minute {
+			t.Errorf("%+v, %v", watch, err)
+		}
 	})
 }
