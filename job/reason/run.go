@@ -82,14 +82,14 @@ var (
 	InstanceClockAhead   = One{Define("instance_clock_ahead", "the clock of its machine is {apart:duration} ahead of NATS' clock; check NTP there")}
 	ExpectsPing          = One{Define("expects_ping", "it waits until {until:instant} for a ping")}
 	NoPing               = One{Define("no_ping", "no ping came within {grace:duration} of it")}
-	NoPingAway           = Two{Define("no_ping_servers_away", "no ping came within {grace:duration} of it, nor until {until:instant}; no server ran for part of that time, and pings are lost then unless their sender repeats them")}
+	NoPingAway           = Two{Define("no_ping_servers_away", "no ping came within {grace:duration} of it, nor until {until:instant}; no server ran for part of that time")}
 	NoEndCame            = One{Define("no_end_came", "a ping reported its start, and none its end within {limit:duration}")}
 	WatchNotHeard        = None{Define("watch_not_heard", "the job is watched from its first ping on")}
 	WatchEnded           = None{Define("watch_ended", "the job is watched no longer")}
 	Unasked              = None{Define("unasked", "no fire asked for it")}
 	PingBeforeDue        = None{Define("ping_before_due", "it came before the next one was due")}
-	PairedByOrder        = None{Define("paired_by_order", "several runs had begun, and the ping has no key: it counts for the one that began first")}
-	ZoneDiffers          = Two{Further("zone_differs", "the clocks of the machine that pings are at UTC{there:word}, those of the schedule's zone at UTC{here:word}: is the zone right?")}
+	PairedByOrder        = None{Define("paired_by_order", "the ping has no key: it counts for the run that began first")}
+	ZoneDiffers          = Two{Further("zone_differs", "the machine's clock is at UTC{there:word}, the schedule's at UTC{here:word}: is the zone right?")}
 	PingAgain            = None{Define("ping_again", "the run had ended already")}
 	ToldLate             = None{Define("told_late", "it was in time, but the ping came late")}
 	CameLate             = None{Define("came_late", "the run began too late")}

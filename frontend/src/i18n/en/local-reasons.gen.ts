@@ -75,7 +75,7 @@ export const localReasons = {
   instance_clock_ahead: "the clock of its machine is {apart:duration} ahead of NATS' clock; check NTP there",
   expects_ping: "it waits until {until:instant} for a ping",
   no_ping: "no ping came within {grace:duration} of it",
-  no_ping_servers_away: "no ping came within {grace:duration} of it, nor until {until:instant}; no server ran for part of that time, and pings are lost then unless their sender repeats them",
+  no_ping_servers_away: "no ping came within {grace:duration} of it, nor until {until:instant}; no server ran for part of that time",
   no_end_came: "a ping reported its start, and none its end within {limit:duration}",
   instance_clock_behind: "the clock of its machine is {apart:duration} behind NATS' clock; check NTP there",
   step_needs: "it runs on {on:word} of step {step:word}, which ended as {state:state}",
