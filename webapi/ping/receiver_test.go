@@ -129,9 +129,11 @@ func TestAServerForgetsATokenThatIsRevokedAndNotesAJobThatIsGone(t *testing.T) {
 		s.check(s.users.PingTokens().Revoke(t.Context(), backup, made.ID))
 		_, secret = s.token()
 		time.Sleep(storeEvery + time.Second)
+		s.uses.mu.Lock()
 		if n := len(s.uses.last); n != 0 {
 			t.Errorf("the uses of %d tokens are known", n)
 		}
+		s.uses.mu.Unlock()
 		s.check(s.conn.Jobs().Delete(t.Context(), backup, cluster.Edit{At: time.Now(), Author: "ann"}))
 		time.Sleep(time.Second)
 		if err := s.ping(secret, "web1"); !errors.Is(err, problem.ErrGone) {

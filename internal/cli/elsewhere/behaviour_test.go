@@ -8,13 +8,16 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/carillon-scheduler/carillon/internal/cli/elsewhere"
 )
 
 func TestSignalsReachTheCommandAndItsExitCodeIsTheirs(t *testing.T) {
@@ -259,17 +262,25 @@ func TestNobodyReadsWhatIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestTheWrapperAddsLittle(t *testing.T) {
-	s := newServer(t)
-	h := newHost(t, s.URL)
-	least := time.Hour
-	for range 20 {
-		begun := time.Now()
-		h.want(0, "x\n", "", "ops/x", "--", "echo", "x")
-		least = min(least, time.Since(begun))
-	}
-	t.Logf("a wrapper of echo takes %v", least)
-	if least > time.Second {
-		t.Errorf("a wrapper of echo takes %v", least)
+// BenchmarkCommand compares a command alone with the same command in a wrapper whose server answers at once.
+func BenchmarkCommand(b *testing.B) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"ping":"0123456789abcdef","job":"ops/x"}`)
+	}))
+	defer s.Close()
+	dir := b.TempDir()
+	for name, command := range map[string][]string{
+		"alone":   {"echo", "x"},
+		"wrapped": {os.Args[0], elsewhere.Name, "ops/x", "--server", s.URL, "--token", pingToken, "--", "echo", "x"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				cmd := exec.CommandContext(b.Context(), command[0], command[1:]...)
+				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
+				if out, err := cmd.Output(); err != nil || string(out) != "x\n" {
+					b.Fatalf("%q, %v", out, err)
+				}
+			}
+		})
 	}
 }
