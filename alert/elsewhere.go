@@ -45,7 +45,7 @@ func (o *outcome) curesItself(a *alerting.Affected) bool {
 	return o.late && o.RunID == a.RunID && (a.Status == job.StatusMissed || a.Status == job.StatusTimedOut)
 }
 
-// isOld reports whether an outcome is the late end of a run of which an incident knows already, or of one before it.
+// isOld reports whether an outcome is a late end of a run that is in an incident already, or of an earlier run.
 func (o *outcome) isOld(inc *alerting.Incident) bool {
 	return o.late && inc != nil && inc.State == alerting.Open && slices.ContainsFunc(inc.Jobs, func(a alerting.Affected) bool {
 		return a.Job == o.Job && a.RunID >= o.RunID

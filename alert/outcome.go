@@ -53,7 +53,7 @@ func (o *outcome) turn(inc *alerting.Incident, summary alerting.Sentence) {
 }
 
 // cures reports whether a good outcome ends the trouble of its job in an incident. Runs that fired
-// before the bad one are ignored. A late run is cured by its own start or end, and one of which no ping had told in
+// before the bad one are ignored. A late run is cured by its own start or end, and one that no ping reported in
 // time by its end.
 func (o *outcome) cures(inc *alerting.Incident, late bool) bool {
 	i := slices.IndexFunc(inc.Jobs, func(a alerting.Affected) bool { return a.Job == o.Job })

@@ -30,8 +30,7 @@ type Identity struct {
 // token with the request, or a user name or password is wrong.
 var ErrUnauthenticated = errors.New("unauthenticated")
 
-// Local returns the identity of whoever uses a `carillon dev`. It has all grants: who may start an assistant
-// there may do anything there.
+// Local returns the identity of the user of a `carillon dev`. It has all grants, as that user can do anything there.
 func Local(user string) *Identity {
 	if user == "" {
 		user = "local"

@@ -38,7 +38,7 @@ const (
 	lenPingSecret = 32 // 190 bits
 )
 
-// PingToken lets a program say that one job ran elsewhere, and nothing else. It belongs to the job, so
+// PingToken permits a program to report runs of one job, and nothing else. It belongs to the job, so
 // that it works on when users come and go. Its secret is known to its holders only.
 type PingToken struct {
 	ID        string    `json:"id"`

@@ -11,7 +11,7 @@ import (
 	"github.com/carillon-scheduler/carillon/job"
 )
 
-// PingKind says what a ping tells of a run that is done elsewhere.
+// PingKind is which part of a run elsewhere a ping reports.
 type PingKind string
 
 // The kinds of ping.
@@ -36,7 +36,8 @@ type Ping struct {
 	ID   string   `json:"ping"` // 16 hexadecimal digits
 	Job  job.Name `json:"job"`
 	Kind PingKind `json:"kind"`
-	// Key tells the job's runs apart, if who pings does: 1 to [MaxPingKey] letters, digits, '.', '_' and '-'.
+	// Key identifies a run among those of the job; "" if the sender sets none. It is 1 to [MaxPingKey] letters, digits,
+	// '.', '_' and '-'.
 	Key string `json:"run,omitempty"`
 	// Age is for how long it had been so when the server took the ping.
 	Age job.Duration `json:"age,omitempty"`

@@ -90,6 +90,7 @@ var (
 	PingBeforeDue        = None{Define("ping_before_due", "it came before the next one was due")}
 	PairedByOrder        = None{Define("paired_by_order", "the ping has no key: it counts for the run that began first")}
 	ZoneDiffers          = Two{Further("zone_differs", "the machine's clock is at UTC{there:word}, the schedule's at UTC{here:word}: is the zone right?")}
+	TooManyOpen          = One{Define("too_many_open", "{runs|run|runs} of the job have not been reported as ended")}
 	PingAgain            = None{Define("ping_again", "the run had ended already")}
 	ToldLate             = None{Define("told_late", "it was in time, but the ping came late")}
 	CameLate             = None{Define("came_late", "the run began too late")}

@@ -18,12 +18,18 @@ const (
 	maxOutageGrace = 10 * 60_000
 )
 
+// maxOpen is how many runs of a job may be expected or have begun elsewhere: what pings can keep has a bound.
+const maxOpen = 1000
+
 // expect admits a run that is done elsewhere. It takes one message.
 func (ws *watches) expect(b *builder, id uint32, r attempt, body body) admission {
 	rule := ws.rule(id)
 	w := ws.byJob[id]
 	if r.cause.Scheduled() && w != nil && !w.heard && !rule.Now {
 		return admission{status: job.StatusSkipped, reason: reason.WatchNotHeard.String()}
+	}
+	if open := len(ws.open(id)); open >= maxOpen {
+		return admission{status: job.StatusMissed, reason: reason.TooManyOpen.With(open)}
 	}
 	a := &watchedRun{
 		attempt: r, jobID: id, job: ws.jobs.at(id).name, stage: expected, body: unique.Make(body), since: b.now.UnixMilli(),

@@ -89,6 +89,10 @@ func (ps *pings) own(id uint32, p ping) attempt {
 // fire waits for the end of this run instead.
 func (ps *pings) begin(b *builder, id uint32, p ping, why string) {
 	e := ps.jobs.at(id)
+	if open := len(ps.runs.elsewhere(id)); p.Kind == bus.PingStart && open >= maxOpen {
+		b.record.addPing(p.Job, ps.own(id, p), job.StatusSkipped, reason.TooManyOpen.With(open), p.detail(0))
+		return
+	}
 	a := &watchedRun{attempt: ps.own(id, p), jobID: id, job: e.name, stage: expected, body: e.bodies[len(e.bodies)-1], since: b.now.UnixMilli()}
 	ps.runs.add(a)
 	if _, waits := ps.delays.fire(id); waits {

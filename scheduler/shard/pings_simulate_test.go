@@ -334,6 +334,32 @@ func TestPingsWithKeysTellOfTheRunsOfTheirFires(t *testing.T) {
 	}
 }
 
+// Whoever holds a token can report starts for ever. What the shard keeps of them has a bound.
+func TestStartsWithoutEndsAreBounded(t *testing.T) {
+	b := newBench(t)
+	b.put(0, 1, func(v *job.Version) { v.Task = job.Task{Watch: &job.Watch{}} })
+	for i := range maxOpen + 10 {
+		b.m.Ping(&bus.Ping{ID: fmt.Sprintf("%016x", i), Job: "g/a", Kind: bus.PingStart}, uint64(i+1), noon.UnixMilli())
+	}
+	begun, refused := 0, 0
+	for {
+		lines := b.step(time.Second, bus.MaxBatch)
+		if len(lines) == 0 {
+			break
+		}
+		for _, l := range lines {
+			if strings.Contains(l, "skipped") {
+				refused++
+			} else {
+				begun++
+			}
+		}
+	}
+	if begun != maxOpen || refused != 10 {
+		t.Errorf("%d runs have begun, and %d starts are refused", begun, refused)
+	}
+}
+
 // Pings of any kind, without keys, repeated, lost and too many: the rules of the books hold.
 func TestPingsOfAnyKindAreToldOnce(t *testing.T) {
 	for seed := range uint64(*pingHistories) {

@@ -77,6 +77,7 @@ export const localReasons = {
   no_ping: "no ping came within {grace:duration} of it",
   no_ping_servers_away: "no ping came within {grace:duration} of it, nor until {until:instant}; no server ran for part of that time",
   no_end_came: "a ping reported its start, and none its end within {limit:duration}",
+  too_many_open: "{runs|run|runs} of the job have not been reported as ended",
   instance_clock_behind: "the clock of its machine is {apart:duration} behind NATS' clock; check NTP there",
   step_needs: "it runs on {on:word} of step {step:word}, which ended as {state:state}",
   step_params_too_large: "its parameters have {bytes:number} bytes; at most {most:number} are passed on",

@@ -163,6 +163,7 @@ export const reasons = {
   ping_before_due: "it came before the next one was due",
   paired_by_order: "the ping has no key: it counts for the run that began first",
   zone_differs: "the machine's clock is at UTC{there:word}, the schedule's at UTC{here:word}: is the zone right?",
+  too_many_open: "{runs|run|runs} of the job have not been reported as ended",
   ping_again: "the run had ended already",
   told_late: "it was in time, but the ping came late",
   came_late: "the run began too late",

@@ -164,6 +164,7 @@ export const reasons: Record<ReasonCode, string> = {
   ping_before_due: "它在下一次到期之前就来了",
   paired_by_order: "ping 没有键：算作最先开始的运行",
   zone_differs: "机器的时钟为 UTC{there:word}，调度的时钟为 UTC{here:word}：时区是否正确？",
+  too_many_open: "此任务已有 {runs:number} 个运行尚未上报结束",
   ping_again: "该运行此前已经结束",
   told_late: "它按时完成了，只是 ping 来得晚",
   came_late: "它在时限过后才发生",
