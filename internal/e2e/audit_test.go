@@ -24,6 +24,7 @@ type audit struct {
 	owed    map[job.Name][]time.Time
 	wishes  *wishes
 	desk    *desk
+	ledger  client.VerifiedPage
 	runs    []client.Run
 	journal map[job.RunID][]int // the deliveries that ran, by run
 }

@@ -103,6 +103,7 @@ func surviveChaos(t *testing.T, replicas, partitions int, history *chserver.Serv
 	if err := c.brokenOff(); err != nil {
 		t.Error(err)
 	}
+	a.writeReport(t, x, begun, d)
 }
 
 // complete returns an error while the history lacks something, or another store answers

@@ -50,6 +50,7 @@ func (c *system) judged(t *testing.T, group string, from, to time.Time) client.V
 func (a *audit) checkLedger(t *testing.T, c *system, from time.Time) {
 	t.Helper()
 	page := c.judged(t, a.group, from, a.until.Add(time.Second))
+	a.ledger = page
 	if n := page.Total.Pending + page.Total.Undecided + page.Total.Unjudged; n > 0 || page.Total.Discrepancies > 0 {
 		t.Errorf("the ledger is not clean: %+v", page.Total)
 	}
