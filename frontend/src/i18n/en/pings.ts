@@ -4,6 +4,7 @@ import { count } from "./words";
 export const pings = {
   title: "Pings",
   elsewhere: "This job runs elsewhere. Pings report its runs.",
+  allElsewhere: "All selected jobs run elsewhere. Pings report their runs.",
   reportedBy: (host: string | undefined) => (host ? `reported by a ping from ${host}` : "reported by a ping"),
   never: "Waiting for the first ping.",
   waiting: "No run yet.",
@@ -37,6 +38,9 @@ export const pings = {
     powershell: "In the script of a scheduled task. Reports success, or failure.",
     python: "Reports the exit code of a command.",
   },
+  cronZone: (zone: string) => `The times are in ${zone}: adapt them if the host has another time zone.`,
+  noCron: (schedule: string) =>
+    `Cron cannot express this schedule (${schedule}): run the command from another scheduler.`,
   tokens: "Ping tokens",
   token: "Token",
   by: "Created by",

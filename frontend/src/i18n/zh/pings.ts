@@ -4,6 +4,7 @@ import { number } from "./words";
 export const pings: PageMessages["pings"] = {
   title: "Ping",
   elsewhere: "此任务在外部运行，由 ping 上报。",
+  allElsewhere: "所选任务均在外部运行，由 ping 上报。",
   reportedBy: (host) => (host ? `由 ${host} 的 ping 上报` : "由 ping 上报"),
   never: "正在等待第一次 ping。",
   waiting: "还没有运行记录。",
@@ -34,6 +35,8 @@ export const pings: PageMessages["pings"] = {
     powershell: "用于计划任务的脚本，上报成功或失败。",
     python: "上报命令的退出码。",
   },
+  cronZone: (zone) => `以上时间的时区为 ${zone}；主机使用其他时区时请换算。`,
+  noCron: (schedule) => `cron 无法表达此调度（${schedule}），请由其他调度器执行该命令。`,
   tokens: "Ping 令牌",
   token: "令牌",
   by: "创建者",

@@ -16,6 +16,7 @@ import type { JobItem } from "@/api/schema.gen";
 import type { Deed } from "@/api/session";
 import { toast } from "@/components/Toasts";
 import { usePageT } from "@/i18n";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { useComplain } from "@/shell/actions";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
@@ -54,6 +55,11 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
   const [action, setAction] = useState<Action>();
   const [opened, setOpened] = useState<"change" | "backfill">();
   const any = selected.size > 0;
+  const allElsewhere =
+    any && known.length === selected.size && known.every((item) => runsElsewhere(item.definition));
+  /** Why something cannot be done with any of the selected jobs. */
+  const whyNot = (deed: Deed, runs: boolean) =>
+    !may(deed) ? t.signIn.needs : runs && allElsewhere ? t.pings.allElsewhere : undefined;
   useEffect(() => {
     if (any) loadReview().catch(() => undefined); // the error shows when somebody opens it
   }, [any]);
@@ -92,8 +98,8 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
             key={action}
             type="button"
             className={action === "remove" ? "bad" : undefined}
-            disabled={!may(deed)}
-            title={may(deed) ? undefined : t.signIn.needs}
+            disabled={whyNot(deed, action === "run") !== undefined}
+            title={whyNot(deed, action === "run")}
             aria-label={nameOf(action)}
             onClick={() => setAction(action)}
           >
@@ -103,8 +109,8 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
         ))}
         <button
           type="button"
-          disabled={!may("edit")}
-          title={may("edit") ? undefined : t.signIn.needs}
+          disabled={whyNot("edit", false) !== undefined}
+          title={whyNot("edit", false)}
           aria-label={t.jobPatch.act}
           onClick={() => setOpened("change")}
         >
@@ -113,8 +119,8 @@ export function Bulk({ filter, total, known, selected, onSelect }: BulkProps) {
         </button>
         <button
           type="button"
-          disabled={!may("operate")}
-          title={may("operate") ? undefined : t.signIn.needs}
+          disabled={whyNot("operate", true) !== undefined}
+          title={whyNot("operate", true)}
           aria-label={t.bulkBackfill.act}
           onClick={() => setOpened("backfill")}
         >

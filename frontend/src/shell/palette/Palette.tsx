@@ -48,7 +48,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
     write("");
   };
   const choose = (entry: Entry | undefined) => {
-    if (!entry) return;
+    if (!entry || entry.disabled) return;
     onClose();
     entry.go();
   };
@@ -131,6 +131,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
                     id={`${listId}-${i}`}
                     role="option"
                     aria-selected={i === at}
+                    aria-disabled={e.disabled !== undefined}
                     className={i === at ? "pi on" : "pi"}
                     onClick={() => choose(e)}
                     onMouseMove={() => setMarked(i)}
@@ -139,10 +140,10 @@ export default function Palette({ onClose }: { onClose(): void }) {
                     <span className="trunc">
                       <Marked text={e.text} q={q} />
                     </span>
-                    <span className="right mut trunc">{e.aside}</span>
+                    <span className="right mut trunc">{e.disabled ?? e.aside}</span>
                     {e.keys && i !== at && <kbd className="kbd">{e.keys}</kbd>}
                     {i === at && e.job && <ChevronRight size={14} aria-hidden />}
-                    {i === at && <CornerDownLeft size={14} aria-hidden />}
+                    {i === at && !e.disabled && <CornerDownLeft size={14} aria-hidden />}
                   </div>
                 </div>
               );

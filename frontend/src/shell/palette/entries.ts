@@ -32,6 +32,7 @@ import { groupsQuery, holdQuery } from "@/api/cluster";
 import type { JobVersion } from "@/api/schema.gen";
 import { usePageT } from "@/i18n";
 import { serverNow } from "@/lib/clock";
+import { runsElsewhere } from "@/lib/elsewhere";
 import { isLike } from "@/lib/fuzzy";
 import { isRunId } from "@/lib/ids";
 import { refOf } from "@/lib/jobref";
@@ -55,6 +56,8 @@ export interface Entry {
   keys?: string;
   /** The job that it is, whose actions the right arrow opens. */
   job?: JobVersion;
+  /** Why it cannot be done. */
+  disabled?: string;
   go(): void;
 }
 
@@ -72,7 +75,14 @@ export function useJobActions(): (job: JobVersion) => Entry[] {
     const entries: Entry[] = [];
     if (may("operate", params.group)) {
       entries.push(
-        { id: "a-run", section, icon: Zap, text: t.act.run, go: () => run.mutate({ job: d.job }) },
+        {
+          id: "a-run",
+          section,
+          icon: Zap,
+          text: t.act.run,
+          disabled: runsElsewhere(d) ? t.pings.elsewhere : undefined,
+          go: () => run.mutate({ job: d.job }),
+        },
         {
           id: "a-pause",
           section,

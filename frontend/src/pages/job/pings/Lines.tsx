@@ -3,14 +3,22 @@ import type { Job } from "@/api/schema.gen";
 import { CopyIconButton } from "@/components/Copy";
 import { Segments } from "@/components/Segments";
 import { usePageT } from "@/i18n";
-import { linesFor, type Way, type Where, ways } from "./paste";
+import { scheduleInWords, zoneOf } from "@/lib/words";
+import { crontabOf, linesFor, type Way, type Where, ways } from "./paste";
 import "./pings.css";
 
 /** What to put where the job runs, in the way of each scheduler. */
 export function Lines({ job, where, hint }: { job: Job; where: Where; hint?: string }) {
-  const w = usePageT().pings;
+  const t = usePageT();
+  const w = t.pings;
   const [way, setWay] = useState<Way>("crontab");
   const text = linesFor(way, job, where);
+  const scheduled =
+    way !== "crontab" && way !== "curl"
+      ? ""
+      : crontabOf(job)
+        ? w.cronZone(zoneOf(job.schedule))
+        : w.noCron(scheduleInWords(job.schedule, t));
   return (
     <div className="pinglines">
       <Segments
@@ -26,7 +34,7 @@ export function Lines({ job, where, hint }: { job: Job; where: Where; hint?: str
         <CopyIconButton text={text} label={w.copyLines} />
       </div>
       <p className="hint">
-        {w.wayHints[way]} {hint}
+        {w.wayHints[way]} {scheduled} {hint}
       </p>
     </div>
   );

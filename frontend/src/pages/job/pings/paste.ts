@@ -16,7 +16,10 @@ export function whereOf(url: string): Where {
   return { server, token };
 }
 
-/** What to put where a job runs, so that its runs are reported. COMMAND and IMAGE stand for what runs there. */
+/**
+ * What to put where a job runs, so that its runs are reported. COMMAND and IMAGE stand for what runs there. Lines of a
+ * crontab begin with the job's schedule; if cron cannot express it, they are commands for another scheduler.
+ */
 export function linesFor(way: Way, job: Job, { server, token }: Where): string {
   const { name } = refOf(job.job);
   const url = `${server}/ping/${token}`;
@@ -24,14 +27,17 @@ export function linesFor(way: Way, job: Job, { server, token }: Where): string {
   const has = (method: "POST" | "GET") => methods.length === 0 || methods.includes(method);
   const method = has("POST") ? "POST" : has("GET") ? "GET" : "HEAD";
   const curl = `curl -fsS -m 10 --retry 3 -o /dev/null ${method === "HEAD" ? "-I" : `-X ${method}`}`;
-  const at = whenOf(job);
+  const cron = crontabOf(job);
+  const at = cron ? `${cron} ` : "";
   switch (way) {
     case "crontab":
-      return `CARILLON_SERVER=${server}
-CARILLON_WATCH_TOKEN=${token}
-${at} /usr/local/bin/carillon watch ${job.job} -c 'COMMAND'`;
+      return [
+        `CARILLON_SERVER=${server}`,
+        `CARILLON_WATCH_TOKEN=${token}`,
+        `${at}/usr/local/bin/carillon watch ${job.job} -c 'COMMAND'`,
+      ].join(cron ? "\n" : " ");
     case "curl":
-      return `${at} COMMAND; ${curl} ${url}/$?`;
+      return `${at}COMMAND; ${curl} ${url}/$?`;
     case "systemd":
       return `[Service]
 Type=oneshot
@@ -63,10 +69,11 @@ urllib.request.urlopen(urllib.request.Request(end, method="${method}"), timeout=
   }
 }
 
-/** The five fields of a crontab: the job's own if it has such, or else an example. */
-function whenOf(job: Job): string {
+/** The schedule of a job as the five fields of a crontab; undefined if it is no such schedule. */
+export function crontabOf(job: Job): string | undefined {
   const cron = job.schedule?.cron ?? "";
-  return /^(\S+ ){4}\S+$/.test(cron) && /^[\d\s*,/A-Za-z-]+$/.test(cron) && !/[HLW]/.test(cron)
-    ? cron
-    : "0 3 * * *";
+  const fields = cron.replace(names, "1");
+  return /^([\d*,/-]+ ){4}[\d*,/-]+$/.test(fields) ? cron : undefined;
 }
+
+const names = /\b(JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|SUN|MON|TUE|WED|THU|FRI|SAT)\b/gi;

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import type { Run } from "@/api/schema.gen";
+import type { Job, Run } from "@/api/schema.gen";
 import { hostOf } from "@/lib/elsewhere";
 import { aRun } from "@/test/factories";
 import { heardOf } from "./heard";
-import { linesFor, whereOf } from "./paste";
+import { crontabOf, linesFor, whereOf } from "./paste";
 
 const run = (status: Run["status"], more: Partial<Run> = {}) => ({ ...aRun(), status, ...more });
 
@@ -31,12 +31,22 @@ it("gives the lines to paste by the job's schedule and methods", () => {
   expect(linesFor("crontab", job, where)).toBe(`CARILLON_SERVER=https://carillon.example.org/base
 CARILLON_WATCH_TOKEN=carillon_ping_a_b
 30 2 * * 1-5 /usr/local/bin/carillon watch ops/backup -c 'COMMAND'`);
-  const quartz = {
-    ...job,
-    schedule: { cron: "0 0 2 ? * MON#1" },
-    task: { watch: { methods: ["GET" as const] } },
-  };
-  expect(linesFor("curl", quartz, where)).toBe(
-    "0 3 * * * COMMAND; curl -fsS -m 10 --retry 3 -o /dev/null -X GET https://carillon.example.org/base/ping/carillon_ping_a_b/$?",
+  const get = { ...job, task: { watch: { methods: ["GET" as const] } } };
+  expect(linesFor("curl", get, where)).toBe(
+    "30 2 * * 1-5 COMMAND; curl -fsS -m 10 --retry 3 -o /dev/null -X GET https://carillon.example.org/base/ping/carillon_ping_a_b/$?",
   );
+});
+
+it("gives commands without times if cron cannot express the schedule", () => {
+  const where = { server: "https://carillon.example.org", token: "TOKEN" };
+  const job = (schedule: Job["schedule"]) => ({ job: "ops/backup", schedule, task: { watch: {} } });
+  expect(linesFor("crontab", job({ fixed_rate: "90m" }), where)).toBe(
+    "CARILLON_SERVER=https://carillon.example.org CARILLON_WATCH_TOKEN=TOKEN /usr/local/bin/carillon watch ops/backup -c 'COMMAND'",
+  );
+  expect(linesFor("curl", job({ once: "2026-01-05T03:00:00Z" }), where)).toMatch(/^COMMAND; curl /);
+  for (const cron of ["H 3 * * *", "0 0 2 ? * MON#1", "0 3 L * *", "0 3 15W * *", "0 3 * * 5L", "@daily"])
+    expect(crontabOf(job({ cron }))).toBeUndefined();
+  for (const cron of ["30 2 * * 1-5", "0 3 1 JUL,dec *", "*/5 9-17 * * Mon-Thu"])
+    expect(crontabOf(job({ cron }))).toBe(cron);
+  expect(crontabOf(job(undefined))).toBeUndefined();
 });
