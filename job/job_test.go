@@ -154,9 +154,21 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(and(`"overlap":"wait"`), "overlap.policy", "queue")
 	wrong(and(`"overlap":{"limit":-1}`), "overlap.limit", "10000")
 	wrong(and(`"overlap":{"policy":"skip","queue":3}`), "overlap", "queue only")
-	wrong(and(`"overlap":{"policy":"queue","queue":10001}`), "overlap.queue", "10000")
+	wrong(and(`"overlap":{"policy":"queue","queue":100001}`), "overlap.queue", "100000")
 	wrong(and(`"overlap":{"policy":"queue","when_full":"explode"}`), "overlap.when_full", "skip_oldest")
 	wrong(and(`"overlap":{"max":3}`), "overlap.max", "not a known field")
+	wrong(and(`"overlap":{"key":"${params.c}"}`), "overlap.key", "queue, skip and replace")
+	wrong(and(`"overlap":{"policy":"queue","key":"${fire_time|day}"}`), "overlap.key", "names ${fire_time|day}; a key may name only parameters")
+	wrong(and(`"overlap":{"policy":"queue","key":"${results.list.x}"}`), "overlap.key", "names ${results.list.x}; a key may name only parameters")
+	wrong(and(`"overlap":{"policy":"queue","key":"${HOME}/${params.c}"}`), "overlap.key", "names ${HOME}; a key may name only parameters")
+	wrong(and(`"overlap":{"policy":"queue","key":"${params.a b}"}`), "overlap.key", "${params.a b}: \"a b\" must be the name of a field")
+	wrong(and(`"overlap":{"policy":"queue","key":"${params.c"}`), "overlap.key", "has ${ without }")
+	wrong(and(`"overlap":{"policy":"queue","key":"$${params.c}"}`), "overlap.key", "must name a parameter, such as ${params.customer}")
+	wrong(and(`"overlap":{"policy":"queue","key":"${params.`+strings.Repeat("c", 256)+`}"}`), "overlap.key", "at most 256")
+	wrong(and(`"overlap":{"policy":"queue","total":3}`), "overlap.total", "goes only with key")
+	wrong(and(`"overlap":{"policy":"replace","key":"${params.c}","total":3}`), "overlap.total", "does not go with the policy replace")
+	wrong(and(`"overlap":{"policy":"queue","limit":4,"key":"${params.c}","total":3}`), "overlap.total", "between limit, which is 4, and 10000")
+	wrong(and(`"overlap":{"policy":"skip","key":"${params.c}","total":10001}`), "overlap.total", "between limit, which is 1, and 10000")
 	wrong(and(`"retry":-1`), "retry.limit", "100")
 	wrong(and(`"retry":{"delay":"5s"}`), "retry.limit", "1 or more")
 	wrong(and(`"retry":{"limit":1,"backoff":"random"}`), "retry.backoff", "linear")
@@ -368,5 +380,20 @@ func TestRunsThatAreWantedTogetherHaveIDsOfTheirOwn(t *testing.T) {
 	}
 	if _, err := job.ParseRunID(string(a)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestRunsMayOverlapByKey(t *testing.T) {
+	for _, overlap := range []string{
+		`{"policy":"queue","limit":2,"queue":100000,"key":"${params.customer}","total":50}`, `{"policy":"skip","key":"${params}"}`,
+		`{"policy":"replace","key":"${params.zones[0].name?}"}`, `{"policy":"queue","key":"${params.region}/${params.customer}","total":1}`,
+	} {
+		j, err := job.Decode([]byte(`{"job":"g/a","task":{"handler":"h"},"overlap":` + overlap + `}`))
+		if err == nil {
+			err = j.Validate()
+		}
+		if err != nil || j.Overlap.Key == "" {
+			t.Errorf("%s: %v, %+v", overlap, err, j.Overlap)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/workflow"
 )
 
 // OverlapPolicy says what becomes of a run that is wanted while others of its job are
@@ -34,8 +35,10 @@ const (
 // Defaults and bounds of overlap.
 const (
 	DefaultQueue = 100
-	MaxQueue     = 10_000
+	MaxQueue     = 100_000
 	MaxAlive     = 10_000
+	// MaxOverlapKey bounds [Overlap.Key], in bytes.
+	MaxOverlapKey = 256
 )
 
 // Overlap is a job's rule for runs that are wanted while others are alive. A run is
@@ -49,6 +52,11 @@ type Overlap struct {
 	Queue int `json:"queue,omitempty"`
 	// WhenFull is for queue only. Defaults to skip_newest.
 	WhenFull WhenFull `json:"when_full,omitempty"`
+	// Key names parameters, such as "${params.customer}". With it, Limit and Queue hold for the runs with the same
+	// value of it. Runs whose parameters have no value for it count as having the same.
+	Key string `json:"key,omitempty"`
+	// Total is how many runs may be alive at once whatever their keys. Only with Key; 0 is no limit.
+	Total int `json:"total,omitempty"`
 }
 
 // UnmarshalJSON reads an object, or the policy alone as text.
@@ -111,5 +119,46 @@ func (o Overlap) validate() []error {
 	default:
 		errs = append(errs, Invalid("overlap.when_full", "%q must be skip_newest or skip_oldest", clip.Text(string(o.WhenFull), maxQuoted)))
 	}
+	return append(errs, o.validateKey()...)
+}
+
+// validateKey reports what is wrong with Key and Total.
+func (o Overlap) validateKey() (errs []error) {
+	refuse := func(wrong bool, field, format string, args ...any) {
+		if wrong {
+			errs = append(errs, Invalid("overlap."+field, format, args...))
+		}
+	}
+	limit := o.withDefaults().Limit
+	refuse(o.Total != 0 && o.Key == "", "total", "goes only with key; without one, limit holds for all runs")
+	refuse(o.Total != 0 && o.Policy == OverlapReplace, "total", "does not go with the policy replace")
+	refuse(o.Total != 0 && (o.Total < limit || o.Total > MaxAlive), "total", "%d must be between limit, which is %d, and %d", o.Total, limit, MaxAlive)
+	if o.Key == "" {
+		return errs
+	}
+	refuse(o.Policy == OverlapAllow || o.Policy == "", "key", "goes only with the policies queue, skip and replace")
+	if len(o.Key) > MaxOverlapKey {
+		return append(errs, Invalid("overlap.key", "has %d bytes; at most %d are allowed", len(o.Key), MaxOverlapKey))
+	}
+	names := 0
+	if _, err := Expand(o.Key, func(name string) (string, error) {
+		names++
+		return "", checkKeyName(name)
+	}); err != nil {
+		return append(errs, Invalid("overlap.key", "%s", reasonOf(err)))
+	}
+	refuse(names == 0, "key", "%q must name a parameter, such as ${params.customer}; else all runs have the same key", clip.Text(o.Key, maxQuoted))
 	return errs
+}
+
+// checkKeyName returns an error unless a key may have ${name}.
+func checkKeyName(name string) error {
+	r, err := workflow.ParseReference("${" + name + "}")
+	if err == nil && r.Root == workflow.Params {
+		return nil
+	}
+	if rest, ofParams := strings.CutPrefix(name, string(workflow.Params)); err != nil && ofParams && (rest == "" || strings.ContainsAny(rest[:1], ".[?")) {
+		return Invalid("", "%s", err)
+	}
+	return Invalid("", "names ${%s}; a key may name only parameters, such as ${params.customer}", clip.Text(name, maxQuoted))
 }

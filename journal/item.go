@@ -106,6 +106,8 @@ type Deferred struct {
 	CallEnd *CallEnd `json:"call_end,omitempty"`
 	CallOff *CallOff `json:"call_off,omitempty"`
 	Caller  *Caller  `json:"caller,omitempty"`
+	// Lane is a hash of the value that the job's overlap key has for the run; "" if it has none.
+	Lane string `json:"lane,omitempty"`
 	// Told is of a run that is done elsewhere.
 	Reported *PingState `json:"reported,omitempty"`
 	Ping     *bus.Ping  `json:"ping,omitempty"`

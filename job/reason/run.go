@@ -6,6 +6,11 @@ var (
 	TooManyWait          = One{Define("too_many_wait", "too many runs of executor group {group:word} wait for an executor")}
 	NoRoomForRuns        = None{Define("no_room_for_runs", "NATS had no room for further runs")}
 	QueueFull            = One{Define("queue_full", "the queue is full: {runs:number} runs wait already")}
+	LimitOfKey           = None{Further("limit_of_key", "the limit is that of its overlap key")}
+	LimitOfKeys          = None{Further("limit_of_keys", "the limit is the total of all overlap keys")}
+	WaitsForKey          = One{Define("waits_for_key", "it waits for run {run_id:word}, which has the same overlap key")}
+	WaitsForTotal        = None{Define("waits_for_total", "it waits for a place: as many runs are alive as the total of all overlap keys allows")}
+	NoOverlapKey         = None{Define("no_overlap_key", "its parameters have no value for the overlap key")}
 	NoRoomInBatch        = None{Define("no_room_in_batch", "it waits for room in the next batch")}
 	WaitsForRuns         = One{Define("waits_for_runs", "it waits for {runs|earlier run|earlier runs}")}
 	WaitsToReplace       = One{Define("waits_to_replace", "it waits for the end of {runs|earlier run|earlier runs}, which it replaces")}

@@ -41,6 +41,8 @@ var ofReason = map[string]outcome.Remedy{
 	finding.VersionNotHeard.Code:      outcome.OpenServers,
 	finding.NotInHistoryYet.Code:      outcome.OpenServers,
 	reason.OverlapFull.Code:           outcome.EarlierRuns,
+	reason.WaitsForKey.Code:           outcome.EarlierRuns,
+	reason.WaitsForTotal.Code:         outcome.EarlierRuns,
 	reason.WaitsForRuns.Code:          outcome.EarlierRuns,
 	reason.WaitsToReplace.Code:        outcome.EarlierRuns,
 	reason.QueueFull.Code:             outcome.EarlierRuns,

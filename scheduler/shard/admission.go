@@ -51,35 +51,51 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if r.earlier != nil {
 		rs.pieces.take(a)
 	}
-	jr := rs.of(id)
-	busy, o := jr.busy(), rules.Overlap
+	if rules.Overlap.Key == "" {
+		return rs.enter(b, a, &rules.Overlap)
+	}
+	a.lane = r.laneOf(rules.Overlap.Key, body)
+	f := rs.enter(b, a, &rules.Overlap)
+	if a.lane == "" {
+		f.reason = reason.Join(f.reason, reason.NoOverlapKey.String())
+	}
+	return f
+}
+
+// enter triggers, queues or skips a run by its job's rule for overlap.
+func (rs *runs) enter(b *builder, a *watchedRun, o *job.Overlap) admission {
+	jr := rs.of(a.jobID)
+	l := jr.lane(a.lane)
+	mayBegin := jr.mayBegin(o, l) && !jr.precedes(o, l)
 	switch {
-	case (o.Unlimited() || busy < o.Limit) && len(jr.queue) == 0 && !b.fits(launch+b.reserved):
+	case mayBegin && !b.fits(launch+b.reserved):
 		rs.enqueue(b, a)
-		rs.wake(id)
+		rs.wake(a.jobID)
 		return admission{status: job.StatusQueued, reason: reason.NoRoomInBatch.String()}
-	case (o.Unlimited() || busy < o.Limit) && len(jr.queue) == 0:
+	case mayBegin:
 		f := rs.launch(b, a)
 		rs.add(a)
 		return f
 	case o.Policy == job.OverlapQueue:
-		if len(jr.queue) >= o.Queue {
+		if jr.waiting(o, l) >= o.Queue {
 			if o.WhenFull != job.SkipOldest {
-				return admission{status: job.StatusSkipped, reason: reason.QueueFull.With(o.Queue)}
+				return admission{status: job.StatusSkipped, reason: queueFull(o)}
 			}
-			rs.endHere(b, jr.queue[0], job.StatusSkipped, reason.Displaced.String())
+			rs.endHere(b, jr.oldest(o, l), job.StatusSkipped, reason.Displaced.String())
 		}
+		why := jr.whyQueued(o, l)
 		rs.enqueue(b, a)
-		return admission{status: job.StatusQueued, reason: reason.WaitsForRuns.With(busy + len(jr.queue) - 1)}
+		return admission{status: job.StatusQueued, reason: why}
 	case o.Policy == job.OverlapReplace:
-		for len(jr.queue) > 0 {
-			rs.endHere(b, jr.queue[0], job.StatusSkipped, reason.ReplacedBefore.String())
+		for jr.waiting(o, l) > 0 {
+			rs.endHere(b, jr.oldest(o, l), job.StatusSkipped, reason.ReplacedBefore.String())
 		}
+		busy := jr.alive(o, l)
 		rs.enqueue(b, a)
-		rs.wake(id) // which has the others cancelled
+		rs.wake(a.jobID) // which has the others cancelled
 		return admission{status: job.StatusQueued, reason: reason.WaitsToReplace.With(busy)}
 	default:
-		return admission{status: job.StatusSkipped, reason: reason.OverlapFull.With(busy)}
+		return admission{status: job.StatusSkipped, reason: jr.whySkipped(o, l)}
 	}
 }
 
@@ -131,14 +147,15 @@ type Kill struct {
 	Reason string
 }
 
-// replace cancels the job's runs that keep the first in its queue from running. It
+// replace cancels the job's runs that keep the first in the queue of a lane from running. It
 // returns false when b is full.
-func (rs *runs) replace(b *builder, id uint32) bool {
+func (rs *runs) replace(b *builder, id uint32, l *lane) bool {
 	jr := rs.byJob[id]
-	why := reason.ReplacedBy.With(jr.queue[0].runID)
+	keyed := rs.jobs.at(id).newest().Overlap.Key != ""
+	why := reason.ReplacedBy.With(l.first().runID)
 	for _, a := range slices.Clone(jr.active) {
 		switch {
-		case a.cause == job.CauseBackfill: // it is in nobody's way
+		case !a.counts(), keyed && a.lane != l.key: // it is in nobody's way
 		case a.stage == retrying:
 			if !b.fits(rs.follows(id)) {
 				return false

@@ -153,7 +153,7 @@ func (bf *Backfills) shown(id uint32, f *backfill) job.Backfill {
 	s := f.Backfill
 	s.Fires = nil
 	if !f.over() && f.Begun > 0 {
-		s.Alive = bf.runs.backfilling(id)
+		s.Alive = bf.runs.byJob[id].backfilling()
 	}
 	return s
 }
@@ -262,7 +262,7 @@ func (bf *Backfills) fillOne(b *builder, id uint32, f *backfill, most int) (n in
 		f.Cancelled = "the job was deleted"
 		changed = true
 	}
-	alive, room := bf.runs.backfilling(id), bf.cluster.noRoom(bf.jobs.at(id).name.Group()) == ""
+	alive, room := bf.runs.byJob[id].backfilling(), bf.cluster.noRoom(bf.jobs.at(id).name.Group()) == ""
 	for ; room && len(f.left()) > 0 && alive < f.AtOnce; alive++ {
 		if n == most || !b.fits(launch+1) {
 			full = true

@@ -106,6 +106,7 @@ type attempt struct {
 	step     string                   // of a workflow; "": it is none
 	given    json.RawMessage          // parameters in the place of the job's, of a workflow
 	taken    map[string]bus.TakenStep // steps that are not done again, until the run begins
+	lane     string                   // of its overlap key; see [lane]
 	split    bool                     // the attempt lists the run's pieces
 	total    int                      // of the pieces; 0: it is not done in pieces, or they are not known yet
 	// earlier are the pieces of the run that this one does again; nil: it has its own.
@@ -211,7 +212,7 @@ func (b *builder) compact() {
 
 // waitIn adds the deferred item that says where a run is.
 func (b *builder) waitIn(d *journal.Deferred, a *watchedRun) *item {
-	d.Job, d.Given, d.Taken, d.Caller = a.job, a.given, a.taken, a.caller
+	d.Job, d.Given, d.Taken, d.Caller, d.Lane = a.job, a.given, a.taken, a.caller, a.lane
 	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)
 }

@@ -20,7 +20,7 @@
 //	pieces      triggers pieces of runs (piece_states.go: the state of one run)
 //	steps       begins the steps of workflows (definition.go: a version's; run_steps.go: the state of one run)
 //	watches     jobs whose runs are done elsewhere, and their early pings (expected.go: their runs)
-//	runs        watched runs: admission, attempts, retries, overlap, time limits
+//	runs        watched runs: admission, attempts, retries, overlap (lanes.go: queues by key), time limits
 //	fires       judges due fires, by pauses and calendars, and enacts the verdicts
 //	delays      what fixed-delay jobs wait for
 //	pings       reports of runs that are done elsewhere (matcher.go: which run a ping reports)

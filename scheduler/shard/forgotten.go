@@ -32,7 +32,7 @@ func (ch *children) forget(id uint32) {
 	if jr == nil {
 		return
 	}
-	for _, a := range slices.Concat(jr.active, jr.queue) {
+	for _, a := range slices.AppendSeq(slices.Clone(jr.active), jr.queue()) {
 		if a.caller != nil {
 			ch.forgotten = append(ch.forgotten, &forgottenCall{a.attempt, a.job, forgottenAs(a.stage), a.item})
 			a.item = nil

@@ -20,7 +20,7 @@ func (m *Machine) Out(before int64) []*bus.Trigger {
 		if a.stage != triggered || a.steps != nil || a.since > before {
 			continue
 		}
-		t := m.runs.outside(a)
+		t := m.cfg.outside(a)
 		if a.pieces == nil {
 			out = append(out, t)
 			continue

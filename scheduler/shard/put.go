@@ -40,7 +40,7 @@ func (m *Machine) Put(p *Prepared) {
 	m.watches.put(id)
 	m.waiting.heed(id)
 	m.sweep.arm(id)
-	m.runs.wake(id)
+	m.runs.heed(id)
 	m.Backfills.wake(id)
 }
 

@@ -45,6 +45,7 @@ type watchedRun struct {
 	steps     *runSteps   // nil unless it is of a workflow, and has begun
 	of        *watchedRun // the workflow's run, if this is the run of a step
 	index     int         // which, in the order of the document
+	queuePlace
 }
 
 // runs are the watched runs of the shard: from the moment a run is wanted to its final status.
@@ -65,33 +66,6 @@ type runs struct {
 	ended func(b *builder, a *watchedRun, s job.Status, result json.RawMessage, at int64) // does what follows from the end of a run elsewhere
 }
 
-// jobRuns are the watched runs of one job.
-type jobRuns struct {
-	waking bool // the job is among the machine's wakes
-	called int  // how many of the runs steps of workflows have called
-
-	active []*watchedRun // triggered, or waiting for a retry
-	queue  []*watchedRun // the one that has waited longest first
-
-	succeeded *success // nil while no run of an earlier fire is alive or may begin
-}
-
-func (r *jobRuns) empty() bool {
-	return len(r.active)+len(r.queue) == 0 && r.succeeded == nil
-}
-
-// busy returns how many runs count for the job's rule for overlap. Runs of a backfill
-// have a limit of their own: they must not delay what is due, nor be skipped for it.
-func (r *jobRuns) busy() int {
-	n := 0
-	for _, a := range r.active {
-		if a.cause != job.CauseBackfill {
-			n++
-		}
-	}
-	return n
-}
-
 // of returns the runs of a job, and begins to keep them if there are none.
 func (rs *runs) of(id uint32) *jobRuns {
 	r := rs.byJob[id]
@@ -106,9 +80,9 @@ func (rs *runs) of(id uint32) *jobRuns {
 func (rs *runs) add(a *watchedRun) {
 	r := rs.of(a.jobID)
 	if a.stage == queued {
-		r.queue = append(r.queue, a)
+		r.push(a)
 	} else {
-		r.active = append(r.active, a)
+		r.activate(a)
 	}
 	if a.caller != nil {
 		r.called++
@@ -134,20 +108,8 @@ func (rs *runs) drop(a *watchedRun) {
 	if a.steps != nil {
 		rs.steps.drop(a)
 	}
-	is := func(other *watchedRun) bool { return other == a }
-	r.active = slices.DeleteFunc(r.active, is)
-	r.queue = slices.DeleteFunc(r.queue, is)
+	r.remove(a)
 	rs.forgetSuccess(a.jobID)
-}
-
-// backfilling returns how many runs of a job's backfills are alive. There is one backfill
-// at a time: the next one begins when all runs of the one before have ended.
-func (rs *runs) backfilling(id uint32) int {
-	jr := rs.byJob[id]
-	if jr == nil {
-		return 0
-	}
-	return len(jr.active) - jr.busy()
 }
 
 // forget drops the runs of a job that is removed.
@@ -156,18 +118,18 @@ func (rs *runs) forget(id uint32) {
 	if jr == nil {
 		return
 	}
-	for _, a := range slices.Concat(jr.active, jr.queue) {
+	for _, a := range slices.AppendSeq(slices.Clone(jr.active), jr.queue()) {
 		rs.drop(a)
 	}
-	rs.putSuccess(jr, nil)
+	jr.putSuccess(rs.items, nil)
 	delete(rs.byJob, id)
 	rs.wakes = slices.DeleteFunc(rs.wakes, func(other uint32) bool { return other == id })
 }
 
 // outside returns the trigger of a run's current attempt, without its body.
-func (rs *runs) outside(a *watchedRun) *bus.Trigger {
+func (c *Config) outside(a *watchedRun) *bus.Trigger {
 	return &bus.Trigger{
-		RunID: a.runID, Job: a.job, Version: int(a.version), Shard: rs.cfg.Shard, Attempt: a.number,
+		RunID: a.runID, Job: a.job, Version: int(a.version), Shard: c.Shard, Attempt: a.number,
 		Cause: a.cause, FireTime: instant(a.fireTime), CommittedAt: instant(a.since), ParentRun: a.parent, Step: a.step, Split: a.split,
 	}
 }
@@ -178,6 +140,14 @@ func (rs *runs) wake(id uint32) {
 		jr.waking = true
 		rs.wakes = append(rs.wakes, id)
 	}
+}
+
+// heed has the queued runs of a job judged by its newest version.
+func (rs *runs) heed(id uint32) {
+	if jr := rs.byJob[id]; jr != nil {
+		jr.offerAll()
+	}
+	rs.wake(id)
 }
 
 // wakeUp continues the runs of jobs that were woken, as far as b has room.
@@ -220,38 +190,7 @@ func (rs *runs) wakeJob(b *builder, id uint32) bool {
 			rs.endHere(b, a, job.StatusMissed, a.whyLate(p.StartWithin, reason.NobodyBegan))
 		}
 	}
-	if !rs.wakeRetrying(b, id, now) {
-		return false
-	}
-	for len(jr.queue) > 0 {
-		if !b.fits(room) {
-			return false
-		}
-		a := jr.queue[0]
-		switch {
-		case p.Deleted:
-			rs.endHere(b, a, job.StatusCancelled, "the job was deleted while the run was queued")
-		case a.startBy != 0 && a.startBy <= now:
-			rs.endHere(b, a, job.StatusMissed, a.whyLate(p.StartWithin, reason.QueuedTooLong))
-		case p.Overlap.Unlimited() || jr.busy() < p.Overlap.Limit:
-			waited := job.Duration(b.now.Sub(instant(a.since)))
-			jr.queue = jr.queue[1:]
-			f := rs.launch(b, a)
-			jr.active = append(jr.active, a)
-			b.record.addRun(e.name, a.attempt, f.status, reason.Join(reason.WasQueued.With(waited), f.reason))
-		case p.Overlap.Policy == job.OverlapReplace:
-			was := jr.busy()
-			if !rs.replace(b, id) {
-				return false
-			}
-			if jr.busy() == was {
-				return rs.expireQueue(b, id, now)
-			}
-		default:
-			return rs.expireQueue(b, id, now)
-		}
-	}
-	return true
+	return rs.wakeRetrying(b, id, now) && rs.wakeQueue(b, id, now)
 }
 
 // wakeRetrying begins the next attempts of a job's runs that are due, and ends the runs that
@@ -279,22 +218,6 @@ func (rs *runs) wakeRetrying(b *builder, id uint32, now int64) bool {
 			f := rs.launch(b, a)
 			b.record.addRun(e.name, a.attempt, f.status, f.reason)
 		}
-	}
-	return true
-}
-
-// expireQueue ends the runs behind the first that have been queued for too long. It
-// returns false when b is full.
-func (rs *runs) expireQueue(b *builder, id uint32, now int64) bool {
-	p := rs.jobs.at(id).newest()
-	for _, a := range slices.Clone(rs.byJob[id].queue) {
-		if a.startBy == 0 || a.startBy > now {
-			continue
-		}
-		if !b.fits(rs.follows(id)) {
-			return false
-		}
-		rs.endHere(b, a, job.StatusMissed, a.whyLate(p.StartWithin, reason.QueuedTooLong))
 	}
 	return true
 }
@@ -349,10 +272,8 @@ func (rs *runs) wakeAt(id uint32) (at int64, ok bool) {
 			at = min(at, a.startBy+startMargin.Milliseconds())
 		}
 	}
-	for _, a := range r.queue {
-		if a.startBy != 0 {
-			at = min(at, a.startBy)
-		}
+	if len(r.late) > 0 {
+		at = min(at, r.late[0].startBy)
 	}
 	return at, at != 1<<62
 }
@@ -448,6 +369,9 @@ func (rs *runs) retry(b *builder, a *watchedRun, e *end) bool {
 	a.item = b.waitIn(&journal.Deferred{Kind: journal.DeferredRetry, Due: instant(due)}, a)
 	b.record.addRun(a.job, a.attempt, job.StatusQueued, reason.NextAttempt.With(e.attempt, e.status, job.Duration(wait)))
 	rs.arm(a.jobID)
+	if jr := rs.byJob[a.jobID]; a.of == nil {
+		jr.offer(jr.lane(a.lane)) // a queued run may replace it
+	}
 	rs.wake(a.jobID) // the attempt may be stale already
 	return true
 }

@@ -34,7 +34,7 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 		return err
 	}
 	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
-	a.given, a.taken, a.caller = d.Given, d.Taken, d.Caller
+	a.given, a.taken, a.caller, a.lane = d.Given, d.Taken, d.Caller, d.Lane
 	if d.Reported != nil {
 		a.reported = *d.Reported
 	}

@@ -30,6 +30,7 @@ func (w *world) policies(j *job.Job, was *job.Version) {
 			j.Overlap.Queue = 1 + w.rng.IntN(5)
 			j.Overlap.WhenFull = []job.WhenFull{job.SkipNewest, job.SkipOldest}[w.rng.IntN(2)]
 		}
+		w.keys(j)
 	}
 	if w.chance(40) {
 		j.Retry = job.Retry{Limit: 1 + w.rng.IntN(3), Jitter: w.rng.IntN(50)}

@@ -32,7 +32,7 @@ func (w *world) ask(o *owner) {
 		return
 	}
 	if w.chance(30) {
-		r.Params = json.RawMessage(`{"asked":true}`)
+		r.Params = json.RawMessage(simCustomers[w.rng.IntN(len(simCustomers))])
 	}
 	if _, err := o.m.Requests.Submit(r); err != nil {
 		return

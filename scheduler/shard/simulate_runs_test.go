@@ -12,17 +12,18 @@ import (
 // life is what the stream has said about a run of a watched job, from the moment it
 // was wanted.
 type life struct {
-	id      job.RunID
-	job     job.Name
-	attempt int
-	status  job.Status // queued, pending, or final
-	order   int        // of runs that were queued, or lack an instance, which was first
-	retry   bool       // queued for another attempt
-	lacks   bool       // queued until an instance is online
-	total   int        // pieces
-	cause   job.Cause
-	fire    int64
-	version int
+	id       job.RunID
+	job      job.Name
+	attempt  int
+	status   job.Status // queued, pending, or final
+	order    int        // of runs that were queued, or lack an instance, which was first
+	retry    bool       // queued for another attempt
+	lacks    bool       // queued until an instance is online
+	total    int        // pieces
+	cause    job.Cause
+	fire     int64
+	version  int
+	customer string // in the parameters, as JSON
 	// Its job is forgotten. The owner does not follow it any more; but one that takes over
 	// before that is stored does, if there is a new job of the name by then.
 	forgotten bool
@@ -47,6 +48,7 @@ type lives struct {
 	ended  map[job.RunID]int64 // when runs ended
 	lines  map[job.RunID]bool  // runs of which a record has told
 	stale  simStale
+	keyed  map[job.Name]bool // has had an overlap key at some time
 	// condemned has the attempts of runs whose end is to count as cancelled, as stored.
 	condemned map[job.RunID]int
 }
@@ -55,12 +57,12 @@ func newLives(w *world) *lives {
 	return &lives{
 		w: w, byRun: map[job.RunID]*life{}, streak: map[job.Name]int{}, edited: map[job.Name]bool{}, pauses: map[job.Name]int{},
 		told: map[job.RunID]int{}, ended: map[job.RunID]int64{}, lines: map[job.RunID]bool{},
-		stale: simStale{succeeded: map[job.Name]*life{}}, condemned: map[job.RunID]int{},
+		keyed: map[job.Name]bool{}, stale: simStale{succeeded: map[job.Name]*life{}}, condemned: map[job.RunID]int{},
 	}
 }
 
 // begins notes what was decided about a run when it was wanted.
-func (ls *lives) begins(l journal.Decided, watched bool) {
+func (ls *lives) begins(l journal.Decided, watched bool, customer string) {
 	if !watched && l.Status == job.StatusPending {
 		return
 	}
@@ -68,7 +70,7 @@ func (ls *lives) begins(l journal.Decided, watched bool) {
 		return
 	}
 	ls.queued++
-	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued, lacks: lacking(l), total: l.Total, cause: l.Cause, fire: l.FireTime.UnixMilli(), version: l.Version}
+	ls.byRun[l.RunID] = &life{id: l.RunID, job: l.Job, attempt: l.Attempt, status: l.Status, order: ls.queued, lacks: lacking(l), total: l.Total, cause: l.Cause, fire: l.FireTime.UnixMilli(), version: l.Version, customer: customer}
 }
 
 // goesOn holds a line about a run that is known already against what may follow.
@@ -103,9 +105,9 @@ func (ls *lives) goesOn(l journal.Decided, now int64, ends map[attemptID]*stored
 		if l.Attempt != r.attempt || r.status != job.StatusQueued {
 			fail("attempt %d of run %s is triggered, but attempt %d is %s", l.Attempt, l.RunID, r.attempt, r.status)
 		}
-		if !r.retry {
+		if !r.retry && (!ls.keyed[r.job] || !ls.edited[r.job]) {
 			for _, other := range ls.byRun {
-				if other.job == r.job && other.status == job.StatusQueued && !other.retry && other.lacks == r.lacks && ls.precedes(other, r) {
+				if other.job == r.job && other.status == job.StatusQueued && !other.retry && other.lacks == r.lacks && ls.sharesQueue(other, r) && ls.precedes(other, r) {
 					fail("run %s overtakes run %s in the queue of %s", r.id, other.id, r.job)
 				}
 			}
@@ -121,6 +123,11 @@ func (ls *lives) goesOn(l journal.Decided, now int64, ends map[attemptID]*stored
 			ls.ended[r.id] = e.at
 		}
 	}
+}
+
+// sharesQueue reports whether two runs of a job wait in the same queue.
+func (ls *lives) sharesQueue(a, b *life) bool {
+	return !ls.keyed[a.job] || a.customer == b.customer
 }
 
 // precedes reports whether a run came into its queue before another one of its job. Within a batch,
@@ -160,13 +167,14 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []journal.Decided, store
 	slices.SortStableFunc(lines, func(a, b journal.Decided) int { return ranks[a.RunID] - ranks[b.RunID] })
 	ls.noteSuccesses(d, lines, ends)
 	ls.before = ls.queued
+	customers := customersOf(b)
 	for _, l := range lines {
 		ls.lines[l.RunID] = true
 		ls.checkStale(d, l)
 		if ls.byRun[l.RunID] != nil {
 			ls.goesOn(l, d.now, ends)
 		} else {
-			ls.begins(l, watched[l.RunID] || l.Total > 0)
+			ls.begins(l, watched[l.RunID] || l.Total > 0, customers[l.RunID])
 		}
 	}
 	ls.noteQueued(b)
@@ -175,6 +183,7 @@ func (ls *lives) checkRuns(b *stored, d delivery, lines []journal.Decided, store
 	ls.checkNoneStale(d)
 	ls.checkChildren(b)
 	ls.checkAlive(d)
+	ls.checkLanes(d)
 	ls.w.checkFilling()
 }
 
@@ -278,7 +287,7 @@ func (ls *lives) checkAlive(d delivery) {
 	}
 	for name, n := range alive {
 		versions := d.known.jobs[name]
-		if len(versions) == 0 || ls.edited[name] {
+		if len(versions) == 0 || ls.edited[name] || ls.keyed[name] { // see checkLanes
 			continue
 		}
 		if o := versions[len(versions)-1].Overlap; !o.Unlimited() && n > o.Limit {
@@ -287,7 +296,7 @@ func (ls *lives) checkAlive(d delivery) {
 	}
 	for name, n := range waiting {
 		versions := d.known.jobs[name]
-		if len(versions) == 0 || ls.edited[name] {
+		if len(versions) == 0 || ls.edited[name] || ls.keyed[name] {
 			continue
 		}
 		o := versions[len(versions)-1].Overlap

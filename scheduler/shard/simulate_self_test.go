@@ -39,7 +39,7 @@ func TestFiresOfOneBatchWaitInTheOrderOfTheirFireTimes(t *testing.T) {
 			RunID: job.NewRunID(noon), Job: w.names[0], Version: 1, Attempt: 1, Cause: job.CauseSchedule, Status: job.StatusQueued,
 			FireTime: instant(fire), Reason: "it waits for 1 earlier run",
 		}
-		w.lives.begins(l, true)
+		w.lives.begins(l, true, "")
 		return w.lives.byRun[l.RunID]
 	}
 	later, earlier := queue(2000), queue(1000) // as a record has them that joins the fires of several jobs
@@ -61,8 +61,8 @@ func TestARunThatLeavesTheQueueWaitsBehindThoseThatLackAnInstanceAlready(t *test
 	}
 	asked, filled := job.NewRunID(noon), job.NewRunID(noon)
 	lack := "it waits until an instance of executor group g0 is online that does such tasks"
-	w.lives.begins(line(asked, job.CauseManual, job.StatusQueued, "it waits for 1 earlier run"), true)
-	w.lives.begins(line(filled, job.CauseBackfill, job.StatusQueued, lack), true)
+	w.lives.begins(line(asked, job.CauseManual, job.StatusQueued, "it waits for 1 earlier run"), true, "")
+	w.lives.begins(line(filled, job.CauseBackfill, job.StatusQueued, lack), true, "")
 
 	w.lives.goesOn(line(asked, job.CauseManual, job.StatusQueued, lack), 1, nil)
 	w.lives.goesOn(line(filled, job.CauseBackfill, job.StatusPending, ""), 2, nil)

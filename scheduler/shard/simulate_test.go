@@ -68,6 +68,7 @@ func (w *world) settle() {
 			}
 			b := o.m.Step(w.clock, bus.MaxBatch)
 			if b == nil {
+				w.lives.checkPlaces(o.known)
 				return
 			}
 			if !w.deliver(delivery{owner: o, batch: b, now: w.clock, known: o.known.snapshot()}) {

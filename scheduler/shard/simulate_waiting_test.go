@@ -40,7 +40,7 @@ func (w *world) askLater() {
 		r.Expires = r.Due.Add(time.Millisecond + time.Duration(w.rng.Int64N(int64(40*w.scale.unit))).Truncate(time.Millisecond))
 	}
 	if w.chance(30) {
-		r.Params = json.RawMessage(`{"asked":true}`)
+		r.Params = json.RawMessage(simCustomers[w.rng.IntN(len(simCustomers))])
 	}
 	if _, err := w.owner.m.Requests.Submit(r); err != nil {
 		return

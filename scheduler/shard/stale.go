@@ -27,7 +27,15 @@ func (s *success) fire() int64 { return s.run.Time().UnixMilli() }
 
 // outdatesAny reports whether another attempt of any of the job's runs would be stale.
 func (s *success) outdatesAny(of *jobRuns) bool {
-	return slices.ContainsFunc(of.active, s.outdates) || slices.ContainsFunc(of.queue, s.outdates)
+	if slices.ContainsFunc(of.active, s.outdates) {
+		return true
+	}
+	for a := range of.queue() {
+		if s.outdates(a) {
+			return true
+		}
+	}
+	return false
 }
 
 // stale returns why a run that waits for its next attempt is to have none, or "". One that fails
@@ -51,22 +59,22 @@ func (rs *runs) noteSuccess(b *builder, a *watchedRun) {
 	case jr.succeeded != nil && jr.succeeded.fire() >= s.fire():
 	case s.outdatesAny(jr):
 		s.item = b.deferred(rs.cfg.Shard, &journal.Deferred{Kind: journal.DeferredSucceeded, Job: a.job, RunID: s.run})
-		rs.putSuccess(jr, s)
+		jr.putSuccess(rs.items, s)
 	}
 }
 
 // restoreSuccess enters what an earlier owner has noted.
 func (rs *runs) restoreSuccess(id uint32, run job.RunID, seq uint64) {
-	rs.putSuccess(rs.of(id), &success{run: run, item: &item{seq: seq}})
+	rs.of(id).putSuccess(rs.items, &success{run: run, item: &item{seq: seq}})
 	rs.wake(id)
 }
 
 // putSuccess replaces the success of a job; nil removes it.
-func (rs *runs) putSuccess(jr *jobRuns, s *success) {
-	if jr.succeeded != nil {
-		rs.items.release(jr.succeeded.item)
+func (r *jobRuns) putSuccess(of *items, s *success) {
+	if r.succeeded != nil {
+		of.release(r.succeeded.item)
 	}
-	jr.succeeded = s
+	r.succeeded = s
 }
 
 // forgetSuccess forgets it once there is no run left that it could concern, and none of an earlier
@@ -77,6 +85,6 @@ func (rs *runs) forgetSuccess(id uint32) {
 		return
 	}
 	if !jr.succeeded.outdatesAny(jr) {
-		rs.putSuccess(jr, nil)
+		jr.putSuccess(rs.items, nil)
 	}
 }

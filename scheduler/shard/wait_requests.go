@@ -150,7 +150,7 @@ func (q *Requests) queuedFor(r *bus.WaitRequest) *watchedRun {
 	if !ok || q.runs.byJob[id] == nil {
 		return nil
 	}
-	for _, a := range q.runs.byJob[id].queue {
+	for a := range q.runs.byJob[id].queue() {
 		if a.body.Value().inSteps && (r.RunID == "" || a.runID == r.RunID) {
 			return a
 		}

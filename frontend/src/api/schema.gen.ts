@@ -3695,6 +3695,16 @@ export interface components {
              * @enum {string}
              */
             when_full?: "skip_newest" | "skip_oldest";
+            /**
+             * @description References to parameters. limit and queue then hold for the runs with the same value; runs whose parameters have no value share one. For queue, skip and replace
+             * @example ${params.customer}
+             */
+            key?: string;
+            /**
+             * @description Maximum number of live runs whatever their keys, at least limit; 0 is no limit. Free places go round the keys. Only with key, and not for replace
+             * @default 0
+             */
+            total?: number;
         };
         /** @description A service level objective for the scheduled runs of 30 days. It requires a schedule, and does not change when the job fires. */
         Target: {

@@ -27,6 +27,8 @@ const remedies: Partial<Record<string, Remedy["of"]>> = {
   group_paused: "executors",
   group_paused_until: "executors",
   instance_went_silent: "executors",
+  waits_for_key: "run",
+  waits_for_total: "runs",
   waits_for_runs: "runs",
   waits_to_replace: "runs",
   everything_paused: "everything",

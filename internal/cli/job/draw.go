@@ -129,7 +129,14 @@ func drawJob(t *draw.Table, item client.JobItem) {
 // nothing.
 func drawReactions(t *draw.Table, d *job.Job) {
 	if o := d.Overlap; !o.Unlimited() {
-		t.Row("overlap", fmt.Sprintf("%s beyond %d", o.Policy, o.Limit))
+		text := fmt.Sprintf("%s beyond %d", o.Policy, o.Limit)
+		if o.Key != "" {
+			text += " of the same " + o.Key
+		}
+		if o.Total > 0 {
+			text += fmt.Sprintf(", or %d in all", o.Total)
+		}
+		t.Row("overlap", text)
 	}
 	if r := d.Retry; r.Limit > 0 {
 		text := fmt.Sprintf("%d more, %s from %s", r.Limit, r.Backoff, r.Delay)

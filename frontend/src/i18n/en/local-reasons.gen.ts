@@ -32,6 +32,7 @@ export const localReasons = {
   early_too_late: "the fire of {fire_time:instant}, in whose place it was wanted, was decided before that was known",
   overlap_full: "overlap limit reached: {runs|run is|runs are} still alive",
   queue_full: "the queue is full: {runs:number} runs wait already",
+  waits_for_key: "it waits for run {run_id:word}, which has the same overlap key",
   waits_for_runs: "it waits for {runs|earlier run|earlier runs}",
   waits_to_replace: "it waits for the end of {runs|earlier run|earlier runs}, which it replaces",
   replaced_by: "run {run_id:word} replaces it",
