@@ -15,7 +15,7 @@ import (
 	"github.com/carillon-scheduler/carillon/journal"
 )
 
-var pingHistories = flag.Int("pings", 60, "random `histories` of pings")
+var pingHistories = flag.Int("pings", 60, "random `histories` of pings, of which -short plays a quarter")
 
 // elsewhere is a world in which jobs are done by somebody else, who pings, and owners of their shard come and go.
 type elsewhere struct {
@@ -255,7 +255,7 @@ func (w *elsewhere) checkAtRest() {
 // Whoever wraps its commands sends keys, and how long a run took. Whatever else happens, in whatever order and however late
 // its pings come, each tells of the run of its fire: those that were not done are missed, and no others.
 func TestPingsWithKeysTellOfTheRunsOfTheirFires(t *testing.T) {
-	for seed := range uint64(*pingHistories) {
+	for seed := range histories(uint64(*pingHistories)) {
 		w := newElsewhere(t, seed)
 		gap := []time.Duration{time.Minute, 10 * time.Minute, time.Hour}[w.rng.IntN(3)]
 		grace := max(time.Duration(w.rng.Int64N(int64(2*gap))), 10*time.Second).Truncate(time.Second)
@@ -362,7 +362,7 @@ func TestStartsWithoutEndsAreBounded(t *testing.T) {
 
 // Pings of any kind, without keys, repeated, lost and too many: the rules of the books hold.
 func TestPingsOfAnyKindAreToldOnce(t *testing.T) {
-	for seed := range uint64(*pingHistories) {
+	for seed := range histories(uint64(*pingHistories)) {
 		w := newElsewhere(t, seed)
 		gaps := []time.Duration{time.Minute, 10 * time.Minute, time.Hour}
 		for i := range 3 {
