@@ -55,7 +55,7 @@ func checkPassword(password, user string) error {
 // can connect can ask for one.
 type hasher struct {
 	slots  chan struct{}
-	memory uint32 // KiB, of the hashes that it makes; tests lower it
+	memory uint32 // KiB, of the hashes that it makes
 }
 
 func newHasher(atOnce int) hasher { return hasher{make(chan struct{}, atOnce), argonMemory} }

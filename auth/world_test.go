@@ -46,7 +46,7 @@ func (w *world) connect(name string) *cluster.Conn {
 // run returns a directory that is kept up to date until the test ends.
 func (w *world) run(conn *cluster.Conn) *Directory {
 	d := NewDirectory(conn, nil)
-	d.users.hasher.memory = 64 // what a hash costs, a test of its own says
+	d.users.HashCheaply() // what a hash costs, a test of its own says
 	ctx, cancel := context.WithCancel(w.Context())
 	ended := make(chan error)
 	go func() { ended <- d.Run(ctx) }()

@@ -83,6 +83,7 @@ func startWorld(t *testing.T, configure ...func(*Config, *world)) *world {
 	}
 	w.server, err = New(w.conn, w.store, cfg)
 	w.check(err)
+	w.server.users.Users().HashCheaply()
 	ctx, cancel := context.WithCancel(t.Context())
 	w.stop = cancel
 	go func() { w.ended <- w.server.Run(ctx); close(w.ended) }()
