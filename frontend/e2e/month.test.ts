@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
+import { arrangeOwners } from "./owners.ts";
 import { stage } from "./stage.ts";
 
 /** The zone of the browser. */
@@ -13,20 +14,9 @@ interface Report {
   failures: object[];
 }
 
-const { program, open } = stage(async (p) => {
-  for (const [name, owner, shell] of [
-    ["report", "ann", "echo the disk is full >&2; exit 4"],
-    ["sync", "bob", "true"],
-  ])
-    await p.api("PUT", `/jobs/default/${name}`, {
-      job: `default/${name}`,
-      owner,
-      tags: ["money"],
-      target: { success_rate: 99 },
-      schedule: { fixed_rate: "1s" },
-      task: { shell },
-    });
-});
+const { program, open } = stage((p) =>
+  arrangeOwners(p, { target: { success_rate: 99 }, schedule: { fixed_rate: "1s" } }),
+);
 
 /** Waits until the counters have both jobs. */
 const counted = () =>

@@ -1,22 +1,11 @@
 import { expect, it } from "vitest";
 import { axe } from "./browser.ts";
+import { arrangeOwners } from "./owners.ts";
 import { stage } from "./stage.ts";
 
 const { program, open } = stage(async (p) => {
-  for (const [name, owner, shell] of [
-    ["report", "ann", "echo the disk is full >&2; exit 4"],
-    ["sync", "bob", "true"],
-  ]) {
-    await p.api("PUT", `/jobs/default/${name}`, {
-      job: `default/${name}`,
-      owner,
-      tags: ["money"],
-      schedule: { cron: "0 3 * * *" },
-      task: { shell },
-    });
-    await p.run(`default/${name}`);
-    await p.run(`default/${name}`);
-  }
+  await arrangeOwners(p, { schedule: { cron: "0 3 * * *" } });
+  for (const name of ["report", "report", "sync", "sync"]) await p.run(`default/${name}`);
 });
 
 for (const [lang, words] of Object.entries({
