@@ -17,6 +17,7 @@ import { useNow } from "@/lib/now";
 import { problemOf } from "@/lib/problem";
 import { kindOf } from "@/lib/words";
 import { kindOfTask } from "./task/kinds";
+import "./conflict.css";
 
 interface ConflictDialogProps {
   /** What was edited here, and what came of it. */

@@ -5,6 +5,7 @@ import { cellProblem, cronToSentence, parseCells, type Sentence, sentenceToCron 
 import { cronInWords } from "@/lib/words";
 import { CronCells } from "./CronCells";
 import { SentenceBuilder } from "./SentenceBuilder";
+import "./cron.css";
 
 interface CronFieldProps {
   value: string;

@@ -13,6 +13,7 @@ import { useSayer } from "@/lib/reason";
 import { calendarOf } from "@/lib/skipped";
 import { Around } from "./Around";
 import { type Foreseen, slugOf } from "./usePreview";
+import "./preview.css";
 
 /** How many fires are foreseen at first, and how many on demand. */
 export const few = 8;

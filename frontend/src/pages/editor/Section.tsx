@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Job } from "@/api/schema.gen";
+import "./section.css";
 
 /** What every section of the form works on. */
 export interface SectionProps {

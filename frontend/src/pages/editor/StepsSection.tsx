@@ -23,6 +23,7 @@ import { StepPieces } from "./StepPieces";
 import { kindOfTask } from "./task/kinds";
 import { ParamsField } from "./task/ParamsField";
 import { TaskFields } from "./task/TaskFields";
+import "./steps.css";
 
 interface StepsSectionProps extends SectionProps {
   /** The step whose fields are open, by its place. */

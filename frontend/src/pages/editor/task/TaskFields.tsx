@@ -23,6 +23,7 @@ import { changed, jobKinds, type Kind, kindOfTask, taskKinds, toKind } from "./k
 import { ProcessFold } from "./ProcessFold";
 import { ScriptFields } from "./ScriptFields";
 import { WatchFields } from "./WatchFields";
+import "./task.css";
 
 const icons: Record<Kind, LucideIcon> = {
   handler: Boxes,
