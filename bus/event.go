@@ -71,6 +71,8 @@ type Event struct {
 	RetryAfter job.Duration    `json:"retry_after,omitempty"`
 	Result     json.RawMessage `json:"result,omitempty"`    // what the handler returned
 	LogLines   int             `json:"log_lines,omitempty"` // how many lines the attempt logged
+	// LogOpen says that lines of the attempt come after its end; [Log.Last] says which are the last.
+	LogOpen bool `json:"log_open,omitempty"`
 
 	// Of started events: why the run did not go to its route's first choice.
 	RouteReason string `json:"route_reason,omitempty"`
@@ -190,6 +192,9 @@ func (e *Event) append(o *object) error {
 		}
 	}
 	o.numberNonzero("log_lines", e.LogLines)
+	if e.LogOpen {
+		o.truth("log_open", e.LogOpen)
+	}
 	o.textNonempty("route_reason", e.RouteReason)
 	if e.Percent != 0 {
 		if err := o.value("percent", e.Percent); err != nil {

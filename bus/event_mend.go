@@ -59,6 +59,7 @@ func salvage(data []byte) (*Event, error) {
 		{"final", &e.Final, false},
 		{"retry_after", &e.RetryAfter, false},
 		{"log_lines", &e.LogLines, false},
+		{"log_open", &e.LogOpen, false},
 		{"instance", &e.Instance, false},
 		{"delivery", &e.Delivery, false},
 		{"at", &e.At, false},

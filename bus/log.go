@@ -49,6 +49,8 @@ type Log struct {
 	Piece
 	Instance string    `json:"instance"`
 	Lines    []LogLine `json:"lines"`
+	// Last says that no line of an attempt whose end has [Event.LogOpen] comes after these, which may be none.
+	Last bool `json:"last,omitempty"`
 	// Refused is why lines that came with these cannot be read, an *InvalidError each.
 	Refused []error `json:"-"`
 }

@@ -136,11 +136,14 @@ func (w *world) finish(u logstore.Update, status job.Status, lines int) {
 }
 
 // end is the end of a run, as its executor reports it.
-func (w *world) end(u logstore.Update, status job.Status, lines int) *nats.Msg {
+func (w *world) end(u logstore.Update, status job.Status, lines int, more ...func(*bus.Event)) *nats.Msg {
 	w.Helper()
 	e := bus.Event{
 		Kind: bus.EventFinished, RunID: u.RunID, Job: u.Job, Version: 1, Shard: u.Job.Shard(shards), Attempt: 1, Cause: u.Cause,
 		FireTime: u.At, At: time.Now(), StartedAt: u.At, FinishedAt: time.Now(), Status: status, LogLines: lines, Instance: "i1",
+	}
+	for _, change := range more {
+		change(&e)
 	}
 	m, err := bustest.Event(w.conn.Tokens(), &e)
 	w.check(err)
@@ -174,6 +177,28 @@ func TestATailGivesWhatIsStoredThenWhatIsPrinted(t *testing.T) {
 		t.Errorf("at the end: %s", got)
 	}
 	if end := l.end(); end.Missing != 0 || end.Run.Status != job.StatusFailed || end.Run.RunID != x.RunID {
+		t.Errorf("%+v", end)
+	}
+}
+
+func TestATailGivesTheLinesThatFollowTheEnd(t *testing.T) {
+	w := newWorld(t)
+	x := begun("billing/x", noon)
+	w.history(x, started(x, "i1"))
+	w.printed(x, 1, 1)
+	l := w.listen(tailOf(x))
+	l.lines(1)
+	_, err := w.conn.JS.PublishMsg(t.Context(), w.end(x, job.StatusSucceeded, 1, func(e *bus.Event) { e.LogOpen = true }))
+	w.check(err)
+	w.print(x, 2, 3)
+	if got, _ := l.lines(3); got != "2 3" {
+		t.Errorf("after the end: %s", got)
+	}
+	last, err := bustest.Log(w.conn.Tokens(), &bus.Log{RunID: x.RunID, Job: x.Job, Attempt: 1, Instance: "i1", Lines: []bus.LogLine{}, Last: true})
+	w.check(err)
+	_, err = w.conn.JS.PublishMsg(t.Context(), last)
+	w.check(err)
+	if end := l.end(); end.Missing != 0 || end.Run.Status != job.StatusSucceeded {
 		t.Errorf("%+v", end)
 	}
 }

@@ -100,7 +100,9 @@ func (a *attempt) reported(ctx context.Context, c wire.Callback) error {
 // conclude stores how a run ended, and then acknowledges its trigger. It gives up only when ctx is done,
 // or the instance is another bridge's: that one goes on with the run then.
 func (a *attempt) conclude(ctx context.Context, e end) {
-	ended, err := bus.NewEnd(e.finished(&a.kept, a.i.name, a.log.lines()), a.kept.Token)
+	finished := e.finished(&a.kept, a.i.name, a.log.lines())
+	finished.LogOpen = a.log.isOpen()
+	ended, err := bus.NewEnd(finished, a.kept.Token)
 	if err == nil {
 		err = a.i.out.storeEnd(ctx, a.kept.Trigger.Report, ended)
 	}

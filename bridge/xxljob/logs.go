@@ -57,6 +57,20 @@ func (g *runLog) position() (line, count int) {
 	return g.line, g.count
 }
 
+// stayOpen notes that lines come after the end of the run.
+func (g *runLog) stayOpen() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = true
+}
+
+// isOpen reports whether lines come after the end of the run.
+func (g *runLog) isOpen() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.open
+}
+
 // failure returns why the last call brought no lines.
 func (g *runLog) failure() error {
 	g.mu.Lock()
@@ -196,8 +210,7 @@ func (a *attempt) note(ctx context.Context, text string) {
 }
 
 func (a *attempt) publishLines(ctx context.Context, lines []bus.LogLine) error {
-	t := a.kept.Trigger
-	l := &bus.Log{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Piece: t.Piece, Instance: a.i.name, Lines: lines}
+	l := a.logOf(lines)
 	all, err := l.MsgsWithin(a.kept.Token, a.i.b.conn.NC.MaxPayload())
 	for _, m := range all {
 		if err == nil {
@@ -205,6 +218,11 @@ func (a *attempt) publishLines(ctx context.Context, lines []bus.LogLine) error {
 		}
 	}
 	return err
+}
+
+func (a *attempt) logOf(lines []bus.LogLine) *bus.Log {
+	t := a.kept.Trigger
+	return &bus.Log{RunID: t.RunID, Job: t.Job, Attempt: t.Attempt, Piece: t.Piece, Instance: a.i.name, Lines: lines}
 }
 
 // lastLines reads what is left of the log of a run that has ended. The end does not wait for an executor
@@ -215,17 +233,22 @@ func (a *attempt) lastLines(ctx context.Context) {
 	if a.readLog(soon, maxLogLines) || ctx.Err() != nil {
 		return
 	}
-	a.i.b.work.Go(func() error { a.lateLines(ctx); return nil })
+	a.log.stayOpen()
+	a.i.b.work.Go(func() error {
+		ctx := context.WithoutCancel(ctx) // the instance may go while its lines are read
+		a.lateLines(ctx)
+		a.sayLast(ctx)
+		return nil
+	})
 }
 
 func (a *attempt) lateLines(ctx context.Context) {
-	// The instance may go while its lines are read.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateMost)
+	reading, cancel := context.WithTimeout(ctx, lateMost)
 	defer cancel()
 	rest := time.NewTicker(lateRest)
 	defer rest.Stop()
 	for at, since := 0, time.Now(); time.Since(since) < lateLogs; {
-		limited, cancel := context.WithTimeout(ctx, lateLogs)
+		limited, cancel := context.WithTimeout(reading, lateLogs)
 		all := a.readLog(limited, pagesAtOnce)
 		cancel()
 		if all {
@@ -233,14 +256,14 @@ func (a *attempt) lateLines(ctx context.Context) {
 		}
 		if a.log.at() > at { // there may be more
 			at, since = a.log.at(), time.Now()
-			if a.log.failure() == nil && ctx.Err() == nil {
+			if a.log.failure() == nil && reading.Err() == nil {
 				continue
 			}
 		}
 		select {
 		case <-rest.C:
 			continue
-		case <-ctx.Done():
+		case <-reading.Done():
 		}
 		break
 	}
@@ -248,7 +271,22 @@ func (a *attempt) lateLines(ctx context.Context) {
 	if failed := a.log.failure(); failed != nil {
 		why = failed.Error()
 	}
-	last, end := context.WithTimeout(context.WithoutCancel(ctx), lastLogWait)
+	last, end := context.WithTimeout(ctx, lastLogWait)
 	defer end()
 	a.note(last, fmt.Sprintf("the executor does not hand out the log from line %d on: %s", a.log.at(), why))
+}
+
+// sayLast tells those who follow the log that they have all of it. They wait for that a while only.
+func (a *attempt) sayLast(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastLogWait)
+	defer cancel()
+	l := a.logOf([]bus.LogLine{})
+	l.Last = true
+	m, err := l.Msg(a.kept.Token)
+	if err == nil {
+		err = a.i.out.publish(ctx, m)
+	}
+	if err != nil {
+		a.i.log.DebugContext(ctx, "end of log not stored", "run_id", a.kept.Trigger.RunID, "error", err)
+	}
 }

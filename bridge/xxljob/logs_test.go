@@ -116,7 +116,7 @@ func TestALogInPagesIsReadToItsEnd(t *testing.T) {
 		w.online(1)
 		id := w.begin(w.save("billing-app/pages", handler("pages")))
 		end := w.wantEnd(id, 10*time.Second, job.StatusFailed, "so it fails")
-		if lines := w.log(id); len(lines) != 20_002 || lines[20_001] != "LAST LINE" || end.LogLines != 20_002 {
+		if lines := w.log(id); len(lines) != 20_002 || lines[20_001] != "LAST LINE" || end.LogLines != 20_002 || end.LogOpen {
 			w.Errorf("%d lines, the last is %q; the end says %d", len(lines), lines[len(lines)-1], end.LogLines)
 		}
 		if last := w.lastSeq(id); last != 20_002 {
@@ -144,8 +144,13 @@ func TestPagesThatComeSlowlyFollowTheEnd(t *testing.T) {
 		})
 		w.online(1)
 		id := w.begin(w.save("billing-app/pages", handler("pages")))
-		w.wantEnd(id, 10*time.Second, job.StatusSucceeded, "")
-		w.until("all lines", 2*time.Minute, func() bool { lines := w.log(id); return len(lines) == 1001 && lines[1000] == "line 999" })
+		if end := w.wantEnd(id, 10*time.Second, job.StatusSucceeded, ""); !end.LogOpen {
+			w.Error("the end does not say that lines follow")
+		}
+		w.until("the word that no more lines come", 2*time.Minute, func() bool { return w.saidLast(id) })
+		if lines := w.log(id); len(lines) != 1001 || lines[1000] != "line 999" {
+			w.Errorf("%d lines, the last is %q", len(lines), lines[len(lines)-1])
+		}
 	})
 }
 

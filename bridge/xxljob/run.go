@@ -75,6 +75,7 @@ type runLog struct {
 	count  int   // of lines in the run's log
 	bytes  int   // that are moved
 	over   bool  // it has as much as it may have
+	open   bool  // lines come after the end of the run
 	failed error // of the last call
 }
 

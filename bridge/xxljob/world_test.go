@@ -46,7 +46,8 @@ type world struct {
 	ends   map[job.RunID][]*bus.Event // finished events, as servers read them
 	begins []*bus.Event
 	lines  map[job.RunID][]bus.LogLine
-	packs  int // of ends
+	last   map[job.RunID]bool // those of which all lines are said to have come
+	packs  int                // of ends
 }
 
 func run(t *testing.T, f func(w *world)) {
@@ -58,7 +59,7 @@ func run(t *testing.T, f func(w *world)) {
 func runOn(t *testing.T, broker func(testing.TB) *bustest.Broker, n bus.Partitions, f func(w *world)) {
 	t.Helper()
 	bustest.Run(t, start, func(t *testing.T) {
-		w := &world{T: t, broker: broker(t), net: newNetwork(), logger: logger(), ends: map[job.RunID][]*bus.Event{}, lines: map[job.RunID][]bus.LogLine{}}
+		w := &world{T: t, broker: broker(t), net: newNetwork(), logger: logger(), ends: map[job.RunID][]*bus.Event{}, lines: map[job.RunID][]bus.LogLine{}, last: map[job.RunID]bool{}}
 		ctx, stop := context.WithCancel(t.Context())
 		w.ctx = ctx
 		w.conn = clustertest.SetupAs(t, w.broker, "test", cluster.Assets{Shards: 4, Partitions: n})
@@ -144,6 +145,9 @@ func (w *world) heardLines(m *jet.Stored) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.lines[l.RunID] = append(w.lines[l.RunID], l.Lines...)
+	if l.Last {
+		w.last[l.RunID] = true
+	}
 }
 
 // save saves a job and returns its name.
@@ -207,6 +211,13 @@ func (w *world) endsOf(id job.RunID) []*bus.Event {
 
 // log returns the lines of a run in order, without repeats.
 func (w *world) log(id job.RunID) []string { all, _ := w.logOf(id); return all }
+
+// saidLast reports whether all lines of a run are said to have come.
+func (w *world) saidLast(id job.RunID) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last[id]
+}
 
 // lastSeq returns the number of the last line of a run.
 func (w *world) lastSeq(id job.RunID) int64 { _, last := w.logOf(id); return last }

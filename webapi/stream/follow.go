@@ -16,6 +16,9 @@ const (
 	maxAhead = 10000
 	// settle is how long, after a run has ended, its last lines may take into the store.
 	settle = 10 * time.Second
+	// lateWait is how long a tail waits for the next line after an end that lines follow. The bridge of
+	// XXL-JOB gives such a log up before.
+	lateWait = 40 * time.Second
 )
 
 // followed is what a tail knows of one attempt: which lines were sent, which have
@@ -29,6 +32,8 @@ type followed struct {
 	ahead   []runlog.Line // lines beyond a gap, by seq
 	lost    int64         // lines that no source has
 	end     *runlog.Run   // how the attempt ended; nil while it lives
+	late    time.Time     // until when it waits for lines after the end; zero if none follow it
+	whole   bool          // no lines come after those that were heard
 }
 
 // live takes in lines from the bus and returns those that can be sent.
@@ -84,6 +89,22 @@ func (f *followed) ready() []runlog.Line {
 	return out
 }
 
+// expectLate notes, at an instant, that lines come after the end, or that one has come. They do until
+// the last.
+func (f *followed) expectLate(at time.Time) {
+	if !f.whole {
+		f.late = at.Add(lateWait)
+	}
+}
+
+// endLate notes, at an instant, that no more lines come after the end.
+func (f *followed) endLate(at time.Time) {
+	f.whole = true
+	if !f.late.IsZero() {
+		f.late = at
+	}
+}
+
 // ended takes in how the attempt ended. The first word on it stays.
 func (f *followed) ended(r *runlog.Run) {
 	if f.end == nil && r.Attempt == f.attempt && r.Piece == f.piece && r.Status.Final() {
@@ -99,7 +120,14 @@ func (f *followed) gap() bool {
 // done reports whether the tail is complete at now: the attempt has ended, and each
 // line was sent or can be waited for no longer.
 func (f *followed) done(now time.Time) bool {
-	return f.end != nil && (!f.gap() || now.Sub(f.end.FinishedAt) > settle)
+	if f.end == nil || now.Before(f.late) {
+		return false
+	}
+	over := f.end.FinishedAt
+	if f.late.After(over) {
+		over = f.late
+	}
+	return !f.gap() || now.Sub(over) > settle
 }
 
 // rest gives up on the lines that are missing and returns those that came after them.

@@ -105,6 +105,31 @@ func TestATailWaitsForTheLastLinesButNotForEver(t *testing.T) {
 	}
 }
 
+func TestATailWaitsForLinesThatFollowTheEnd(t *testing.T) {
+	f := followed{attempt: 1}
+	f.ended(ended(noon, 1))
+	f.expectLate(noon)
+	f.live(some(1))
+	if f.done(noon.Add(lateWait - 1)) {
+		t.Error("done while lines may come")
+	}
+	if f.expectLate(noon.Add(30 * time.Second)); f.done(noon.Add(lateWait)) {
+		t.Error("done though a line has come meanwhile")
+	}
+	if !f.done(noon.Add(30*time.Second + lateWait)) {
+		t.Error("not done though no line has come for long")
+	}
+
+	f.endLate(noon.Add(time.Minute))
+	f.expectLate(noon.Add(time.Minute)) // who reads them said so before the end was heard
+	if !f.done(noon.Add(time.Minute)) {
+		t.Error("not done after the last line")
+	}
+	if f.live(some(3)); f.done(noon.Add(time.Minute + settle)) {
+		t.Error("done before the store could have a line that was not heard")
+	}
+}
+
 // Whatever arrives in whatever order from bus and store, each line comes out once.
 func TestAnyMixOfBusAndStoreGivesEachLineOnce(t *testing.T) {
 	for seed := range uint64(300) {

@@ -283,6 +283,12 @@ func (t *tail) hear(ctx context.Context, m *nats.Msg) error {
 		if err != nil || l.RunID != t.id || l.Attempt != t.attempt || pieceIn(l.Piece) != t.piece {
 			return nil //nolint:nilerr // see above
 		}
+		switch {
+		case l.Last:
+			t.endLate(time.Now())
+		case !t.late.IsZero():
+			t.expectLate(time.Now())
+		}
 		return t.lines(ctx, t.live(linesOf(l)))
 	}
 	if !bytes.Contains(m.Data, []byte(t.id)) {
@@ -291,6 +297,9 @@ func (t *tail) hear(ctx context.Context, m *nats.Msg) error {
 	for e, err := range t.conn.Events().Decode(m.Subject, m.Header, m.Data, time.Now()) {
 		if err == nil && e.Kind == bus.EventFinished && e.RunID == t.id {
 			t.ended(runOf(e))
+			if e.LogOpen && e.Attempt == t.attempt && pieceIn(e.Piece) == t.piece {
+				t.expectLate(time.Now())
+			}
 		}
 	}
 	return nil
