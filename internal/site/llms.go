@@ -11,6 +11,9 @@ func (s *site) addLLMs() {
 	list.WriteString("# Carillon\n\n> Cron that can prove that it fired: a distributed job scheduler on NATS JetStream.\n")
 	full.WriteString(s.pages[home].text)
 	for _, of := range s.nav {
+		if isChinese(of) { // the same in another language
+			continue
+		}
 		fmt.Fprintf(&list, "\n## %s\n\n", of.Text)
 		for _, e := range of.Items {
 			fmt.Fprintf(&list, "- [%s](%s.html): %s\n", e.Text, e.Link[1:], link.ReplaceAllString(strings.ReplaceAll(e.says, "[", ""), ""))

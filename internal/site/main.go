@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -72,7 +74,8 @@ func listVersions() error {
 	}
 	var text strings.Builder
 	text.WriteString("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>Carillon</title>\n<h1>Documentation of Carillon</h1>\n")
-	for _, f := range slices.Backward(folders) {
+	slices.SortFunc(folders, func(a, b string) int { return -compareVersions(a, b) })
+	for _, f := range folders {
 		version := filepath.Base(filepath.Dir(f))
 		if len(folders) == 1 {
 			fmt.Fprintf(&text, "<meta http-equiv=\"refresh\" content=\"0; url=%s/\">\n", version)
@@ -84,4 +87,18 @@ func listVersions() error {
 		return fmt.Errorf("write the list of versions: %w", err)
 	}
 	return nil
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// compareVersions orders by the numbers in two texts, then by the texts: 1.9 is before 1.10.
+func compareVersions(a, b string) int {
+	numbers := func(text string) (all []int) {
+		for _, n := range digits.FindAllString(text, -1) {
+			i, _ := strconv.Atoi(n) // digits, unless there are too many
+			all = append(all, i)
+		}
+		return all
+	}
+	return cmp.Or(slices.Compare(numbers(a), numbers(b)), strings.Compare(a, b))
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +24,12 @@ type entry struct {
 }
 
 var row = regexp.MustCompile(`(?m)^\| \[([^\]]+)\]\(/([^)]+)\) \| (.+) \|$`)
+
+// chinese is the folder of the pages in Chinese, and the title of their list.
+const (
+	chinese      = "docs/zh"
+	chineseTitle = "中文"
+)
 
 // navOf reads the list of pages from the tables of the table of contents.
 func navOf(s *site) ([]section, error) {
@@ -55,15 +63,16 @@ func navOf(s *site) ([]section, error) {
 
 // config returns the configuration of the renderer.
 func (s *site) config() ([]byte, error) {
-	nav, err := json.MarshalIndent(s.nav, "    ", "  ")
-	if err != nil {
+	english := slices.DeleteFunc(slices.Clone(s.nav), isChinese)
+	nav, err1 := json.MarshalIndent(english, "    ", "  ")
+	zh, err2 := json.MarshalIndent(slices.DeleteFunc(slices.Clone(s.nav), func(of section) bool { return !isChinese(of) }), "        ", "  ")
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	return fmt.Appendf(nil, `export default {
   base: '/%[1]s/',
   title: 'Carillon',
   description: 'Cron that can prove that it fired',
-  lang: 'en',
   cleanUrls: false,
   lastUpdated: false,
   srcExclude: ['public/**'],
@@ -84,16 +93,46 @@ func (s *site) config() ([]byte, error) {
   },
   themeConfig: {
     siteTitle: 'Carillon %[1]s',
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { locales: { 'docs/zh': { translations: {
+      button: { buttonText: '搜索', buttonAriaLabel: '搜索' },
+      modal: { noResultsText: '没有结果', resetButtonTitle: '清除', footer: { selectText: '选择', navigateText: '切换', closeText: '关闭' } },
+    } } } } },
+    i18nRouting: false, // most pages are in English only
     outline: [2, 3],
     nav: [
       { text: 'Tutorial', link: '/docs/tutorial/first-failure' },
       { text: 'Documentation', link: '/docs/' },
       { text: 'API', link: '/docs/reference/api' },
       { text: 'Changes', link: '/CHANGELOG' },
+      { text: 'Versions', link: '/versions.html', target: '_self' },
     ],
     sidebar: %[2]s,
   },
+  locales: {
+    root: { label: 'English', lang: 'en' },
+    'docs/zh': {
+      label: '简体中文',
+      lang: 'zh-CN',
+      link: '/docs/zh/',
+      description: '能证明自己按时触发过的 cron',
+      themeConfig: {
+        outline: { level: [2, 3], label: '本页' },
+        docFooter: { prev: '上一页', next: '下一页' },
+        darkModeSwitchLabel: '外观',
+        sidebarMenuLabel: '目录',
+        returnToTopLabel: '回到顶部',
+        langMenuLabel: '语言',
+        nav: [
+          { text: '教程', link: '/docs/zh/first-failure' },
+          { text: '文档（英文）', link: '/docs/' },
+          { text: '版本', link: '/versions.html', target: '_self' },
+        ],
+        sidebar: %[3]s,
+      },
+    },
+  },
 }
-`, s.version, nav), nil
+`, s.version, nav, zh), nil
 }
+
+func isChinese(of section) bool { return of.Text == chineseTitle }

@@ -66,6 +66,8 @@ func read(root fs.FS) (*site, error) {
 		return nil, err
 	}
 	s.addLLMs()
+	// The renderer leads to nothing outside of a version, so this page does.
+	s.files["versions.html"] = []byte("<!doctype html>\n<meta charset=\"utf-8\">\n<title>Versions</title>\n<meta http-equiv=\"refresh\" content=\"0; url=../\">\n<a href=\"../\">All versions</a>\n")
 	s.files["icon.svg"], err = fs.ReadFile(root, "frontend/public/favicon.svg")
 	return s, err
 }

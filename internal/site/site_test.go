@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,5 +48,13 @@ func TestTheSiteHasEveryPageAndEveryLinkLeadsToOne(t *testing.T) {
 		if !strings.Contains(s.pages[apiPage].text, want) {
 			t.Errorf("the page of the API lacks %q", want)
 		}
+	}
+}
+
+func TestVersionsAreListedByTheirNumbers(t *testing.T) {
+	got := []string{"1.10", "dev", "1.9", "2.0-rc.1"}
+	slices.SortFunc(got, compareVersions)
+	if want := []string{"dev", "1.9", "1.10", "2.0-rc.1"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
 	}
 }
