@@ -123,7 +123,7 @@ func (a *Alerter) hold(ctx context.Context, lease *jet.Lease) error {
 	a.metrics.active.Set(1)
 	defer a.metrics.active.Set(0)
 	all := &incidents{a, lease, recordsOn(a.conn.Conn), newMirror()}
-	s := &session{incidents: all, tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, discrepancies: noDiscrepancies()}
+	s := &session{incidents: all, tallies: map[string]*tally{}, begun: map[job.RunID]time.Time{}, lonely: map[string]time.Time{}, unread: map[string]uint64{}, heard: heardJobs{known: map[job.Name]bool{}}, discrepancies: noDiscrepancies()}
 	g, working := errgroup.WithContext(ctx)
 	g.Go(func() error { all.mirror.follow(working, a.conn.Conn, a.log); return nil })
 	g.Go(func() error { return s.watch(working) })
@@ -145,7 +145,8 @@ type session struct {
 	ends     recentEnds
 	lonely   map[string]time.Time // executor groups without instance, and since when
 	unread   map[string]uint64    // the ends of streams of events at the last check, if nobody reads them
-	lateFrom time.Time            // when late runs were checked last, before this session
+	heard    heardJobs
+	lateFrom time.Time // when late runs were checked last, before this session
 
 	discrepancies discrepancies
 }

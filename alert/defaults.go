@@ -49,6 +49,10 @@ func Defaults() []alerting.Rule {
 			Alert: "runs-lost", Severity: alerting.Warning, When: alerting.Condition{Ends: []job.Status{job.StatusLost}}, GroupBy: alerting.ByJob,
 			Description: alerting.Say("rule_runs_lost").English(),
 		},
+		{
+			Alert: "never-heard", Severity: alerting.Warning, When: alerting.Condition{NeverHeard: job.Duration(24 * time.Hour)}, GroupBy: alerting.ByGroup,
+			Description: alerting.Say("rule_never_heard").English(),
+		},
 	}
 }
 

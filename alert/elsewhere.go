@@ -33,6 +33,7 @@ func (o *outcome) takeLine(d *journal.Decided) {
 		o.away = code == reason.NoPingAway.Code
 		return
 	}
+	o.unasked = d.Cause == job.CausePing && code == reason.Unasked.Code
 	o.late = code == reason.ToldLate.Code || code == reason.CameLate.Code
 	o.Message = clip.Text(cmp.Or(d.Ping.Said(), d.Reason), alerting.MaxMessage)
 	if p := d.Ping; !p.StartedAt.IsZero() && p.FinishedAt.After(p.StartedAt) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -135,6 +136,23 @@ func (i *incidents) stands(ctx context.Context, r *alerting.Rule, subject, group
 		})
 	}
 	return i.found(ctx, &alerting.Finding{Rule: r, Subject: subject, Group: group, Summary: summary, At: now})
+}
+
+// standing opens incidents about the jobs that a state of things concerns, by subject, or changes those whose jobs are
+// others by now.
+func (i *incidents) standing(ctx context.Context, found map[string]*alerting.Finding) error {
+	for _, subject := range slices.Sorted(maps.Keys(found)) {
+		f := found[subject]
+		if inc := i.mirror.incident(keyIncident + alerting.HashOf(f.Rule.Alert, subject)); inc != nil && inc.State == alerting.Open {
+			if next := *inc; !next.Add(f) {
+				continue
+			}
+		}
+		if err := i.found(ctx, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // over resolves an incident, if there is one.

@@ -16,19 +16,23 @@ import (
 	"github.com/carillon-scheduler/carillon/job/alerting"
 )
 
-// jobs knows which groups have jobs and what labels those have, while a rule needs it.
+// jobs knows which groups have jobs, what labels those have and which run elsewhere, while a rule needs it.
 type jobs struct {
-	data map[job.Name]job.Labels // belongs to follow
-	seen atomic.Pointer[jobsView]
+	data    map[job.Name]job.Labels // belongs to follow, as watched does
+	watched map[job.Name]time.Time
+	seen    atomic.Pointer[jobsView]
 }
 
 // jobsView is what jobs knew at an instant. It is not changed.
 type jobsView struct {
 	labels map[job.Name]job.Labels // of jobs that executors do, and that are neither deleted nor paused
+	// watched are the jobs that run elsewhere, and are neither deleted nor paused, with the instants since when they are
+	// as they are. It is nil until the jobs are loaded.
+	watched map[job.Name]time.Time
 }
 
 func newJobs() *jobs {
-	j := &jobs{data: map[job.Name]job.Labels{}}
+	j := &jobs{data: map[job.Name]job.Labels{}, watched: map[job.Name]time.Time{}}
 	j.seen.Store(&jobsView{})
 	return j
 }
@@ -79,7 +83,7 @@ func (j *jobs) follow(ctx context.Context, conn *cluster.Conn, s *mirror) error 
 			}
 		case <-publish.C:
 			if loaded && changed {
-				j.seen.Store(&jobsView{maps.Clone(j.data)})
+				j.seen.Store(&jobsView{maps.Clone(j.data), maps.Clone(j.watched)})
 				changed = false
 			}
 		}
@@ -92,14 +96,21 @@ func (j *jobs) apply(e jetstream.KeyValueEntry) {
 		return
 	}
 	delete(j.data, name)
+	delete(j.watched, name)
 	if e.Operation() != jetstream.KeyValuePut {
 		return
 	}
-	if v, err := cluster.DecodeJobEntry(e); err == nil && !v.Deleted && !v.Paused && !v.Elsewhere() {
+	switch v, err := cluster.DecodeJobEntry(e); {
+	case err != nil || v.Deleted || v.Paused:
+	case v.Elsewhere():
+		j.watched[name] = v.EffectiveFrom
+	default:
 		j.data[name] = v.Labels
 	}
 }
 
 func needsJobs(rules []*alerting.Rule) bool {
-	return slices.ContainsFunc(rules, func(r *alerting.Rule) bool { return r.When.NoExecutor > 0 || len(r.Match.Labels) > 0 })
+	return slices.ContainsFunc(rules, func(r *alerting.Rule) bool {
+		return r.When.NoExecutor > 0 || r.When.NeverHeard > 0 || len(r.Match.Labels) > 0
+	})
 }

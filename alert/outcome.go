@@ -37,6 +37,7 @@ type outcome struct {
 	At      time.Time
 	Took    time.Duration // of one that was executed
 	late    bool          // of one that had its outcome before: a ping told of its end too late
+	unasked bool          // of one that a ping reports, and no fire asked for
 	away    bool          // of one that was missed: no server was there for some of its time
 }
 
@@ -154,13 +155,15 @@ func (o *outcome) finding(r *alerting.Rule, t *tally, summary alerting.Sentence)
 
 // tally is what a rule remembers of a job.
 type tally struct {
-	Rule  string                     `json:"alert"`
-	Job   job.Name                   `json:"job"`
-	Seen  map[alerting.Source]uint64 `json:"seen"`
-	Bad   int                        `json:"bad,omitempty"`  // ends in a row
-	Last  job.RunID                  `json:"last,omitempty"` // of these ends, the run that fired last
-	Took  []int64                    `json:"took,omitempty"` // of the last runs that succeeded, in ms
-	dirty bool
+	Rule string                     `json:"alert"`
+	Job  job.Name                   `json:"job"`
+	Seen map[alerting.Source]uint64 `json:"seen"`
+	Bad  int                        `json:"bad,omitempty"`  // ends in a row
+	Last job.RunID                  `json:"last,omitempty"` // of these ends, the run that fired last
+	// Unasked are the instants of the last runs that no fire asked for, in Unix ms.
+	Unasked []int64 `json:"unasked,omitempty"`
+	Took    []int64 `json:"took,omitempty"` // of the last runs that succeeded, in ms
+	dirty   bool
 }
 
 // verdict is what a rule makes of an outcome.
@@ -185,6 +188,8 @@ func judge(r *alerting.Rule, o *outcome, t *tally) (v verdict, summary alerting.
 	switch when := &r.When; {
 	case len(when.Ends) > 0:
 		return judgeEnd(when, o, t)
+	case when.Unasked > 0:
+		return judgeUnasked(when, o, t)
 	case when.Slower > 0:
 		return judgeSpeed(when, o, t)
 	case when.StartsWithin > 0, when.EndsWithin > 0: // what is late the alerter looks for by itself

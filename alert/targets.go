@@ -3,8 +3,6 @@ package alert
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -43,15 +41,8 @@ func (s *session) checkTargets(ctx context.Context, r *alerting.Rule, now time.T
 		a.Say(missedOf(m))
 		f.Jobs = append(f.Jobs, a)
 	}
-	for _, subject := range slices.Sorted(maps.Keys(found)) {
-		if inc := s.mirror.incident(keyIncident + alerting.HashOf(r.Alert, subject)); inc != nil && inc.State == alerting.Open {
-			if next := *inc; !next.Add(found[subject]) {
-				continue
-			}
-		}
-		if err := s.found(ctx, found[subject]); err != nil {
-			return err
-		}
+	if err := s.standing(ctx, found); err != nil {
+		return err
 	}
 	if missed.More { // a job that is not among them may miss its target all the same
 		return nil

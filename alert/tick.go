@@ -24,6 +24,7 @@ var checks = []check{
 	{func(c *alerting.Condition) bool { return c.ClockWrong }, (*session).checkClocks},
 	{func(c *alerting.Condition) bool { return c.OverBudget }, (*session).checkBudgets},
 	{func(c *alerting.Condition) bool { return c.TargetMissed }, (*session).checkTargets},
+	{func(c *alerting.Condition) bool { return c.NeverHeard > 0 }, (*session).checkHeard},
 }
 
 // tick finds what does not come as a message: what the checks find, dead letters, incidents whose rule is

@@ -16,6 +16,7 @@ type Ran struct {
 	Job     job.Name
 	Status  job.Status // final
 	Message string
+	Unasked bool // pings report it, and no fire asked for it
 	// StartedAt is zero of a run that did not begin.
 	FireTime, StartedAt, FinishedAt time.Time
 }
@@ -56,7 +57,7 @@ type step struct {
 // stepsOf returns the steps of a run that a rule would evaluate.
 func stepsOf(when *alerting.Condition, r *Ran) []step {
 	outcomeAt := func(status job.Status, at time.Time) step {
-		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip.Text(r.Message, alerting.MaxMessage), At: at}
+		o := outcome{RunID: r.RunID, Job: r.Job, Status: status, Message: clip.Text(r.Message, alerting.MaxMessage), At: at, unasked: r.Unasked}
 		if !r.StartedAt.IsZero() && r.FinishedAt.After(r.StartedAt) {
 			o.Took = r.FinishedAt.Sub(r.StartedAt)
 		}

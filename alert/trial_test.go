@@ -61,6 +61,11 @@ func TestARuleIsPlayedBackAsItWouldHaveBeenThere(t *testing.T) {
 	f(alerting.Condition{EndsWithin: job.Duration(30 * time.Second)}, alerting.ByJob, history("g/x", "o", time.Minute), "job g/x 1 from 00:30 to 01:02: g/x did not end within 30s")
 	slow := append(history("g/x", strings.Repeat("o", 20), time.Second), history("g/x", strings.Repeat("o", 21), 3*time.Second)[20:]...)
 	f(alerting.Condition{Slower: 2}, alerting.ByJob, slow, "job g/x 1 from 20:05 to open: g/x took 3s, longer than usual: 95 % of its runs take 1s at most")
+	loop := history("g/x", "ooooo", time.Second)
+	for i := 1; i < 4; i++ {
+		loop[i].Unasked = true
+	}
+	f(alerting.Condition{Unasked: 3}, alerting.ByJob, loop, "job g/x 1 from 03:03 to open: pings reported 3 runs of g/x within an hour that no fire asked for")
 }
 
 func TestARuleOfWhichTheHistoryKnowsNothingIsNotPlayedBack(t *testing.T) {

@@ -239,6 +239,7 @@ func (s *session) readNoticesOf(ctx context.Context, stream string, jobs *jobsVi
 		if err == nil {
 			s.metrics.read.WithLabelValues(string(fromNotices)).Inc()
 			var list []outcome
+			s.heard.note(record)
 			if list, err = fromNotice(record, stream, m.Seq); err == nil {
 				for i := range list {
 					if err := s.judge(ctx, rules, &list[i], jobs); err != nil {

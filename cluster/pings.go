@@ -11,6 +11,8 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // Pings are what is told of runs that are done elsewhere.
@@ -42,4 +44,25 @@ func (ps Pings) put(ctx context.Context, p *bus.Ping, repeat string) error {
 		return fmt.Errorf("store ping of job %s: %w", p.Job, jet.Unavailable(err))
 	}
 	return nil
+}
+
+// Heard returns jobs that have been pinged: all in the shards of the given ones, as far as the owners of these know.
+// The error is job.ErrUnavailable.
+func (ps Pings) Heard(ctx context.Context, near []job.Name) (heard []job.Name, err error) {
+	shards := map[int]bool{}
+	for _, name := range near {
+		shards[name.Shard(ps.conn.cluster.Shards)] = true
+	}
+	for shard := range shards {
+		err := ps.conn.Scan(ctx, ps.conn.TrigOf(shard), bus.SubjectDeferred(shard), func(m *jet.Stored) bool {
+			if d, err := journal.DecodeDeferred(m.Header, m.Data); err == nil && d.Kind == journal.DeferredHeard {
+				heard = append(heard, d.Job)
+			}
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return heard, nil
 }

@@ -52,6 +52,16 @@ var codes = map[Code]text{
 		"{job} did not end within {limit}[, and {others} other jobs]",
 		"任务 {job} 未在 {limit} 内结束[，另有 {others} 个任务异常]",
 	},
+	"runs_unasked": {
+		"job count others",
+		"pings reported {count} runs of {job} within an hour that no fire asked for[, and {others} other jobs]",
+		"任务 {job} 在一小时内由 ping 上报了 {count} 次没有对应触发的运行[，另有 {others} 个任务异常]",
+	},
+	"never_heard": {
+		"job saved others",
+		"nobody has pinged {job} since it was saved at {saved}[, and {others} other jobs]",
+		"任务 {job} 自 {saved} 保存以来从未收到 ping[，另有 {others} 个任务异常]",
+	},
 	"discrepancy": {
 		"job others",
 		"the ledger of {job} has a discrepancy[, and {others} other jobs]",
@@ -234,6 +244,11 @@ var codes = map[Code]text{
 		"A group has more than its share. Its executors sent more than their budget, kept too much in a bucket or gave triggers back without a delay, so that NATS disconnected them for a while; or too many of its runs wait, so that its fires are missed. Find out what they send, or start executors.",
 		"某分组超出配额：其执行器发送量过大、在键值桶中保留过多，或不加延迟地退回触发，NATS 会断开其连接并在一段时间内拒绝重连；或其等待执行的运行过多，之后的触发将错过。请查明执行器在发送什么，或启动更多执行器。",
 	},
+	"rule_never_heard": {
+		"",
+		"A job that runs elsewhere was never pinged, so nobody would notice if it did not run. Put the line that pings where it runs; the page of the job shows it.",
+		"外部运行的任务从未收到 ping，没有运行也不会被发现。请在其运行处加入上报的命令，任务页面有可粘贴的内容。",
+	},
 	"rule_runs_lost": {
 		"",
 		"Nobody knows how a run ended: its executor died with it, forgot it, or could not report it. The work may have been done in part. The run's message says what is known.",
@@ -260,7 +275,7 @@ const (
 
 // kinds has the parameters that are written in the reader's language or zone. A name means
 // the same in every sentence.
-var kinds = map[string]kind{"status": statusKind, "until": instantKind, "fire_time": instantKind, "expected": instantKind, "reason": reasonKind}
+var kinds = map[string]kind{"status": statusKind, "until": instantKind, "fire_time": instantKind, "expected": instantKind, "saved": instantKind, "reason": reasonKind}
 
 // statusWords are statuses as part of a sentence about a job.
 var statusWords = map[job.Status]struct{ English, Chinese string }{

@@ -103,6 +103,10 @@ type Condition struct {
 	// ApprovalWanted is that a step of a workflow begins to wait for approval. Each such step has an incident
 	// of its own, which is over when the step ends.
 	ApprovalWanted bool `json:"approval_wanted,omitempty"`
+	// NeverHeard is for how long a job that runs elsewhere is saved as it is, and nobody has ever pinged it.
+	NeverHeard job.Duration `json:"never_heard,omitempty"`
+	// Unasked is how many runs of a job pings report within an hour that no fire asked for, as a loop does.
+	Unasked int `json:"unasked,omitempty"`
 }
 
 // GroupBy says what shares an incident.
@@ -134,6 +138,7 @@ const (
 	MaxInARow   = 100
 	MaxChannels = 20 // of a rule
 	MaxWait     = 24 * time.Hour
+	MaxUnasked  = 100
 	minRepeat   = time.Minute
 	maxLate     = 30 * 24 * time.Hour
 	MaxText     = 4 << 10 // bytes of a description
@@ -159,16 +164,16 @@ func (r Rule) WithDefaults() Rule {
 // OfRuns reports whether it is the ends of runs that the condition is about, or how long
 // they take.
 func (c *Condition) OfRuns() bool {
-	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked && !c.ClockWrong && !c.OverBudget && !c.TargetMissed && !c.ApprovalWanted
+	return c.NoExecutor == 0 && c.StreamFull == 0 && c.StoreFull == 0 && !c.Discrepancy && !c.DeadLetters && !c.ShardsParked && !c.ClockWrong && !c.OverBudget && !c.TargetMissed && !c.ApprovalWanted && c.NeverHeard == 0
 }
 
 // Remembers reports whether it depends on the runs of the job before.
-func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 || c.Predict }
+func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 || c.Predict || c.Unasked > 0 }
 
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {
 	n := 0
-	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy, c.DeadLetters, c.ShardsParked, c.ClockWrong, c.OverBudget, c.TargetMissed, c.ApprovalWanted} {
+	for _, set := range []bool{len(c.Ends) > 0, c.StartsWithin != 0, c.EndsWithin != 0, c.Slower != 0, c.NoExecutor != 0, c.StreamFull != 0, c.StoreFull != 0, c.Discrepancy, c.DeadLetters, c.ShardsParked, c.ClockWrong, c.OverBudget, c.TargetMissed, c.ApprovalWanted, c.NeverHeard != 0, c.Unasked != 0} {
 		if set {
 			n++
 		}
@@ -205,7 +210,7 @@ func (r *Rule) Validate() error {
 
 func (c *Condition) validate() error {
 	if c.kinds() != 1 {
-		return job.Invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget, target_missed and approval_wanted")
+		return job.Invalid("when", "must have exactly one of ends, starts_within, ends_within, slower_than_p95, no_executor_for, stream_full, store_full, discrepancy, dead_letters, shards_parked, clock_wrong, over_budget, target_missed, approval_wanted, never_heard and unasked")
 	}
 	var errs []error
 	for i, s := range c.Ends {
@@ -222,13 +227,16 @@ func (c *Condition) validate() error {
 	if c.Predict && c.EndsWithin == 0 {
 		errs = append(errs, job.Invalid("when.predict", "is only for ends_within"))
 	}
-	for field, d := range map[string]job.Duration{"starts_within": c.StartsWithin, "ends_within": c.EndsWithin, "no_executor_for": c.NoExecutor} {
+	for field, d := range map[string]job.Duration{"starts_within": c.StartsWithin, "ends_within": c.EndsWithin, "no_executor_for": c.NoExecutor, "never_heard": c.NeverHeard} {
 		if d != 0 && (d.Std() < time.Second || d.Std() > maxLate) {
 			errs = append(errs, job.Invalid("when."+field, "%s must be between 1s and %s", d, job.Duration(maxLate)))
 		}
 	}
 	if c.Slower != 0 && (c.Slower < 1 || c.Slower > 1000) {
 		errs = append(errs, job.Invalid("when.slower_than_p95", "%g must be between 1 and 1000", c.Slower))
+	}
+	if c.Unasked < 0 || c.Unasked > MaxUnasked {
+		errs = append(errs, job.Invalid("when.unasked", "%d must be between 1 and %d", c.Unasked, MaxUnasked))
 	}
 	if c.StreamFull < 0 || c.StreamFull > 100 {
 		errs = append(errs, job.Invalid("when.stream_full", "%d must be a percentage from 1 to 100", c.StreamFull))

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/alerting"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -88,6 +89,7 @@ func ranOf(r *runlog.Run) alert.Ran {
 	}
 	return alert.Ran{
 		RunID: r.RunID, Job: r.Job, Status: r.Status, Message: string(message),
+		Unasked:  r.Cause == job.CausePing && reason.Read(string(r.Reason)).Code == reason.Unasked.Code,
 		FireTime: r.FireTime, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt,
 	}
 }

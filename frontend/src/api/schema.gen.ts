@@ -5792,6 +5792,9 @@ export interface components {
                 target_missed?: boolean;
                 /** @description A step of a workflow begins to wait for approval. Each such step has an incident of its own, resolved when the step ends */
                 approval_wanted?: boolean;
+                never_heard?: components["schemas"]["Duration"];
+                /** @description Within an hour, pings report this number of runs of a job that no fire asked for */
+                unasked?: number;
             };
             /**
              * @description Which incidents are combined into one

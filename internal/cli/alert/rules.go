@@ -63,6 +63,10 @@ func shownCondition(r *client.Alert) string {
 		return "a clock is wrong"
 	case w.OverBudget:
 		return "a group has more than its share"
+	case w.NeverHeard > 0:
+		return "never pinged for " + w.NeverHeard.String()
+	case w.Unasked > 0:
+		return fmt.Sprintf("%d runs in an hour that no fire asked for", w.Unasked)
 	case w.StoreFull > 0:
 		return fmt.Sprintf("the disk of the log store is %d %% full", w.StoreFull)
 	case w.StreamFull > 0:

@@ -95,7 +95,10 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           />
         </>
       )}
-      {(kind === "starts_within" || kind === "ends_within" || kind === "no_executor_for") && (
+      {(kind === "starts_within" ||
+        kind === "ends_within" ||
+        kind === "no_executor_for" ||
+        kind === "never_heard") && (
         <TextField
           label={a.duration}
           mono
@@ -110,9 +113,12 @@ export function RuleDialog({ item, onClose }: { item: AlertItem | undefined; onC
           onChange={(on) => setWhen({ predict: on || undefined })}
         />
       )}
-      {(kind === "slower_than_p95" || kind === "stream_full" || kind === "store_full") && (
+      {(kind === "slower_than_p95" ||
+        kind === "stream_full" ||
+        kind === "store_full" ||
+        kind === "unasked") && (
         <TextField
-          label={kind === "slower_than_p95" ? a.times : a.percent}
+          label={kind === "slower_than_p95" ? a.times : kind === "unasked" ? a.runsInAnHour : a.percent}
           type="number"
           value={String(when[kind] ?? "")}
           onChange={(v) => setWhen({ [kind]: Number(v) })}

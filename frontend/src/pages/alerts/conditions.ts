@@ -17,6 +17,8 @@ export const kinds = [
   "over_budget",
   "target_missed",
   "approval_wanted",
+  "never_heard",
+  "unasked",
 ] as const;
 export type Kind = (typeof kinds)[number];
 export type When = NonNullable<Alert["when"]>;
@@ -38,6 +40,10 @@ export function fresh(kind: Kind): When {
       return { [kind]: "5m" };
     case "ends_within":
       return { ends_within: "1h" };
+    case "never_heard":
+      return { never_heard: "24h" };
+    case "unasked":
+      return { unasked: 3 };
     case "slower_than_p95":
       return { slower_than_p95: 2 };
     case "stream_full":
@@ -90,5 +96,9 @@ export function whenInWords(when: When | undefined, t: Messages & { alerts: type
       return w.target_missed;
     case "approval_wanted":
       return w.approval_wanted;
+    case "never_heard":
+      return w.never_heard(when?.never_heard ?? "");
+    case "unasked":
+      return w.unasked(when?.unasked ?? 0);
   }
 }
