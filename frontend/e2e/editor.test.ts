@@ -36,6 +36,8 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   await unfold(page, "Overlap and missed fires");
   await page.getByLabel("If a run is still in progress").selectOption("queue");
   await page.getByLabel("Queue length").fill("7");
+  await page.getByLabel("Overlap key").fill("${params.customer}");
+  await page.getByLabel("Concurrent runs of all keys").fill("50");
   await unfold(page, "Limits and retries");
   await page.getByLabel("If it fails, try again").fill("3");
   await page.getByLabel("First delay").fill("2 minutes");
@@ -51,7 +53,9 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   await page.getByLabel("with the result").check();
   await page
     .locator(".policies")
-    .getByText("One run at a time; up to 7 wait, then the newest is skipped.")
+    .getByText(
+      "For each value of ${params.customer}: One run at a time; up to 7 wait, then the newest is skipped. Up to 50 runs in all.",
+    )
     .waitFor();
   expect(await axe(page)).toEqual([]);
 
@@ -65,7 +69,7 @@ it("a script is tried out before it is saved, and every policy is chosen in the 
   expect(definition).toMatchObject({
     route: "round_robin",
     labels: { zone: "eu" },
-    overlap: { policy: "queue", limit: 1, queue: 7 },
+    overlap: { policy: "queue", limit: 1, queue: 7, key: "${params.customer}", total: 50 },
     retry: { limit: 3, delay: "2m", on: ["failed", "timed_out"] },
     timeout: "10m",
     start_within: "1h",

@@ -49,6 +49,16 @@ it("says every policy that was chosen, with its figures", () => {
   expect(policiesInWords(all, zh)).toHaveLength(12);
 });
 
+it("says for which runs the rule for overlap holds", () => {
+  const overlap = { policy: "queue", queue: 7, key: "${params.customer}", total: 50 } as const;
+  expect(policiesInWords(job({ overlap }), en)[0]).toBe(
+    "For each value of ${params.customer}: One run at a time; up to 7 wait, then the newest is skipped. Up to 50 runs in all.",
+  );
+  expect(policiesInWords(job({ overlap: { policy: "skip", key: "${params.c}" } }), zh)[0]).toBe(
+    "按 ${params.c} 的每个取值：上一次未结束时，新的运行被跳过。",
+  );
+});
+
 it("says how many executors may die with an attempt, if the job does", () => {
   expect(policiesInWords(job({ max_deliveries: 1 }), en)).toContain(
     "An attempt is lost when 1 executor has died while running it.",

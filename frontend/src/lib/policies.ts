@@ -41,8 +41,12 @@ export function policiesInWords(job: Job, t: PolicyTexts): string[] {
 }
 
 export function overlapInWords(job: Job, t: PolicyTexts): string {
-  const w = t.policies;
-  const o = job.overlap ?? {};
+  const { key, total = 0 } = job.overlap ?? {};
+  const said = ruleInWords(job.overlap ?? {}, t.policies);
+  return key ? t.policies.byKey(said, key, total) : said;
+}
+
+function ruleInWords(o: NonNullable<Job["overlap"]>, w: PolicyTexts["policies"]): string {
   const limit = o.limit ?? 1;
   switch (o.policy ?? "allow") {
     case "allow":

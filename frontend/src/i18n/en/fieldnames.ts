@@ -52,6 +52,7 @@ export const fieldNames: Partial<Record<string, string>> = {
   map: "Pieces",
   overlap: "If a run is still in progress",
   "overlap.limit": "Concurrent runs",
+  "overlap.key": "Overlap key",
   misfire: "If a fire was missed",
   "misfire.grace": "Grace",
   retry: "Retries",

@@ -18,6 +18,8 @@ export const policies = {
     limit === 1
       ? "A new run cancels the one in progress."
       : `While ${limit} runs are in progress, a new one cancels the oldest.`,
+  byKey: (said: string, key: string, total: number) =>
+    `For each value of ${key}: ${said}${total ? ` Up to ${count(total, "run", "runs")} in all.` : ""}`,
   misfire: {
     skip: "A missed fire is recorded, but does not run.",
     fire_once: "All missed fires together get one run.",

@@ -53,6 +53,7 @@ export const fieldNames: typeof english = {
   map: "分片",
   overlap: "阻塞处理策略",
   "overlap.limit": "同时运行数",
+  "overlap.key": "阻塞键",
   misfire: "过期策略",
   "misfire.grace": "宽限",
   retry: "失败重试",

@@ -14,6 +14,8 @@ export const policies: typeof english = {
     limit === 1 ? "上一次未结束时，新的运行被跳过。" : `已有 ${limit} 次运行时，新的运行被跳过。`,
   replace: (limit) =>
     limit === 1 ? "新的运行会终止正在进行的运行。" : `已有 ${limit} 次运行时，新的运行终止最早的一次。`,
+  byKey: (said, key, total) =>
+    `按 ${key} 的每个取值：${said}${total ? `合计最多同时 ${total} 次运行。` : ""}`,
   misfire: {
     skip: "错过的触发只记录，不补跑。",
     fire_once: "错过的触发合并补跑一次。",

@@ -1,5 +1,5 @@
 import type { Misfire, Overlap } from "@/api/schema.gen";
-import { Choice, CountField, DurationField, NumberField } from "@/components/fields";
+import { Choice, CountField, DurationField, NumberField, TextField } from "@/components/fields";
 import { useEditorT } from "@/i18n";
 import { overlapInWords } from "@/lib/policies";
 import { Fold, useSaid } from "./Fold";
@@ -23,6 +23,7 @@ export function OverlapFold(props: SectionProps) {
       said={said({
         overlap: meet,
         "overlap.limit": o.limit,
+        "overlap.key": o.key,
         misfire: late,
         "misfire.grace": m.grace,
       })}
@@ -55,7 +56,14 @@ function OverlapRule({ doc, onChange, errors }: SectionProps) {
             set(
               next === "queue"
                 ? { ...o, policy: next }
-                : { policy: next, limit: next === "allow" ? undefined : o.limit },
+                : next === "allow"
+                  ? { policy: next }
+                  : {
+                      policy: next,
+                      limit: o.limit,
+                      key: o.key,
+                      total: next === "skip" ? o.total : undefined,
+                    },
             )
           }
         />
@@ -73,7 +81,7 @@ function OverlapRule({ doc, onChange, errors }: SectionProps) {
             <CountField
               label={e.overlapQueue}
               min={1}
-              max={10_000}
+              max={100_000}
               placeholder="100"
               value={o.queue}
               error={errors.get("overlap.queue")}
@@ -93,6 +101,30 @@ function OverlapRule({ doc, onChange, errors }: SectionProps) {
           </>
         )}
       </div>
+      {policy !== "allow" && (
+        <div className={policy === "replace" || !o.key ? undefined : "two"}>
+          <TextField
+            label={e.overlapKey}
+            mono
+            placeholder="${params.customer}"
+            hint={e.overlapKeyHint}
+            value={o.key ?? ""}
+            error={errors.get("overlap.key")}
+            onChange={(key) => set({ ...o, policy, key: key || undefined, total: key ? o.total : undefined })}
+          />
+          {policy !== "replace" && o.key && (
+            <CountField
+              label={e.overlapTotal}
+              min={1}
+              max={10_000}
+              placeholder={e.where.anyNumber}
+              value={o.total}
+              error={errors.get("overlap.total")}
+              onChange={(total) => set({ ...o, policy, total })}
+            />
+          )}
+        </div>
+      )}
       <p className="hint">{overlapInWords(doc, t)}</p>
     </div>
   );

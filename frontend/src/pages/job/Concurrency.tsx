@@ -10,7 +10,13 @@ const charts = ["slots", "waiting"] as const;
 export default function Concurrency({ job }: { job: Job }) {
   const { concurrency: c } = usePageT().job;
   const navigate = useNavigate({ from: "/jobs/$group/$name" });
-  const { policy = "allow", limit = policy === "allow" ? undefined : 1 } = job.overlap ?? {};
+  const {
+    policy = "allow",
+    key,
+    total,
+    limit: each = policy === "allow" ? undefined : 1,
+  } = job.overlap ?? {};
+  const limit = key ? total : each;
   return (
     <UsageCard
       of={{ job: refOf(job.job) }}
