@@ -107,14 +107,28 @@ func (s *session) scanRuns(ctx context.Context, stream, filter string, consider 
 	var bad error
 	scanned := 0
 	err := s.conn.Scan(ctx, stream, filter, func(m *jet.Stored) bool {
-		scanned++
-		name, id, attempt, told := runOf(m)
-		if id != "" {
-			bad = consider(name, id, attempt, told)
+		for _, single := range singly(m) {
+			scanned++
+			if name, id, attempt, told := runOf(single); id != "" && bad == nil {
+				bad = consider(name, id, attempt, told)
+			}
 		}
 		return bad == nil && scanned < maxScanned
 	})
 	return errors.Join(err, bad)
+}
+
+// singly returns a message, or, of a pack of triggers, each of them.
+func singly(m *jet.Stored) []*jet.Stored {
+	if !bus.IsPack(m.Header) {
+		return []*jet.Stored{m}
+	}
+	packed, _ := bus.Unpack(m.Data) // what can be read of it
+	all := make([]*jet.Stored, len(packed))
+	for i, p := range packed {
+		all[i] = &jet.Stored{Data: p.Data}
+	}
+	return all
 }
 
 // runOf returns the run that a trigger or a deferred item is about, if it is about one that

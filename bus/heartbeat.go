@@ -22,6 +22,8 @@ type Heartbeat struct {
 	// Bridge tells who serves the instance, if it is not a program of its own: a bridge, another
 	// one each time that it starts.
 	Bridge string `json:"bridge,omitempty"`
+	// Pack is how many triggers of a pack the instance can begin at once, see [IsPack]; 0: it takes none.
+	Pack int `json:"pack,omitempty"`
 }
 
 // Address returns where the instance takes requests.
@@ -46,6 +48,7 @@ func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 		}
 	}
 	h.Reason = "" // servers say it
+	h.Instance.Pack = min(h.Pack, MaxTriggers)
 	if h.Refused = max(h.Refused, 0); h.Refusal != nil {
 		*h.Refusal = h.Refusal.Clipped()
 	}

@@ -18,6 +18,9 @@ const HeaderMessage = "Carillon-Message"
 // The values of [HeaderMessage].
 const (
 	MessageTrigger  = "trigger.v1"
+	MessageTriggers = "trigger.pack.v1"  // a pack of triggers, see [IsPack]
+	MessageAgain    = "trigger.again.v1" // a trigger that was in a pack, see [PackedTrigger.TakenApart]
+	MessageApart    = "apart.v1"         // which packs were taken apart
 	MessageEvent    = "event.v1"
 	MessageEnds     = "events.v1"
 	MessageLog      = "log.v1"

@@ -137,6 +137,9 @@ func RunRequest(m *nats.Msg, reason string, resume bool) nats.Header {
 	if token := m.Header.Get(HeaderToken); token != "" {
 		h[HeaderToken] = []string{token}
 	}
+	if pack := m.Header.Get(HeaderPack); pack != "" {
+		h[HeaderPack] = []string{pack}
+	}
 	if reason != "" {
 		h[HeaderRouteReason] = []string{reason}
 	}

@@ -58,6 +58,14 @@ func SubjectPriority(shard int, p job.Priority, group string) string {
 	return "trig." + strconv.Itoa(shard) + "." + string(p) + "." + group
 }
 
+// ShardOfTrigger returns the shard to whose triggers a subject belongs.
+func ShardOfTrigger(subject string) (shard int, ok bool) {
+	rest, ok := strings.CutPrefix(subject, "trig.")
+	number, _, found := strings.Cut(rest, ".")
+	shard, err := strconv.Atoi(number)
+	return shard, ok && found && err == nil
+}
+
 // SubjectTriggers matches the subjects of all triggers of a shard; group may be "*".
 func SubjectTriggers(shard int, group string) string {
 	return "trig." + strconv.Itoa(shard) + ".*." + group
@@ -71,6 +79,10 @@ const SubjectAllTriggers = "trig.>"
 
 // SubjectCursor returns the subject whose only message is the shard's cursor.
 func SubjectCursor(shard int) string { return "cur." + strconv.Itoa(shard) }
+
+// SubjectApart returns the subject whose only message says which packs of triggers of the shard were taken
+// apart last.
+func SubjectApart(shard int) string { return "apart." + strconv.Itoa(shard) }
 
 // SubjectDeferred returns the subject of a shard's deferred items.
 func SubjectDeferred(shard int) string { return "defer." + strconv.Itoa(shard) }

@@ -208,13 +208,24 @@ func appendInstant(dst []byte, field string, at time.Time) []byte {
 // not know. A newer program may know it, so the run must be neither started nor ended here.
 func UnknownTrigger(header nats.Header) bool {
 	kind := header.Get(HeaderMessage)
+	return ForServers(header) && kind != MessageTriggers && kind != MessageAgain
+}
+
+// ForServers reports whether a message is a trigger that an executor hands to a server, but for a pack that
+// it can begin: of a version that it does not know, or one that somebody may have begun.
+func ForServers(header nats.Header) bool {
+	kind := header.Get(HeaderMessage)
 	return kind != MessageTrigger && strings.HasPrefix(kind, "trigger.")
 }
 
 // DecodeTrigger is the inverse of [AppendTrigger]. Its error is an *InvalidError.
 func DecodeTrigger(header nats.Header, data []byte) (*Trigger, error) {
 	t := &Trigger{}
-	if err := Decode(header, MessageTrigger, data, t); err != nil {
+	kind := MessageTrigger
+	if header.Get(HeaderMessage) == MessageAgain {
+		kind = MessageAgain
+	}
+	if err := Decode(header, kind, data, t); err != nil {
 		return nil, err
 	}
 	if _, err := job.ParseRunID(string(t.RunID)); err != nil {

@@ -59,14 +59,14 @@ func (a Assets) withDefaults() Assets {
 func (a Assets) subjects(partition int) (trig, evt []string) {
 	if a.Partitions.Count() == 1 {
 		return []string{
-			"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", bus.SubjectAllDeferred, "rec.*", bus.SubjectNotices,
+			"trig.*.any.*", "trig.*.route.*", "trig.*.high.*", "trig.*.low.*", "cur.*", "apart.*", bus.SubjectAllDeferred, "rec.*", bus.SubjectNotices,
 		}, []string{"evt.*.*", bus.SubjectMarks("*"), bus.SubjectBarriers}
 	}
 	for shard := range a.Shards {
 		if a.Partitions.Of(shard) != partition {
 			continue
 		}
-		trig = append(trig, bus.SubjectTriggers(shard, "*"), bus.SubjectCursor(shard), bus.SubjectDeferred(shard), bus.SubjectRecord(shard), bus.SubjectNotice(shard))
+		trig = append(trig, bus.SubjectTriggers(shard, "*"), bus.SubjectCursor(shard), bus.SubjectApart(shard), bus.SubjectDeferred(shard), bus.SubjectRecord(shard), bus.SubjectNotice(shard))
 		evt = append(evt, bus.SubjectEvent(shard, "*"), bus.SubjectMark(shard, "*"), bus.SubjectBarrier(shard))
 	}
 	return trig, append(evt, bus.SubjectEnds(partition, "*"))

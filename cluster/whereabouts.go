@@ -22,10 +22,11 @@ type Whereabouts struct{ conn *Conn }
 // Whereabouts answers over c. Reads are long, so most callers use [Conn.Bulk].
 func (c *Conn) Whereabouts() Whereabouts { return Whereabouts{c} }
 
-// StoredTrigger is a trigger on its stream.
+// StoredTrigger is a trigger on its stream, in a message of its own or in a pack.
 type StoredTrigger struct {
 	*bus.Trigger
-	Seq uint64
+	Seq    uint64
+	Packed bool
 }
 
 // ErrLaterTrigger is that there is a trigger of a later version, which may belong to any attempt.
@@ -38,14 +39,18 @@ var ErrLaterTrigger = fmt.Errorf("%w: a trigger of a later version is stored; up
 func (w Whereabouts) Triggers(ctx context.Context, shard int, group string, read jet.Reading, yield func(StoredTrigger) bool) (unreadable, err error) {
 	read.Stream, read.Filter = w.conn.TrigOf(shard), bus.SubjectTriggers(shard, group)
 	err = w.conn.Read(ctx, read, func(m *jet.Stored) bool {
-		t, err := bus.DecodeTrigger(m.Header, m.Data)
-		switch {
-		case bus.UnknownTrigger(m.Header):
+		all, err := bus.DecodeTriggers(m.Header, m.Data)
+		if bus.UnknownTrigger(m.Header) {
 			unreadable = ErrLaterTrigger // whatever else there is
-		case err == nil:
-			return yield(StoredTrigger{t, m.Seq})
-		case unreadable == nil:
+			return true
+		}
+		if err != nil && unreadable == nil {
 			unreadable = err
+		}
+		for _, t := range all {
+			if !yield(StoredTrigger{t, m.Seq, bus.IsPack(m.Header)}) {
+				return false
+			}
 		}
 		return true
 	})

@@ -27,9 +27,8 @@ func keyOf(t *bus.Trigger) attemptKey { return attemptKey{t.RunID, t.Attempt, t.
 type attempt struct {
 	*Run
 
-	reply       string                  // where to acknowledge; a redelivery replaces it
+	receipt     *receipt                // how its trigger is answered
 	begun       bool                    // has a goroutine
-	lastSign    time.Time               // when the bus last heard that the attempt lives
 	cancelWith  context.CancelCauseFunc // set when begun
 	done        <-chan struct{}         // closed when the attempt's context is
 	cause       error                   // with which the loop cancelled it; nil when its timeout did
@@ -78,6 +77,7 @@ type attempts struct {
 	bounds    map[string]int          // slots of handlers that have a bound of their own
 	reported  *recent.Set[attemptKey] // attempts that ended here
 	killed    *recent.Set[attemptKey] // runs that were killed before they came
+	lastLong  time.Time               // when a run was seen last that has taken long
 }
 
 func newAttempts(e *Executor) attempts {
@@ -85,6 +85,13 @@ func newAttempts(e *Executor) attempts {
 		observers: e.observers, bounds: e.registry.slots,
 		live:     make(map[attemptKey]*attempt, e.cfg.Slots),
 		reported: recent.New[attemptKey](doneFor, recentMax), killed: recent.New[attemptKey](killedFor, recentMax),
+	}
+}
+
+// noteLong notes whether an attempt has taken long.
+func (s *attempts) noteLong(a *attempt, now time.Time) {
+	if now.Sub(a.startedAt) >= longRun {
+		s.lastLong = now
 	}
 }
 

@@ -46,6 +46,7 @@ type status struct {
 	state   fleet.InstanceState
 	running int
 	slots   int
+	pack    int
 	drainBy time.Time
 }
 
@@ -60,7 +61,7 @@ func (p *presence) due(now time.Time) bool {
 func (p *presence) beat(now time.Time, s status) {
 	p.last = now
 	cfg := &p.e.cfg
-	beat := bus.Heartbeat{ControlSecret: p.secret, Instance: fleet.Instance{
+	beat := bus.Heartbeat{ControlSecret: p.secret, Pack: s.pack, Instance: fleet.Instance{
 		Group: cfg.Group, Instance: cfg.Instance, State: s.state,
 		Kinds: p.e.registry.kinds(), Handlers: p.e.registry.names(),
 		Slots: s.slots, Running: s.running, DrainBy: instant(p.e.clock.at(s.drainBy)), Labels: p.labels, Zone: p.labels["zone"], Load: hostLoad(),

@@ -63,7 +63,7 @@ func (l *loop) serve(ctx, life context.Context, untilIdle bool) {
 	defer tick.Stop()
 	for len(l.attempts.live)+len(l.handOvers.open) > 0 || !untilIdle && !l.intake.leaving && l.presence.conflict == nil {
 		if l.intake.open() && l.presence.introduction.done {
-			l.puller.Ask(l.room())
+			l.puller.Ask(l.orders())
 		}
 		select {
 		case <-ctx.Done():
@@ -93,7 +93,11 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 	if !l.puller.Receive(m) {
 		return
 	}
-	if bus.UnknownTrigger(m.Header) {
+	switch {
+	case bus.IsPack(m.Header):
+		l.receivePack(life, m)
+		return
+	case bus.ForServers(m.Header):
 		l.handOvers.request(life, m) // a newer instance may know this version
 		return
 	}
@@ -110,7 +114,7 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 	}
 	key := keyOf(t)
 	if a := l.attempts.live[key]; a != nil { // we went silent for a while, but have it still
-		a.reply = m.Reply
+		a.redeliver(m.Reply)
 		l.sign(a, time.Now())
 		return
 	}
@@ -123,14 +127,13 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 		l.handOvers.request(life, m)
 		return
 	}
-	l.add(life, delivery{trigger: t, token: m.Header.Get(bus.HeaderToken), delivered: 1, fence: fenceOf(meta)}, m.Reply)
+	l.add(life, delivery{trigger: t, token: m.Header.Get(bus.HeaderToken), delivered: 1, fence: fenceOf(meta)}, &receipt{reply: m.Reply, left: 1, signed: time.Now()})
 }
 
-// add begins to know an attempt, whose trigger is answered on reply.
-func (l *loop) add(life context.Context, d delivery, reply string) {
-	now := time.Now()
-	d.instance, d.came = l.e.cfg.Instance, now
-	a := &attempt{Run: &Run{delivery: d}, reply: reply, lastSign: now}
+// add begins to know an attempt, whose trigger r answers.
+func (l *loop) add(life context.Context, d delivery, r *receipt) {
+	d.instance, d.came = l.e.cfg.Instance, time.Now()
+	a := &attempt{Run: &Run{delivery: d}, receipt: r}
 	a.log.init(life, l.e, a.Run)
 	l.attempts.put(a)
 	l.admit(life, a)
@@ -205,11 +208,15 @@ func (l *loop) remove(life context.Context, a *attempt, v verdict) {
 	a.release()
 	switch v {
 	case reported:
-		l.attempts.reported.Add(keyOf(a.trigger))
-		l.e.out.answer(a.reply, "+ACK")
+		if l.attempts.reported.Add(keyOf(a.trigger)); a.receipt.end() {
+			l.e.out.answer(a.receipt.reply, "+ACK")
+		}
 	case giveBack:
-		l.e.out.giveBack(a.reply, bus.GiveBackAfter(a.delivered))
+		if a.receipt.cancel() {
+			l.e.out.giveBack(a.receipt.reply, bus.GiveBackAfter(a.delivered))
+		}
 	case leave:
+		a.receipt.cancel()
 	}
 	l.admitNext(life)
 }
@@ -224,10 +231,11 @@ func (l *loop) admitNext(life context.Context) {
 // tick does what is due without a message.
 func (l *loop) tick(life context.Context, now time.Time) {
 	for _, a := range l.attempts.live {
-		if now.Sub(a.lastSign) >= bus.AckWait/3-tickEvery {
+		if now.Sub(a.receipt.signed) >= bus.AckWait/3-tickEvery {
 			l.sign(a, now)
 		}
 		if a.begun {
+			l.attempts.noteLong(a, now)
 			l.report(a, now)
 			a.warn(now)
 			l.abandon(life, a, now)
@@ -241,10 +249,11 @@ func (l *loop) tick(life context.Context, now time.Time) {
 	l.yield(life, now)
 }
 
-// sign says that the attempt lives.
+// sign says that the attempt lives, and with it those of its pack.
 func (l *loop) sign(a *attempt, now time.Time) {
-	a.lastSign = now
-	l.e.out.answer(a.reply, "+WPI")
+	if a.receipt.signed = now; !a.receipt.void {
+		l.e.out.answer(a.receipt.reply, "+WPI")
+	}
 }
 
 // extraPatience is how much longer than a job's kill_grace its handler may take.
@@ -275,7 +284,7 @@ const waitFor = time.Second
 // it, and gives back what has waited for a slot too long: another instance may have
 // one free.
 func (l *loop) yield(life context.Context, now time.Time) {
-	if l.puller.Ordered() > max(l.room(), 0) {
+	if l.puller.Ordered() > max(l.orders(), 0) {
 		l.puller.Release()
 	}
 	for _, a := range slices.Clone(l.attempts.waiting) {
@@ -288,7 +297,7 @@ func (l *loop) yield(life context.Context, now time.Time) {
 
 // beat writes the instance's heartbeat, and announces its handlers.
 func (l *loop) beat(now time.Time) {
-	l.presence.beat(now, status{l.intake.state(), len(l.attempts.live), l.attempts.slots, l.intake.drainBy})
+	l.presence.beat(now, status{l.intake.state(), len(l.attempts.live), l.attempts.slots, l.pack(now), l.intake.drainBy})
 	if !l.intake.draining {
 		l.announcer.announce(now)
 	}

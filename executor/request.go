@@ -183,7 +183,7 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 	}
 	key := keyOf(t)
 	if a := l.attempts.live[key]; a != nil { // the dispatcher has not heard that, or the bus has not heard of us
-		a.reply = pulled.Reply
+		a.redeliver(pulled.Reply)
 		l.sign(a, time.Now())
 		return fleet.AnswerAccepted, "", nil
 	}
@@ -211,10 +211,14 @@ func (l *loop) offer(life context.Context, m *nats.Msg) (fleet.Answer, string, e
 	case l.attempts.alone(time.Now()), alone > 0 && len(l.attempts.live) > 0, len(l.attempts.live) >= l.attempts.slots, l.attempts.isFull(t.Task.Handler):
 		return fleet.AnswerBusy, "", nil
 	}
-	l.add(life, delivery{
+	d := delivery{
 		trigger: t, token: m.Header.Get(bus.HeaderToken), delivered: int(meta.NumDelivered), fence: fenceOf(meta), //nolint:gosec // a small count
 		routeReason: cut(m.Header.Get(bus.HeaderRouteReason)), aloneFor: alone,
-	}, pulled.Reply)
+	}
+	if bus.PackOf(m.Header) > 0 {
+		d.delivered++ // it came in the pack before
+	}
+	l.add(life, d, &receipt{reply: pulled.Reply, left: 1, signed: time.Now()})
 	return fleet.AnswerAccepted, "", nil
 }
 

@@ -188,15 +188,24 @@ func (o *ownership) cancelWaiting(ctx context.Context, m *nats.Msg, r bus.Cancel
 // findTriggers returns the triggers of a live run: one, or those of its pieces that have no end on EVT up to
 // sequence known. They are those of a leader that has the shard's cursor: one that was deposed may lack
 // a trigger, and then an executor would begin what counts as cancelled.
+// One in a pack gets a message of its own first.
 func (o *ownership) findTriggers(ctx context.Context, r bus.CancelRequest) (found []cluster.StoredTrigger, known uint64, err error) {
-	unread, err := o.s.conn.Bulk().Whereabouts().Triggers(ctx, o.shard, r.Job.Group(), jet.Reading{Known: o.cursor.Load()}, func(t cluster.StoredTrigger) bool {
-		if t.RunID == r.RunID {
-			found = append(found, t)
+	var unread error
+	for again := true; again; {
+		found, again = nil, false
+		unread, err = o.s.conn.Bulk().Whereabouts().Triggers(ctx, o.shard, r.Job.Group(), jet.Reading{Known: o.cursor.Load()}, func(t cluster.StoredTrigger) bool {
+			if t.RunID == r.RunID {
+				found = append(found, t)
+			}
+			return len(found) == 0 || found[0].Total > 0
+		})
+		if err == nil && len(found) > 0 && found[0].Packed { // it is no death that nobody has it then
+			again = true
+			err = o.s.conn.Attempts().TakeApart(ctx, bus.Position{Stream: o.s.conn.TrigOf(o.shard), Seq: found[0].Seq}, true)
 		}
-		return len(found) == 0 || found[0].Total > 0
-	})
-	if err != nil {
-		return nil, 0, err
+		if err != nil {
+			return nil, 0, err
+		}
 	}
 	if found, known, err = withoutEnds(ctx, o.s.conn, found); err != nil || len(found) > 0 {
 		return found, known, err

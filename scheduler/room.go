@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -163,7 +164,7 @@ func (r *rooms) measure(ctx context.Context, partition int, stream string) error
 		limit.MaxBytes = max(begun-used, 0) / groupPart
 	}
 	full := map[string]cluster.FullGroup{}
-	if used > limit.MaxBytes || info.State.Msgs > uint64(limit.MaxRuns) { //nolint:gosec // not negative
+	if used > limit.MaxBytes || info.State.Msgs*bus.MaxTriggers > uint64(limit.MaxRuns) { //nolint:gosec // not negative
 		if full, err = r.measureShares(ctx, partition, stream, limit); err != nil {
 			return err
 		}
@@ -189,27 +190,27 @@ func (r *rooms) logFull(ctx context.Context, was, is map[string]cluster.FullGrou
 
 // measureShares returns the groups that have more waiting in a stream than they may.
 func (r *rooms) measureShares(ctx context.Context, partition int, stream string, limit cluster.FullGroup) (map[string]cluster.FullGroup, error) {
-	runs, err := r.waitingRuns(ctx, stream)
+	runs, err := r.waitingMessages(ctx, stream)
 	if err != nil {
 		return nil, err
 	}
-	bytes, err := r.waitingElsewhere(ctx, partition)
+	sizes, err := r.waitingElsewhere(ctx, partition)
 	if err != nil {
 		return nil, err
 	}
 	full := map[string]cluster.FullGroup{}
 	for group, n := range runs {
 		size := int64(n) * largestTrigger
-		if bytes[group]+size > limit.MaxBytes {
-			mean, err := r.meanTrigger(ctx, stream, group)
+		if sizes[group]+size > limit.MaxBytes || n*bus.MaxTriggers >= limit.MaxRuns {
+			mean, err := r.meanMessage(ctx, stream, group)
 			if err != nil {
 				return nil, err
 			}
-			size = int64(n) * mean
+			size, runs[group] = int64(n)*mean.bytes, n*mean.sampledRuns/max(mean.samples, 1)
 		}
-		bytes[group] += size
+		sizes[group] += size
 	}
-	for group, size := range bytes {
+	for group, size := range sizes {
 		if n := runs[group]; size > limit.MaxBytes || n >= limit.MaxRuns {
 			f := limit
 			f.Group, f.Runs, f.Bytes = group, n, size
@@ -219,8 +220,8 @@ func (r *rooms) measureShares(ctx context.Context, partition int, stream string,
 	return full, nil
 }
 
-// waitingRuns returns how many triggers of each group are on a stream.
-func (r *rooms) waitingRuns(ctx context.Context, stream string) (map[string]int, error) {
+// waitingMessages returns how many messages with triggers of each group are on a stream.
+func (r *rooms) waitingMessages(ctx context.Context, stream string) (map[string]int, error) {
 	counts, err := r.conn.Bulk().CountBySubject(ctx, stream, bus.SubjectAllTriggers)
 	if err != nil {
 		return nil, err
@@ -256,30 +257,53 @@ func (r *rooms) waitingElsewhere(ctx context.Context, partition int) (map[string
 	return bytes, nil
 }
 
-// meanTrigger estimates how many bytes a group's triggers on a stream have, by some of them.
-func (r *rooms) meanTrigger(ctx context.Context, stream, group string) (int64, error) {
+// meanMessage is what some of a group's messages with triggers have.
+type meanMessage struct {
+	bytes                int64 // each
+	sampledRuns, samples int   // in all of them
+}
+
+// meanMessage estimates how many bytes and runs a group's messages with triggers on a stream have, by some of
+// them.
+func (r *rooms) meanMessage(ctx context.Context, stream, group string) (mean meanMessage, err error) {
 	subject := bus.SubjectTriggersOf(group)
+	total := int64(0)
+	add := func(m *jet.Stored) {
+		mean.samples++
+		mean.sampledRuns += runsIn(m)
+		total += sizeOf(m)
+		mean.bytes = total / int64(mean.samples)
+	}
 	last, err := r.conn.Last(ctx, stream, subject)
 	if err == nil {
 		var first *jet.Stored
 		if first, err = r.conn.Next(ctx, stream, subject, 1); err == nil {
-			total, n := sizeOf(first)+sizeOf(last), int64(2)
+			add(first)
+			add(last)
 			for i := range uint64(samples) {
 				from := first.Seq + (last.Seq-first.Seq)*i/samples
 				m, err := r.conn.Next(ctx, stream, subject, from+rand.Uint64N((last.Seq-first.Seq)/samples+1)) //nolint:gosec // a sample
 				if err == nil {
-					total, n = total+sizeOf(m), n+1
+					add(m)
 				} else if !errors.Is(err, jet.ErrNoMessage) {
-					return 0, err
+					return mean, err
 				}
 			}
-			return total / n, nil
+			return mean, nil
 		}
 	}
 	if errors.Is(err, jet.ErrNoMessage) {
-		return 0, nil // the last one has been taken meanwhile
+		return mean, nil // the last one has been taken meanwhile
 	}
-	return 0, err
+	return mean, err
+}
+
+// runsIn returns how many triggers a message has.
+func runsIn(m *jet.Stored) int {
+	if !bus.IsPack(m.Header) {
+		return 1
+	}
+	return bytes.Count(m.Data, []byte{'\n'}) + 1
 }
 
 // sizeOf returns about how many bytes a message has on a stream.

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -15,15 +16,28 @@ import (
 // traceName is the scope of the spans that this package makes.
 const traceName = "github.com/carillon-scheduler/carillon/scheduler"
 
+// triggersOf returns the triggers of a batch, also those in packs.
+func triggersOf(b *shard.Batch) iter.Seq[*bus.Trigger] {
+	return func(yield func(*bus.Trigger) bool) {
+		for _, m := range b.Messages {
+			if kind := m.Header.Get(bus.HeaderMessage); kind != bus.MessageTrigger && kind != bus.MessageTriggers {
+				continue
+			}
+			all, _ := bus.DecodeTriggers(m.Header, m.Data) // which a machine has just encoded
+			for _, t := range all {
+				if !yield(t) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // traceFires makes a span for each trigger of a batch that is stored: from its fire time to
 // the commit. It is the root of the run's trace, or of an attempt's part of it.
 func traceFires(ctx context.Context, tracer trace.Tracer, b *shard.Batch, node string, now time.Time) {
-	for _, m := range b.Messages {
-		if m.Header.Get(bus.HeaderMessage) != bus.MessageTrigger {
-			continue
-		}
-		t, err := bus.DecodeTrigger(m.Header, m.Data)
-		if err != nil || t.Index > 0 { // the pieces of a run have one fire
+	for t := range triggersOf(b) {
+		if t.Index > 0 { // the pieces of a run have one fire
 			continue
 		}
 		begin := t.FireTime

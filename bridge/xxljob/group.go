@@ -173,7 +173,7 @@ func (g *group) pull(life context.Context) {
 
 // receive gives a trigger to an instance, or back.
 func (g *group) receive(life context.Context, m *nats.Msg) {
-	if bus.UnknownTrigger(m.Header) { // a newer instance may know this version
+	if bus.ForServers(m.Header) { // a newer instance may know this version
 		g.handOver(life, m, g.choose())
 		return
 	}

@@ -65,6 +65,8 @@ type Instance struct {
 	Refusal   *Refusal      `json:"refusal,omitempty"` // the last of them
 	// ClockOffset is how far its clock is ahead of NATS', as a server finds: see [Instance.JudgeClock].
 	ClockOffset time.Duration `json:"-"`
+	// Pack is how many triggers it takes in one message, as its heartbeat says; 0 or 1: each is its own.
+	Pack int `json:"-"`
 }
 
 // LabelInstance is the label that each instance has without being given it: its name.
@@ -112,7 +114,7 @@ func (i *Instance) Can(t *job.Task) bool {
 
 // SameUse reports whether two heartbeats of an instance make it fit for the same runs.
 func (i *Instance) SameUse(as *Instance) bool {
-	return i.Instance == as.Instance && i.State == as.State && i.Protocol == as.Protocol &&
+	return i.Instance == as.Instance && i.State == as.State && i.Protocol == as.Protocol && i.Pack == as.Pack &&
 		maps.Equal(i.Labels, as.Labels) && slices.Equal(i.Kinds, as.Kinds) && slices.Equal(i.Handlers, as.Handlers)
 }
 

@@ -113,9 +113,11 @@ func (f *follower) live(ctx context.Context, stream string, since time.Time) (ti
 		}
 	}
 	err := f.conn.Scan(ctx, stream, "trig.>", func(s *jet.Stored) bool {
-		// A piece is not the run, which has an item.
-		if t, err := bus.DecodeTrigger(s.Header, s.Data); err == nil && t.Total == 0 {
-			add(t, job.StatusPending)
+		all, _ := bus.DecodeTriggers(s.Header, s.Data) // what can be read of it
+		for _, t := range all {
+			if t.Total == 0 { // a piece is not the run, which has an item
+				add(t, job.StatusPending)
+			}
 		}
 		return true
 	})

@@ -80,19 +80,19 @@ func (s *redelivery) countDeath(ctx context.Context) (settled bool, err error) {
 // has pulled it is not known unless it has reported a start.
 func (s *redelivery) deathBefore(known *bus.Deaths) (bus.Death, bool) {
 	death := bus.Death{Delivery: s.delivery - 1, At: time.Now().UTC().Truncate(time.Millisecond)}
-	if h := known.Handed; h != nil && !s.g.naks.gaveBack(s.at, h.Delivery) {
+	if h := known.Handed; h != nil && !s.gaveBack(h.Delivery) {
 		death.Delivery, death.Instance, death.Alone = h.Delivery, h.Instance, h.Alone
 		return death, true
 	}
-	if s.g.naks.gaveBack(s.at, death.Delivery) {
+	if s.gaveBack(death.Delivery) {
 		// Perhaps by one that had not begun it, after the death of one that had.
 		death.Delivery, death.Instance = s.begun.Delivery, s.begun.Instance
-		return death, death.Delivery > known.Counted() && !s.g.naks.gaveBack(s.at, death.Delivery)
+		return death, death.Delivery > known.Counted() && !s.gaveBack(death.Delivery)
 	}
 	if len(known.Deaths) > 0 { // a server died that had it in hand
 		return death, false
 	}
-	if death.Instance = s.g.naks.holder(s.at, death.Delivery); death.Instance == "" {
+	if death.Instance = s.g.naks.holder(s.at, s.onStream(death.Delivery)); death.Instance == "" {
 		death.Instance = s.begun.Instance
 	}
 	return death, death.Instance != "" || s.consumer == bus.ConsumerAny(s.g.name)

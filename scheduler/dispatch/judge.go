@@ -66,17 +66,21 @@ func (o *offer) judge(ctx context.Context) (settled bool) {
 	s := &redelivery{offer: o, concluded: make(chan conclusion, 1)}
 	for {
 		o.sign()
-		if o.g.naks.allGivenBack(o.at, o.delivery) { // which may be heard after the trigger
+		if o.pack.seq == 0 && o.g.naks.allGivenBack(o.at, o.delivery) { // which may be heard after the trigger
 			o.clear = true
 			return false
 		}
 		s.searching = false
-		switch o.g.judge(ctx, s) {
+		verdict := unclear
+		if o.apart(ctx) {
+			verdict = o.g.judge(ctx, s)
+		}
+		switch verdict {
 		case free:
 			ended, err := s.countDeath(ctx)
 			if err == nil {
-				o.began = time.Now()                // to be judged may have taken long
-				if o.clear = true; !o.hasDeaths() { // one with deaths is judged again: that counts them
+				o.began = time.Now()                                   // to be judged may have taken long
+				if o.clear = true; !o.hasDeaths() && o.pack.seq == 0 { // one with deaths is judged again: that counts them
 					o.g.naks.noteFree(o.at, o.delivery)
 				}
 				return ended

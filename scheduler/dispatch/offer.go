@@ -57,12 +57,12 @@ const (
 
 // offer is one delivery of a trigger, until an instance has it or it is given back.
 type offer struct {
-	g        *group
-	m        *nats.Msg
-	t        *bus.Trigger
-	at       bus.Position // of the trigger
-	stored   time.Time
-	delivery int
+	g      *group
+	m      *nats.Msg
+	t      *bus.Trigger
+	at     bus.Position // of the trigger
+	stored time.Time
+	deliveries
 	consumer string
 	came     time.Time
 	began    time.Time // to be offered, this time
@@ -113,8 +113,12 @@ func (g *group) newOffer(ctx context.Context, m *nats.Msg) *offer {
 		return nil
 	}
 	now := time.Now()
-	o := &offer{g: g, m: m, t: t, at: bus.Position{Stream: meta.Stream, Seq: meta.Sequence.Stream}, stored: meta.Timestamp, delivery: int(meta.NumDelivered), came: now, began: now, signed: now, consumer: meta.Consumer} //nolint:gosec // a small count
-	o.clear = o.delivery == 1 || g.naks.allGivenBack(o.at, o.delivery)
+	o := &offer{g: g, m: m, t: t, at: bus.Position{Stream: meta.Stream, Seq: meta.Sequence.Stream}, stored: meta.Timestamp, deliveries: deliveries{delivery: int(meta.NumDelivered), pack: packOf(m.Header)}, came: now, began: now, signed: now, consumer: meta.Consumer} //nolint:gosec // a small count
+	if o.pack.seq > 0 {
+		o.delivery++
+	} else {
+		o.clear = o.delivery == 1 || g.naks.allGivenBack(o.at, o.delivery)
+	}
 	return o
 }
 
@@ -366,7 +370,7 @@ func (o *offer) why(r result) string {
 
 // remember notes who has the trigger, and the choice where routes look back at it.
 func (o *offer) remember(m *member) {
-	o.g.naks.noteHolder(o.at, o.delivery, m.name)
+	o.g.naks.noteHolder(o.at, o.onStream(o.delivery), m.name)
 	if o.remembers() {
 		o.g.note(o.t.Work(), m.name)
 		o.g.d.publishChoice(o.g.name, o.t.Work(), m.name)

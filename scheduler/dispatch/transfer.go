@@ -37,7 +37,7 @@ func (d *Dispatcher) answerTransfer(ctx context.Context, m *nats.Msg) {
 func (d *Dispatcher) acceptTransfer(ctx context.Context, m *nats.Msg) error {
 	name := strings.TrimPrefix(m.Subject, bus.SubjectHand(""))
 	ack := m.Header.Get(bus.HeaderAck)
-	at, _, err := bus.ParseAck(ack, name)
+	at, delivery, err := bus.ParseAck(ack, name)
 	if err != nil {
 		return err
 	}
@@ -54,13 +54,13 @@ func (d *Dispatcher) acceptTransfer(ctx context.Context, m *nats.Msg) error {
 	from := m.Header.Get(bus.HeaderInstance)
 	d.serving.Go(func() {
 		defer d.transfers.Add(-1)
-		g.placeTransferred(ctx, at, from, &nats.Msg{Reply: ack, Sub: m.Sub})
+		g.placeTransferred(ctx, at, delivery, from, &nats.Msg{Reply: ack, Sub: m.Sub})
 	})
 	return nil
 }
 
 // placeTransferred places a trigger that was handed over. m has the subject of its acknowledgement.
-func (g *group) placeTransferred(ctx context.Context, at bus.Position, from string, m *nats.Msg) {
+func (g *group) placeTransferred(ctx context.Context, at bus.Position, delivery int, from string, m *nats.Msg) {
 	stored, err := g.d.conn.At(ctx, at.Stream, at.Seq)
 	if err != nil {
 		g.d.log.DebugContext(ctx, "trigger handed over not read", "executor_group", g.name, "error", err)
@@ -68,6 +68,10 @@ func (g *group) placeTransferred(ctx context.Context, at bus.Position, from stri
 		return
 	}
 	m.Subject, m.Header, m.Data = stored.Subject, stored.Header, stored.Data
+	if bus.IsPack(m.Header) {
+		g.takeApart(ctx, m, at, delivery)
+		return
+	}
 	o := g.newOffer(ctx, m)
 	if o == nil {
 		return

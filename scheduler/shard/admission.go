@@ -41,7 +41,7 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 		if !rs.jobs.at(id).isFixedDelay() { // else the next fire waits for the end
 			t.Report = b.endsOf(t.Job.Group())
 		}
-		b.send(t, body)
+		b.sendPacked(t, body)
 		return admission{status: job.StatusPending}
 	}
 	if by := b.now.Add(rules.StartWithin.Std()).UnixMilli(); rules.StartWithin > 0 && (r.startBy == 0 || by < r.startBy) {

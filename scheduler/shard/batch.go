@@ -65,6 +65,7 @@ type builder struct {
 	record   recorder
 	subjects map[target]string // of triggers
 	ends     map[string]string // by group, where the ends of runs that nobody watches go
+	packs    packs
 }
 
 // target tells the subjects of triggers apart.
@@ -79,12 +80,13 @@ func newBuilder(cfg *Config, items *items, c *Cluster, now int64, room int) *bui
 	return &builder{
 		cfg: cfg, items: items, governed: c.governed,
 		now: instant(now), room: room - overhead, subjects: map[target]string{}, ends: map[string]string{}, nudges: map[int]bool{},
+		packs: packs{instances: c.instances, open: map[string]*pack{}},
 	}
 }
 
 // fits reports whether there is room for n more messages.
 func (b *builder) fits(n int) bool {
-	return len(b.messages)+b.promised+n <= b.room && b.record.size < maxRecord
+	return len(b.messages)+b.packs.more+b.promised+n <= b.room && b.record.size < maxRecord
 }
 
 func (b *builder) empty() bool {
@@ -132,8 +134,14 @@ func (b *builder) endsOf(group string) string {
 	return subject
 }
 
-// send adds a trigger.
+// send adds a trigger, as a message of its own.
 func (b *builder) send(t *bus.Trigger, body body) {
+	b.messages = append(b.messages, b.trigger(t, body))
+	b.Triggers++
+}
+
+// trigger returns a trigger as a message.
+func (b *builder) trigger(t *bus.Trigger, body body) *nats.Msg {
 	to := target{group: t.Job.Group(), routed: body.routed, priority: body.priority}
 	subject, ok := b.subjects[to]
 	if !ok {
@@ -151,8 +159,7 @@ func (b *builder) send(t *bus.Trigger, body body) {
 	if b.cfg.Traced {
 		m.Header[bus.HeaderTrace] = []string{bus.FireTrace(t.RunID, t.Attempt)}
 	}
-	b.messages = append(b.messages, m)
-	b.Triggers++
+	return m
 }
 
 // subject returns where triggers of a group with the body go.

@@ -23,16 +23,18 @@ type body struct {
 	inSteps   bool // it is of a workflow
 	elsewhere bool // the run is done elsewhere
 	repeats   bool // another attempt may follow
-	timeout   job.Duration
-	timed     bool   // it may have a ${fire_time}
-	zone      string // in which that begins: the schedule's; empty is UTC
-	priority  job.Priority
+
+	atMostOnce bool // no attempt may be done twice
+	timeout    job.Duration
+	timed      bool   // it may have a ${fire_time}
+	zone       string // in which that begins: the schedule's; empty is UTC
+	priority   job.Priority
 }
 
 func encodeBody(b *journal.Body) (body, error) {
 	text, err := b.Encode()
 	return body{
-		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, inSteps: b.Workflow != nil, elsewhere: b.Task.Watch != nil, repeats: b.Retry.Limit > 0,
+		text: text, routed: b.Routed(), inPieces: b.Route == job.RouteBroadcast || b.Map != nil, inSteps: b.Workflow != nil, elsewhere: b.Task.Watch != nil, repeats: b.Retry.Limit > 0, atMostOnce: b.Delivery == job.AtMostOnce,
 		timeout: b.Timeout, timed: b.Workflow == nil && firetime.In(text), priority: b.Priority,
 	}, err
 }

@@ -53,7 +53,7 @@ func runOfItem(d *journal.Deferred) job.RunID {
 func instancesOf(names ...string) []*fleet.Instance {
 	list := make([]*fleet.Instance, len(names))
 	for i, name := range names {
-		list[i] = &fleet.Instance{Instance: name, Kinds: []string{job.KindShell}, Labels: job.Labels{"half": string("xy"[i%2])}}
+		list[i] = &fleet.Instance{Instance: name, Kinds: []string{job.KindShell}, Labels: job.Labels{"half": string("xy"[i%2])}, Pack: 2 + i%3}
 	}
 	return list
 }

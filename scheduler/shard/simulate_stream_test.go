@@ -2,6 +2,7 @@ package shard
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -67,6 +68,8 @@ func (s *stream) publish(msgs []*nats.Msg) *stored {
 			b.triggers = append(b.triggers, t)
 			b.tokens[t] = m.Header.Get(bus.HeaderToken)
 			b.subjects = append(b.subjects, m.Subject)
+		case bus.MessageTriggers:
+			err = b.addPack(m)
 		case bus.MessageDeferred:
 			var d *journal.Deferred
 			d, err = journal.DecodeDeferred(m.Header, m.Data)
@@ -110,4 +113,25 @@ func position(c *journal.Cursor, name job.Name) int64 {
 		}
 	}
 	return c.Done.UnixMilli()
+}
+
+// addPack notes the triggers of a pack.
+func (b *stored) addPack(m *nats.Msg) error {
+	packed, err := bus.Unpack(m.Data)
+	if len(packed) < 2 {
+		fail("a pack of %d triggers", len(packed))
+	}
+	for _, p := range packed {
+		t, wrong := bus.DecodeTriggerFor(m.Subject[strings.LastIndexByte(m.Subject, '.')+1:], nil, p.Data)
+		if wrong != nil {
+			return wrong
+		}
+		if t.Delivery == job.AtMostOnce || t.Routed() || !t.StartBy.IsZero() || t.Total > 0 || t.Report == "" {
+			fail("a pack has a trigger that needs a message of its own: %+v", t)
+		}
+		b.triggers = append(b.triggers, t)
+		b.tokens[t] = p.Token
+		b.subjects = append(b.subjects, m.Subject)
+	}
+	return err
 }
