@@ -47,8 +47,8 @@ func (ps *pings) handle(b *builder, p ping) bool {
 	switch {
 	case m.run != nil:
 		ps.watches.report(b, m.run, p, m.why)
-	case m.kind == matchEarly && ps.watches.earlyOf(p.Job) < maxEarly:
-		ps.watches.storeEarly(b, p, of.fire.At)
+	case m.kind == matchEarly && len(ps.watches.byJob[id].early) < maxEarly:
+		ps.watches.storeEarly(b, id, p, of.fire.At)
 	case m.kind == matchOwn:
 		ps.begin(b, id, p, reason.Join(m.why, zoneHint(e.newest(), p)))
 	case m.kind == matchEarly:
@@ -141,10 +141,10 @@ func (ps *pings) matcher(id uint32, p ping) *matcher {
 // handleEarly applies the early pings whose fires are decided by now.
 func (ps *pings) handleEarly(b *builder) {
 	for ps.earlyDue() {
-		p := ps.watches.early[0]
-		ps.watches.early = ps.watches.early[1:]
+		p := ps.watches.early.first()
+		ps.watches.early.remove(p)
 		if !ps.handle(b, p.ping) {
-			ps.watches.addEarly(p)
+			ps.watches.early.add(p.of, p)
 			return
 		}
 		ps.watches.items.release(p.item)
@@ -153,10 +153,10 @@ func (ps *pings) handleEarly(b *builder) {
 
 // earlyDue reports whether the fire of the first early ping is decided.
 func (ps *pings) earlyDue() bool {
-	if len(ps.watches.early) == 0 {
+	p := ps.watches.early.first()
+	if p == nil {
 		return false
 	}
-	p := ps.watches.early[0]
 	id, ok := ps.jobs.find(p.Job)
 	return !ok || ps.decided(ps.jobs.at(id)) >= p.fire
 }

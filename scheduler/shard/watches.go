@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -21,7 +20,7 @@ type watches struct {
 	arm  func(id uint32)                                                                 // sets when a job needs attention again
 
 	byJob map[uint32]*watch // by id; of all whose newest version is such a job
-	early []*earlyPing      // in the order of the fires
+	early earlyPings
 }
 
 // watch is the state of one such job.
@@ -33,6 +32,7 @@ type watch struct {
 	since int64
 	// unreported is the newest fire whose run has ended without a ping; 0: there is none.
 	unreported int64
+	early      []*earlyPing // at most maxEarly, but for those of an earlier owner
 	// ended are the last ended runs that had a key, the newest last. They are not stored: a successor goes by the time at
 	// which a run began.
 	ended []keyedRun
@@ -46,19 +46,6 @@ type keyedRun struct {
 
 // maxEnded is how many ended runs of a job are known by their keys.
 const maxEnded = 8
-
-// earlyPing is a ping that came before its fire was decided.
-type earlyPing struct {
-	ping
-	fire int64
-	item *item
-}
-
-// maxEarly is how many early pings of a job are kept.
-const maxEarly = 16
-
-// maxEarlyOutput is how much output is kept with an early ping, in bytes.
-const maxEarlyOutput = 8 << 10
 
 // put notes a new version of a job.
 func (ws *watches) put(id uint32) {
@@ -77,14 +64,12 @@ func (ws *watches) forget(id uint32) {
 		return
 	}
 	ws.items.release(w.item)
+	for len(w.early) > 0 {
+		p := w.early[0]
+		ws.early.remove(p)
+		ws.items.release(p.item)
+	}
 	delete(ws.byJob, id)
-	name := ws.jobs.at(id).name
-	ws.early = slices.DeleteFunc(ws.early, func(p *earlyPing) bool {
-		if p.Job == name {
-			ws.items.release(p.item)
-		}
-		return p.Job == name
-	})
 }
 
 // restore enters the state that an earlier owner has written, from the item at seq.
@@ -98,7 +83,7 @@ func (ws *watches) restore(id uint32, d *journal.Deferred, seq uint64) {
 		ws.items.release(w.item)
 		w.heard, w.item, w.since, w.unreported = true, i, millis(d.Since), millis(d.Due)
 	default:
-		ws.addEarly(&earlyPing{ping: ping{Ping: d.Ping, at: millis(d.Since)}, fire: millis(d.Due), item: i})
+		ws.early.add(w, &earlyPing{ping: ping{Ping: d.Ping, at: millis(d.Since)}, fire: millis(d.Due), item: i})
 	}
 }
 
@@ -145,34 +130,6 @@ func (ws *watches) clearUnreported(b *builder, id uint32) {
 	w := ws.byJob[id]
 	w.unreported = 0
 	ws.write(b, id, w)
-}
-
-// earlyOf returns how many early pings of a job are kept.
-func (ws *watches) earlyOf(name job.Name) (n int) {
-	for _, p := range ws.early {
-		if p.Job == name {
-			n++
-		}
-	}
-	return n
-}
-
-// addEarly enters an early ping.
-func (ws *watches) addEarly(p *earlyPing) {
-	at, _ := slices.BinarySearchFunc(ws.early, p.fire, func(other *earlyPing, fire int64) int { return cmp.Or(cmp.Compare(other.fire, fire), -1) })
-	ws.early = slices.Insert(ws.early, at, p)
-}
-
-// storeEarly keeps a ping until a fire is decided. The caller has found room for a message.
-func (ws *watches) storeEarly(b *builder, p ping, fire int64) {
-	short := *p.Ping
-	if over := len(short.Output) - maxEarlyOutput; over > 0 {
-		short.Output, short.OutputCut = short.Output[over:], short.OutputCut+over
-	}
-	p.Ping = &short
-	ws.addEarly(&earlyPing{ping: p, fire: fire, item: b.deferred(b.cfg.Shard, &journal.Deferred{
-		Kind: journal.DeferredEarly, Job: p.Job, Ping: p.Ping, Since: instant(p.at), Due: instant(fire),
-	})})
 }
 
 // ping is a ping with the instant that it reports, in Unix milliseconds by JetStream's clock.
