@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -153,9 +154,10 @@ func (s *tale) do(verb, rest string) {
 		s.live = nil
 	case "ping": // about a job: ping g/a start run=key age=1m took=5m; or end, fail, or an exit code
 		s.ping(rest)
-	case "ask": // for a run
-		id := job.FireRunID(job.Name(rest), s.clock, job.CauseManual)
-		_, err := s.m.Requests.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(rest), Cause: job.CauseManual, By: "ada"})
+	case "ask": // for a run: ask g/a, or ask g/a {"customer":"ann"}
+		name, params, _ := strings.Cut(rest, " ")
+		id := job.FireRunID(job.Name(name), s.clock, job.CauseManual)
+		_, err := s.m.Requests.Submit(bus.TriggerRequest{RunID: id, Job: job.Name(name), Cause: job.CauseManual, By: "ada", Params: json.RawMessage(params)})
 		s.must(err)
 		s.step()
 	default:
