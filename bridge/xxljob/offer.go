@@ -34,7 +34,11 @@ func readOffer(group, ack string, m *nats.Msg) (*offer, error) {
 	if err != nil {
 		return nil, &job.InvalidError{Field: bus.HeaderAck, Reason: fmt.Sprintf("%q is no subject of an acknowledgement", ack)}
 	}
-	return &offer{trigger: t, token: m.Header.Get(bus.HeaderToken), ack: ack, delivery: int(meta.NumDelivered)}, nil //nolint:gosec // a small count
+	o := &offer{trigger: t, token: m.Header.Get(bus.HeaderToken), ack: ack, delivery: int(meta.NumDelivered)} //nolint:gosec // a small count
+	if bus.PackOf(m.Header) > 0 {
+		o.delivery++ // it came in the pack before
+	}
+	return o, nil
 }
 
 // can reports whether executors of XXL-JOB do a task.

@@ -35,6 +35,16 @@ var requestCases = []Case{
 			g.failf("%d finished events, want 1", n)
 		}
 	}},
+	{Name: "run-from-pack", Passage: "Requests", Level: Robust, Rule: "a run that was in a pack was delivered once more than Carillon-Ack says", run: func(t *test) {
+		g := t.trigger("echo", nil)
+		if reply := g.offer(1, nats.Header{bus.HeaderPack: {"7"}}); reply.Answer != fleet.AnswerAccepted {
+			g.failf("the answer is %s, want accepted", reply.Answer)
+		}
+		if e := g.ended(seconds); e.Delivery != 2 {
+			g.failf("the end has delivery %d, want 2", e.Delivery)
+		}
+		g.answered("+ACK", seconds)
+	}},
 	{Name: "busy", Passage: "Requests", Rule: "with no free slot, run is answered with busy", run: func(t *test) {
 		t.firstPull()
 		var all []*given

@@ -8,7 +8,7 @@ import type { Instance } from "./instance";
 import type { ConsumerName } from "./pull";
 import { milliseconds } from "./time";
 import { decode, isObject, isWhole, keyOf } from "./trigger";
-import { ACK, ALONE, delivery, MAX_LABELS, MESSAGE, RESUME, ROUTE_REASON, TOKEN, TRACE } from "./wire";
+import { ACK, ALONE, delivery, MAX_LABELS, MESSAGE, PACK, RESUME, ROUTE_REASON, TOKEN, TRACE } from "./wire";
 
 type Answer = Record<string, unknown>;
 
@@ -80,7 +80,8 @@ export class Requests {
     const late = of.isLate();
     const header = (name: string) => m.headers?.get(name) ?? "";
     const ack = header(ACK);
-    const t = decode(m.string(), header(TOKEN), delivery(ack).count, of.group, header(TRACE));
+    const delivered = delivery(ack).count + (m.headers?.has(PACK) ? 1 : 0);
+    const t = decode(m.string(), header(TOKEN), delivered, of.group, header(TRACE));
     if (of.attempts.continues(t, ack)) {
       return {};
     }

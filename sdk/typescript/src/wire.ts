@@ -19,6 +19,7 @@ export const INSTANCE = "Carillon-Instance";
 export const ROUTE_REASON = "Carillon-Route-Reason";
 export const RESUME = "Carillon-Resume";
 export const ALONE = "Carillon-Alone";
+export const PACK = "Carillon-Pack";
 export const TRACE = "traceparent";
 export const MSG_ID = "Nats-Msg-Id";
 export const EXPECTED = "Nats-Expected-Last-Subject-Sequence";

@@ -75,7 +75,8 @@ class Requests:
     async def _run(self, m: Msg) -> dict[str, Any]:
         of, headers = self._of, m.headers or {}
         ack = headers.get(wire.ACK, "")
-        t = wire.decode(m.data, headers.get(wire.TOKEN, ""), wire.delivery(ack)[0], of.group, headers.get(wire.TRACE, ""))
+        delivered = wire.delivery(ack)[0] + (wire.PACK in headers)
+        t = wire.decode(m.data, headers.get(wire.TOKEN, ""), delivered, of.group, headers.get(wire.TRACE, ""))
         live = of.live.get(t.key)
         if live is not None:
             live.reply = ack

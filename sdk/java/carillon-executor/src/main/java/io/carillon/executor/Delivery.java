@@ -20,6 +20,11 @@ record Delivery(int count, long sequence) {
     throw new Garbage("the reply subject \"" + reply + "\" is not one of JetStream's");
   }
 
+  /** Returns the delivery after this one. */
+  Delivery later() {
+    return new Delivery(count + 1, sequence);
+  }
+
   long fence() {
     return sequence << 16 | Math.min(count, 65535);
   }

@@ -32,7 +32,11 @@ record Trigger(ObjectNode raw, String token, String traceParent, Delivery delive
     if (!(raw instanceof ObjectNode object)) {
       throw new Garbage("not an object");
     }
-    Trigger t = new Trigger(object, header(headers, Wire.TOKEN), header(headers, Wire.TRACE), Delivery.of(reply));
+    Delivery delivery = Delivery.of(reply);
+    if (!header(headers, Wire.PACK).isEmpty()) {
+      delivery = delivery.later();
+    }
+    Trigger t = new Trigger(object, header(headers, Wire.TOKEN), header(headers, Wire.TRACE), delivery);
     t.check();
     if (!t.job().startsWith(group + "/")) {
       throw new Garbage("job " + t.job() + " is of another group");

@@ -30,6 +30,7 @@ final class Wire {
   static final String TOKEN = "Carillon-Token";
   static final String ACK = "Carillon-Ack";
   static final String INSTANCE = "Carillon-Instance";
+  static final String PACK = "Carillon-Pack";
   static final String ROUTE_REASON = "Carillon-Route-Reason";
   static final String RESUME = "Carillon-Resume";
   static final String ALONE = "Carillon-Alone";
