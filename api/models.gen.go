@@ -3255,6 +3255,9 @@ type ListAuditLogParams struct {
 
 	// Object Only changes of objects that contain this text
 	Object string `form:"object,omitempty" json:"object,omitempty"`
+
+	// Job Only changes of this job (group/name), alone or together with others
+	Job    string `form:"job,omitempty" json:"job,omitempty"`
 	Group  string `form:"group,omitempty" json:"group,omitempty"`
 	Result string `form:"result,omitempty" json:"result,omitempty"`
 
@@ -3780,6 +3783,12 @@ type ListDiscrepanciesParams struct {
 
 	// Job group/name
 	Job string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// From Fire time, inclusive
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`

@@ -116,11 +116,19 @@ type FactFilter struct {
 	ID               string
 	Who, What, State string
 	Object           string // a part of it
-	Group            string
-	Groups           []string  // as of a [RunFilter]; nil is all, and those of none
-	From, To         time.Time // in [From, To)
-	Cursor           string    // where the page before ended
-	Limit            int       // from 1 to MaxFacts; zero is 100
+	// Job is whose changes are in the audit log, alone or together with other jobs.
+	Job      job.Name
+	Group    string
+	Groups   []string  // as of a [RunFilter]; nil is all, and those of none
+	From, To time.Time // in [From, To)
+	Cursor   string    // where the page before ended
+	Limit    int       // from 1 to MaxFacts; zero is 100
+}
+
+// OfJob returns what the object of a change of Job alone is, and what the document of one of many jobs
+// has in it.
+func (f *FactFilter) OfJob() (object, field string) {
+	return "job " + string(f.Job), `"field":"` + string(f.Job) + `"`
 }
 
 // WithDefaults returns f with what was left out.

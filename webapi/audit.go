@@ -45,7 +45,7 @@ func (s *Server) recorded(c *fiber.Ctx, operation string, act func(context.Conte
 // ListAuditLog answers GET /audit-log.
 func (h *auditHandlers) ListAuditLog(ctx context.Context, r ListAuditLogRequestObject) (*AuditLogPage, error) {
 	p := r.Params
-	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Group: p.Group, Result: trail.Result(p.Result), From: p.From, To: p.To}
+	f := audit.Filter{User: p.User, Operation: p.Operation, Object: p.Object, Job: job.Name(p.Job), Group: p.Group, Result: trail.Result(p.Result), From: p.From, To: p.To}
 	found, err := h.audit.Find(ctx, f, p.Cursor, cmp.Or(p.Limit, pageSize))
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (h *auditHandlers) ListAuditLog(ctx context.Context, r ListAuditLogRequestO
 // serveExport answers GET /audit-log/export: all entries that match, newest first.
 func (h *auditHandlers) serveExport(live context.Context) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Group: c.Query("group"), Result: trail.Result(c.Query("result"))}
+		f := audit.Filter{User: c.Query("user"), Operation: c.Query("operation"), Object: c.Query("object"), Job: job.Name(c.Query("job")), Group: c.Query("group"), Result: trail.Result(c.Query("result"))}
 		f.From, _ = time.Parse(time.RFC3339, c.Query("from")) // both were checked against the contract
 		f.To, _ = time.Parse(time.RFC3339, c.Query("to"))
 		var next string

@@ -107,6 +107,11 @@ func TestFieldsOfManyJobsAreChangedAsReviewedAndUndone(t *testing.T) {
 	g.same("change", []string{"billing/a changed v2" + fields, "billing/b changed v2" + fields}, got)
 	entry := last(1)
 	g.sameEntry(entry, "billing", "schedule.zone:UTC>Europe/Berlin", "target.start_delay:<nil>>5m", "timeout:<nil>>10m", "billing/a:1>2", "billing/b:1>2")
+	for query, of := range map[string]int{"job=billing/a": 2, "job=billing/a&operation=patchJobs": 1, "job=billing/": 0, "job=ops/c": 1} {
+		if n := len(ann.entries(query)); n != of {
+			t.Errorf("%s: %d entries, want %d", query, n, of)
+		}
+	}
 	if made.Change != entry.ID || entry.Note != "slow disk" || entry.User != "ann" {
 		t.Errorf("%+v of %+v", made, entry)
 	}
@@ -123,6 +128,9 @@ func TestFieldsOfManyJobsAreChangedAsReviewedAndUndone(t *testing.T) {
 	want[JobItem](g.world, http.StatusOK, "POST", "/api/v1/jobs/billing/b/pause", nil, ann.headers()...)
 	last(1)
 	g.moveAudit(seen) // its entry is read where it is
+	if n := len(ann.entries("job=billing/b")); n != 3 {
+		t.Errorf("%d entries of a job that was saved, changed with others and paused", n)
+	}
 	undo := map[string]any{"undo": made.Change}
 	_, got = g.patchJobs(patchDry, undo, ann.headers()...)
 	const back = " schedule.zone:Europe/Berlin>UTC target.start_delay:5m><nil> timeout:10m><nil>"

@@ -53,6 +53,7 @@ func ChangesQuery(p *client.ListAuditLogParams) url.Values {
 	one(q, "user", p.User)
 	one(q, "operation", p.Operation)
 	one(q, "object", p.Object)
+	one(q, "job", p.Job)
 	one(q, "group", p.Group)
 	instantOf(q, "from", p.From)
 	return q

@@ -619,6 +619,9 @@ type ListAuditLogParams struct {
 
 	// Object Only changes of objects that contain this text
 	Object *string `form:"object,omitempty" json:"object,omitempty"`
+
+	// Job Only changes of this job (group/name), alone or together with others
+	Job    *string `form:"job,omitempty" json:"job,omitempty"`
 	Group  *string `form:"group,omitempty" json:"group,omitempty"`
 	Result *string `form:"result,omitempty" json:"result,omitempty"`
 
@@ -1143,6 +1146,12 @@ type ListDiscrepanciesParams struct {
 
 	// Job group/name
 	Job *string `form:"job,omitempty" json:"job,omitempty"`
+
+	// Owner Only jobs that have this owner now, 1500 at most
+	Owner *ReportOwner `form:"owner,omitempty" json:"owner,omitempty"`
+
+	// Tag Only jobs that have this tag now, 1500 at most
+	Tag *ReportTag `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// From Fire time, inclusive
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
@@ -2025,6 +2034,7 @@ func (a *API) ListAuditLog(ctx context.Context, params *ListAuditLogParams, edit
 		r.parameter("user", params.User, "string", "")
 		r.parameter("operation", params.Operation, "string", "")
 		r.parameter("object", params.Object, "string", "")
+		r.parameter("job", params.Job, "string", "")
 		r.parameter("group", params.Group, "string", "")
 		r.parameter("result", params.Result, "string", "")
 		r.parameter("from", params.From, "string", "date-time")
@@ -3018,6 +3028,8 @@ func (a *API) ListDiscrepancies(ctx context.Context, params *ListDiscrepanciesPa
 	if params != nil {
 		r.parameter("group", params.Group, "string", "")
 		r.parameter("job", params.Job, "string", "")
+		r.parameter("owner", params.Owner, "string", "")
+		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("to", params.To, "string", "date-time")
 		r.parameter("cursor", params.Cursor, "string", "")

@@ -15,6 +15,10 @@ const (
 	Unknown Result = "unknown" // it may have been made: the answer, or the server, was lost
 )
 
+// PatchJobs is the operation that changes many jobs with one entry: Changes has a field of each that got
+// another version, which is its name, beside the fields that were changed.
+const PatchJobs = "patchJobs"
+
 // Entry is one change.
 type Entry struct {
 	ID    string    `json:"id"`

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/clickhouse/database"
 )
@@ -105,6 +106,10 @@ func factConditions(f *logstore.FactFilter) *conditions {
 	}
 	if f.Object != "" {
 		c.add("position(object, ?) > 0", f.Object)
+	}
+	if f.Job != "" {
+		alone, field := f.OfJob()
+		c.add("(object = ? OR what = ? AND position(doc, ?) > 0)", alone, trail.PatchJobs, field)
 	}
 	if f.Groups != nil {
 		c.add(inGroups(f.Groups))

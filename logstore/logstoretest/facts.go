@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -123,6 +124,13 @@ func factsFiltered(t *testing.T, s logstore.Store) {
 	f(logstore.FactFilter{From: b.At, To: d.At}, c.ID, b.ID)
 	f(logstore.FactFilter{From: b.At.Add(time.Microsecond), To: d.At.Add(time.Microsecond)}, d.ID, c.ID)
 	f(logstore.FactFilter{ID: c.ID}, c.ID)
+
+	alone, together := deed(5), deed(6)
+	alone.Object = "job billing/5"
+	together.What, together.Object, together.Doc = trail.PatchJobs, "jobs", []byte(`{"changes":[{"field":"owner"},{"field":"billing/5","from":1,"to":2}]}`)
+	writeFacts(t, s, alone, together)
+	f(logstore.FactFilter{Job: "billing/5"}, together.ID, alone.ID)
+	f(logstore.FactFilter{Job: "billing/"})
 
 	for field, filter := range map[string]logstore.FactFilter{
 		"kind": {Kind: "rumour"}, "limit": {Kind: logstore.FactAudit, Limit: logstore.MaxFacts + 1}, "cursor": {Kind: logstore.FactAudit, Cursor: "12"},

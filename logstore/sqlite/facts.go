@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/trail"
 	"github.com/carillon-scheduler/carillon/logstore"
 	"github.com/carillon-scheduler/carillon/logstore/sqlite/file"
 )
@@ -80,6 +81,10 @@ func factsQuery(f *logstore.FactFilter) (query string, args []any) {
 	}
 	if f.Object != "" {
 		add("instr(object, ?) > 0", f.Object)
+	}
+	if f.Job != "" {
+		alone, field := f.OfJob()
+		add("(object = ? OR what = ? AND instr(doc, ?) > 0)", alone, trail.PatchJobs, field)
 	}
 	if f.Groups != nil {
 		part, values := inGroups(f.Groups)

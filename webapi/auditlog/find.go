@@ -116,7 +116,7 @@ var errFarBehind = errors.New("the log store is far behind")
 // have yet.
 func (r *Recorder) ofStore(ctx context.Context, f audit.Filter, after *logstore.FactCursor, limit int) (found Found, err error) {
 	filter := logstore.FactFilter{
-		Kind: logstore.FactAudit, Who: f.User, What: f.Operation, Object: f.Object, Group: f.Group, State: string(f.Result), From: f.From, To: f.To, Limit: limit,
+		Kind: logstore.FactAudit, Who: f.User, What: f.Operation, Object: f.Object, Job: f.Job, Group: f.Group, State: string(f.Result), From: f.From, To: f.To, Limit: limit,
 	}
 	if after != nil {
 		filter.Cursor = after.String()

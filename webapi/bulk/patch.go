@@ -114,7 +114,7 @@ func (m *Bulk) toUndo(ctx context.Context, id string) (jobs []patched, err error
 	for _, c := range e.Changes {
 		name, err := job.ParseName(c.Field)
 		before, after := versionIn(c.From), versionIn(c.To)
-		if err == nil && e.Operation == "patchJobs" && after != 0 && theirs.May(rights.Viewer, name.Group()) {
+		if err == nil && e.Operation == trail.PatchJobs && after != 0 && theirs.May(rights.Viewer, name.Group()) {
 			jobs = append(jobs, patched{job: name, version: after, back: before})
 		}
 	}

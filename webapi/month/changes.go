@@ -21,13 +21,10 @@ const mostLooked = 500
 var kinds = []struct {
 	operation string
 	grouped   bool
-}{{putJob, true}, {"deleteJob", true}, {"putGroup", true}, {patchJobs, false}, {"putCalendar", false}, {"deleteCalendar", false}}
+}{{putJob, true}, {"deleteJob", true}, {"putGroup", true}, {trail.PatchJobs, false}, {"putCalendar", false}, {"deleteCalendar", false}}
 
-// An entry of patchJobs stands for many jobs. Each got a new version, as by putJob.
-const (
-	putJob    = "putJob"
-	patchJobs = "patchJobs"
-)
+// putJob is what an entry of [trail.PatchJobs] stands for, once for each job.
+const putJob = "putJob"
 
 // addChanges adds what was changed in the month and the caller may see. Calendars concern all
 // groups.
@@ -60,7 +57,7 @@ func (m *making) addChanges(ctx context.Context, of catalog.Of) error {
 
 // apart returns the entry as it is, unless it is of many jobs: then one entry for each job that got a new version.
 func apart(e *trail.Entry) (each []trail.Entry) {
-	if e.Operation != patchJobs {
+	if e.Operation != trail.PatchJobs {
 		return []trail.Entry{*e}
 	}
 	for _, c := range e.Changes {

@@ -9,6 +9,7 @@ export interface AuditFilter {
   user?: string;
   operation?: string;
   object?: string;
+  job?: string;
   group?: string;
   from?: string;
 }

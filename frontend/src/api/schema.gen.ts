@@ -3360,7 +3360,10 @@ export interface components {
              * @enum {string}
              */
             result: "done" | "unknown";
+            /** @description The reason that the user gave */
             note?: string;
+            /** @description What came of it, such as the run that it started */
+            detail?: components["schemas"]["Reason"];
             /** @description The changed fields, without secrets */
             changes?: components["schemas"]["FieldChange"][];
         };
@@ -8237,6 +8240,8 @@ export interface operations {
                  * @example job billing/
                  */
                 object?: string;
+                /** @description Only changes of this job (group/name), alone or together with others */
+                job?: string;
                 group?: string;
                 result?: "done" | "unknown";
                 /** @description Inclusive */
@@ -8282,6 +8287,8 @@ export interface operations {
                  * @example job billing/
                  */
                 object?: string;
+                /** @description Only changes of this job (group/name), alone or together with others */
+                job?: string;
                 group?: string;
                 result?: "done" | "unknown";
                 /** @description Inclusive */
@@ -9497,6 +9504,10 @@ export interface operations {
                 group?: string;
                 /** @description group/name */
                 job?: string;
+                /** @description Only jobs that have this owner now, 1500 at most */
+                owner?: components["parameters"]["ReportOwner"];
+                /** @description Only jobs that have this tag now, 1500 at most */
+                tag?: components["parameters"]["ReportTag"];
                 /** @description Fire time, inclusive */
                 from?: string;
                 /** @description Fire time, exclusive */

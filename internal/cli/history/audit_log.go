@@ -16,7 +16,7 @@ import (
 
 func newAuditLogCommand() *cobra.Command {
 	var p client.ListAuditLogParams
-	var user, operation, object, group, since, export string
+	var user, operation, object, name, group, since, export string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "audit-log",
@@ -32,6 +32,7 @@ func newAuditLogCommand() *cobra.Command {
 	f.StringVarP(&user, "user", "u", "", "only changes by this `user`")
 	f.StringVar(&operation, "operation", "", "only this `operation` of the API, such as putJob")
 	f.StringVar(&object, "object", "", "only changes of objects with this `text` in their name, such as 'job billing/'")
+	f.StringVar(&name, "job", "", "only changes of this `job`, alone or together with others")
 	f.StringVar(&group, "group", "", "only changes in this executor `group`")
 	f.StringVar(&since, "since", "", "only changes of the last `duration`, such as 24h or 30d")
 	f.IntVar(&limit, "limit", 50, "maximum number of entries to show")
@@ -43,7 +44,7 @@ func newAuditLogCommand() *cobra.Command {
 		if limit < 1 {
 			return cli.Usage(errors.New("--limit must be at least 1"))
 		}
-		p = client.ListAuditLogParams{User: client.Optional(user), Operation: client.Optional(operation), Object: client.Optional(object), Group: client.Optional(group)}
+		p = client.ListAuditLogParams{User: client.Optional(user), Operation: client.Optional(operation), Object: client.Optional(object), Job: client.Optional(name), Group: client.Optional(group)}
 		if since != "" {
 			d, err := cli.ParseSince(since)
 			if err != nil {

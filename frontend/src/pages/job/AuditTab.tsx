@@ -8,12 +8,11 @@ import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { AuditTable } from "@/pages/audit/AuditTable";
 
-/** Who changed, ran or paused the job. */
+/** Who changed, ran or paused the job, alone or together with others. */
 export default function AuditTab({ job }: { job: string }) {
   const t = usePageT();
-  const list = useInfiniteQuery(auditList({ object: `job ${job}` }));
-  // The filter takes a part of the object: a job whose name begins alike is another.
-  const entries = list.data?.pages.flatMap((p) => p.items).filter((e) => e.object === `job ${job}`) ?? [];
+  const list = useInfiniteQuery(auditList({ job }));
+  const entries = list.data?.pages.flatMap((p) => p.items) ?? [];
   if (!list.data) return <Waiting on={list} />;
   return (
     <div className="pad">
