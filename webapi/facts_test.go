@@ -275,6 +275,14 @@ func TestDiscrepanciesAreListedFromTheBusAndTheStore(t *testing.T) {
 	f(ann, "job=ops/y", 9)
 	f(ann, "from="+noon.Add(time.Hour).Format(time.RFC3339)+"&to="+noon.Add(3*time.Hour).Format(time.RFC3339), 2, 1)
 	f(bob, "limit=1", 9)
+
+	for name, owner := range map[job.Name]string{"billing/x": "ann", "ops/y": "bob"} {
+		want[PutJobResult](g.world, http.StatusCreated, "PUT", "/api/v1/jobs/"+string(name), job.Job{Job: name, Owner: owner, Tags: []string{"money"}, Task: job.Task{Handler: "h"}}, ann.headers()...)
+	}
+	f(ann, "owner=bob", 9)
+	f(ann, "owner=ann&limit=1", 3, 2, 1, 0)
+	f(ann, "tag=money&limit=2", 9, 3, 2, 1, 0)
+	g.problemWith(ann.headers(), 400, "invalid", "GET", "/api/v1/ledger/discrepancies?owner=nobody", nil, `"field":"owner"`)
 }
 
 func TestTheGravestIncidentsAreFirstOverAllPages(t *testing.T) {

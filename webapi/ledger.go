@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/cluster"
@@ -117,10 +118,14 @@ func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanc
 		}
 		after = &c
 	}
+	jobs, err := h.jobs.Within(ctx, catalog.Of{Group: p.Group, Owner: p.Owner, Tag: p.Tag}, nil)
+	if err != nil {
+		return nil, err
+	}
 	theirs := access.Who(ctx).Access
 	fits := func(f *outcome.Finding) bool {
 		return theirs.May(rights.Viewer, f.Job.Group()) && (p.Group == "" || f.Job.Group() == p.Group) && (p.Job == "" || string(f.Job) == p.Job) &&
-			isBetween(f.FireTime, p.From, p.To)
+			(jobs == nil || slices.Contains(jobs, f.Job)) && isBetween(f.FireTime, p.From, p.To)
 	}
 	found, busErr := h.conn.Findings().All(ctx)
 	var now []outcome.Finding
@@ -129,26 +134,41 @@ func (h *ledgerHandlers) ListDiscrepancies(ctx context.Context, r ListDiscrepanc
 			now = append(now, found[i])
 		}
 	}
-	stored, err := h.store.Facts(ctx, kept)
-	if err != nil && (busErr != nil || errors.Is(err, job.ErrInvalid)) {
-		return nil, problem.StoreAway(err)
-	}
+	past, more, err := h.findings(ctx, kept, busErr != nil, fits)
 	if err != nil {
-		h.log.DebugContext(ctx, "old discrepancies left out", "error", err)
-	}
-	var past []outcome.Finding
-	for i := range stored.Facts {
-		var f outcome.Finding
-		if err := json.Unmarshal(stored.Facts[i].Doc, &f); err != nil {
-			return nil, fmt.Errorf("decode discrepancy %s: %w", stored.Facts[i].ID, err)
-		}
-		past = append(past, f)
+		return nil, err
 	}
 	place := func(f *outcome.Finding) logstore.FactCursor {
 		return logstore.FactCursor{At: f.FireTime, ID: string(f.RunID)}
 	}
-	items, next := auditlog.JoinPages(now, past, stored.Next != "", after, limit, place)
+	items, next := auditlog.JoinPages(now, past, more, after, limit, place)
 	return &DiscrepancyPage{Items: append([]Discrepancy{}, items...), Next: next}, nil
+}
+
+// findings returns discrepancies of the log store that fit, as many as a page has or more, and whether
+// there may be others. If the store does not answer, there are none, unless it must answer.
+func (h *ledgerHandlers) findings(ctx context.Context, kept logstore.FactFilter, must bool, fits func(*outcome.Finding) bool) (found []outcome.Finding, more bool, err error) {
+	for more = true; more && len(found) < kept.Limit; {
+		stored, err := h.store.Facts(ctx, kept)
+		if err != nil && (must || errors.Is(err, job.ErrInvalid)) {
+			return nil, false, problem.StoreAway(err)
+		}
+		if err != nil {
+			h.log.DebugContext(ctx, "old discrepancies left out", "error", err)
+			return nil, false, nil
+		}
+		for i := range stored.Facts {
+			var f outcome.Finding
+			if err := json.Unmarshal(stored.Facts[i].Doc, &f); err != nil {
+				return nil, false, fmt.Errorf("decode discrepancy %s: %w", stored.Facts[i].ID, err)
+			}
+			if fits(&f) {
+				found = append(found, f)
+			}
+		}
+		kept.Cursor, more = stored.Next, stored.Next != ""
+	}
+	return found, more, nil
 }
 
 // isBetween reports whether an instant is in [from, to), each of which may be zero for none.

@@ -101,7 +101,7 @@ export function errorsSearch(s: RawSearch) {
   return optional({
     q: one(s.q),
     ...rangeSearch(s),
-    group: one(s.group),
+    ...scopeSearch(s),
     job: many(s.job)?.filter((j) => refOf(j).group !== ""),
     error: one(s.error),
     incident: one(s.incident),
@@ -305,6 +305,7 @@ const alertsSearch = (s: RawSearch) =>
   optional({
     incident: one(s.incident),
     channel: one(s.channel),
+    ...rangeSearch(s),
     state: oneOf(one(s.state), incidentStates),
   });
 
@@ -345,7 +346,7 @@ const approvals = createRoute({
 const ledger = createRoute({
   getParentRoute: () => root,
   path: "/ledger",
-  validateSearch: (s) => optional({ ...rangeSearch(s), group: one(s.group) }),
+  validateSearch: (s): RangeSearch & Scope => optional({ ...rangeSearch(s), ...scopeSearch(s) }),
   component: lazyRouteComponent(() => import("./pages/ledger/LedgerPage")),
 });
 

@@ -1,10 +1,11 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { JobRef } from "@/lib/jobref";
+import type { Scope } from "@/lib/scope";
 import { api, dataOf } from "./client";
 import type { Outcome } from "./schema.gen";
 
 /** What became of the fires of all jobs, by job and day. */
-export function ledgerAudit(range: { from?: string; to?: string; group?: string }) {
+export function ledgerAudit(range: { from?: string; to?: string } & Scope) {
   return infiniteQueryOptions({
     queryKey: ["ledger", "all", range],
     queryFn: ({ pageParam, signal }) =>
@@ -17,7 +18,7 @@ export function ledgerAudit(range: { from?: string; to?: string; group?: string 
 }
 
 /** The newest of what the continuous audit found, healed or not. */
-export function discrepanciesFound(range: { from?: string; to?: string; group?: string }) {
+export function discrepanciesFound(range: { from?: string; to?: string } & Scope) {
   return queryOptions({
     queryKey: ["ledger", "found", range],
     queryFn: ({ signal }) =>

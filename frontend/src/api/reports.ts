@@ -45,9 +45,8 @@ export function monthExport(asked: MonthAsked): string {
 }
 
 /** What a report is narrowed to. */
-interface Within {
-  job?: string[];
-  group?: string;
+interface Within extends Scope {
+  job?: string[] | undefined;
 }
 
 /** What a report of failures is narrowed to. */

@@ -17,15 +17,17 @@ import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
+import { isScoped, scopeSearch } from "@/lib/scope";
 import { chartWindow, rangeSearch } from "@/lib/timerange";
 import { IncidentDrawer, IncidentMark } from "@/pages/alerts/Incident";
-import { GroupFilter } from "@/shell/GroupFilter";
 import { useKeys } from "@/shell/keys";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { RangeNote } from "@/shell/RangeNote";
 import { RangePicker } from "@/shell/RangePicker";
+import ScopeChips from "@/shell/ScopeChips";
 import { useRange } from "@/shell/useRange";
+import { useScope } from "@/shell/useScope";
 import { useOwners } from "@/shell/useTitle";
 import { CountBars } from "./CountBars";
 import "./errors.css";
@@ -40,11 +42,13 @@ export default function ErrorsPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/errors" });
   const search = useSearch({ from: "/errors" });
-  const { group, job, error, q, incident } = search;
+  const { job, error, q, incident } = search;
   const ranged = useRange(search);
   const set = (change: Partial<typeof search>) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
-  const list = useQuery(failuresQuery({ group, job, error }, chartWindow(ranged.range, parts), parts));
+  const { scope: last, choose } = useScope(search, set);
+  const scope = job ? scopeSearch(search) : last; // the jobs of a link may not be in the one chosen last
+  const list = useQuery(failuresQuery({ ...scope, job, error }, chartWindow(ranged.range, parts), parts));
   const incidents = useQuery(unresolvedIncidents);
   const words = q?.toLowerCase();
   const all = list.data?.items ?? [];
@@ -52,8 +56,8 @@ export default function ErrorsPage() {
     (x) => !words || `${x.fingerprint}\n${say(x.message)}`.toLowerCase().includes(words),
   );
   const owners = useOwners(shown.flatMap((x) => x.jobs.slice(0, 1)));
-  const filtered = Boolean(group || job || error || q);
-  const runsOf = (x: Failure) => ({ error: x.fingerprint, ...ranged.search, group, job });
+  const filtered = Boolean(isScoped(scope) || job || error || q);
+  const runsOf = (x: Failure) => ({ error: x.fingerprint, ...ranged.search, ...scope, job });
   const rows = useRowKeys(shown.length, {
     enter: (i) => {
       const x = shown[i];
@@ -72,13 +76,20 @@ export default function ErrorsPage() {
             placeholder={e.find}
             onChange={(text) => set({ q: text || undefined })}
           />
-          <GroupFilter group={group} onChange={(next) => set({ group: next })} />
+          <ScopeChips scope={scope} onChange={choose} />
           {job && (
             <Narrowed name={t.runs.columns.job} to={job.join(", ")} onClear={() => set({ job: undefined })} />
           )}
           {error && <Narrowed name={t.run.error} to={error} onClear={() => set({ error: undefined })} />}
           {filtered && (
-            <Button look="ghost" small onClick={() => void navigate({ search: rangeSearch({ ...search }) })}>
+            <Button
+              look="ghost"
+              small
+              onClick={() => {
+                choose({ group: undefined, owner: undefined, tag: undefined });
+                void navigate({ search: rangeSearch({ ...search }) });
+              }}
+            >
               {t.act.clearFilters}
             </Button>
           )}

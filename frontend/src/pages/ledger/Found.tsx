@@ -9,20 +9,15 @@ import { useFormat } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
+import type { Scope } from "@/lib/scope";
 
 /** What the continuous audit found in the range, and which of it has healed since. */
-export function Found({
-  range,
-  group,
-}: {
-  range: { from?: string; to?: string };
-  group: string | undefined;
-}) {
+export function Found({ range, scope }: { range: { from?: string; to?: string }; scope: Scope }) {
   const t = usePageT();
   const { say } = useSayer();
   const f = useFormat();
   const now = useNow();
-  const page = useQuery(discrepanciesFound({ ...range, group })).data;
+  const page = useQuery(discrepanciesFound({ ...range, ...scope })).data;
   const found = page?.items ?? [];
   if (found.length === 0) return null;
   return (

@@ -17,12 +17,13 @@ import { refOf } from "@/lib/jobref";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
 import { addTallies, byJob, type JobTally, longestLedger } from "@/lib/tally";
-import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
 import { Page } from "@/shell/Page";
 import { RangeNote } from "@/shell/RangeNote";
 import { RangePicker } from "@/shell/RangePicker";
+import ScopeChips from "@/shell/ScopeChips";
 import { useRange } from "@/shell/useRange";
+import { useScope } from "@/shell/useScope";
 import { Found } from "./Found";
 import { Outcome } from "./Outcome";
 
@@ -36,10 +37,12 @@ export default function LedgerPage() {
   const now = useNow();
   const navigate = useNavigate({ from: "/ledger" });
   const search = useSearch({ from: "/ledger" });
-  const { group } = search;
-  const ranged = useRange(search, { longest: longestLedger, within: group });
+  const set = (next: Partial<typeof search>) =>
+    void navigate({ search: (was) => ({ ...was, ...next }), replace: true });
+  const { scope, choose } = useScope(search, set);
+  const ranged = useRange(search, { longest: longestLedger, within: scope });
   const [filling, setFilling] = useState<string>();
-  const list = useInfiniteQuery(ledgerAudit({ ...ranged.window, group }));
+  const list = useInfiniteQuery(ledgerAudit({ ...ranged.window, ...scope }));
   const pages = list.data?.pages ?? [];
   const jobs = byJob(pages.flatMap((p) => p.items));
   const findings = pages.flatMap((p) => p.discrepancies);
@@ -56,15 +59,13 @@ export default function LedgerPage() {
           <Link to="/backfills" className="btn sm">
             {t.bulkBackfill.title}
           </Link>
-          <GroupFilter
-            group={group}
-            onChange={(next) => void navigate({ search: (was) => ({ ...was, group: next }), replace: true })}
-          />
-          <RangePicker
-            of={ranged}
-            onChange={(next) => void navigate({ search: (was) => ({ ...was, ...next }), replace: true })}
-          />
+          <RangePicker of={ranged} onChange={set} />
         </>
+      }
+      head={
+        <div className="filters">
+          <ScopeChips scope={scope} onChange={choose} />
+        </div>
       }
     >
       <RangeNote of={ranged} />
@@ -119,7 +120,7 @@ export default function LedgerPage() {
                   </ul>
                 </Card>
               ))}
-            <Found range={ranged.window} group={group} />
+            <Found range={ranged.window} scope={scope} />
             {jobs.length === 0 ? (
               <Empty icon={BookCheck} title={t.ledger.none} hint={t.ledger.noneHint} />
             ) : (

@@ -123,7 +123,7 @@ export function Attention({ scope }: { scope: Scope }) {
       aside={
         alike.length + failing.length > 0 && (
           <>
-            <Link to="/errors" search={{ group: scope.group }} className="link">
+            <Link to="/errors" search={scope} className="link">
               {t.nav.errors}
             </Link>
             <Link to="/jobs" search={{ ...choicesOfScope(scope), view: "failing" }} className="link">

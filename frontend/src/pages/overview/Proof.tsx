@@ -41,7 +41,7 @@ export default function Proof({ of: { range, search, scope } }: { of: Scoped }) 
             ? w.failed
             : w.checking}
       </span>
-      <Link to="/ledger" search={{ ...search, group: scope.group }} className="link">
+      <Link to="/ledger" search={{ ...search, ...scope }} className="link">
         {t.nav.ledger}
       </Link>
     </p>

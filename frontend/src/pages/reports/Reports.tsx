@@ -22,7 +22,7 @@ export default function Reports({ of: { range, firstDay, search, scope } }: { of
     <>
       <div className={`${grid} steady`}>
         <Trend rows={data.trend} from={data.from} to={data.to} />
-        <Fingerprints failures={data.failures} all={{ ...search, group: scope.group }} />
+        <Fingerprints failures={data.failures} all={{ ...search, ...scope }} />
       </div>
       <Below className={grid} report={data} />
     </>

@@ -13,6 +13,7 @@ import { usePageT } from "@/i18n";
 import { readSort, runColumns, runSorts, usualRunColumns, writeSort } from "@/lib/columns";
 import { useNow } from "@/lib/now";
 import { addTotals, barsOf, isNarrowable, totalsOf } from "@/lib/ranges";
+import { scopeSearch } from "@/lib/scope";
 import { parseSearch, queryOf } from "@/lib/search";
 import { chartOf, chartWindow } from "@/lib/timerange";
 import { breakdowns, runsSearch } from "@/router";
@@ -150,7 +151,11 @@ export default function RunsPage() {
               }))}
               onChange={(next) => set({ by: breakdowns.find((b) => b === next), sort: undefined })}
             />
-            <Link to="/errors" search={{ job, group, error, ...ranged.search }} className="link right">
+            <Link
+              to="/errors"
+              search={{ job, ...scopeSearch(search), error, ...ranged.search }}
+              className="link right"
+            >
               {t.runlist.byCause}
             </Link>
           </div>
