@@ -49,6 +49,32 @@ func (f *Range) Read(now time.Time) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
+// Bounds reads a range that may be open: from and to are nil without their flags. since counts back from
+// now.
+func Bounds(since, from, to string, now time.Time) (begin, end *time.Time, err error) {
+	if since != "" {
+		d, err := ParseSince(since)
+		if err != nil {
+			return nil, nil, err
+		}
+		begin = new(now.Add(-d).UTC().Truncate(time.Millisecond))
+	}
+	for _, bound := range []struct {
+		flag, text string
+		into       **time.Time
+	}{{"--from", from, &begin}, {"--to", to, &end}} {
+		if bound.text == "" {
+			continue
+		}
+		at, err := ParseInstant(bound.flag, bound.text)
+		if err != nil {
+			return nil, nil, err
+		}
+		*bound.into = &at
+	}
+	return begin, end, nil
+}
+
 // ParseInstant reads the time that a flag was given.
 func ParseInstant(flag, text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)

@@ -174,12 +174,24 @@ export function testChannel(channel: string) {
   return dataOf(api.POST("/api/v1/alerts/channels/{channel}/test", { params: { path: { channel } } }));
 }
 
-/** The last messages to a channel, those of the newest incident first. */
-export function deliveriesQuery(channel: string) {
+/** All lists of messages to a channel. */
+export const deliveriesKey = (channel: string) => [...alertsKey, "deliveries", channel];
+
+/** So many messages to a channel are listed at most. */
+export const mostDeliveries = 50;
+
+/** The last messages to a channel in a range, those of the newest incident first. */
+export function deliveriesQuery(channel: string, range: { from?: string; to?: string }) {
   return queryOptions({
-    queryKey: [...alertsKey, "deliveries", channel],
+    queryKey: [...deliveriesKey(channel), range],
     queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/alerts/deliveries", { signal, params: { query: { channel, limit: 50 } } })),
+      dataOf(
+        api.GET("/api/v1/alerts/deliveries", {
+          signal,
+          params: { query: { channel, ...range, limit: mostDeliveries } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
   });
 }
 

@@ -13,6 +13,14 @@ function focusFirst(e: Event): void {
   (dialog.querySelector<HTMLElement>(".body input, .body textarea, .body select") ?? dialog).focus();
 }
 
+/** Escape closes a panel that is open in the dialog, and only then the dialog. */
+function closePanel(e: KeyboardEvent): void {
+  const panel = document.querySelector<HTMLElement>(".dialog .rangepop.open");
+  if (!panel) return;
+  e.preventDefault();
+  panel.hidePopover();
+}
+
 interface DialogProps {
   title: string;
   open: boolean;
@@ -45,6 +53,7 @@ export function Dialog({ title, open, onClose, wide, drawer, text, children, foo
             focusFirst(e);
           }}
           onCloseAutoFocus={opener.restore}
+          onEscapeKeyDown={closePanel}
           {...(hint ? {} : { "aria-describedby": undefined })}
         >
           <header>

@@ -19,6 +19,7 @@ export type RangeName = Length | CalendarRange | "all";
 
 /** What most pages offer. */
 export const usualRanges: readonly RangeName[] = [...lengths, ...calendarRanges];
+export const allRanges: readonly RangeName[] = [...usualRanges, "all"];
 
 /** A range as an address has it, right or wrong. */
 export interface RangeSearch {

@@ -53,7 +53,7 @@ export function RangePicker({ of, jobZone, onChange }: RangePickerProps) {
         popover="auto"
         id={id}
         ref={popover}
-        className="rangepop"
+        className={open ? "rangepop open" : "rangepop"}
         onBeforeToggle={(e) => {
           if (e.newState === "open" && button.current) place(e.currentTarget, button.current);
         }}

@@ -232,21 +232,29 @@ func eachIncident(r *cli.Remote, cmd *cobra.Command, ids []string, done string, 
 }
 
 func newGetDeliveriesCommand() *cobra.Command {
-	var channel, state string
+	var channel, state, since, from, to string
 	var limit int
 	return cli.List[client.DeliveryList]{
 		Use: "deliveries", Short: "List notifications and their delivery state",
-		Example: "  carillon get deliveries\n  carillon get deliveries --channel ops --state failed",
+		Example: "  carillon get deliveries\n  carillon get deliveries --channel ops --state failed\n  carillon get deliveries --since 24h",
 		Flags: func(cmd *cobra.Command) {
 			f := cmd.Flags()
 			f.StringVar(&channel, "channel", "", "only for this `channel`")
 			f.StringVar(&state, "state", "", "only in this `state`: waiting, sent, failed or dropped")
+			f.StringVar(&since, "since", "", "only those created in the last `duration`, such as 90m or 7d")
+			f.StringVar(&from, "from", "", "only those created at or after this `time` (RFC 3339)")
+			f.StringVar(&to, "to", "", "only those created before this `time` (RFC 3339)")
 			f.IntVar(&limit, "limit", 50, "maximum number to show, up to 1000")
+			cmd.MarkFlagsMutuallyExclusive("since", "from")
 			cli.Complete(cmd, "state", "waiting", "sent", "failed", "dropped")
 		},
 		Fetch: func(ctx context.Context, api *client.API) (client.DeliveryList, error) {
+			begin, end, err := cli.Bounds(since, from, to, time.Now())
+			if err != nil {
+				return client.DeliveryList{}, cli.Usage(err)
+			}
 			return client.Read[client.DeliveryList](api.ListDeliveries(ctx, &client.ListDeliveriesParams{
-				Channel: client.Optional(channel), State: client.Optional(state), Limit: &limit,
+				Channel: client.Optional(channel), State: client.Optional(state), From: begin, To: end, Limit: &limit,
 			}))
 		},
 		Columns: drawDeliveries,

@@ -63,27 +63,9 @@ func (f *RunFilter) Params(now time.Time) (client.ListRunsParams, error) {
 	if f.Attempts {
 		p.Attempts = new(client.ListRunsParamsAttemptsAll)
 	}
-	if f.Since != "" {
-		d, err := cli.ParseSince(f.Since)
-		if err != nil {
-			return p, err
-		}
-		p.From = new(now.Add(-d).UTC().Truncate(time.Millisecond))
-	}
-	for _, bound := range []struct {
-		flag, text string
-		into       **time.Time
-	}{{"--from", f.From, &p.From}, {"--to", f.To, &p.To}} {
-		if bound.text == "" {
-			continue
-		}
-		t, err := cli.ParseInstant(bound.flag, bound.text)
-		if err != nil {
-			return p, err
-		}
-		*bound.into = &t
-	}
-	return p, nil
+	var err error
+	p.From, p.To, err = cli.Bounds(f.Since, f.From, f.To, now)
+	return p, err
 }
 
 // bulk returns the filter as a request for many runs takes it.

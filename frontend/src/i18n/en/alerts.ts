@@ -73,7 +73,8 @@ export const alerts = {
   deliveries: "Messages",
   noDeliveries: "No message was sent",
   deliveriesOf: (channel: string) => `Messages to ${channel}`,
-  deliveriesHint: "The last 50 messages, each with the response to its last attempt.",
+  deliveriesHint: (most: number) =>
+    `The last ${most} messages of the range, each with the response to its last attempt.`,
   answered: (status: string, took: string) => `Answered ${status} after ${took}`,
   took: (took: string) => `Took ${took}`,
   attempts: (n: number) => count(n, "attempt", "attempts"),

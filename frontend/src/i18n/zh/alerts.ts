@@ -72,7 +72,7 @@ export const alerts: typeof english = {
   deliveries: "消息",
   noDeliveries: "没有发送消息",
   deliveriesOf: (channel) => `发往 ${channel} 的消息`,
-  deliveriesHint: "最近五十条消息，以及对方对每条消息最后一次尝试的响应。",
+  deliveriesHint: (most) => `所选时间段内最近 ${most} 条消息，以及对方对每条消息最后一次尝试的响应。`,
   answered: (status, took) => `响应 ${status}，用时 ${took}`,
   took: (took) => `用时 ${took}`,
   attempts: (n) => `${n} 次尝试`,

@@ -6,7 +6,7 @@ import {
   alertsKey,
   channelsQuery,
   deleteChannel,
-  deliveriesQuery,
+  deliveriesKey,
   putChannel,
   testChannel,
 } from "@/api/alerts";
@@ -61,7 +61,7 @@ export default function Channels() {
     mutationFn: testChannel,
     onError: complain,
     onSuccess: (_, channel) => {
-      void client.invalidateQueries({ queryKey: deliveriesQuery(channel).queryKey });
+      void client.invalidateQueries({ queryKey: deliveriesKey(channel) });
       void client.invalidateQueries({ queryKey: channelsQuery.queryKey });
     },
   });

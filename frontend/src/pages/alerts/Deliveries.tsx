@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { deliveriesQuery } from "@/api/alerts";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { deliveriesQuery, mostDeliveries } from "@/api/alerts";
 import type { Delivery } from "@/api/schema.gen";
 import { Dialog } from "@/components/Dialog";
 import { Waiting } from "@/components/Waiting";
@@ -9,15 +10,35 @@ import { formatDuration, parseDuration } from "@/lib/duration";
 import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { reasonOf, summaryOf, useSentence } from "@/lib/sentence";
+import { allRanges } from "@/lib/timerange";
+import { RangeNote } from "@/shell/RangeNote";
+import { RangePicker } from "@/shell/RangePicker";
+import { useRange } from "@/shell/useRange";
 
-/** What went to a channel lately, a test of just now included, and what the other side said to it. */
+/** What went to a channel in a range, a test of just now included, and what the other side said to it. */
 export function Deliveries({ channel, onClose }: { channel: string; onClose(): void }) {
   const t = usePageT();
   const a = t.alerts;
   const say = useSentence();
-  const list = useQuery(deliveriesQuery(channel));
+  const navigate = useNavigate();
+  const ranged = useRange(useSearch({ strict: false }), { usual: "all", offers: allRanges });
+  const list = useQuery(deliveriesQuery(channel, ranged.window));
   return (
-    <Dialog title={a.deliveriesOf(channel)} hint={a.deliveriesHint} open drawer text onClose={onClose}>
+    <Dialog
+      title={a.deliveriesOf(channel)}
+      hint={a.deliveriesHint(mostDeliveries)}
+      open
+      drawer
+      text
+      onClose={onClose}
+    >
+      <p className="row">
+        <RangePicker
+          of={ranged}
+          onChange={(range) => void navigate({ to: ".", search: { channel, ...range }, replace: true })}
+        />
+      </p>
+      <RangeNote of={ranged} />
       {!list.data ? (
         <Waiting on={list} rows={4} />
       ) : list.data.items.length === 0 ? (

@@ -12,7 +12,7 @@ import { Sideways } from "@/components/Sideways";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
-import { usualRanges } from "@/lib/timerange";
+import { allRanges } from "@/lib/timerange";
 import { NotAllowed } from "@/shell/Allowed";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
@@ -21,8 +21,6 @@ import { RangeNote } from "@/shell/RangeNote";
 import { RangePicker } from "@/shell/RangePicker";
 import { useRange } from "@/shell/useRange";
 import { AuditTable } from "./AuditTable";
-
-const allRanges = [...usualRanges, "all"] as const;
 
 /** Who changed what, everywhere: for administrators. */
 export default function AuditPage() {

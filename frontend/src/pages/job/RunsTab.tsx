@@ -16,7 +16,7 @@ import { every } from "@/lib/every";
 import { refOf } from "@/lib/jobref";
 import { alignedEnd } from "@/lib/ranges";
 import { statuses } from "@/lib/status";
-import { type RangeSearch, rangeSearch, spans, type TimeRange, usualRanges } from "@/lib/timerange";
+import { allRanges, type RangeSearch, rangeSearch, spans, type TimeRange } from "@/lib/timerange";
 import { Fingerprints } from "@/pages/reports/Fingerprints";
 import { causes } from "@/router";
 import { RangeNote } from "@/shell/RangeNote";
@@ -24,7 +24,6 @@ import { RangePicker } from "@/shell/RangePicker";
 import { useRange } from "@/shell/useRange";
 
 const columns = usualRunColumns("job");
-const allRanges = [...usualRanges, "all"] as const;
 
 /** All runs of a job, the newest fire first. */
 export default function RunsTab({ job, zone }: { job: string; zone: string }) {
