@@ -78,7 +78,7 @@ func (h *auditHandlers) serveExport(live context.Context) fiber.Handler {
 				next = found.Next
 				return found.Entries, next != "", err
 			},
-			Head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes", "assistant"},
+			Head: []string{"at", "user", "how", "token", "address", "operation", "object", "group", "result", "note", "changes", "assistant", "detail"},
 			Row:  auditRow,
 			About: func() map[string]string {
 				about := map[string]string{}
@@ -104,6 +104,6 @@ func auditRow(e *trail.Entry) []string {
 	changes, _ := json.Marshal(e.Changes) // which came as JSON
 	return []string{
 		export.CellTime(e.At), export.CellText(e.User), e.How, e.Token, e.Address, e.Operation, export.CellText(e.Object), e.Group,
-		string(e.Result), export.CellText(e.Note), export.CellText(string(changes)), e.Assistant,
+		string(e.Result), export.CellText(e.Note), export.CellText(string(changes)), e.Assistant, string(e.Detail),
 	}
 }

@@ -63,7 +63,7 @@ func TestEachChangeHasExactlyOneEntry(t *testing.T) {
 	f(1, 200, "POST", x+"/pause", `{"note":"flood"}`, `{"field":"paused","from":false,"to":true}`, "flood")
 	f(0, 200, "POST", x+"/pause", nil)
 	f(1, 200, "POST", x+"/resume", nil, `"operation":"resumeJob"`)
-	f(1, 202, "POST", x+"/run", nil, `"operation":"runJob"`, `"note":"run 0`)
+	f(1, 202, "POST", x+"/run", nil, `"operation":"runJob"`, `"code":"started_run"`)
 	f(1, 202, "POST", "/runs/"+string(run.RunID)+"/cancel", `{"reason":"wrong day"}`, `"object":"run `+string(run.RunID), `"group":"billing"`, "wrong day")
 	f(1, 200, "PUT", "/pause", `{"paused":true}`, `"object":"global pause"`)
 	f(0, 200, "PUT", "/pause", `{"paused":true}`)

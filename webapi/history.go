@@ -12,6 +12,8 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
 )
 
@@ -132,6 +134,6 @@ func (h *systemHandlers) letterToChange(ctx context.Context, seq uint64) (*clust
 	if err != nil {
 		return nil, err
 	}
-	auditlog.Entry(ctx).Note = l.Stream + " " + l.Subject + ": " + l.Reason
+	auditlog.Entry(ctx).Detail = reason.Text(reason.Join(refusal.LetterOf.With(l.Subject, l.Stream), l.Reason))
 	return l, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus/seal"
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -190,7 +191,7 @@ func (h *secretHandlers) RevokeCredential(ctx context.Context, r RevokeCredentia
 	if err := h.users.Credentials().Revoke(ctx, r.Group, r.Credential); err != nil {
 		return nil, err
 	}
-	auditlog.Entry(ctx).Note = was.Name
+	auditlog.Entry(ctx).Detail = reason.Text(refusal.CredentialFor.With(was.Name))
 	return &none{}, nil
 }
 

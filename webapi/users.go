@@ -8,6 +8,8 @@ import (
 
 	"github.com/carillon-scheduler/carillon/auth"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/auditlog"
@@ -217,7 +219,7 @@ func (h *userHandlers) RevokeToken(ctx context.Context, r RevokeTokenRequestObje
 	if err := h.users.Tokens().Revoke(ctx, r.Token); err != nil {
 		return nil, err
 	}
-	auditlog.Entry(ctx).Note = fmt.Sprintf("%s, of %s", token.Name, token.User)
+	auditlog.Entry(ctx).Detail = reason.Text(refusal.TokenOf.With(token.Name, token.User))
 	return &none{}, nil
 }
 

@@ -291,10 +291,10 @@ func TestDecisionsAndSignalsAreInTheAuditLog(t *testing.T) {
 	g.problemWith(ann.headers(), 409, "conflict", "POST", path+"/steps/build/approve", nil)
 	for operation, expected := range map[string]string{
 		"approveStep": "step ok of run " + string(run.RunID) + ": fine", "rejectStep": "step ok of run " + string(run.RunID) + ": no",
-		"signalRun": "signal paid of run " + string(run.RunID) + ": ", "signalJob": "signal paid of job deploy/release: key 17",
+		"signalRun": "signal paid of run " + string(run.RunID) + ": ", "signalJob": "signal paid of job deploy/release: with key 17",
 	} {
 		list := ann.entries("operation=" + operation)
-		if len(list) != 1 || list[0].Object+": "+list[0].Note != expected || list[0].Group != "deploy" || list[0].User != "ann" || strings.Contains(list[0].Note, "secret") {
+		if len(list) != 1 || list[0].Object+": "+list[0].Note+string(list[0].Detail) != expected || list[0].Group != "deploy" || list[0].User != "ann" || strings.Contains(list[0].Note, "secret") {
 			t.Errorf("%s: %+v", operation, list)
 		}
 	}

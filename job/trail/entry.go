@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job/exact"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Result says what became of a change.
@@ -32,11 +33,13 @@ type Entry struct {
 	Operation string `json:"operation"` // of the API
 	// Object is what was changed: its kind, a space and its name. Group is the executor
 	// group that it belongs to, if it belongs to one.
-	Object  string   `json:"object"`
-	Group   string   `json:"group,omitempty"`
-	Result  Result   `json:"result"`
-	Note    string   `json:"note,omitempty"`
-	Changes []Change `json:"changes,omitempty"`
+	Object string `json:"object"`
+	Group  string `json:"group,omitempty"`
+	Result Result `json:"result"`
+	// Note is what whoever made the change says of it, Detail what servers do.
+	Note    string      `json:"note,omitempty"`
+	Detail  reason.Text `json:"detail,omitempty"`
+	Changes []Change    `json:"changes,omitempty"`
 
 	// Seq is its place on the stream.
 	Seq uint64 `json:"-"`

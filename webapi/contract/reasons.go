@@ -11,6 +11,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3filter"
 
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // formatDuration is what the contract calls the texts that job.ParseDuration reads.
@@ -33,44 +34,44 @@ func reasonOf(err error) string {
 	}
 	switch {
 	case errors.Is(err, openapi3filter.ErrInvalidRequired):
-		return "is missing"
+		return refusal.IsMissing.String()
 	case errors.Is(err, openapi3filter.ErrInvalidEmptyValue):
-		return "must not be empty"
+		return refusal.NotEmpty.String()
 	}
-	return "is not valid"
+	return refusal.NotValid.String()
 }
 
 func reasonOfSchema(e *openapi3.SchemaError) string {
 	switch e.SchemaField {
 	case "required":
-		return "is missing"
+		return refusal.IsMissing.String()
 	case "properties":
-		return "is not a known field"
+		return refusal.NotKnown.String()
 	case "nullable":
-		return "must not be null"
+		return refusal.NotNull.String()
 	case "enum":
-		return "must be " + oneOf(e.Schema.Enum)
+		return oneOf(e.Schema.Enum)
 	case "minLength":
-		return fmt.Sprintf("must have at least %d characters", e.Schema.MinLength)
+		return refusal.FewCharacters.With(e.Schema.MinLength)
 	case "maxLength":
-		return fmt.Sprintf("must have at most %d characters", *e.Schema.MaxLength)
+		return refusal.ManyCharacters.With(*e.Schema.MaxLength)
 	case "minItems":
-		return fmt.Sprintf("must have %d or more items", e.Schema.MinItems)
+		return refusal.FewItems.With(e.Schema.MinItems)
 	case "maxItems":
-		return fmt.Sprintf("must have at most %d items", *e.Schema.MaxItems)
+		return refusal.ManyItems.With(*e.Schema.MaxItems)
 	case "pattern":
-		return "must match " + e.Schema.Pattern
+		return refusal.OfForm.With(e.Schema.Pattern)
 	case "format":
 		return reasonOfFormat(e)
 	}
-	// "value must be a string", "number must be at least 1"
+	// "value must be a string", "number must be at least 1": OfType and AtLeast of package refusal
 	return strings.TrimPrefix(strings.TrimPrefix(e.Reason, "value "), "number ")
 }
 
 func reasonOfFormat(e *openapi3.SchemaError) string {
 	switch text, _ := e.Value.(string); e.Schema.Format {
 	case "date-time":
-		return "must be an instant in RFC 3339, such as 2026-03-01T09:00:00Z"
+		return refusal.AnInstant.With("2026-03-01T09:00:00Z")
 	case formatDuration:
 		if bad, ok := errors.AsType[*job.InvalidError](durationError(text)); ok {
 			return bad.Reason
@@ -92,16 +93,16 @@ func reasonOfText(e *openapi3filter.ParseError) string {
 	}
 	switch e.Reason {
 	case "an invalid integer":
-		return fmt.Sprintf("%q must be a whole number", e.Value)
+		return refusal.WholeNumber.With(e.Value)
 	case "an invalid number":
 		return fmt.Sprintf("%q must be a number", e.Value)
 	case "an invalid boolean":
-		return fmt.Sprintf("%q must be true or false", e.Value)
+		return refusal.TrueOrFalse.With(e.Value)
 	}
 	return fmt.Sprintf("%q cannot be read", e.Value)
 }
 
-// oneOf returns the values of an enumeration as a sentence has them.
+// oneOf says that a value must be one of an enumeration.
 func oneOf(values []any) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
@@ -109,9 +110,9 @@ func oneOf(values []any) string {
 	}
 	last := len(texts) - 1
 	if last <= 0 {
-		return strings.Join(texts, "")
+		return "must be " + strings.Join(texts, "")
 	}
-	return strings.Join(texts[:last], ", ") + " or " + texts[last]
+	return refusal.OneOf.With(strings.Join(texts[:last], ", "), texts[last])
 }
 
 // fieldOf returns the path of the field that a checker's error is about.

@@ -4,16 +4,19 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 // paramsSchema is a JSON schema of parameters, for one request.
@@ -47,7 +50,7 @@ func compile(text json.RawMessage, e *effort) (paramsSchema, error) {
 	schema, err := c.Compile(name)
 	if wrong, isWrong := errors.AsType[*jsonschema.SchemaValidationError](err); isWrong {
 		if why, known := errors.AsType[*jsonschema.ValidationError](wrong.Err); known {
-			return paramsSchema{}, errors.Join(leaves(why, field, "is no JSON schema")...)
+			return paramsSchema{}, errors.Join(leaves(why, field, func(k jsonschema.ErrorKind) string { return "is no JSON schema: " + inEnglish(k) })...)
 		}
 	}
 	if err != nil {
@@ -90,7 +93,7 @@ func (s paramsSchema) fit(field, of string, params json.RawMessage) error {
 	case s.effort.matching < 0:
 		return job.Invalid(field, "takes too long to match with the patterns of %s", of)
 	case isWrong:
-		return errors.Join(leaves(wrong, field, "does not fit "+of)...)
+		return errors.Join(leaves(wrong, field, func(k jsonschema.ErrorKind) string { return misfit(of, k) })...)
 	}
 	return nil
 }
@@ -122,15 +125,48 @@ func beyondJudgement(value any) string {
 // maxPlaces is how many places a refusal names.
 const maxPlaces = 20
 
-// leaves returns what is wrong at the first ends of the tree of reasons; does says what the field does then.
-func leaves(e *jsonschema.ValidationError, field, does string) []error {
+func inEnglish(k jsonschema.ErrorKind) string {
+	return k.LocalizedString(message.NewPrinter(language.English))
+}
+
+// misfit says why a value does not fit a schema. Of says whose schema it is.
+func misfit(of string, why jsonschema.ErrorKind) string {
+	limit := func(what any) string { return refusal.SchemaLimit.With(of, why.KeywordPath()[0], fmt.Sprint(what)) }
+	switch k := why.(type) {
+	case *kind.Type:
+		return refusal.SchemaType.With(of, k.Got, strings.Join(k.Want, " or "))
+	case *kind.Required:
+		return refusal.SchemaLacks.With(of, strings.Join(k.Missing, ", "))
+	case *kind.AdditionalProperties:
+		return refusal.SchemaUnknown.With(of, strings.Join(k.Properties, ", "))
+	case *kind.Enum:
+		return limit(k.Want)
+	case *kind.Pattern:
+		return limit(k.Want)
+	case *kind.MinLength:
+		return limit(k.Want)
+	case *kind.MaxLength:
+		return limit(k.Want)
+	case *kind.MinItems:
+		return limit(k.Want)
+	case *kind.MaxItems:
+		return limit(k.Want)
+	case *kind.Minimum:
+		return limit(k.Want.RatString())
+	case *kind.Maximum:
+		return limit(k.Want.RatString())
+	}
+	return refusal.SchemaOther.With(of, inEnglish(why))
+}
+
+// leaves returns what is wrong at the first ends of the tree of reasons; say puts one in words.
+func leaves(e *jsonschema.ValidationError, field string, say func(jsonschema.ErrorKind) string) []error {
 	if len(e.Causes) == 0 {
-		english := message.NewPrinter(language.English)
-		return []error{job.Invalid(pathOf(field, e.InstanceLocation), "%s: %s", does, e.ErrorKind.LocalizedString(english))}
+		return []error{&job.InvalidError{Field: pathOf(field, e.InstanceLocation), Reason: say(e.ErrorKind)}}
 	}
 	var errs []error
 	for _, cause := range e.Causes {
-		if errs = append(errs, leaves(cause, field, does)...); len(errs) >= maxPlaces {
+		if errs = append(errs, leaves(cause, field, say)...); len(errs) >= maxPlaces {
 			return errs[:maxPlaces]
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/webapi/access"
@@ -47,7 +48,7 @@ func (rs *Runs) Mark(ctx context.Context, run *runlog.Run, as job.Mark, note str
 		As: as, Note: note, By: access.Author(ctx), At: time.Now().UTC().Truncate(time.Millisecond),
 	}
 	e := auditlog.Entry(ctx)
-	e.Group, e.Note = run.Job.Group(), string(mark.As)+": "+mark.Note
+	e.Group, e.Note, e.Detail = run.Job.Group(), mark.Note, reason.Text(refusal.MarkedAs.With(mark.As))
 	return mark, rs.conn.Events().Mark(ctx, mark)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/job/rights"
 	"github.com/carillon-scheduler/carillon/job/runlog"
@@ -60,7 +61,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 		return none, err
 	}
 	if wish.DryRun {
-		auditlog.Entry(ctx).Note = "dry run"
+		auditlog.Entry(ctx).Detail = reason.Text(refusal.OnlyTried.String())
 		return api.RunAccepted{RunID: request.RunID, Job: of.Job, Version: entry.Version.Version, Status: job.StatusPending, DryRun: true, Steps: plan.list()}, nil
 	}
 	if plan != nil && !plan.all {
@@ -90,7 +91,7 @@ func (rs *Runs) Rerun(ctx context.Context, attempts []runlog.Run, wish *api.Reru
 	if err := rs.ask(ctx, of.Job, "trigger", entry.Revision, request, &reply); err != nil {
 		return none, err
 	}
-	e.Note = "run " + string(reply.RunID)
+	e.Detail = reason.Text(refusal.StartedRun.With(reply.RunID))
 	accepted := rs.accepted(ctx, &request, &reply)
 	if plan != nil {
 		accepted.Steps = plan.list()

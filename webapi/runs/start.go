@@ -63,10 +63,11 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	if err := rs.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
 		return none, err
 	}
-	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
+	started := refusal.StartedRun.With(reply.RunID)
 	if request.Cause == job.CauseTest {
-		auditlog.Entry(ctx).Note = "test " + auditlog.Entry(ctx).Note
+		started = refusal.StartedTestRun.With(reply.RunID)
 	}
+	auditlog.Entry(ctx).Detail = reason.Text(started)
 	return rs.asItIs(ctx, &request, &reply), nil
 }
 
@@ -158,10 +159,7 @@ func (rs *Runs) StartEarly(ctx context.Context, name job.Name, r *api.SkipReques
 	if err := rs.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
 		return accepted, err
 	}
-	auditlog.Entry(ctx).Note = "run " + string(reply.RunID)
-	if request.Cause == job.CauseTest {
-		auditlog.Entry(ctx).Note = "test " + auditlog.Entry(ctx).Note
-	}
+	auditlog.Entry(ctx).Detail = reason.Text(refusal.StartedRun.With(reply.RunID))
 	return rs.accepted(ctx, &request, &reply), nil
 }
 

@@ -77,8 +77,8 @@ func (w *Waits) signal(ctx context.Context, asked *bus.WaitRequest, request *api
 		return none, &job.InvalidError{Field: "key", Reason: reason.TooManyBytes.With(len(request.Key), job.MaxSignalKey)}
 	}
 	asked.Act, asked.Key, asked.Result = bus.WaitSignal, request.Key, request.Data
-	if auditlog.Entry(ctx).Note = ""; request.Key != "" {
-		auditlog.Entry(ctx).Note = "key " + request.Key
+	if request.Key != "" {
+		auditlog.Entry(ctx).Detail = reason.Text(refusal.WithKey.With(request.Key))
 	}
 	reply, err := w.askWait(ctx, asked, "signal\x00"+asked.Signal+"\x00"+request.Key, request.ID)
 	if err != nil {

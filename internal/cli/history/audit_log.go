@@ -136,6 +136,9 @@ func shownChanges(t *draw.Table, e client.AuditEntry) string {
 			parts = append(parts, c.Field+": "+shownValue(t, c.From)+" -> "+shownValue(t, c.To))
 		}
 	}
+	if e.Detail != "" {
+		parts = append(parts, string(e.Detail))
+	}
 	if e.Note != "" {
 		parts = append(parts, "("+e.Note+")")
 	}

@@ -7,7 +7,9 @@ import { ChangeList } from "@/components/ChangeList";
 import { tip } from "@/components/Tips";
 import { usePageT } from "@/i18n";
 import { useFormat } from "@/lib/format";
+import { shortId } from "@/lib/ids";
 import { useNow } from "@/lib/now";
+import { useSayer } from "@/lib/reason";
 import { useMay } from "@/shell/may";
 
 const UndoDialog = lazy(() => import("@/pages/jobs/change/UndoDialog"));
@@ -95,9 +97,7 @@ export function AuditTable({ entries, withObject }: AuditTableProps) {
                   </td>
                 )}
                 <td className="result">
-                  <span className="trunc sec" title={e.note}>
-                    <Note text={e.note ?? ""} />
-                  </span>
+                  <Words of={e} />
                 </td>
                 <td className="mono mut">{e.address ?? "—"}</td>
               </tr>
@@ -170,20 +170,23 @@ function ObjectName({ object }: { object: string }) {
   );
 }
 
-const runId = /\b([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})\b/;
-
-/** A note, in which a run's id leads to the run. */
-function Note({ text }: { text: string }) {
-  const id = runId.exec(text)?.[1];
-  if (!id) return text;
-  const at = text.indexOf(id);
+/** What came of a change, in which a run's id leads to the run, and what its author says of it. */
+function Words({ of: { detail, note } }: { of: AuditEntry }) {
+  const { say } = useSayer();
+  const said = say(detail);
+  const runId = detail?.params?.run_id;
+  const parts = runId ? said.split(shortId(runId)) : [said];
   return (
-    <>
-      {text.slice(0, at)}
-      <Link to="/runs/$runId" params={{ runId: id }} className="link mono">
-        {id.slice(-8)}
-      </Link>
-      {text.slice(at + id.length)}
-    </>
+    <span className="trunc sec" title={[said, note].filter(Boolean).join(" · ")}>
+      {parts[0]}
+      {runId && (
+        <Link to="/runs/$runId" params={{ runId }} className="link mono">
+          {shortId(runId)}
+        </Link>
+      )}
+      {parts[1]}
+      {said && note && " · "}
+      {note}
+    </span>
   );
 }
