@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { patience } from "./patience.ts";
 
-const axePath = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export interface OpenOptions extends BrowserContextOptions {
   theme?: "light" | "dark" | "system";
@@ -91,8 +91,8 @@ interface AxeResult {
 
 /** What axe finds wrong with a page by WCAG 2.2 AA, a line each; or with what a selector finds in it. */
 export async function axe(page: Page, within = "html"): Promise<string[]> {
-  // Put in by the debugger, which no content security policy is for.
-  await page.evaluate(readFileSync(axePath, "utf8"));
+  // Put in by the debugger, which no content security policy is for, and once a document, since it is large.
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axeSource);
   const result = await page.evaluate<AxeResult>(
     `axe.run(${JSON.stringify(within)}, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] })`,
   );
