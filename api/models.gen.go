@@ -1016,6 +1016,9 @@ type FireCounts struct {
 	// Minutes With load=true: number of fires on each of the 60 minutes of an hour, in UTC
 	Minutes []int `json:"minutes,omitempty"`
 
+	// Requested With requested=true, per interval: the number of runs that were requested for a time in it. counts, slot_ms and minutes are without them. Absent if the log store does not answer
+	Requested []int `json:"requested,omitempty"`
+
 	// SlotMs With load=true, per interval: how long its runs will take slots, by the median duration of each job's attempts of the last seven days. Absent while the log store does not answer
 	SlotMs []int64   `json:"slot_ms,omitempty"`
 	To     time.Time `json:"to"`
@@ -1026,7 +1029,10 @@ type FirePage struct {
 	From  time.Time  `json:"from"`
 	Items []JobFires `json:"items"`
 	Next  string     `json:"next,omitempty"`
-	To    time.Time  `json:"to"`
+
+	// Requested With requested=true, on the first page
+	Requested *RequestedRuns `json:"requested,omitempty"`
+	To        time.Time      `json:"to"`
 }
 
 // Grant The right to see and change parts of visible jobs. logs: what runs print and return. params: parameters. scripts: scripts, commands and requests. secrets: values of the task's environment, and the credentials of its request. sql: the whole history in SQL, which also requires viewer, logs and params for all groups. assist: changes by an assistant, where the role allows the change; no role includes it. Without the grant, documents have `(hidden)`; saving such a document keeps the stored values
@@ -2033,6 +2039,9 @@ type Preview struct {
 	// PerYear Number of fires within 365 days; above 100,000, an estimate
 	PerYear int `json:"per_year,omitempty"`
 
+	// Requested With requested=true: those of the job that are due within 366 days after from
+	Requested *RequestedRuns `json:"requested,omitempty"`
+
 	// Schedule The schedule in a few words
 	Schedule string `json:"schedule"`
 
@@ -2121,6 +2130,30 @@ type Report struct {
 
 // ReportRow defines model for ReportRow.
 type ReportRow = runlog.ReportRow
+
+// RequestedHour defines model for RequestedHour.
+type RequestedHour struct {
+	// From The beginning of the hour, in UTC
+	From time.Time `json:"from"`
+	Runs int       `json:"runs"`
+}
+
+// RequestedRun defines model for RequestedRun.
+type RequestedRun struct {
+	// FireTime When it is due
+	FireTime time.Time `json:"fire_time"`
+	Job      job.Name  `json:"job"`
+	RunID    job.RunID `json:"run_id"`
+}
+
+// RequestedRuns Runs that wait for a later time at which they were requested. Absent if the log store does not answer
+type RequestedRuns struct {
+	// Hours If there are more than 1,000: the hours of the first 31 days that have any
+	Hours []RequestedHour `json:"hours,omitempty"`
+
+	// Runs In order of time, at most 1,000. Empty if there are more: then hours counts them
+	Runs []RequestedRun `json:"runs"`
+}
 
 // RerunRequest defines model for RerunRequest.
 type RerunRequest struct {
@@ -3095,6 +3128,9 @@ type ReportTag = string
 // ReportTo defines model for ReportTo.
 type ReportTo = time.Time
 
+// Requested defines model for Requested.
+type Requested = bool
+
 // RunID defines model for RunID.
 type RunID = string
 
@@ -3384,6 +3420,9 @@ type ListFiresParams struct {
 	// Excluded Include the fires that calendars exclude, and jobs that have no others
 	Excluded bool `form:"excluded,omitempty" json:"excluded,omitempty"`
 
+	// Requested Include runs that wait for a later time at which they were requested
+	Requested Requested `form:"requested,omitempty" json:"requested,omitempty"`
+
 	// Cursor The `next` of the previous page
 	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -3416,6 +3455,9 @@ type CountFiresParams struct {
 
 	// Load Include the slot time that the fires will need, and how they spread over the minutes of an hour
 	Load bool `form:"load,omitempty" json:"load,omitempty"`
+
+	// Requested Include runs that wait for a later time at which they were requested
+	Requested Requested `form:"requested,omitempty" json:"requested,omitempty"`
 }
 
 // SuggestOffsetsParams defines parameters for SuggestOffsets.
@@ -3669,6 +3711,9 @@ type PreviewJobParams struct {
 	// From List fires after this time. Defaults to now
 	From time.Time `form:"from,omitempty" json:"from,omitempty"`
 	N    int       `form:"n,omitempty" json:"n,omitempty"`
+
+	// Requested Include runs that wait for a later time at which they were requested
+	Requested Requested `form:"requested,omitempty" json:"requested,omitempty"`
 }
 
 // ResumeJobParams defines parameters for ResumeJob.

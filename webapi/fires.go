@@ -36,6 +36,9 @@ func (h *fireHandlers) PreviewJob(ctx context.Context, r PreviewJobRequestObject
 		return nil, err
 	}
 	p, err := h.catalog.Preview(ctx, name, r.Params.From, r.Params.N)
+	if err == nil && r.Params.Requested {
+		p.Requested = catalog.RequestedOf(h.catalog).OfJob(ctx, name, r.Params.From)
+	}
 	return &p, err
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
-	"github.com/carillon-scheduler/carillon/job/runlog"
 	"github.com/carillon-scheduler/carillon/logstore"
 )
 
@@ -113,10 +112,7 @@ func TestRunsThatWaitAreListedOnlyOnRequest(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	past := begun("billing/x", now.Add(-time.Hour))
 	due := now.Add(time.Hour)
-	later := logstore.Update{
-		Kind: runlog.KindRecorded, RunID: job.LaterRunID(job.NewRunID(now), due.UnixMilli()), Job: "billing/x", Version: 1, Attempt: 1,
-		Cause: job.CauseAPI, At: now, Status: job.StatusQueued, Reason: "it waits until " + due.Format(time.RFC3339),
-	}
+	later := requestedFor("billing/x", due)
 	w.history(past, later)
 	listed := func(query string, ids ...job.RunID) {
 		t.Helper()

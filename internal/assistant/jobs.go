@@ -86,7 +86,7 @@ func (t *tools) forecast(ctx context.Context, a ahead) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return client.Read[client.Preview](t.api.PreviewJob(ctx, name.Group(), name.Short(), &client.PreviewJobParams{From: client.Optional(a.From), N: client.Optional(20)}))
+		return client.Read[client.Preview](t.api.PreviewJob(ctx, name.Group(), name.Short(), &client.PreviewJobParams{From: client.Optional(a.From), N: client.Optional(20), Requested: new(true)}))
 	}
 	if a.From.IsZero() {
 		a.From = time.Now()
@@ -95,7 +95,7 @@ func (t *tools) forecast(ctx context.Context, a ahead) (any, error) {
 		a.To = a.From.Add(24 * time.Hour)
 	}
 	return client.Read[client.FirePage](t.api.ListFires(ctx, &client.ListFiresParams{
-		From: &a.From, To: a.To, Group: client.Optional(a.Group), PerJob: client.Optional(5), Limit: client.Optional(maxList),
+		From: &a.From, To: a.To, Group: client.Optional(a.Group), PerJob: client.Optional(5), Limit: client.Optional(maxList), Requested: new(true),
 	}))
 }
 

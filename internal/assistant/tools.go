@@ -39,7 +39,7 @@ func (t *tools) addTo(s *mcp.Server) {
 	if groups, everywhere := t.access.Seen(rights.Logs); everywhere || len(groups) > 0 {
 		add(t, s, "search_logs", "Find lines in the logs of runs.", t.searchLogs)
 	}
-	add(t, s, "forecast", "List the fires ahead of a job, a group, or all jobs, with those that will be skipped and why.", t.forecast)
+	add(t, s, "forecast", "List the fires ahead of a job, a group, or all jobs, with those that will be skipped and why, and the runs requested for later times.", t.forecast)
 	add(t, s, "preview", "List the next fires of a cron expression, or check the document of a job and show what would change. Nothing is saved.", t.preview)
 	add(t, s, "ledger", "Account for the fires of a job, a group, or all jobs in a range: counts by outcome, fires without a run, discrepancies.", t.ledger)
 	add(t, s, "list_incidents", "List incidents of alerts, the gravest first.", t.listIncidents)

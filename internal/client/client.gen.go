@@ -354,6 +354,9 @@ type Reason = api.Reason
 type Refusal = api.Refusal
 type Report = api.Report
 type ReportRow = api.ReportRow
+type RequestedHour = api.RequestedHour
+type RequestedRun = api.RequestedRun
+type RequestedRuns = api.RequestedRuns
 type RerunRequest = api.RerunRequest
 type RerunRequestPieces = api.RerunRequestPieces
 type RerunRequestSteps = api.RerunRequestSteps
@@ -468,6 +471,7 @@ type ReportMonthZone = api.ReportMonthZone
 type ReportOwner = api.ReportOwner
 type ReportTag = api.ReportTag
 type ReportTo = api.ReportTo
+type Requested = api.Requested
 type RunID = api.RunID
 type SignalName = api.SignalName
 type StepName = api.StepName
@@ -747,6 +751,9 @@ type ListFiresParams struct {
 	// Excluded Include the fires that calendars exclude, and jobs that have no others
 	Excluded *bool `form:"excluded,omitempty" json:"excluded,omitempty"`
 
+	// Requested Include runs that wait for a later time at which they were requested
+	Requested *Requested `form:"requested,omitempty" json:"requested,omitempty"`
+
 	// Cursor The `next` of the previous page
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
@@ -779,6 +786,9 @@ type CountFiresParams struct {
 
 	// Load Include the slot time that the fires will need, and how they spread over the minutes of an hour
 	Load *bool `form:"load,omitempty" json:"load,omitempty"`
+
+	// Requested Include runs that wait for a later time at which they were requested
+	Requested *Requested `form:"requested,omitempty" json:"requested,omitempty"`
 }
 
 // SuggestOffsetsParams defines parameters for SuggestOffsets.
@@ -1032,6 +1042,9 @@ type PreviewJobParams struct {
 	// From List fires after this time. Defaults to now
 	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
 	N    *int       `form:"n,omitempty" json:"n,omitempty"`
+
+	// Requested Include runs that wait for a later time at which they were requested
+	Requested *Requested `form:"requested,omitempty" json:"requested,omitempty"`
 }
 
 // ResumeJobParams defines parameters for ResumeJob.
@@ -2277,6 +2290,7 @@ func (a *API) ListFires(ctx context.Context, params *ListFiresParams, edit ...Re
 		r.parameter("per_job", params.PerJob, "integer", "")
 		r.parameter("usual", params.Usual, "boolean", "")
 		r.parameter("excluded", params.Excluded, "boolean", "")
+		r.parameter("requested", params.Requested, "boolean", "")
 		r.parameter("cursor", params.Cursor, "string", "")
 		r.parameter("limit", params.Limit, "integer", "")
 	}
@@ -2295,6 +2309,7 @@ func (a *API) CountFires(ctx context.Context, params *CountFiresParams, edit ...
 		r.parameter("tag", params.Tag, "string", "")
 		r.parameter("apart", params.Apart, "string", "")
 		r.parameter("load", params.Load, "boolean", "")
+		r.parameter("requested", params.Requested, "boolean", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }
@@ -2853,6 +2868,7 @@ func (a *API) PreviewJob(ctx context.Context, group GroupName, name JobName, par
 	if params != nil {
 		r.parameter("from", params.From, "string", "date-time")
 		r.parameter("n", params.N, "integer", "")
+		r.parameter("requested", params.Requested, "boolean", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +67,10 @@ func (c *Catalog) Fires(ctx context.Context, p *api.ListFiresParams) (api.FirePa
 	if more {
 		page.Next = string(entries[len(entries)-1].Job.Job)
 	}
-	return page, nil
+	if p.Requested && p.Cursor == "" {
+		page.Requested, err = RequestedOf(c).matching(ctx, &q, from, to)
+	}
+	return page, err
 }
 
 // CountFires counts the fires of all jobs in each part of a range.
@@ -103,6 +108,11 @@ func (c *Catalog) CountFires(ctx context.Context, p *api.CountFiresParams) (api.
 	})
 	if err = cmp.Or(err, count.err); err != nil {
 		return api.FireCounts{}, problem.Explain(err, refusal.JobsNotLoaded.String())
+	}
+	if p.Requested {
+		f := waiting(from, to)
+		f.Group, f.Jobs = p.Group, slices.Collect(maps.Keys(q.jobs))
+		count.Requested = RequestedOf(c).parts(ctx, f, from, to, len(count.Counts))
 	}
 	return count.FireCounts, nil
 }

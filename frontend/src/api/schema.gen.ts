@@ -4575,6 +4575,8 @@ export interface components {
             kind: "cron" | "every" | "fixed_rate" | "fixed_delay" | "once" | "manual";
             /** @description Fewer than requested if there are no more */
             fires: components["schemas"]["Fire"][];
+            /** @description With requested=true: those of the job that are due within 366 days after from */
+            requested?: components["schemas"]["RequestedRuns"];
             /** @description Why there are no fires, or why they will not run */
             note?: components["schemas"]["Reason"];
             /** @description Where the schedule fires at other times than many people expect, such as every hour for `*\/90` */
@@ -4707,6 +4709,32 @@ export interface components {
             to: string;
             items: components["schemas"]["JobFires"][];
             next?: string;
+            /** @description With requested=true, on the first page */
+            requested?: components["schemas"]["RequestedRuns"];
+        };
+        /** @description Runs that wait for a later time at which they were requested. Absent if the log store does not answer */
+        RequestedRuns: {
+            /** @description In order of time, at most 1,000. Empty if there are more: then hours counts them */
+            runs: components["schemas"]["RequestedRun"][];
+            /** @description If there are more than 1,000: the hours of the first 31 days that have any */
+            hours?: components["schemas"]["RequestedHour"][];
+        };
+        RequestedRun: {
+            run_id: string;
+            job: string;
+            /**
+             * Format: date-time
+             * @description When it is due
+             */
+            fire_time: string;
+        };
+        RequestedHour: {
+            /**
+             * Format: date-time
+             * @description The beginning of the hour, in UTC
+             */
+            from: string;
+            runs: number;
         };
         JobFires: {
             /** @description The time from the fire time to its dispatch */
@@ -4757,6 +4785,8 @@ export interface components {
             minutes?: number[];
             /** @description Number of jobs that fire in the range */
             jobs: number;
+            /** @description With requested=true, per interval: the number of runs that were requested for a time in it. counts, slot_ms and minutes are without them. Absent if the log store does not answer */
+            requested?: number[];
             /** @description false if there are more than two million fires, and later jobs were not counted */
             complete: boolean;
         };
@@ -7424,6 +7454,8 @@ export interface components {
         ReportOwner: string;
         /** @description Only jobs that have this tag now, 1500 at most */
         ReportTag: string;
+        /** @description Include runs that wait for a later time at which they were requested */
+        Requested: boolean;
         /** @description The `next` of the previous page */
         Cursor: string;
         /** @description Maximum number of entries in the page */
@@ -7551,6 +7583,9 @@ export type XxlJobEntries = components['schemas']['XXLJobEntries'];
 export type Fire = components['schemas']['Fire'];
 export type FireClock = components['schemas']['FireClock'];
 export type FirePage = components['schemas']['FirePage'];
+export type RequestedRuns = components['schemas']['RequestedRuns'];
+export type RequestedRun = components['schemas']['RequestedRun'];
+export type RequestedHour = components['schemas']['RequestedHour'];
 export type JobFires = components['schemas']['JobFires'];
 export type OffsetSuggestions = components['schemas']['OffsetSuggestions'];
 export type OffsetSuggestion = components['schemas']['OffsetSuggestion'];
@@ -7757,6 +7792,7 @@ export type ParameterReportMonthZone = components['parameters']['ReportMonthZone
 export type ParameterReportGroup = components['parameters']['ReportGroup'];
 export type ParameterReportOwner = components['parameters']['ReportOwner'];
 export type ParameterReportTag = components['parameters']['ReportTag'];
+export type ParameterRequested = components['parameters']['Requested'];
 export type ParameterCursor = components['parameters']['Cursor'];
 export type ParameterLimit = components['parameters']['Limit'];
 export type ParameterIfMatch = components['parameters']['IfMatch'];
@@ -9028,6 +9064,8 @@ export interface operations {
                 /** @description List fires after this time. Defaults to now */
                 from?: string;
                 n?: number;
+                /** @description Include runs that wait for a later time at which they were requested */
+                requested?: components["parameters"]["Requested"];
             };
             header?: never;
             path: {
@@ -10521,6 +10559,8 @@ export interface operations {
                 usual?: boolean;
                 /** @description Include the fires that calendars exclude, and jobs that have no others */
                 excluded?: boolean;
+                /** @description Include runs that wait for a later time at which they were requested */
+                requested?: components["parameters"]["Requested"];
                 /** @description The `next` of the previous page */
                 cursor?: components["parameters"]["Cursor"];
                 /** @description Maximum number of entries in the page */
@@ -10563,6 +10603,8 @@ export interface operations {
                 apart?: string;
                 /** @description Include the slot time that the fires will need, and how they spread over the minutes of an hour */
                 load?: boolean;
+                /** @description Include runs that wait for a later time at which they were requested */
+                requested?: components["parameters"]["Requested"];
             };
             header?: never;
             path?: never;

@@ -45,7 +45,8 @@ func newGetFiresCommand() *cobra.Command {
 		Use:   "fires",
 		Short: "List upcoming fires by job",
 		Long: "List the fires of the next 24 hours by job, without paused jobs and without fires that a calendar\n" +
-			"skips. \"carillon ledger show JOB\" lists past fires. \"carillon report load\" counts upcoming ones.",
+			"skips, and the runs that were requested for a time in that range. \"carillon ledger show JOB\" lists\n" +
+			"past fires. \"carillon report load\" counts upcoming ones.",
 		Example: "  carillon get fires --for 2h\n  carillon get fires --group billing --from 2026-12-24T00:00:00Z --for 3d --each 3",
 		Flags: func(cmd *cobra.Command) {
 			a.flags(cmd)
@@ -59,13 +60,16 @@ func newGetFiresCommand() *cobra.Command {
 			if err != nil {
 				return all, cli.Usage(err)
 			}
-			p := client.ListFiresParams{From: &from, To: to, Group: client.Optional(group), Q: client.Optional(query), PerJob: &each, Limit: new(500)}
+			p := client.ListFiresParams{From: &from, To: to, Group: client.Optional(group), Q: client.Optional(query), PerJob: &each, Limit: new(500), Requested: new(true)}
 			for {
 				page, err := client.Read[client.FirePage](api.ListFires(ctx, &p))
 				if err != nil {
 					return all, err
 				}
 				all.From, all.To, all.Items = page.From, page.To, append(all.Items, page.Items...)
+				if page.Requested != nil { // only the first page tells
+					all.Requested = page.Requested
+				}
 				if page.Next == "" {
 					return all, nil
 				}
@@ -77,7 +81,11 @@ func newGetFiresCommand() *cobra.Command {
 }
 
 func drawFires(t *draw.Table, page client.FirePage) {
-	if len(page.Items) == 0 {
+	requested := client.RequestedRuns{}
+	if page.Requested != nil {
+		requested = *page.Requested
+	}
+	if len(page.Items)+len(requested.Runs)+len(requested.Hours) == 0 {
 		t.Line("nothing fires from " + t.Instant(page.From) + " to " + t.Instant(page.To))
 		return
 	}
@@ -92,6 +100,21 @@ func drawFires(t *draw.Table, page client.FirePage) {
 		}
 		t.Row(string(j.Job), strings.Join(fires, "  "))
 	}
+	if len(requested.Runs)+len(requested.Hours) == 0 {
+		return
+	}
+	t.Line("")
+	if len(requested.Hours) > 0 {
+		t.Row("HOUR", "REQUESTED RUNS")
+		for _, h := range requested.Hours {
+			t.Row(t.Instant(h.From), strconv.Itoa(h.Runs))
+		}
+		return
+	}
+	t.Row("REQUESTED FOR", "JOB", "RUN")
+	for _, r := range requested.Runs {
+		t.Row(t.Instant(r.FireTime), string(r.Job), string(r.RunID))
+	}
 }
 
 func newLoadCommand() *cobra.Command {
@@ -101,8 +124,8 @@ func newLoadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load",
 		Short: "Forecast how many fires are due",
-		Long: "Forecast how many fires are due in the next 24 hours, in equal intervals. Paused jobs are left\n" +
-			"out; fires that a calendar skips are counted.",
+		Long: "Forecast how many fires are due in the next 24 hours, in equal intervals, and how many runs were\n" +
+			"requested for them. Paused jobs are left out, and fires that a calendar skips.",
 		Example: "  carillon report load\n  carillon report load --for 1h --parts 60 --group billing",
 		Args:    cobra.NoArgs,
 	}
@@ -119,7 +142,7 @@ func newLoadCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		load, err := client.Read[client.FireCounts](api.CountFires(cmd.Context(), &client.CountFiresParams{From: &from, To: to, Parts: &parts, Group: client.Optional(group)}))
+		load, err := client.Read[client.FireCounts](api.CountFires(cmd.Context(), &client.CountFiresParams{From: &from, To: to, Parts: &parts, Group: client.Optional(group), Requested: new(true)}))
 		if err != nil {
 			return err
 		}
@@ -132,19 +155,40 @@ func newLoadCommand() *cobra.Command {
 const barWidth = 40
 
 func drawLoad(t *draw.Table, load client.FireCounts) {
-	most, sum := 1, 0
-	for _, n := range load.Counts {
-		most, sum = max(most, n), sum+n
+	most, sum, requested := 1, 0, 0
+	for i, n := range load.Counts {
+		r := requestedIn(load, i)
+		most, sum, requested = max(most, n+r), sum+n, requested+r
 	}
-	t.Row("FROM", "FIRES", "")
+	heads := []string{"FROM", "FIRES"}
+	if requested > 0 {
+		heads = append(heads, "REQUESTED")
+	}
+	t.Row(append(heads, "")...)
 	step := load.To.Sub(load.From) / time.Duration(max(len(load.Counts), 1))
 	for i, n := range load.Counts {
-		t.Row(t.Instant(load.From.Add(time.Duration(i)*step)), strconv.Itoa(n), strings.Repeat("█", (n*barWidth+most-1)/most))
+		r := requestedIn(load, i)
+		row := []string{t.Instant(load.From.Add(time.Duration(i) * step)), strconv.Itoa(n)}
+		if requested > 0 {
+			row = append(row, strconv.Itoa(r))
+		}
+		t.Row(append(row, strings.Repeat("█", ((n+r)*barWidth+most-1)/most))...)
 	}
 	t.Line("")
 	note := fmt.Sprintf("%s of %s", draw.Count(sum, "fire"), draw.Count(load.Jobs, "job"))
+	if requested > 0 {
+		note += ", and " + draw.Count(requested, "requested run")
+	}
 	if !load.Complete {
 		note += "; further fires were not counted"
 	}
 	t.Line(note)
+}
+
+// requestedIn returns how many runs were requested for a time in an interval, 0 if that is not known.
+func requestedIn(load client.FireCounts, i int) int {
+	if load.Requested == nil {
+		return 0
+	}
+	return load.Requested[i]
 }
