@@ -273,7 +273,10 @@ export function jobPreview(ref: JobRef, n: number, from?: string) {
     queryKey: [...jobsKey, "preview", ref.group, ref.name, n, from],
     queryFn: ({ signal }) =>
       dataOf(
-        api.GET("/api/v1/jobs/{group}/{name}/preview", { signal, params: { path: ref, query: { n, from } } }),
+        api.GET("/api/v1/jobs/{group}/{name}/preview", {
+          signal,
+          params: { path: ref, query: { n, from, requested: true } },
+        }),
       ),
     placeholderData: keepPreviousData,
   });

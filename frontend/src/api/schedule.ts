@@ -47,7 +47,7 @@ export function firesOfQuery(jobs: string[]) {
   });
 }
 
-/** What will fire in a range, job by job, and how long that usually takes. key keeps answers apart whose ranges move with the clock. */
+/** What will fire in a range, job by job, and how long that usually takes; with requested runs. key keeps answers apart whose ranges move with the clock. */
 export function firesQuery(range: FireRange, perJob: number, key: string) {
   return queryOptions({
     queryKey: ["schedule", "fires", key, range.group, range.owner, range.tag, range.q, perJob],
@@ -55,7 +55,7 @@ export function firesQuery(range: FireRange, perJob: number, key: string) {
       dataOf(
         api.GET("/api/v1/fires", {
           signal,
-          params: { query: { ...range, per_job: perJob, limit: 500, usual: true } },
+          params: { query: { ...range, per_job: perJob, limit: 500, usual: true, requested: true } },
         }),
       ),
     placeholderData: keepPreviousData,
@@ -63,7 +63,7 @@ export function firesQuery(range: FireRange, perJob: number, key: string) {
   });
 }
 
-/** How much will fire, in so many equal parts; with what it takes of the executors if that is asked for. */
+/** How much will fire, and how many runs were requested, in so many equal parts; with what it takes of the executors if that is asked for. */
 export function fireCounts(
   range: Scope & { from?: string; to: string; apart?: string },
   parts: number,
@@ -73,7 +73,12 @@ export function fireCounts(
   return queryOptions({
     queryKey: ["schedule", "counts", key, range.group, range.owner, range.tag, range.apart, parts, load],
     queryFn: ({ signal }) =>
-      dataOf(api.GET("/api/v1/fires/counts", { signal, params: { query: { ...range, parts, load } } })),
+      dataOf(
+        api.GET("/api/v1/fires/counts", {
+          signal,
+          params: { query: { ...range, parts, load, requested: true } },
+        }),
+      ),
     placeholderData: keepPreviousData,
     refetchInterval: always(15_000),
   });
@@ -87,7 +92,16 @@ export function firesPages(range: FireRange, perJob: number) {
       dataOf(
         api.GET("/api/v1/fires", {
           signal,
-          params: { query: { ...range, per_job: perJob, excluded: true, limit: 500, cursor: pageParam } },
+          params: {
+            query: {
+              ...range,
+              per_job: perJob,
+              excluded: true,
+              requested: true,
+              limit: 500,
+              cursor: pageParam,
+            },
+          },
         }),
       ),
     initialPageParam: undefined as string | undefined,

@@ -100,6 +100,8 @@ export const job = {
     workflow: "Workflow",
   } as Record<string, string>,
   month: { prev: "Previous month", next: "Next month" },
+  requestedRuns: (n: number) => count(n, "requested run", "requested runs"),
+  requestedIn: (n: number) => count(n, "run", "runs"),
   nextFires: (n: number) => `Next ${count(n, "fire", "fires")}`,
   skippedFire: "skipped",
   dueLater: (time: string) => `due ${time}`,

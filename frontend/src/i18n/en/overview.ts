@@ -84,6 +84,8 @@ export const overview = {
   firesSoon: (n: number) => `${count(n, "fire", "fires")} in 10 min`,
   skippedSoon: (n: number) => `${count(n, "fire", "fires")} in 10 min would be skipped`,
   nothingNext: "No fires in the next 24 hours",
+  requested: "requested",
+  requestedNext: (n: number) => count(n, "requested run", "requested runs"),
   timeline: "Timeline",
   start: "Welcome. Nothing is scheduled yet",
   startHint: "Four steps to a job that runs by itself.",

@@ -65,6 +65,7 @@ export const plan = {
   openSchedule: (job: string) => `Schedule of ${job}`,
   moreJobs: (n: number) => `and ${count(n, "more job", "more jobs")}`,
   firesIn: (n: number) => count(n, "fire", "fires"),
+  requestedRuns: (n: number) => count(n, "requested run", "requested runs"),
   incomplete: "There are more fires than were counted.",
   drivers: (time: string) => `What fires at ${time}`,
   filter: "Filter jobs…",

@@ -91,6 +91,8 @@ export const job: PageMessages["job"] = {
     workflow: "工作流",
   },
   month: { prev: "上个月", next: "下个月" },
+  requestedRuns: (n) => `${n} 次预约运行`,
+  requestedIn: (n) => `${n} 次运行`,
   nextFires: (n) => `接下来 ${n} 次触发`,
   skippedFire: "已跳过",
   dueLater: (time) => `${time} 派发`,

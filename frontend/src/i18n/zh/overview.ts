@@ -83,6 +83,8 @@ export const overview: Messages["overview"] = {
   firesSoon: (n) => `10 分钟内 ${number(n)} 次`,
   skippedSoon: (n) => `10 分钟内 ${number(n)} 次触发将被跳过`,
   nothingNext: "未来一天没有计划",
+  requested: "预约",
+  requestedNext: (n) => `${number(n)} 次预约运行`,
   timeline: "时间线",
   start: "欢迎使用。还没有任何任务",
   startHint: "四步让任务自动运行。",

@@ -64,6 +64,7 @@ export const plan: PageMessages["plan"] = {
   openSchedule: (job) => `${job} 的调度`,
   moreJobs: (n) => `另有 ${number(n)} 个任务`,
   firesIn: (n) => `${number(n)} 次触发`,
+  requestedRuns: (n) => `${number(n)} 次预约运行`,
   incomplete: "触发次数超出统计上限。",
   drivers: (time) => `${time} 触发的任务`,
   filter: "筛选任务…",

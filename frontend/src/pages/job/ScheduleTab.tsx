@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarX, SkipForward } from "lucide-react";
 import { jobPreview } from "@/api/jobs";
 import { runCounts } from "@/api/runs";
-import type { JobItem } from "@/api/schema.gen";
+import type { JobItem, RequestedRuns } from "@/api/schema.gen";
 import { ClockNote } from "@/components/ClockNote";
 import { MonthCard } from "@/components/MonthCard";
 import { Outcome } from "@/components/Outcome";
@@ -14,6 +14,7 @@ import { refOf } from "@/lib/jobref";
 import { addMonths, dateIn, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
+import { requestedTotal } from "@/lib/requested";
 import { calendarOf } from "@/lib/skipped";
 import { zoneOf } from "@/lib/words";
 import { useHeld } from "@/shell/useHeld";
@@ -41,6 +42,7 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
     <div className="pad split-page">
       <div className="grid">
         <Month item={item} zone={zone} />
+        {data?.requested && <RequestedCard requested={data.requested} zone={zone} />}
         <ScheduleChanges item={item} />
       </div>
       <Card title={t.job.nextFires(fires.length)} note={t.job.inZone(zone)}>
@@ -95,6 +97,38 @@ export default function ScheduleTab({ item }: { item: JobItem }) {
   );
 }
 
+/** The runs of a job that were requested for a later time: each, or the number in each hour. */
+function RequestedCard({ requested, zone }: { requested: RequestedRuns; zone: string }) {
+  const { t, f } = usePageWords();
+  const zoned = f.in(zone);
+  const total = requestedTotal(requested);
+  if (total === 0) return null;
+  return (
+    <Card title={t.job.requestedRuns(total)} note={t.job.inZone(zone)}>
+      <ul className="fires tall b" tabIndex={0}>
+        {requested.runs.map((run) => (
+          <li key={run.run_id}>
+            <span className="fday">{zoned.day(run.fire_time)}</span>
+            <span className="num">{zoned.time(run.fire_time)}</span>
+            <span className="right mut trunc">
+              <Link to="/runs/$runId" params={{ runId: run.run_id }} className="link">
+                <Ago at={run.fire_time} />
+              </Link>
+            </span>
+          </li>
+        ))}
+        {requested.hours?.map((hour) => (
+          <li key={hour.from}>
+            <span className="fday">{zoned.day(hour.from)}</span>
+            <span className="num">{zoned.minute(hour.from)}</span>
+            <span className="right mut trunc">{t.job.requestedIn(hour.runs)}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
 function Month({ item, zone }: { item: JobItem; zone: string }) {
   const navigate = useNavigate();
   const now = useNow();
@@ -123,6 +157,13 @@ function Month({ item, zone }: { item: JobItem; zone: string }) {
       skipped: p.skipped + (fire.skipped ? 1 : 0),
     });
   }
+  const add = (at: string, runs: number) => {
+    const day = dateIn(zone, at);
+    const p = planned.get(day) ?? { fires: 0, skipped: 0 };
+    planned.set(day, { ...p, fires: p.fires + runs });
+  };
+  for (const run of future?.requested?.runs ?? []) add(run.fire_time, 1);
+  for (const hour of future?.requested?.hours ?? []) add(hour.from, hour.runs);
   const last = future?.fires.length === most ? future.fires.at(-1) : undefined;
   const lastKnown = last && dateIn(zone, last.fire_time);
   return (

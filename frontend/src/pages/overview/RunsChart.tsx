@@ -11,6 +11,7 @@ import { Zoomed } from "@/components/Zoomed";
 import { useWords } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { addTotals, type Bar, barsOf, totalsOf } from "@/lib/ranges";
+import { dueIn } from "@/lib/requested";
 import { chartOf } from "@/lib/timerange";
 import { useHeld } from "@/shell/useHeld";
 import type { Scoped } from "@/shell/useScope";
@@ -33,7 +34,7 @@ export function RunsChart({ of: { range, firstDay, scope } }: { of: Scoped }) {
   const past = useQuery(asked.past);
   const plan = useQuery(asked.plan).data;
   const held = useHeld();
-  const counts = asked.plan.enabled ? (plan?.counts ?? []) : [];
+  const counts = asked.plan.enabled ? (plan ? dueIn(plan) : []) : [];
   const totals = past.data?.items.map(totalsOf) ?? [];
   // Of a day that is not over, the plan takes the place of what has not been.
   const bars = barsOf(totals, from, part).filter((bar) => bar.from < ahead.from || counts.length === 0);

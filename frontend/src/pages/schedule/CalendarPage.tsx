@@ -12,6 +12,7 @@ import { Segments } from "@/components/Segments";
 import { usePageWords, wallToInstant } from "@/lib/format";
 import { addMonths, dateIn, daysLeft, hasDate, isMonth, monthOf } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { requestedByJob } from "@/lib/requested";
 import { addDays, startOfDay } from "@/lib/timerange";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { Page } from "@/shell/Page";
@@ -54,17 +55,25 @@ export default function CalendarPage() {
 
   const planned = new Map<string, Map<string, number>>();
   const removed = new Map<string, number>();
+  const add = (job: string, at: string) => {
+    const date = dateIn(f.zone, at);
+    const jobs = planned.get(date) ?? new Map<string, number>();
+    planned.set(date, jobs.set(job, (jobs.get(job) ?? 0) + 1));
+  };
   for (const { job, fires, excluded = [], more } of pages.flatMap((p) => p.items)) {
     if (!all && (more || fires.length + excluded.length > daily)) continue;
     for (const at of excluded) {
       const date = dateIn(f.zone, at);
       removed.set(date, (removed.get(date) ?? 0) + 1);
     }
-    for (const at of fires) {
-      const date = dateIn(f.zone, at);
-      const jobs = planned.get(date) ?? new Map<string, number>();
-      planned.set(date, jobs.set(job, (jobs.get(job) ?? 0) + 1));
-    }
+    for (const at of fires) add(job, at);
+  }
+  const requested = pages[0]?.requested;
+  for (const [job, times] of requestedByJob(requested)) for (const at of times) add(job, at);
+  const byHour = new Map<string, number>();
+  for (const { from, runs } of requested?.hours ?? []) {
+    const date = dateIn(f.zone, from);
+    byHour.set(date, (byHour.get(date) ?? 0) + runs);
   }
   const set = (change: { month?: string; group?: string; all?: "true" }) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
@@ -104,6 +113,7 @@ export default function CalendarPage() {
                 .filter((c) => hasDate(c.definition, date))
                 .map((c) => c.definition.calendar);
               const out = removed.get(date) ?? 0;
+              const asked = byHour.get(date) ?? 0;
               const done = date <= today ? past.data?.items[i] : undefined;
               return (
                 <Link
@@ -132,6 +142,7 @@ export default function CalendarPage() {
                         {n > 1 && <span className="mut num"> ×{n}</span>}
                       </span>
                     ))}
+                    {asked > 0 && <span className="mut trunc">{t.plan.requestedRuns(asked)}</span>}
                   </span>
                   <span className="row g2 wrap">
                     {done && <Outcome counts={done} />}

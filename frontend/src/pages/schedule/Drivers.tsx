@@ -9,6 +9,7 @@ import { parseDuration } from "@/lib/duration";
 import { usePageWords } from "@/lib/format";
 import { refOf } from "@/lib/jobref";
 import { minutesOf } from "@/lib/load";
+import { requestedByJob } from "@/lib/requested";
 
 const quarter = 900_000;
 /** So many jobs are named; of the others there is the number. */
@@ -32,12 +33,17 @@ export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
     firesQuery({ from: iso(from - 1), to: iso(from + quarter - 1), group }, 500, `cell ${from}`),
   );
   const least = parseDuration(apart ?? "0s") ?? 0;
-  const jobs = (data?.items ?? [])
-    .filter(({ fires: [a, b] }) => !a || !b || Date.parse(b) - Date.parse(a) >= least)
+  const scheduled = (data?.items ?? []).filter(
+    ({ fires: [a, b] }) => !a || !b || Date.parse(b) - Date.parse(a) >= least,
+  );
+  const requested = requestedByJob(data?.requested);
+  const others = [...requested.keys()].filter((job) => !scheduled.some((j) => j.job === job));
+  const jobs = [...scheduled, ...others.map((job) => ({ job, fires: [], more: false, usual_ms: undefined }))]
+    .map((j) => ({ ...j, runs: requested.get(j.job)?.length ?? 0 }))
     .map((j) => ({ ...j, slotMs: j.usual_ms && j.usual_ms * j.fires.length }))
     .sort(
       (a, b) =>
-        (bySlots ? (b.slotMs ?? 0) - (a.slotMs ?? 0) : b.fires.length - a.fires.length) ||
+        (bySlots ? (b.slotMs ?? 0) - (a.slotMs ?? 0) : b.fires.length + b.runs - a.fires.length - a.runs) ||
         a.job.localeCompare(b.job),
     );
   return (
@@ -56,7 +62,7 @@ export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
             actions={t.joblist.columns.job}
             compact
           >
-            {jobs.slice(0, named).map(({ job, fires, more, slotMs }) => (
+            {jobs.slice(0, named).map(({ job, fires, more, runs, slotMs }) => (
               <tr key={job}>
                 <td className="short">
                   <Link to="/jobs/$group/$name" params={refOf(job)} className="name" title={job}>
@@ -67,6 +73,7 @@ export function Drivers({ from, group, apart, title, bySlots }: DriversProps) {
                 <td className="r num">
                   {f.number(fires.length)}
                   {more && "+"}
+                  {runs > 0 && <span className="mut"> · {t.plan.requestedRuns(runs)}</span>}
                 </td>
                 <td className="r num">{slotMs ? minutesOf(slotMs, f.number) : "—"}</td>
                 <td className="r">

@@ -13,6 +13,7 @@ import { offsetMinutes, usePageWords, wallToInstant } from "@/lib/format";
 import { minutesOf, quietWindow, zoneMinutes } from "@/lib/load";
 import { dateIn } from "@/lib/month";
 import { useNow } from "@/lib/now";
+import { dueIn } from "@/lib/requested";
 import { paces } from "@/router";
 import { GroupFilter } from "@/shell/GroupFilter";
 import { useMay } from "@/shell/may";
@@ -48,11 +49,13 @@ export default function LoadPage() {
     fireCounts({ from: iso(from - 1), to: iso(end - 1), group, apart: slower }, parts, `load ${from}`, true),
   );
   const past = Array.from({ length: current }, () => undefined);
-  const counts: (number | undefined)[] = [...past, ...(query.data?.counts ?? [])];
+  const counts: (number | undefined)[] = [...past, ...(query.data ? dueIn(query.data) : [])];
+  const requested = query.data?.requested ?? [];
   const slotMs: (number | undefined)[] = [...past, ...(query.data?.slot_ms ?? [])];
   const bySlots = by === "slots" && query.data?.slot_ms !== undefined;
   const values = bySlots ? slotMs : counts;
   const total = query.data?.counts.reduce((a, b) => a + b, 0) ?? 0;
+  const asked = requested.reduce((a, b) => a + b, 0);
   const busiest = values.indexOf(Math.max(...values.map((v) => v ?? -1)));
   const shown = chosen ?? (busiest >= 0 ? busiest : undefined);
   const quiet = quietWindow(counts);
@@ -66,9 +69,13 @@ export default function LoadPage() {
   const at = (i: number) => start + i * quarter;
   const when = (i: number) => `${f.day(at(i))} ${f.minute(at(i))}`;
   const say = (i: number) => {
-    const fires = t.plan.firesIn(counts[i] ?? 0);
+    const runs = requested[i - current] ?? 0;
     const ms = slotMs[i];
-    return ms === undefined ? fires : `${fires} · ${t.plan.slotMinutesOf(minutesOf(ms, f.number))}`;
+    return [
+      t.plan.firesIn((counts[i] ?? 0) - runs),
+      ...(runs > 0 ? [t.plan.requestedRuns(runs)] : []),
+      ...(ms === undefined ? [] : [t.plan.slotMinutesOf(minutesOf(ms, f.number))]),
+    ].join(" · ");
   };
   const set = (change: { group?: string; by?: "slots"; slower?: (typeof paces)[number] }) =>
     void navigate({ search: (was) => ({ ...was, ...change }), replace: true });
@@ -89,7 +96,7 @@ export default function LoadPage() {
         </div>
         {!query.data ? (
           <Waiting on={query} />
-        ) : total === 0 ? (
+        ) : total + asked === 0 ? (
           <Empty icon={CalendarClock} title={t.plan.none} hint={t.plan.noneHint} />
         ) : (
           <div className="grid loadpage">
@@ -98,7 +105,12 @@ export default function LoadPage() {
                 fit
                 label={t.plan.planned}
                 value={f.number(total)}
-                foot={query.data.complete ? t.plan.ofJobs(query.data.jobs) : t.plan.incomplete}
+                foot={
+                  <>
+                    {query.data.complete ? t.plan.ofJobs(query.data.jobs) : t.plan.incomplete}
+                    {asked > 0 && ` · ${t.plan.requestedRuns(asked)}`}
+                  </>
+                }
               />
               <Kpi
                 fit
@@ -106,7 +118,7 @@ export default function LoadPage() {
                 value={when(busiest)}
                 foot={
                   <span className={factor > 1 ? "c-warn" : undefined}>
-                    {t.plan.firesIn(counts[busiest] ?? 0)}
+                    {t.plan.firesIn((counts[busiest] ?? 0) - (requested[busiest - current] ?? 0))}
                     {factor >= 0.05 && ` · ${t.plan.capacity(f.number(Math.round(factor * 10) / 10))}`}
                   </span>
                 }
@@ -120,7 +132,7 @@ export default function LoadPage() {
               <Kpi
                 fit
                 label={t.plan.onTheHour}
-                value={f.percent((minutes[0] ?? 0) / total)}
+                value={total > 0 ? f.percent((minutes[0] ?? 0) / total) : "—"}
                 foot={t.plan.onTheHourHint}
               />
             </div>
