@@ -2309,6 +2309,32 @@ type RunAccepted struct {
 	Version int         `json:"version"`
 }
 
+// RunBatch defines model for RunBatch.
+type RunBatch struct {
+	Runs []RunBatchEntry `json:"runs"`
+}
+
+// RunBatchEntry defines model for RunBatchEntry.
+type RunBatchEntry struct {
+	// Job group/name
+	Job job.Name   `json:"job"`
+	Run RunRequest `json:"run,omitempty"`
+}
+
+// RunBatchItem Has either accepted or problem
+type RunBatchItem struct {
+	// Accepted The run, if the entry was accepted
+	Accepted *RunAccepted `json:"accepted,omitempty"`
+
+	// Problem Why the entry was refused, with its status
+	Problem *Problem `json:"problem,omitempty"`
+}
+
+// RunBatchResult defines model for RunBatchResult.
+type RunBatchResult struct {
+	Items []RunBatchItem `json:"items"`
+}
+
 // RunBulk Either runs or filter.
 type RunBulk struct {
 	Action RunBulkAction `json:"action"`
@@ -4106,6 +4132,12 @@ type ListRunsParamsAttempts string
 // ListRunsParamsSort defines parameters for ListRuns.
 type ListRunsParamsSort string
 
+// RunJobsParams defines parameters for RunJobs.
+type RunJobsParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // ChangeRunsParams defines parameters for ChangeRuns.
 type ChangeRunsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
@@ -4525,6 +4557,9 @@ type PutRetentionJSONRequestBody = RetentionRequest
 
 // PreviewRetentionJSONRequestBody defines body for PreviewRetention for application/json ContentType.
 type PreviewRetentionJSONRequestBody = Retention
+
+// RunJobsJSONRequestBody defines body for RunJobs for application/json ContentType.
+type RunJobsJSONRequestBody = RunBatch
 
 // ChangeRunsJSONRequestBody defines body for ChangeRuns for application/json ContentType.
 type ChangeRunsJSONRequestBody = RunBulk

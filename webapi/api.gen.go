@@ -361,6 +361,10 @@ type Role = api.Role
 type RotationRequest = api.RotationRequest
 type Run = api.Run
 type RunAccepted = api.RunAccepted
+type RunBatch = api.RunBatch
+type RunBatchEntry = api.RunBatchEntry
+type RunBatchItem = api.RunBatchItem
+type RunBatchResult = api.RunBatchResult
 type RunBulk = api.RunBulk
 type RunBulkAction = api.RunBulkAction
 type RunBulkItem = api.RunBulkItem
@@ -537,6 +541,7 @@ type PutRetentionParams = api.PutRetentionParams
 type ListRunsParams = api.ListRunsParams
 type ListRunsParamsAttempts = api.ListRunsParamsAttempts
 type ListRunsParamsSort = api.ListRunsParamsSort
+type RunJobsParams = api.RunJobsParams
 type ChangeRunsParams = api.ChangeRunsParams
 type CountRunsParams = api.CountRunsParams
 type FacetRunsParams = api.FacetRunsParams
@@ -607,6 +612,7 @@ type SetPauseJSONRequestBody = api.SetPauseJSONRequestBody
 type PreviewScheduleJSONRequestBody = api.PreviewScheduleJSONRequestBody
 type PutRetentionJSONRequestBody = api.PutRetentionJSONRequestBody
 type PreviewRetentionJSONRequestBody = api.PreviewRetentionJSONRequestBody
+type RunJobsJSONRequestBody = api.RunJobsJSONRequestBody
 type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type HoldRunJSONRequestBody = api.HoldRunJSONRequestBody
@@ -1199,6 +1205,11 @@ type PreviewRetentionRequestObject struct {
 
 type ListRunsRequestObject struct {
 	Params ListRunsParams
+}
+
+type RunJobsRequestObject struct {
+	Params RunJobsParams
+	Body   *RunJobsJSONRequestBody
 }
 
 type ChangeRunsRequestObject struct {

@@ -73,6 +73,7 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 
 		"listRuns":       operation(h.ListRuns),
 		"changeRuns":     operation(h.ChangeRuns),
+		"runJobs":        operation(h.RunJobs),
 		"exportRuns":     plain(h.serveRunsExport(live)),
 		"getRun":         operation(h.GetRun),
 		"listPieces":     operation(h.ListPieces),

@@ -93,6 +93,12 @@ func (h *runHandlers) CancelBackfill(ctx context.Context, r CancelBackfillReques
 	return &state, err
 }
 
+// RunJobs answers POST /runs/batch.
+func (h *runHandlers) RunJobs(ctx context.Context, r RunJobsRequestObject) (*RunBatchResult, error) {
+	result := h.bulk.Start(ctx, r.Body.Runs)
+	return &result, nil
+}
+
 // ChangeRuns answers POST /runs/bulk.
 func (h *runHandlers) ChangeRuns(ctx context.Context, r ChangeRunsRequestObject) (*RunBulkResult, error) {
 	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {

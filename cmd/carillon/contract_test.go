@@ -44,6 +44,7 @@ var commandOf = map[string]string{
 	"setInstance": "set", "setMyPassword": "user passwd", "signIn": "login", "signOut": "login", "tailLogs": "logs", "testChannel": "alert test",
 	"uncordonInstance": "uncordon", "watchLogs": "search", "whyJob": "why",
 
+	"runJobs":              "- for programs: carillon run runs one job",
 	"cancelRun":            "- carillon cancel asks by ChangeRuns",
 	"markRun":              "- carillon mark asks by ChangeRuns",
 	"pauseJob":             "- carillon pause asks by ChangeJobs",

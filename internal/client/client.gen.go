@@ -376,6 +376,10 @@ type Role = api.Role
 type RotationRequest = api.RotationRequest
 type Run = api.Run
 type RunAccepted = api.RunAccepted
+type RunBatch = api.RunBatch
+type RunBatchEntry = api.RunBatchEntry
+type RunBatchItem = api.RunBatchItem
+type RunBatchResult = api.RunBatchResult
 type RunBulk = api.RunBulk
 type RunBulkAction = api.RunBulkAction
 type RunBulkItem = api.RunBulkItem
@@ -1435,6 +1439,12 @@ type ListRunsParamsAttempts = api.ListRunsParamsAttempts
 
 type ListRunsParamsSort = api.ListRunsParamsSort
 
+// RunJobsParams defines parameters for RunJobs.
+type RunJobsParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // ChangeRunsParams defines parameters for ChangeRuns.
 type ChangeRunsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
@@ -1749,6 +1759,7 @@ type SetPauseJSONRequestBody = api.SetPauseJSONRequestBody
 type PreviewScheduleJSONRequestBody = api.PreviewScheduleJSONRequestBody
 type PutRetentionJSONRequestBody = api.PutRetentionJSONRequestBody
 type PreviewRetentionJSONRequestBody = api.PreviewRetentionJSONRequestBody
+type RunJobsJSONRequestBody = api.RunJobsJSONRequestBody
 type ChangeRunsJSONRequestBody = api.ChangeRunsJSONRequestBody
 type CancelRunJSONRequestBody = api.CancelRunJSONRequestBody
 type HoldRunJSONRequestBody = api.HoldRunJSONRequestBody
@@ -3319,6 +3330,24 @@ func (a *API) ListRuns(ctx context.Context, params *ListRunsParams, edit ...Requ
 		r.parameter("limit", params.Limit, "integer", "")
 	}
 	return a.send(ctx, r, "", nil, edit)
+}
+
+// RunJobs is [API.RunJobsWithBody] with a body that is written as JSON.
+func (a *API) RunJobs(ctx context.Context, params *RunJobsParams, body RunJobsJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.RunJobsWithBody(ctx, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// RunJobsWithBody sends POST /api/v1/runs/batch.
+func (a *API) RunJobsWithBody(ctx context.Context, params *RunJobsParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/runs/batch")
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
 }
 
 // ChangeRuns is [API.ChangeRunsWithBody] with a body that is written as JSON.

@@ -181,6 +181,7 @@ var Permits = map[string]Permit{
 	"signalRun":     {Role: rights.Operator, Where: OfRun, Scope: rights.Signal, Change: "signal {signal} of run {run_id}"},
 	"signalJob":     {Role: rights.Operator, Where: OfPath, Scope: rights.Signal, Change: "signal {signal} of job {group}/{name}"},
 	"markRun":       {Role: rights.Operator, Where: OfRun, Change: "run {run_id}"},
+	"runJobs":       {Role: rights.Operator, Where: Somewhere, Scope: rights.Start, Each: true}, // each as runJob
 	"changeRuns":    {Role: rights.Operator, Where: Somewhere, Each: true},
 	"getLogs":       {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},
 	"findInLogs":    {Role: rights.Viewer, Where: OfRun, Grant: rights.Logs},

@@ -33,6 +33,7 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	request.RunID = job.WantedRunID(name, wanted)
 	if wish.RunID != "" {
 		if known, found, err := rs.repeated(ctx, wanted, request.RunID); err != nil || found {
+			known.Existed = found
 			return known, err
 		}
 	}

@@ -1478,6 +1478,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run many jobs, or one job many times
+         * @description Does for each entry what runJob does, with the same permissions, limits and entries in the
+         *     audit log. Each entry is accepted or refused on its own. A limited token needs `start`.
+         *
+         *     Give each entry a `run_id` of its own: then you can repeat the request after an error, and
+         *     no run is created twice.
+         */
+        post: operations["runJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/bulk": {
         parameters: {
             query?: never;
@@ -4511,6 +4535,24 @@ export interface components {
              * @example 2026-03-01T12:00:00Z
              */
             expires?: string;
+        };
+        RunBatch: {
+            runs: components["schemas"]["RunBatchEntry"][];
+        };
+        RunBatchEntry: {
+            /** @description group/name */
+            job: string;
+            run?: components["schemas"]["RunRequest"];
+        };
+        RunBatchResult: {
+            items: components["schemas"]["RunBatchItem"][];
+        };
+        /** @description Has either accepted or problem */
+        RunBatchItem: {
+            /** @description The run, if the entry was accepted */
+            accepted?: components["schemas"]["RunAccepted"];
+            /** @description Why the entry was refused, with its status */
+            problem?: components["schemas"]["Problem"];
         };
         RunAccepted: {
             run_id: string;
@@ -7569,6 +7611,10 @@ export type JobDiff = components['schemas']['JobDiff'];
 export type FieldChange = components['schemas']['FieldChange'];
 export type Note = components['schemas']['Note'];
 export type RunRequest = components['schemas']['RunRequest'];
+export type RunBatch = components['schemas']['RunBatch'];
+export type RunBatchEntry = components['schemas']['RunBatchEntry'];
+export type RunBatchResult = components['schemas']['RunBatchResult'];
+export type RunBatchItem = components['schemas']['RunBatchItem'];
 export type RunAccepted = components['schemas']['RunAccepted'];
 export type RerunStep = components['schemas']['RerunStep'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
@@ -10146,6 +10192,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    runJobs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunBatch"];
+            };
+        };
+        responses: {
+            /** @description The result for each entry, in the order of the request */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBatchResult"];
                 };
             };
             default: components["responses"]["Problem"];
