@@ -345,6 +345,16 @@ func TestAnEditOfTheKeyCountsForLaterRuns(t *testing.T) {
 	}
 }
 
+func TestAHigherLimitOfAKeyCountsAtOnce(t *testing.T) {
+	c := newCustomers(t, byCustomer)
+	c.ask("ann", "ann", "ann")
+	c.goOn()
+	c.said = nil
+	c.edit(func(v *job.Version) { v.Overlap.Limit = 2 })
+	c.goOn()
+	c.wantSaid("ann pending: it was queued for 0s")
+}
+
 func TestQueuedRunsOfAKeyExpireAndEndWithTheirJob(t *testing.T) {
 	c := newCustomers(t, byCustomer)
 	c.edit(func(v *job.Version) { v.StartWithin = job.Duration(time.Minute) })
