@@ -2082,6 +2082,9 @@ type Problem struct {
 	// RequestID The id under which the server's log has details
 	RequestID string `json:"request_id"`
 
+	// RunID Of code key_in_use, the run that has the key
+	RunID job.RunID `json:"run_id,omitempty"`
+
 	// Status The HTTP status
 	Status int    `json:"status"`
 	Title  string `json:"title"`
@@ -2293,7 +2296,7 @@ type RunAccepted struct {
 	// Due Of a run that was requested for a later time, that time; it is the fire time of the run
 	Due time.Time `json:"due,omitzero"`
 
-	// Existed The request came again: this is the run that the first one created
+	// Existed The request, or its key, came again: this is the run that the first one created
 	Existed bool     `json:"existed,omitempty"`
 	Job     job.Name `json:"job"`
 
@@ -2301,7 +2304,7 @@ type RunAccepted struct {
 	Reason reason.Text `json:"reason,omitempty"`
 	RunID  job.RunID   `json:"run_id"`
 
-	// Status pending; queued or skipped if other runs of the job are alive
+	// Status pending; queued or skipped if other runs of the job are alive. Of a run that was there, its present status; ended: it is known only by its key, as the history does not keep it any more
 	Status job.Status `json:"status"`
 
 	// Steps Of a rerun of a workflow, what becomes of each step, in the order of the document
@@ -2509,11 +2512,17 @@ type RunRequest struct {
 	// In Run so long after now, instead of at
 	In job.Duration `json:"in,omitempty"`
 
+	// Key 1 to 256 bytes, for which the job creates one run
+	Key string `json:"key,omitempty"`
+
 	// Labels Instead of the labels of the job
 	Labels job.Labels `json:"labels,omitempty"`
 
 	// Params Any JSON value, instead of the parameters of the job
 	Params json.RawMessage `json:"params,omitempty"`
+
+	// Reset Create a new run although the run with this key has ended. A token that may only start runs resets the keys of its user. 409: that run has not ended
+	Reset bool `json:"reset,omitempty"`
 
 	// RunID A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it creates no second run. Its time may be five minutes old, or a minute ahead. Defaults to a new one
 	RunID job.RunID `json:"run_id,omitempty"`
@@ -3596,7 +3605,7 @@ type ChangeJobsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -3759,8 +3768,8 @@ type RunJobParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
-	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
+	// IdempotencyKey The same as `key` of the body. Both must not differ
+	IdempotencyKey string `json:"Idempotency-Key,omitempty"`
 }
 
 // RunFireEarlyParams defines parameters for RunFireEarly.
@@ -3774,7 +3783,7 @@ type SignalJobParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4143,7 +4152,7 @@ type ChangeRunsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4237,7 +4246,7 @@ type HoldRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4304,7 +4313,7 @@ type RerunRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4313,7 +4322,7 @@ type ResumeRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4322,7 +4331,7 @@ type SignalRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4337,7 +4346,7 @@ type ApproveStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4346,7 +4355,7 @@ type RejectStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4355,7 +4364,7 @@ type ResolveStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -4364,7 +4373,7 @@ type RetryStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 

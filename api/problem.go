@@ -16,6 +16,7 @@ const (
 	CodeGone                 = "gone"
 	CodeMethodNotAllowed     = "method_not_allowed"
 	CodeConflict             = "conflict"
+	CodeKeyInUse             = "key_in_use"
 	CodePreconditionFailed   = "precondition_failed"
 	CodeTooLarge             = "too_large"
 	CodeUnsupportedMediaType = "unsupported_media_type"
@@ -57,7 +58,7 @@ func (p *Problem) Is(target error) bool {
 		return target == job.ErrInvalid
 	case CodeNotFound, CodeGone:
 		return target == job.ErrNotFound
-	case CodeConflict, CodePreconditionFailed:
+	case CodeConflict, CodeKeyInUse, CodePreconditionFailed:
 		return target == job.ErrConflict
 	case CodeUnavailable:
 		return target == job.ErrUnavailable

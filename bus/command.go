@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 
@@ -34,6 +35,11 @@ type TriggerRequest struct {
 	Due time.Time `json:"due,omitzero"`
 	// Expires is by when the run must have begun; zero: whenever it can.
 	Expires time.Time `json:"expires,omitzero"`
+	// Key is a text for which the job makes one run, until [KeyFor] after that is due and while it is alive.
+	Key string `json:"key,omitempty"`
+	// Reset has a new run made although the key has one that has ended: the caller's own one only, if OwnKey is true.
+	Reset  bool `json:"reset,omitempty"`
+	OwnKey bool `json:"own_key,omitempty"`
 
 	// Of a retry: the ended run that this one does again, whose fire time it has.
 	RetryOf job.RunID `json:"retry_of,omitempty"`
@@ -57,6 +63,9 @@ type TakenStep struct {
 // Validate returns an *InvalidError when r makes no sense.
 func (r *TriggerRequest) Validate() error {
 	if _, err := job.ParseRunID(string(r.RunID)); err != nil {
+		return err
+	}
+	if err := r.checkKey(); err != nil {
 		return err
 	}
 	switch r.Cause { //nolint:exhaustive // nobody asks for the others
@@ -123,6 +132,28 @@ func (r *TriggerRequest) checkTimes() error {
 	return nil
 }
 
+const (
+	// MaxKey is how many bytes a key may have.
+	MaxKey = 256
+	// KeyFor is how long a key is remembered after its run was due.
+	KeyFor = 7 * 24 * time.Hour
+)
+
+// checkKey returns an *InvalidError for a key that is none, or does not go with the request.
+func (r *TriggerRequest) checkKey() error {
+	switch {
+	case r.Key == "" && (r.Reset || r.OwnKey):
+		return &job.InvalidError{Field: "reset", Reason: "needs a key"}
+	case r.Key == "":
+		return nil
+	case len(r.Key) > MaxKey || !utf8.ValidString(r.Key):
+		return &job.InvalidError{Field: "key", Reason: fmt.Sprintf("must be at most %d bytes of UTF-8", MaxKey)}
+	case r.Cause != job.CauseManual && r.Cause != job.CauseAPI || !r.InsteadOf.IsZero():
+		return &job.InvalidError{Field: "key", Reason: "only goes with cause manual or api, and not with a run in the place of a fire"}
+	}
+	return nil
+}
+
 // TriggerReply says what was committed for the run.
 type TriggerReply struct {
 	RunID   job.RunID  `json:"run_id"`
@@ -133,8 +164,11 @@ type TriggerReply struct {
 	// no Status.
 	Step  string `json:"step,omitempty"`
 	Round int    `json:"round,omitempty"`
-	// Existed says that the request came again: the answer is the one of before.
+	// Existed says that the request, or its key, came again: the answer is the one of before. Status is empty if only the
+	// key is known any more.
 	Existed bool `json:"existed,omitempty"`
+	// Differs lists the fields that were others when the key came first, with commas. Then the request is refused.
+	Differs string `json:"differs,omitempty"`
 }
 
 // CancelRequest asks the owner of a job's shard to end a run.

@@ -73,6 +73,8 @@ const (
 	MaxClaim = 512
 	// MaxVersion bounds the version that an instance says its program has, in bytes.
 	MaxVersion = 255
+	// MaxKeyedRun bounds what the bucket KEY has of a run, which servers write.
+	MaxKeyedRun = 1 << 10
 	// MaxBridgeValue bounds what a bridge keeps of an executor or a run. It has room for a trigger.
 	MaxBridgeValue = 512 << 10
 )
@@ -101,3 +103,6 @@ func Shares() []Share {
 
 // ShareOfOverrides bounds the overrides of a group's runs, which servers alone write: they keep no more.
 func ShareOfOverrides() Share { return Share{Bucket: BucketOverrides, Keys: 500_000, Bytes: 512 << 20} }
+
+// ShareOfKeys bounds the keys of runs that a group's jobs remember, in the same way.
+func ShareOfKeys() Share { return Share{Bucket: BucketKey, Keys: 500_000, Message: MaxKeyedRun} }

@@ -29,6 +29,7 @@ const (
 	BucketInst      = "INST"      // <group>.<instance> -> Heartbeat
 	BucketClaim     = "CLAIM"     // <group>.<attempt> -> Claim, <group>.<attempt>.deaths -> Deaths
 	BucketOverrides = "OVERRIDES" // <group>.<run> -> Overrides
+	BucketKey       = "KEY"       // <group>.<hash> -> journal.KeyedRun
 	BucketLedger    = "LEDGER"    // audited -> Audited, finding.<group>.<name>.<run> -> Finding, backfill.<id> -> backfill.Bulk
 	BucketLease     = "LEASE"     // shard.<n>, node.<id>, role.ingest -> LeaseRecord
 	BucketAccess    = "ACCESS"    // what package auth keeps of users, tokens and invitations

@@ -45,6 +45,8 @@ type Trigger struct {
 	Split bool `json:"split,omitempty"`
 	// Item is what the job's splitting attempt listed for a piece; it may be any JSON value.
 	Item json.RawMessage `json:"item,omitempty"`
+	// Keyed says that the run has a key, so that the owner of its job's shard watches it.
+	Keyed bool `json:"keyed,omitempty"`
 	// Report is where the end of the attempt may go in a pack with others, see [Ends]. Empty: its end is an
 	// event of its own, on [SubjectEvent].
 	Report string `json:"report,omitempty"`
@@ -176,6 +178,9 @@ func AppendTrigger(dst []byte, t *Trigger, body string) []byte {
 	if len(t.Item) > 0 {
 		dst = append(dst, `,"item":`...)
 		dst = append(dst, t.Item...)
+	}
+	if t.Keyed {
+		dst = append(dst, `,"keyed":true`...)
 	}
 	if t.Report != "" {
 		dst = append(dst, `,"report":"`...)

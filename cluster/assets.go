@@ -177,6 +177,9 @@ const maxMessageSize = 1 << 20
 // as many on the disk, as each message counts as 512 bytes and its key may have 1 KiB.
 const maxKept = 1 << 30
 
+// maxKeys bounds the bucket of keys, in bytes. A group's share of them has about 175 MiB.
+const maxKeys = 512 << 20
+
 // deadBytes bounds the stream of dead letters, which is for people to look at.
 const deadBytes = 64 << 20
 
@@ -189,6 +192,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: bus.BucketScript, Description: "texts of scripts by their digests", Compression: true, Replicas: a.Replicas},
 		{Bucket: bus.BucketSecret, Description: "secrets, sealed for the executors of their groups", Replicas: a.Replicas},
 		{Bucket: bus.BucketOverrides, Description: "what runs were given in the place of their jobs' parameters and labels", TTL: OverridesFor, Compression: true, Replicas: a.Replicas},
+		{Bucket: bus.BucketKey, Description: "which runs were made for which keys", MaxBytes: maxKeys, MaxValueSize: bus.MaxKeyedRun, LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		{Bucket: bus.BucketAccess, Description: "users, API tokens, invitations, and changes under way", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
 		// key that was written again since, when the age of its first version is over.

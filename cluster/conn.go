@@ -26,13 +26,13 @@ type Conn struct {
 
 // shared is what a connection and its bulk connection have in common.
 type shared struct {
-	first     *jet.Conn  // has the leases
-	cluster   Config     // set by Setup or Open
-	tokens    bus.Tokens // the same
-	room      room
-	fleet     *fleetReader
-	tallies   tallies
-	overrides overridesRoom
+	first   *jet.Conn  // has the leases
+	cluster Config     // set by Setup or Open
+	tokens  bus.Tokens // the same
+	room    room
+	fleet   *fleetReader
+	tallies tallies
+	rooms   shareRooms
 }
 
 // Connect is [jet.Connect] for a server.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -36,50 +35,6 @@ var kindOverrides = jet.Kind[Overrides]{Bucket: bus.BucketOverrides, Name: func(
 
 func overridesKey(group string, id job.RunID) string { return group + "." + string(id) }
 
-// overridesAnswerFor is for how long it counts that a group has room for overrides, or none.
-const overridesAnswerFor = 5 * time.Second
-
-// overridesRoom is which groups have room for overrides of further runs.
-type overridesRoom struct {
-	mu sync.Mutex
-	of map[string]overridesAnswer
-}
-
-type overridesAnswer struct {
-	at  time.Time
-	err error // an *InvalidError, if there is none
-}
-
-// check returns an *InvalidError when a group keeps as many overrides as it may. The answer may be 5 s
-// old. A group whose overrides cannot be counted has room.
-func (r *overridesRoom) check(ctx context.Context, c *Conn, share bus.Share, group string) error {
-	r.mu.Lock()
-	known, now := r.of[group], time.Now()
-	r.mu.Unlock()
-	if now.Sub(known.at) < overridesAnswerFor {
-		return known.err
-	}
-	last, err := c.LastSeq(ctx, bucketPrefix+share.Bucket)
-	if err != nil {
-		return nil // storing the overrides will fail with the same cause
-	}
-	kept, err := c.Shares().keptOf(ctx, share, group, last)
-	if err != nil {
-		return nil // likewise
-	}
-	answer := overridesAnswer{at: now}
-	if kept.Used() >= 1 {
-		answer.err = &job.InvalidError{Field: "params", Reason: refusal.GroupKeepsOverrides.With(group, int(kept.Keys), int(kept.Bytes>>20))} //nolint:gosec // at most some 100,000
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.of) >= 1000 || r.of == nil { // groups come and go
-		r.of = map[string]overridesAnswer{}
-	}
-	r.of[group] = answer
-	return answer.err
-}
-
 // Overridden are the overrides that runs were given.
 type Overridden struct{ conn *Conn }
 
@@ -90,7 +45,7 @@ func (c *Conn) Overrides() Overridden { return Overridden{c} }
 // of the run before stays. The error is an *InvalidError when the group keeps as many overrides as it
 // may, see [bus.ShareOfOverrides].
 func (os Overridden) Put(ctx context.Context, group string, id job.RunID, g Overrides) error {
-	if err := os.conn.overrides.check(ctx, os.conn, bus.ShareOfOverrides(), group); err != nil {
+	if err := os.CheckRoom(ctx, group); err != nil {
 		return err
 	}
 	_, err := kindOverrides.On(os.conn.Conn).Write(ctx, overridesKey(group, id), g, 0)
@@ -98,6 +53,21 @@ func (os Overridden) Put(ctx context.Context, group string, id job.RunID, g Over
 		return nil
 	}
 	return err
+}
+
+// CheckRoom returns an *InvalidError when a group keeps as many overrides as it may, as Put does.
+func (os Overridden) CheckRoom(ctx context.Context, group string) error {
+	return os.check(ctx, bus.ShareOfOverrides(), group)
+}
+
+// check is CheckRoom for a share: an *InvalidError when a group keeps as many overrides as it may. The answer may be 5 s
+// old. A group whose overrides cannot be counted has room.
+func (os Overridden) check(ctx context.Context, share bus.Share, group string) error {
+	kept, full := os.conn.rooms.used(ctx, os.conn, share, group)
+	if !full {
+		return nil
+	}
+	return &job.InvalidError{Field: "params", Reason: refusal.GroupKeepsOverrides.With(group, int(kept.Keys), int(kept.Bytes>>20))} //nolint:gosec // at most some 100,000
 }
 
 // Get returns what a run was given: nothing, if that was nothing or is long ago.

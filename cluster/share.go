@@ -25,7 +25,7 @@ func (c *Conn) Shares() Shares { return Shares{c} }
 // Kept returns the use of each shared bucket by each of the groups, most keys first, without those that
 // have no key. The error is job.ErrUnavailable; then the result is what was counted so far.
 func (ss Shares) Kept(ctx context.Context, groups []string) ([]fleet.Kept, error) {
-	return ss.count(ctx, groups, append(bus.Shares(), bus.ShareOfOverrides()), false)
+	return ss.count(ctx, groups, append(bus.Shares(), bus.ShareOfOverrides(), bus.ShareOfKeys()), false)
 }
 
 // Surplus is Kept for groups that exceed their share of a bucket that their credentials write.

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/fleet"
+	"github.com/carillon-scheduler/carillon/journal"
 )
 
 // store keeps a value of so many bytes under a key of a bucket.
@@ -122,6 +123,29 @@ func TestAGroupKeepsNoMoreOverridesThanItMay(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		if err := w.conn.Overrides().Put(w.t.Context(), "alpha", id, given); err != nil {
 			t.Errorf("once there is room: %v", err)
+		}
+	})
+}
+
+func TestAGroupRemembersNoMoreKeysThanItMay(t *testing.T) {
+	inCluster(t, func(w *world) {
+		keys := cluster.RunKeysOf(w.conn)
+		for _, key := range []string{"alpha.k1", "alpha.k2", "beta.k1"} {
+			run := &journal.KeyedRun{Key: key, RunID: "r1", Since: time.Now(), Until: time.Now().Add(time.Hour)}
+			if err := keys.Put(w.t.Context(), run); err != nil {
+				t.Fatal(err)
+			}
+		}
+		share := bus.Share{Bucket: bus.BucketKey, Keys: 2, Bytes: 1 << 20}
+		if err := w.conn.CheckKeys(w.t.Context(), share, "alpha"); !errors.Is(err, job.ErrTooMany) || !strings.Contains(err.Error(), "alpha") {
+			t.Errorf("%v, want an error that names the group", err)
+		}
+		if err := w.conn.CheckKeys(w.t.Context(), share, "beta"); err != nil {
+			t.Errorf("another group: %v", err)
+		}
+		time.Sleep(time.Hour + 2*time.Minute) // their markers go a minute later
+		if err := w.conn.CheckKeys(w.t.Context(), share, "alpha"); err != nil {
+			t.Errorf("once they have expired: %v", err)
 		}
 	})
 }

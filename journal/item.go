@@ -119,6 +119,8 @@ type Deferred struct {
 	Wish *Wish `json:"wish,omitempty"`
 	// Asked is what became of runs that were asked for, at Since.
 	Asked []Asked `json:"asked,omitempty"`
+	// Key is the key of a run that is alive.
+	Key *KeyedRun `json:"key,omitempty"`
 }
 
 // PingState is what pings have reported of a run that is done elsewhere.
@@ -133,6 +135,8 @@ type PingState struct {
 // Asked is what was answered to a request.
 type Asked struct {
 	ID job.RunID `json:"id"` // of the request; that of the run if a run was asked for
+	// Key is the key under which the run was made, if it was under one.
+	Key *KeyedRun `json:"key,omitempty"`
 	bus.TriggerReply
 }
 

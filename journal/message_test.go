@@ -105,7 +105,9 @@ func TestMessagesAreAsTheirFilesSay(t *testing.T) {
 		Split: 1, StartWithin: job.Duration(time.Minute), StartBy: noon.Add(time.Minute), Cancelled: "wrong day",
 	}}
 
-	asked := &journal.Deferred{Kind: journal.DeferredAsked, Since: noon, Asked: []journal.Asked{{ID: run, TriggerReply: bus.TriggerReply{RunID: run, Version: 3, Status: job.StatusPending}}}}
+	asked := &journal.Deferred{Kind: journal.DeferredAsked, Since: noon, Asked: []journal.Asked{{ID: run, TriggerReply: bus.TriggerReply{RunID: run, Version: 3, Status: job.StatusPending}, Key: &journal.KeyedRun{
+		Key: "billing.k2Yb7Q0mS1uVx3zA9cDeFg", RunID: run, Version: 3, Params: "l5Xc8R2nT4wZy6bB0dEfGh", By: "ann", Since: noon, Until: noon.Add(bus.KeyFor),
+	}}}}
 	letter, relayed := *child, *child
 	letter.Kind, letter.Letter = journal.DeferredLetter, &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon}}
 	relayed.Letter = &journal.LetterID{From: 4, At: journal.LetterMark{Made: noon, Seq: 7}}

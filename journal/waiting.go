@@ -17,6 +17,7 @@ type Wish struct {
 	Labels job.Labels      `json:"labels,omitempty"`
 	// Expires is by when the run must have begun; zero: whenever it can.
 	Expires time.Time `json:"expires,omitzero"`
+	Key     *KeyedRun `json:"key,omitempty"`
 }
 
 // checkWaiting returns an *InvalidError for an item of a run that waits which no server wrote.

@@ -29,6 +29,7 @@ func (sh *laneShard) afterCommit(ctx context.Context, b *shard.Batch) {
 	sh.s.groups.noteRouted(b.Routed)
 	sh.kills = append(sh.kills, b.Kills...)
 	sh.submitEffects()
+	sh.storeKeys()
 	sh.sendLetters()
 }
 

@@ -233,6 +233,7 @@ func (l *lane) adopt(ctx context.Context, sh *laneShard, t *takeover) bool {
 		l.add(sh)
 		sh.startEvents()
 		sh.submitDeletions() // what the predecessor has left
+		sh.storeKeys()       // likewise
 		sh.sendLetters()
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
@@ -21,6 +22,7 @@ type laneShard struct {
 	background func(work func(context.Context))
 
 	waiting    map[job.RunID]askers          // askers for runs that are not committed yet
+	behind     map[job.RunID][]behind        // requests for a key that another request has, which is not committed yet
 	cancelling map[job.RunID]askers          // askers for the end of runs that wait
 	condemning map[job.RunID][]chan struct{} // closed once the end of a run counts as cancelled
 	filling    map[shard.BackfillID]askers
@@ -31,6 +33,7 @@ type laneShard struct {
 
 	deletions outbox[[]uint64]
 	effects   outbox[sideEffects]
+	keys      outbox[[]journal.KeyedRun]
 	relays    []outbox[letterBatch] // by partition
 }
 
@@ -40,6 +43,8 @@ func newLaneShard(o *ownership, m *shard.Machine, background func(func(context.C
 		waiting: map[job.RunID]askers{}, cancelling: map[job.RunID]askers{}, condemning: map[job.RunID][]chan struct{}{}, filling: map[shard.BackfillID]askers{},
 		deletions: outbox[[]uint64]{work: (*ownership).deleteReleased},
 		effects:   outbox[sideEffects]{work: (*ownership).runSideEffects},
+		behind:    map[job.RunID][]behind{},
+		keys:      outbox[[]journal.KeyedRun]{work: (*ownership).putKeys},
 		relays:    slices.Repeat([]outbox[letterBatch]{{work: (*ownership).storeLetters}}, bus.MaxPartitions),
 	}
 }
@@ -113,6 +118,11 @@ func (sh *laneShard) refuseAskers() {
 	for _, waiting := range []map[job.RunID]askers{sh.waiting, sh.cancelling} {
 		for id, w := range waiting {
 			w.reply(sh.s, nil, fmt.Errorf("%w: shard %d has a new owner, and the outcome of the request for run %s is unknown; retry with the same run id", job.ErrUnavailable, sh.shard, id))
+		}
+	}
+	for _, all := range sh.behind {
+		for _, b := range all {
+			sh.refuse(b.m, sh.gone())
 		}
 	}
 	for key, w := range sh.filling {

@@ -35,11 +35,14 @@ type requests struct {
 	*ownership
 	cancels errgroup.Group
 	early   earlyRequests
+	keys    keyedRequests
 }
 
 func newRequests(o *ownership) *requests {
 	q := &requests{ownership: o, early: earlyRequests{o: o}}
 	q.cancels.SetLimit(maxCancels)
+	q.keys.requests = q
+	q.keys.lookUps.SetLimit(maxLookUps)
 	return q
 }
 
@@ -75,6 +78,7 @@ func (q *requests) serve(ctx context.Context) error {
 	}
 	_ = sub.Unsubscribe()
 	_ = q.cancels.Wait()
+	_ = q.keys.lookUps.Wait()
 	for _, r := range q.early.waiting {
 		q.refuse(r.m, q.gone())
 	}
@@ -99,6 +103,10 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 		var r bus.TriggerRequest
 		if err := json.Unmarshal(m.Data, &r); err != nil {
 			q.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no trigger request: %v", err)})
+			return
+		}
+		if r.Key != "" {
+			q.keys.submit(ctx, m, r)
 			return
 		}
 		q.onLane(ctx, m, func(sh *laneShard) { sh.submit(m, r) })
@@ -206,6 +214,7 @@ func (sh *laneShard) answer(b *shard.Batch) {
 	for _, a := range b.Asked {
 		sh.waiting[a.RunID].reply(sh.s, a.Reply(), nil)
 		delete(sh.waiting, a.RunID)
+		sh.goOn(a.RunID)
 	}
 	for _, c := range b.Cancelled {
 		sh.cancelling[c.RunID].reply(sh.s, bus.CancelReply{RunID: c.RunID, Found: c.Found}, nil)

@@ -46,7 +46,7 @@ func TestARunCanBeRequestedForALaterTime(t *testing.T) {
 
 	key := job.NewRunID(time.Now())
 	before := time.Now()
-	want[RunAccepted](w, http.StatusAccepted, "POST", path, map[string]any{"in": "90m", "run_id": key, "expires": at})
+	want[RunAccepted](w, http.StatusOK, "POST", path, map[string]any{"in": "90m", "run_id": key, "expires": at})
 	if q := (*asked)[1]; q.Due.Before(before.Add(90*time.Minute-time.Millisecond)) || q.Due.After(time.Now().Add(90*time.Minute)) || !q.Expires.Equal(at) {
 		t.Errorf("asked for %+v", q)
 	}
@@ -61,7 +61,7 @@ func TestARequestThatCameBeforeIsAnsweredWithThePresentStatus(t *testing.T) {
 	owner(w, "trigger", func(bus.TriggerRequest) (bus.TriggerReply, error) {
 		return bus.TriggerReply{RunID: past.RunID, Version: 1, Status: job.StatusQueued, Existed: true}, nil
 	})
-	a, _ := want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/jobs/billing/x/run", map[string]any{"in": "1m", "run_id": job.NewRunID(time.Now())})
+	a, _ := want[RunAccepted](w, http.StatusOK, "POST", "/api/v1/jobs/billing/x/run", map[string]any{"in": "1m", "run_id": job.NewRunID(time.Now())})
 	if a.RunID != past.RunID || a.Status != job.StatusSucceeded || !a.Existed || !a.Due.Equal(at) {
 		t.Errorf("accepted %+v", a)
 	}

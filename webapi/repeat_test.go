@@ -96,8 +96,8 @@ func TestAnIDThatWasUsedLongAgoMakesNoSecondRun(t *testing.T) {
 	run := begun("billing/x", old.Time())
 	run.RunID = job.WantedRunID("billing/x", old)
 	w.history(run, finished(run, job.StatusSucceeded, 0, old.Time().Add(time.Second)))
-	again, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path, map[string]any{"run_id": old})
-	if again.RunID != run.RunID || again.Status != job.StatusSucceeded || len(*asked) != 0 {
+	again, _ := want[RunAccepted](w, http.StatusOK, "POST", path, map[string]any{"run_id": old})
+	if !again.Existed || again.RunID != run.RunID || again.Status != job.StatusSucceeded || len(*asked) != 0 {
 		t.Errorf("%+v; the owner was asked for %+v", again, *asked)
 	}
 }
@@ -114,19 +114,4 @@ func TestARerunUnderAKeyIsMadeOnceHoweverLateItComesAgain(t *testing.T) {
 	if accepted.RunID != again.RunID || accepted.Status != job.StatusSucceeded || len(*asked) != 0 {
 		t.Errorf("%+v; the owner was asked for %+v", accepted, *asked)
 	}
-}
-
-func TestAnIdempotencyKeyIsTheIDOfARun(t *testing.T) {
-	w := newWorld(t)
-	w.put("billing/x", "@daily")
-	asked := pendingOwner(w)
-	const path = "/api/v1/jobs/billing/x/run"
-	key := job.NewRunID(time.Now())
-	first, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path, nil, header{"Idempotency-Key", string(key)})
-	again, _ := want[RunAccepted](w, http.StatusAccepted, "POST", path, map[string]any{"run_id": key}, header{"Idempotency-Key", string(key)})
-	if first.RunID != job.WantedRunID("billing/x", key) || again.RunID != first.RunID || len(*asked) != 1 {
-		t.Errorf("%+v, then %+v; the owner was asked for %+v", first, again, *asked)
-	}
-	w.problemWith([]header{{"Idempotency-Key", string(key)}}, 400, "invalid", "POST", path, map[string]any{"run_id": job.NewRunID(time.Now())}, "contradicts run_id")
-	w.problemWith([]header{{"Idempotency-Key", "order 42"}}, 400, "invalid", "POST", path, nil, `"field":"Idempotency-Key"`, "UUIDv7")
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -300,12 +301,12 @@ func (h *runHandlers) ListApprovals(ctx context.Context, r ListApprovalsRequestO
 }
 
 // RunJob answers POST /jobs/{group}/{name}/run.
-func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (*RunAccepted, error) {
+func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (*answer[RunAccepted], error) {
 	name, err := nameOf(r.Group, r.Name)
 	if err != nil {
 		return nil, err
 	}
-	if err := idempotent(&r.Body.RunID, "run_id", r.Params.IdempotencyKey); err != nil {
+	if err := idempotent(&r.Body.Key, "key", r.Params.IdempotencyKey); err != nil {
 		return nil, err
 	}
 	wait, err := runs.ParseWait(r.Params.Wait)
@@ -313,10 +314,15 @@ func (h *runHandlers) RunJob(ctx context.Context, r RunJobRequestObject) (*RunAc
 		return nil, err
 	}
 	accepted, err := h.runs.Start(ctx, name, r.Body)
-	if err == nil {
-		h.runs.Await(ctx, &accepted, wait)
+	if err != nil {
+		return nil, err
 	}
-	return &accepted, err
+	h.runs.Await(ctx, &accepted, wait)
+	a := &answer[RunAccepted]{Body: accepted, Status: http.StatusAccepted}
+	if accepted.Existed {
+		a.Status = http.StatusOK
+	}
+	return a, nil
 }
 
 // RunFireEarly answers POST /jobs/{group}/{name}/run-early.

@@ -905,7 +905,7 @@ type ChangeJobsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1068,8 +1068,8 @@ type RunJobParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
-	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+	// IdempotencyKey The same as `key` of the body. Both must not differ
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // RunFireEarlyParams defines parameters for RunFireEarly.
@@ -1083,7 +1083,7 @@ type SignalJobParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1450,7 +1450,7 @@ type ChangeRunsParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1544,7 +1544,7 @@ type HoldRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1611,7 +1611,7 @@ type RerunRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1620,7 +1620,7 @@ type ResumeRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1629,7 +1629,7 @@ type SignalRunParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1644,7 +1644,7 @@ type ApproveStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1653,7 +1653,7 @@ type RejectStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1662,7 +1662,7 @@ type ResolveStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1671,7 +1671,7 @@ type RetryStepParams struct {
 	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 
-	// IdempotencyKey The same as `run_id` of the body, or as its `key` where there is one. Both must not differ
+	// IdempotencyKey The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 

@@ -34,7 +34,7 @@ func (rs *runs) admit(b *builder, id uint32, r attempt, body body) admission {
 	if err != nil { // by a zone that only the server that saved the job knows
 		return admission{status: job.StatusSkipped, reason: err.Error()}
 	}
-	if !rules.Watched() && !body.inPieces && !body.inSteps && r.caller == nil && r.startBy == 0 {
+	if !rules.Watched() && !body.inPieces && !body.inSteps && r.caller == nil && r.startBy == 0 && r.key == nil {
 		r.setEndBy(b, rules)
 		body.repeats = false // by an older version it may be; but nobody follows the run, so nobody may say that another attempt comes
 		t := b.encode(rs.jobs.at(id).name, r)

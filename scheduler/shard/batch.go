@@ -111,6 +111,8 @@ type attempt struct {
 	lane     string                   // of its overlap key; see [lane]
 	split    bool                     // the attempt lists the run's pieces
 	total    int                      // of the pieces; 0: it is not done in pieces, or they are not known yet
+	// key is that of a run that was asked for; nil: it has none.
+	key *runKey
 	// earlier are the pieces of the run that this one does again; nil: it has its own.
 	earlier *bus.Pieces
 }
@@ -120,7 +122,7 @@ func (b *builder) encode(name job.Name, r attempt) *bus.Trigger {
 	return &bus.Trigger{
 		RunID: r.runID, Job: name, Version: int(r.version), Shard: b.cfg.Shard, Attempt: r.number,
 		Cause: r.cause, FireTime: time.UnixMilli(r.fireTime), CommittedAt: b.now,
-		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Step: r.step, Split: r.split,
+		StartBy: instantOrZero(r.startBy), EndBy: instantOrZero(r.endBy), ParentRun: r.parent, Depth: r.depth, Step: r.step, Split: r.split, Keyed: r.key != nil,
 	}
 }
 
@@ -220,6 +222,7 @@ func (b *builder) compact() {
 // waitIn adds the deferred item that says where a run is.
 func (b *builder) waitIn(d *journal.Deferred, a *watchedRun) *item {
 	d.Job, d.Given, d.Taken, d.Caller, d.Lane = a.job, a.given, a.taken, a.caller, a.lane
+	d.Key = a.key.mark()
 	d.Trigger = bus.AppendTrigger(nil, b.encode(a.job, a.attempt), a.body.Value().text)
 	return b.deferred(b.cfg.Shard, d)
 }

@@ -122,7 +122,7 @@ func (cs *Cancels) mayCondemn(t *bus.Trigger) bool {
 func (cs *Cancels) watchesRunsOf(id uint32, t *bus.Trigger) bool {
 	plans := cs.jobs.at(id).plans
 	since := slices.IndexFunc(plans, func(p job.Plan) bool { return int(p.Version) >= t.Version })
-	return since < 0 || t.Split || t.Cause == job.CauseBackfill || t.Cause == job.CauseStep || isCalled(t) || !t.StartBy.IsZero() || slices.ContainsFunc(plans[since:], func(p job.Plan) bool { return p.Watched() })
+	return since < 0 || t.Split || t.Cause == job.CauseBackfill || t.Cause == job.CauseStep || isCalled(t) || t.Keyed || !t.StartBy.IsZero() || slices.ContainsFunc(plans[since:], func(p job.Plan) bool { return p.Watched() })
 }
 
 // condemn adds the marks of condemned attempts to a batch, as many as fit.

@@ -66,6 +66,8 @@ type Machine struct {
 	Cancels *Cancels
 	// Requests are the runs that people and programs ask for.
 	Requests *Requests
+	// Keys are those that runs were asked for with.
+	Keys *Keys
 	// Backfills are the fires of the past that people ask for.
 	Backfills *Backfills
 	waiting   waitingRuns
@@ -94,8 +96,11 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 		jobs: jobs, items: items, byJob: map[uint32]*watch{},
 		add: m.runs.add, end: m.runs.end, open: m.runs.elsewhere, arm: m.sweep.arm,
 	}
+	m.Requests = &Requests{cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, waiting: &m.waiting, asked: map[job.RunID]bool{}}
+	m.Keys = newKeys(func() int64 { return m.Requests.recent.passed })
+	m.Requests.keys = m.Keys
 	m.runs = runs{
-		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces, steps: &m.steps, watches: &m.watches,
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, pieces: &m.pieces, steps: &m.steps, watches: &m.watches, keys: m.Keys,
 		byJob: map[uint32]*jobRuns{}, byID: m.steps.byID,
 		arm: m.sweep.arm, ended: m.runEnded,
 	}
@@ -116,11 +121,10 @@ func New(cfg Config, cursor *journal.Cursor, cursorSeq uint64) *Machine {
 	m.Failures = &Failures{cfg: config, items: items, byJob: map[uint32]*failureCount{}}
 	m.Events = &Events{seq: cursor.EventSeq, made: cursor.EventsMade}
 	m.waiting = waitingRuns{
-		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, position: cursor.Done.UnixMilli(),
+		cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, keys: m.Keys, position: cursor.Done.UnixMilli(),
 		byID: map[job.RunID]*waitingRun{}, byJob: map[job.Name]*waitingJob{},
 	}
 	m.Cancels = &Cancels{waiting: &m.waiting, jobs: jobs, items: items, events: m.Events, runs: &m.runs}
-	m.Requests = &Requests{waiting: &m.waiting, cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, asked: map[job.RunID]bool{}}
 	m.Backfills = &Backfills{cfg: config, jobs: jobs, items: items, cluster: m.Cluster, runs: &m.runs, byJob: map[uint32][]*backfill{}}
 	m.versions = newVersions(m, cursor)
 	return m

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
@@ -27,6 +28,7 @@ type Requests struct {
 	holds      []bus.HoldRequest
 	asked      map[job.RunID]bool // not committed yet
 	recent     recentRuns
+	keys       *Keys
 }
 
 // Command asks for a run of a job now.
@@ -35,6 +37,7 @@ type Command struct {
 	body    body
 	given   json.RawMessage // for a workflow
 	version int32
+	key     *runKey // nil: it has none
 }
 
 // Submit takes a request. What becomes of it is in the next batch of Step that has
@@ -136,7 +139,7 @@ func (q *Requests) obey(b *builder) {
 		q.commands = q.commands[1:]
 		r := attempt{
 			runID: c.RunID, version: c.version, number: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
-			parent: c.RetryOf, given: c.given, earlier: c.Pieces, taken: c.Taken,
+			parent: c.RetryOf, given: c.given, earlier: c.Pieces, taken: c.Taken, key: c.key,
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		id, ok := q.jobs.find(c.Job)
@@ -149,10 +152,14 @@ func (q *Requests) obey(b *builder) {
 			f = admission{status: job.StatusMissed, reason: reason.Expired.With(c.Expires)}
 		default:
 			r.startBy = millis(c.Expires)
+			q.keys.accept(b, c.key, r.runID, r.version, r.fireTime)
 			f = q.runs.admit(b, id, r, c.body)
 			if !c.Due.IsZero() {
 				f.reason = reason.Join(overdue(c.Due.UnixMilli(), now), f.reason)
 			}
+		}
+		if c.key != nil && c.key.RunID == "" { // it is remembered, too, that there is none
+			q.keys.accept(b, c.key, r.runID, r.version, r.fireTime)
 		}
 		b.answer(c.Job, r, f, c.By)
 	}
@@ -163,7 +170,7 @@ func (q *Requests) obey(b *builder) {
 func (b *builder) answer(name job.Name, r attempt, f admission, by string) {
 	r.total = f.total
 	b.record.addRun(name, r, f.status, f.reason).By = by
-	b.note(Asked{RunID: r.runID, Version: int(r.version), Status: f.status, Reason: f.reason})
+	b.note(Asked{RunID: r.runID, Version: int(r.version), Status: f.status, Reason: f.reason, key: r.key})
 }
 
 // note adds an outcome for those who asked. The caller has found room for one more message.
@@ -188,11 +195,14 @@ type Asked struct {
 	// Of what a step waits for: the workflow's run, while RunID names the request, and the step.
 	Of   job.RunID
 	Step string
+	// Differs lists the fields that were others when the key came first: the request is refused.
+	Differs string
+	key     *runKey // under which the run was made; nil: under none
 }
 
 // Reply returns what is answered to whoever asked.
 func (a *Asked) Reply() bus.TriggerReply {
-	return bus.TriggerReply{RunID: cmp.Or(a.Of, a.RunID), Version: a.Version, Status: a.Status, Reason: a.Reason, Step: a.Step, Round: a.Round}
+	return bus.TriggerReply{RunID: cmp.Or(a.Of, a.RunID), Version: a.Version, Status: a.Status, Reason: a.Reason, Step: a.Step, Round: a.Round, Differs: a.Differs}
 }
 
 // recentRuns are recent runs on request, so that a request that is repeated
@@ -201,6 +211,7 @@ func (a *Asked) Reply() bus.TriggerReply {
 type recentRuns struct {
 	runs   map[job.RunID]Asked
 	notes  []askedNote // the oldest first
+	kept   []askedNote // that are old, with keys that the bucket KEY may lack
 	seen   int64       // the clock at the last step; 0: there was none
 	passed int64       // milliseconds that have passed since the machine was made, see pass
 }
@@ -210,6 +221,7 @@ type askedNote struct {
 	item *item
 	at   int64 // when, as recentRuns.passed; 0 for what an earlier owner has made
 	runs []job.RunID
+	keys []*runKey
 }
 
 // add remembers runs that are stored.
@@ -227,6 +239,7 @@ func (q *Requests) committed(asked []Asked) {
 	q.recent.add(asked)
 	for _, a := range asked {
 		delete(q.asked, a.RunID)
+		q.keys.committed(&a)
 	}
 }
 
@@ -239,7 +252,8 @@ func (q *Requests) note(b *builder) {
 	d := &journal.Deferred{Kind: journal.DeferredAsked, Since: b.now}
 	for _, a := range b.Asked {
 		note.runs = append(note.runs, a.RunID)
-		d.Asked = append(d.Asked, journal.Asked{ID: a.RunID, TriggerReply: a.Reply()})
+		note.add(a.key)
+		d.Asked = append(d.Asked, journal.Asked{ID: a.RunID, TriggerReply: a.Reply(), Key: a.key.mark()})
 	}
 	note.item = b.deferred(q.cfg.Shard, d)
 	q.recent.notes = append(q.recent.notes, note)
@@ -252,6 +266,10 @@ func (q *Requests) restore(d *journal.Deferred, seq uint64) {
 		a := Asked{RunID: r.ID, Version: r.Version, Status: r.Status, Reason: r.Reason, Round: r.Round, Step: r.Step}
 		if r.RunID != r.ID {
 			a.Of = r.RunID
+		}
+		if k := q.keys.restore(r.Key, true); k != nil {
+			k.status, k.reason = a.Status, a.Reason
+			note.add(k)
 		}
 		note.runs = append(note.runs, a.RunID)
 		q.recent.add([]Asked{a})
@@ -269,7 +287,7 @@ func (r *recentRuns) pass(now int64) {
 	r.seen = now
 }
 
-// age forgets runs on request after [AskedFor].
+// age forgets runs on request after [AskedFor], and releases their notes once KEY has the keys in them.
 func (q *Requests) age(now int64) {
 	r := &q.recent
 	r.pass(now)
@@ -277,7 +295,36 @@ func (q *Requests) age(now int64) {
 		for _, id := range r.notes[0].runs {
 			delete(r.runs, id)
 		}
-		q.items.release(r.notes[0].item)
+		r.kept = append(r.kept, r.notes[0])
 		r.notes = r.notes[1:]
+	}
+	r.kept = slices.DeleteFunc(r.kept, func(n askedNote) bool {
+		if !n.isSafe(r.passed) {
+			return false
+		}
+		q.items.release(n.item)
+		n.forget()
+		return true
+	})
+}
+
+// add has the note list a key.
+func (n *askedNote) add(k *runKey) {
+	if k != nil {
+		k.notes++
+		n.keys = append(n.keys, k)
+	}
+}
+
+// isSafe reports whether KEY has all keys of the note for long enough.
+func (n *askedNote) isSafe(passed int64) bool {
+	return !slices.ContainsFunc(n.keys, func(k *runKey) bool { return !k.isSafe(passed) })
+}
+
+// forget notes that the note lists its keys no more.
+func (n *askedNote) forget() {
+	for _, k := range n.keys {
+		k.notes--
+		k.forget()
 	}
 }

@@ -57,6 +57,7 @@ type runs struct {
 	pieces  *pieces
 	steps   *steps
 	watches *watches
+	keys    *Keys
 
 	byJob map[uint32]*jobRuns       // by id
 	byID  map[job.RunID]*watchedRun // steps of workflows included
@@ -87,6 +88,7 @@ func (rs *runs) add(a *watchedRun) {
 	if a.caller != nil {
 		r.called++
 	}
+	a.key.hold()
 	rs.byID[a.runID] = a
 	rs.arm(a.jobID)
 }
@@ -101,6 +103,7 @@ func (rs *runs) drop(a *watchedRun) {
 	if a.of != nil {
 		return
 	}
+	a.key.release()
 	r := rs.byJob[a.jobID]
 	if a.caller != nil {
 		r.called--

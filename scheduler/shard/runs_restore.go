@@ -35,6 +35,7 @@ func (rs *runs) restore(id uint32, d *journal.Deferred, seq uint64) error {
 	}
 	a.stage, a.item, a.due, a.cancelled = stages[d.Kind], &item{seq: seq}, millis(d.Due), d.Reason
 	a.given, a.taken, a.caller, a.lane = d.Given, d.Taken, d.Caller, d.Lane
+	a.key = rs.keys.restore(d.Key, false)
 	if d.Reported != nil {
 		a.reported = *d.Reported
 	}

@@ -86,6 +86,7 @@ func (w *world) check(b *stored, d delivery) {
 	}
 	w.noteAsked(b, d.now)
 	w.checkWaitingItems()
+	w.runKeys.check(b)
 	w.checkBackfills(b)
 	w.checkPieces(b, d, all)
 	checkRoom(b, d, all)

@@ -100,6 +100,10 @@ var operations = []operation{
 	}},
 	{3, (*world).askLater},
 	{1, (*world).cancelLater},
+	{12, func(w *world) { w.runKeys.lookUp() }},
+	{8, func(w *world) { w.runKeys.goOn() }},
+	{5, func(w *world) { w.runKeys.store() }},
+	{1, func(w *world) { w.runKeys.week() }},
 	{2, (*world).runEarly},
 	{2, func(w *world) {
 		if w.owner != nil {

@@ -67,7 +67,8 @@ type world struct {
 	asked    map[job.RunID]bool    // true: acknowledged
 	later    map[job.RunID]*simLater
 	asking   []simRequest // all that was asked for
-	furthest int64        // what the clock of an owner showed who has stored something, at most
+	runKeys  *simKeys
+	furthest int64 // what the clock of an owner showed who has stored something, at most
 	hastened map[fireOf]*early
 	fires    int
 	story    []string
@@ -162,6 +163,7 @@ func newWorld(choices rand.Source) *world {
 	w.letters = newSimLetters(w)
 	w.hours = !w.punctual && w.chance(30)
 	w.lives = newLives(w)
+	w.runKeys = newSimKeys(w)
 	w.inPieces = map[job.RunID]*simPieces{}
 	w.backfills = newSimBackfills()
 	w.online = map[string][]*fleet.Instance{}

@@ -30,6 +30,7 @@ type waitingRun struct {
 	over    bool  // has been admitted, or has ended
 	prev    *waitingRun
 	next    *waitingRun // of the same job
+	key     *runKey     // nil: it has none
 }
 
 // wakesAt returns when something is to be done about the run, as long as it is in the heap.
@@ -55,6 +56,7 @@ type waitingRuns struct {
 	items   *items
 	cluster *Cluster
 	runs    *runs
+	keys    *Keys
 
 	byID     map[job.RunID]*waitingRun
 	byJob    map[job.Name]*waitingJob
@@ -103,9 +105,11 @@ func (ws *waitingRuns) accept(b *builder, id uint32, c *Command) {
 		id: job.LaterRunID(c.RunID, c.Due.UnixMilli()), job: ws.jobs.at(id).name, due: c.Due.UnixMilli(), expires: millis(c.Expires),
 		version: ws.jobs.at(id).newest().Version, program: c.Cause != job.CauseManual,
 	}
-	wish := &journal.Wish{Cause: c.Cause, By: c.By, Params: c.Params, Labels: c.Labels, Expires: instantOrZero(w.expires)}
+	ws.keys.accept(b, c.key, w.id, w.version, w.due)
+	w.key = c.key
+	wish := &journal.Wish{Cause: c.Cause, By: c.By, Params: c.Params, Labels: c.Labels, Expires: instantOrZero(w.expires), Key: c.key.mark()}
 	if !ws.keep(w, wish) {
-		b.note(Asked{RunID: c.RunID, Of: w.id, Version: int(w.version), Status: job.StatusQueued, Reason: reason.StepWaitsUntil.With(instant(w.due))})
+		b.note(Asked{RunID: c.RunID, Of: w.id, Version: int(w.version), Status: job.StatusQueued, Reason: reason.StepWaitsUntil.With(instant(w.due)), key: c.key})
 		return // the request came again, and its note is forgotten
 	}
 	w.item = b.deferred(ws.cfg.Shard, &journal.Deferred{
@@ -113,14 +117,14 @@ func (ws *waitingRuns) accept(b *builder, id uint32, c *Command) {
 	})
 	why := reason.StepWaitsUntil.With(instant(w.due))
 	b.record.addRun(w.job, w.attempt(wish.Cause), job.StatusQueued, why).By = c.By
-	b.note(Asked{RunID: c.RunID, Of: w.id, Version: int(w.version), Status: job.StatusQueued, Reason: why})
+	b.note(Asked{RunID: c.RunID, Of: w.id, Version: int(w.version), Status: job.StatusQueued, Reason: why, key: c.key})
 }
 
 // restore enters the item at seq of an earlier owner.
 func (ws *waitingRuns) restore(d *journal.Deferred, seq uint64) {
 	w := &waitingRun{
 		id: d.RunID, job: d.Job, item: &item{seq: seq}, due: d.Due.UnixMilli(), expires: millis(d.Wish.Expires), version: int32(d.Version), //nolint:gosec // as in Plan
-		program: d.Wish.Cause != job.CauseManual,
+		program: d.Wish.Cause != job.CauseManual, key: ws.keys.restore(d.Wish.Key, false),
 	}
 	w.noted = w.due < ws.position-notedAfter
 	if !ws.keep(w, d.Wish) {
@@ -152,6 +156,7 @@ func (ws *waitingRuns) keep(w *waitingRun, wish *journal.Wish) bool {
 	}
 	w.wish, w.slot = slices.Clip(data), -1
 	ws.byID[w.id] = w
+	w.key.hold()
 	of := ws.byJob[w.job]
 	if of == nil {
 		of = &waitingJob{}
@@ -174,6 +179,7 @@ func (w *waitingRun) bytes() int64 { return int64(perMessage + len(w.wish)) }
 func (ws *waitingRuns) drop(w *waitingRun) {
 	w.over = true
 	ws.items.release(w.item)
+	w.key.release()
 	delete(ws.byID, w.id)
 	ws.unlink(w)
 }
@@ -235,7 +241,7 @@ func (ws *waitingRuns) cancel(id job.RunID, why string) bool {
 
 // attempt returns the run as it is to be triggered, or told of.
 func (w *waitingRun) attempt(cause job.Cause) attempt {
-	return attempt{runID: w.id, version: w.version, number: 1, cause: cause, fireTime: w.due, startBy: w.expires}
+	return attempt{runID: w.id, version: w.version, number: 1, cause: cause, fireTime: w.due, startBy: w.expires, key: w.key}
 }
 
 // asked returns what was asked for with the run.

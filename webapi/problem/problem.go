@@ -52,6 +52,19 @@ var ErrGone = errors.New("gone")
 // ErrMethod means that a request comes by a method that what it is for does not take.
 var ErrMethod = errors.New("method not allowed")
 
+// KeyInUseError means that a run has a key, and was given something else.
+type KeyInUseError struct {
+	RunID  job.RunID
+	Fields string // that differ, with commas
+}
+
+func (e *KeyInUseError) Error() string { return refusal.KeyInUse.With(e.RunID, e.Fields) }
+
+// Is makes every KeyInUseError an [errKeyInUse].
+func (e *KeyInUseError) Is(target error) bool { return target == errKeyInUse }
+
+var errKeyInUse = errors.New("key in use")
+
 // Later is an error after which a request may be sent again once After is over.
 type Later struct {
 	Err   error
@@ -84,6 +97,7 @@ var table = []row{
 	{ErrPrecondition, http.StatusPreconditionFailed, api.CodePreconditionFailed, "The precondition does not hold"},
 	{job.ErrInvalid, http.StatusBadRequest, api.CodeInvalid, "The request is not valid"},
 	{job.ErrNotFound, http.StatusNotFound, api.CodeNotFound, "Not found"},
+	{errKeyInUse, http.StatusConflict, api.CodeKeyInUse, "The key is in use"},
 	{job.ErrConflict, http.StatusConflict, api.CodeConflict, "The request conflicts with the present state"},
 	// A shard changed hands while it was asked: asking again finds its new owner.
 	{job.ErrStale, http.StatusServiceUnavailable, api.CodeUnavailable, "A part of the system is away"},
@@ -118,6 +132,9 @@ func Explain(err error, detail string) error {
 func Of(err error, requestID string) api.Problem {
 	p := of(err, requestID)
 	p.Reason = reason.Text(p.Detail)
+	if e, ok := errors.AsType[*KeyInUseError](err); ok {
+		p.RunID = e.RunID
+	}
 	return p
 }
 

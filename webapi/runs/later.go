@@ -88,6 +88,9 @@ func (rs *Runs) asItIs(ctx context.Context, request *bus.TriggerRequest, reply *
 			known.Existed = true
 			return withDue(known, request)
 		}
+		if reply.Status == "" { // only the key tells of it
+			return withDue(api.RunAccepted{RunID: reply.RunID, Job: request.Job, Version: reply.Version, Status: statusEnded, Existed: true}, request)
+		}
 	}
 	a := withDue(rs.accepted(ctx, request, reply), request)
 	a.Existed = reply.Existed

@@ -40,6 +40,9 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	if request.Cause == "" {
 		request.Cause = job.CauseAPI
 	}
+	if err := setKey(ctx, &request, wish); err != nil {
+		return none, err
+	}
 	if len(request.Params) > 0 && !access.Who(ctx).Access.Sees(rights.Params, name.Group()) {
 		return none, problem.Explain(problem.ErrForbidden, refusal.NeedsParams.With(name.Group()))
 	}
@@ -57,11 +60,8 @@ func (rs *Runs) Start(ctx context.Context, name job.Name, wish *api.RunRequest) 
 	if err := labelsOf(&entry.Job, request.Labels); err != nil {
 		return none, err
 	}
-	if err := rs.keepGiven(ctx, &request); err != nil {
-		return none, err
-	}
-	var reply bus.TriggerReply
-	if err := rs.ask(ctx, name, "trigger", entry.Revision, request, &reply); err != nil {
+	reply, err := askForRun(ctx, rs, &request, entry.Revision)
+	if err != nil {
 		return none, err
 	}
 	started := refusal.StartedRun.With(reply.RunID)

@@ -677,6 +677,12 @@ export interface paths {
          *     run was committed: repeat the request with the same `run_id`, which does not create a
          *     second run, but returns the run with its present status. 400: the time in `run_id` is
          *     more than five minutes old and the history has no run of it, or a minute ahead.
+         *
+         *     With a `key`, the job creates one run however often the request is sent, until 7 days after
+         *     the run was due and as long as it is alive. Further requests return that run; a time, an
+         *     expiry or a version that differs is ignored. 409 with code `key_in_use`: the run with the
+         *     key has other parameters or labels. 429: the jobs of the group remember as many keys as
+         *     they may. 503 also if there is no room for keys.
          */
         post: operations["runJob"];
         delete?: never;
@@ -4529,6 +4535,10 @@ export interface components {
             at?: string;
             /** @description Run so long after now, instead of at */
             in?: components["schemas"]["Duration"];
+            /** @description 1 to 256 bytes, for which the job creates one run */
+            key?: string;
+            /** @description Create a new run although the run with this key has ended. A token that may only start runs resets the keys of its user. 409: that run has not ended */
+            reset?: boolean;
             /**
              * @description By when the run must have begun, as a time, or as a duration after the time at which it is due; else it is `missed`. Defaults to never
              * @example 1h
@@ -4558,8 +4568,11 @@ export interface components {
             run_id: string;
             job: string;
             version: number;
-            /** @description pending; queued or skipped if other runs of the job are alive */
-            status: components["schemas"]["Status"];
+            /**
+             * @description pending; queued or skipped if other runs of the job are alive. Of a run that was there, its present status; ended: it is known only by its key, as the history does not keep it any more
+             * @enum {string}
+             */
+            status: "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed" | "ended";
             /** @description Why it is queued or skipped */
             reason?: components["schemas"]["Reason"];
             /**
@@ -4567,7 +4580,7 @@ export interface components {
              * @description Of a run that was requested for a later time, that time; it is the fire time of the run
              */
             due?: string;
-            /** @description The request came again: this is the run that the first one created */
+            /** @description The request, or its key, came again: this is the run that the first one created */
             existed?: boolean;
             /** @description Nothing was created */
             dry_run?: boolean;
@@ -7063,11 +7076,11 @@ export interface components {
         };
         Kept: {
             executor_group: string;
-            /** @description INST (instances), HANDLER (announced handlers), CLAIM (claims of at_most_once attempts), XXLJOB (executors of XXL-JOB and their runs) or OVERRIDES (overrides of runs) */
+            /** @description INST (instances), HANDLER (announced handlers), CLAIM (claims of at_most_once attempts), XXLJOB (executors of XXL-JOB and their runs), OVERRIDES (overrides of runs) or KEY (keys of runs) */
             bucket: string;
             /** Format: uint64 */
             keys: number;
-            /** @description The group's share. Servers refuse a group that has more, and remove its oldest keys; of OVERRIDES they keep no more */
+            /** @description The group's share. Servers refuse a group that has more, and remove its oldest keys; of OVERRIDES and KEY they keep no more */
             max_keys: number;
             /**
              * Format: int64
@@ -7426,13 +7439,15 @@ export interface components {
             /** @description The HTTP status */
             status: number;
             /** @enum {string} */
-            code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "gone" | "method_not_allowed" | "conflict" | "precondition_failed" | "too_large" | "unsupported_media_type" | "too_many" | "misdirected" | "internal" | "unavailable";
+            code: "invalid" | "unauthenticated" | "forbidden" | "not_found" | "gone" | "method_not_allowed" | "conflict" | "key_in_use" | "precondition_failed" | "too_large" | "unsupported_media_type" | "too_many" | "misdirected" | "internal" | "unavailable";
             /** @description What is wrong, in English */
             detail?: string;
             /** @description The same with its code, if it has one */
             reason?: components["schemas"]["Reason"];
             /** @description The id under which the server's log has details */
             request_id: string;
+            /** @description Of code key_in_use, the run that has the key */
+            run_id?: string;
             errors?: components["schemas"]["FieldError"][];
         };
         FieldError: {
@@ -7512,7 +7527,7 @@ export interface components {
          * @example *
          */
         IfNoneMatch: string;
-        /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+        /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
         IdempotencyKey: string;
         /**
          * @description The version of the protocol
@@ -8605,7 +8620,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -8974,8 +8989,8 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description The same as `key` of the body. Both must not differ */
+                "Idempotency-Key"?: string;
             };
             path: {
                 /** @description The executor group */
@@ -8991,6 +9006,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The run was there: the request, or its key, came before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAccepted"];
+                };
+            };
             /** @description The run is committed */
             202: {
                 headers: {
@@ -10231,7 +10255,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -10825,7 +10849,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10858,7 +10882,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10887,7 +10911,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10922,7 +10946,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10957,7 +10981,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -10992,7 +11016,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11027,7 +11051,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11183,7 +11207,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -11299,7 +11323,7 @@ export interface operations {
             header?: {
                 /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
                 "Carillon-User"?: components["parameters"]["User"];
-                /** @description The same as `run_id` of the body, or as its `key` where there is one. Both must not differ */
+                /** @description The same as `run_id` or `id` of the body, or as its `key` where there is one. Both must not differ */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {

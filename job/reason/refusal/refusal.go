@@ -115,6 +115,11 @@ var (
 	RunIDOld            = reason.One{Sentence: reason.Refuse("run_id_old", "has the time {at:instant}, and the history has no run of it: choose a new one, since an id that is more than five minutes old may have been used before")}
 	RunIDAhead          = reason.One{Sentence: reason.Refuse("run_id_ahead", "has the time {at:instant}, which is more than a minute ahead: set the clock that it comes from")}
 	KeyTwice            = reason.One{Sentence: reason.Refuse("key_twice", "contradicts {field:word} of the body: give one of the two")}
+	KeyInUse            = reason.Two{Sentence: reason.Refuse("key_in_use", "run {run_id:word} has this key, with other {fields:phrase}: give what it was given, or use another key")}
+	KeyRunAlive         = reason.One{Sentence: reason.Refuse("key_run_alive", "run {run_id:word}, which has this key, has not ended: cancel it, or wait")}
+	KeyOfAnother        = reason.One{Sentence: reason.Refuse("key_of_another", "another user started run {run_id:word}, which has this key: an operator can reset it")}
+	NoRoomForKeys       = reason.None{Sentence: reason.Refuse("no_room_for_keys", "there is no room for further keys, and nothing was started: try again later")}
+	GroupKeepsKeys      = reason.Two{Sentence: reason.Refuse("group_keeps_keys", "the jobs of group {group:word} remember {keys:number} keys, and there may be no more: try again when some are 7 days old")}
 	TooManyCostly       = reason.One{Sentence: reason.Refuse("too_many_costly", "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once")}
 	CostlyBusy          = reason.None{Sentence: reason.Refuse("costly_busy", "other reports, exports, previews, imports or requests for unknown runs kept the server busy for too long: try again")}
 	PiecesAll           = reason.None{Sentence: reason.Refuse("pieces_all", "must be all for a run without pieces")}

@@ -54,6 +54,7 @@ export const bus = {
     CLAIM: "claims of at_most_once attempts",
     XXLJOB: "executors of XXL-JOB and their runs",
     OVERRIDES: "overrides of runs",
+    KEY: "keys of runs",
   } as Record<string, string>,
   messages: "Messages",
   rate: "Per second",

@@ -46,6 +46,7 @@ export const bus: typeof en = {
     CLAIM: "at_most_once 执行的占用记录",
     XXLJOB: "XXL-JOB 执行器及其运行",
     OVERRIDES: "运行的覆盖参数",
+    KEY: "运行的键",
   },
   messages: "消息数",
   rate: "每秒",

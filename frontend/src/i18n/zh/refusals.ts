@@ -263,6 +263,12 @@ export const refusals: Record<RefusalCode, string> = {
     "的时间是 {at:instant}，历史中没有这个标识的运行：请换一个新的，因为超过五分钟的标识可能已经用过",
   run_id_ahead: "的时间是 {at:instant}，比现在晚一分钟以上：请校准产生它的时钟",
   key_twice: "与请求体中的 {field:word} 不一致：两者只能给一个",
+  key_in_use: "运行 {run_id:word} 已使用此键，但 {fields:phrase} 不同：请给出相同的内容，或换一个键",
+  key_run_alive: "使用此键的运行 {run_id:word} 尚未结束：请取消它，或等待",
+  key_of_another: "使用此键的运行 {run_id:word} 由其他用户启动：操作员可以重置此键",
+  no_room_for_keys: "没有空间存放更多的键，未启动任何运行：请稍后重试",
+  group_keeps_keys:
+    "组 {group:word} 的任务已记住 {keys:number} 个键，已达上限：请待其中一些满 7 天后再试",
   too_many_costly:
     "您有 {requests:number} 个报表、导出、预览、导入或对未知运行的查询正在进行或等待，已达上限：请减少同时发出的请求",
   costly_busy: "服务器一直忙于其他报表、导出、预览、导入或对未知运行的查询：请重试",
