@@ -89,7 +89,7 @@ func (l *loop) receivePack(life context.Context, m *nats.Msg) {
 			l.handOvers.request(life, m)
 			return
 		}
-		all[i] = delivery{trigger: t, token: p.Token, delivered: 1, fence: fenceOf(meta) + uint64(i)} //nolint:gosec // an index is not negative
+		all[i] = delivery{trigger: t, token: p.Token, delivered: 1, fence: fenceOf(meta) + uint64(i)}
 	}
 	r := &receipt{reply: m.Reply, left: len(all), signed: time.Now()}
 	for _, d := range all {

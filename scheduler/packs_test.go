@@ -46,16 +46,15 @@ func (w *world) sizes() (all []int) {
 }
 
 // putInShard saves n jobs of group g that fire at the same instants, all of the shard of job g/a.
-func (w *world) putInShard(word string, n int, s job.Schedule, change ...func(*job.Job)) (names []job.Name) {
+func (w *world) putInShard(word string, n int, s job.Schedule, change ...func(*job.Job)) {
 	w.t.Helper()
 	shards := w.conn.Cluster().Shards
-	for i := 0; len(names) < n; i++ {
+	for i := 0; n > 0; i++ {
 		if name := job.Name(fmt.Sprintf("g/%s%d", word, i)); name.Shard(shards) == job.Name("g/a").Shard(shards) {
 			w.put(name, s, change...)
-			names = append(names, name)
+			n--
 		}
 	}
-	return names
 }
 
 func TestRunsThatNobodyWatchesShareAMessageIfAllInstancesTakePacks(t *testing.T) {

@@ -236,7 +236,7 @@ func (r *rooms) waitingMessages(ctx context.Context, stream string) (map[string]
 // waitingElsewhere returns how many bytes each group keeps on the stream of a partition beside
 // triggers, in the node's shards.
 func (r *rooms) waitingElsewhere(ctx context.Context, partition int) (map[string]int64, error) {
-	bytes := map[string]int64{}
+	sizes := map[string]int64{}
 	for _, l := range r.lanes {
 		of, ok := ask(ctx, l, func() map[string]int64 {
 			of := map[string]int64{}
@@ -251,10 +251,10 @@ func (r *rooms) waitingElsewhere(ctx context.Context, partition int) (map[string
 			return nil, context.Cause(ctx)
 		}
 		for group, n := range of {
-			bytes[group] += n
+			sizes[group] += n
 		}
 	}
-	return bytes, nil
+	return sizes, nil
 }
 
 // meanMessage is what some of a group's messages with triggers have.

@@ -168,7 +168,9 @@ func (c *Condition) OfRuns() bool {
 }
 
 // Remembers reports whether it depends on the runs of the job before.
-func (c *Condition) Remembers() bool { return c.InARow > 1 || c.Slower != 0 || c.Predict || c.Unasked > 0 }
+func (c *Condition) Remembers() bool {
+	return c.InARow > 1 || c.Slower != 0 || c.Predict || c.Unasked > 0
+}
 
 // kinds returns how many kinds of condition are set.
 func (c *Condition) kinds() int {

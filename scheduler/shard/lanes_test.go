@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func (c *customers) ask(names ...string) {
 
 func (c *customers) askWith(name string, params json.RawMessage) {
 	c.t.Helper()
-	id := job.FireRunID("g/a", noon.Add(c.clock).UnixMilli(), job.Cause(fmt.Sprint(len(c.of))))
+	id := job.FireRunID("g/a", noon.Add(c.clock).UnixMilli(), job.Cause(strconv.Itoa(len(c.of))))
 	if _, err := c.m.Requests.Submit(bus.TriggerRequest{RunID: id, Job: "g/a", Cause: job.CauseAPI, Params: params}); err != nil {
 		c.t.Fatal(err)
 	}
@@ -240,7 +241,7 @@ func TestFreePlacesGoRoundTheKeys(t *testing.T) {
 		}
 		c.goOn()
 		for i := range 99 {
-			c.ask(fmt.Sprint(i))
+			c.ask(strconv.Itoa(i))
 		}
 		c.goOn()
 		if len(c.began) != places || c.said[len(c.said)-1] != "98 queued: it waits for a place: as many runs are alive as the total of all overlap keys allows" {
@@ -264,7 +265,7 @@ func TestFreePlacesGoRoundTheKeys(t *testing.T) {
 		}
 		c.goOn()
 		for i := range 99 {
-			name := fmt.Sprint(i)
+			name := strconv.Itoa(i)
 			c.ask(name)
 			c.goOn()
 			before := len(c.began)
