@@ -267,8 +267,7 @@ export const refusals: Record<RefusalCode, string> = {
   key_run_alive: "使用此键的运行 {run_id:word} 尚未结束：请取消它，或等待",
   key_of_another: "使用此键的运行 {run_id:word} 由其他用户启动：操作员可以重置此键",
   no_room_for_keys: "没有空间存放更多的键，未启动任何运行：请稍后重试",
-  group_keeps_keys:
-    "组 {group:word} 的任务已记住 {keys:number} 个键，已达上限：请待其中一些满 7 天后再试",
+  group_keeps_keys: "组 {group:word} 的任务已记住 {keys:number} 个键，已达上限：请待其中一些满 7 天后再试",
   too_many_costly:
     "您有 {requests:number} 个报表、导出、预览、导入或对未知运行的查询正在进行或等待，已达上限：请减少同时发出的请求",
   costly_busy: "服务器一直忙于其他报表、导出、预览、导入或对未知运行的查询：请重试",
