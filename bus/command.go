@@ -22,7 +22,7 @@ type TriggerRequest struct {
 	// answer makes no second run.
 	RunID job.RunID `json:"run_id"`
 	Job   job.Name  `json:"job"`
-	Cause job.Cause `json:"cause"` // manual, api or retry
+	Cause job.Cause `json:"cause"` // manual, api, test, rerun, or parent: the code of a run asks
 	// Params and Labels, where there are any, take the place of the job's.
 	Params json.RawMessage `json:"params,omitempty"`
 	Labels job.Labels      `json:"labels,omitempty"`
@@ -40,6 +40,11 @@ type TriggerRequest struct {
 	// Reset has a new run made although the key has one that has ended: the caller's own one only, if OwnKey is true.
 	Reset  bool `json:"reset,omitempty"`
 	OwnKey bool `json:"own_key,omitempty"`
+
+	// Parent is the run whose code asks, with cause parent, and Depth how many runs are above the one that
+	// it asks for. RunID is then a [job.StartID], and the id of the run a [job.LaterRunID].
+	Parent job.RunID `json:"parent,omitempty"`
+	Depth  int       `json:"depth,omitempty"`
 
 	// Of a retry: the ended run that this one does again, whose fire time it has.
 	RetryOf job.RunID `json:"retry_of,omitempty"`
@@ -74,12 +79,14 @@ func (r *TriggerRequest) Validate() error {
 			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause rerun"}
 		}
 		return r.checkTimes()
+	case job.CauseParent:
+		return r.checkStart()
 	case job.CauseRerun:
 		if !r.Due.IsZero() || !r.Expires.IsZero() {
 			return &job.InvalidError{Field: "due", Reason: "does not go with cause rerun"}
 		}
 	default:
-		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api, test or rerun", r.Cause)}
+		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api, test, rerun or parent", r.Cause)}
 	}
 	if _, err := job.ParseRunID(string(r.RetryOf)); err != nil {
 		return &job.InvalidError{Field: "retry_of", Reason: fmt.Sprintf("%q must be the id of the run that is to be done again", r.RetryOf)}
@@ -99,6 +106,24 @@ func (r *TriggerRequest) Validate() error {
 	}
 	if p := r.Pieces.States; strings.Trim(p, "ws") != "" || !strings.Contains(p, "w") {
 		return &job.InvalidError{Field: "pieces.states", Reason: "must have pieces that wait, and else only such as have succeeded"}
+	}
+	return nil
+}
+
+// checkStart returns an *InvalidError for a run that the code of another asks for, if that makes no sense.
+// Nothing is compared with the time of RunID, which is the fire time of that run.
+func (r *TriggerRequest) checkStart() error {
+	switch _, err := job.ParseRunID(string(r.Parent)); {
+	case err != nil:
+		return &job.InvalidError{Field: "parent", Reason: fmt.Sprintf("%q must be the id of the run whose code asks", r.Parent)}
+	case !r.RunID.Time().Equal(r.Parent.Time()):
+		return &job.InvalidError{Field: "run_id", Reason: "must have the fire time of the run whose code asks"}
+	case r.RetryOf != "" || len(r.Body) > 0 || r.Pieces != nil || len(r.Taken) > 0 || !r.InsteadOf.IsZero():
+		return &job.InvalidError{Field: "retry_of", Reason: "does not go with cause parent"}
+	case r.Depth < 1 || r.Depth > MaxStartDepth:
+		return &job.InvalidError{Field: "depth", Reason: fmt.Sprintf("%d must be between 1 and %d", r.Depth, MaxStartDepth)}
+	case !r.Expires.IsZero() && !r.Expires.After(r.Due):
+		return &job.InvalidError{Field: "expires", Reason: "must lie after the instant at which the run is due"}
 	}
 	return nil
 }

@@ -6,7 +6,7 @@
 //	EVT    limits      what executors say about runs
 //	LOG    limits      what runs print
 //	AUDIT  limits      what people and programs have changed
-//	JOBS, CALENDAR, CLUSTER, GROUPS, SCRIPT, SECRET, HANDLER, INST, LEASE, CLAIM, OVERRIDES, KEY,
+//	JOBS, CALENDAR, CLUSTER, GROUPS, SCRIPT, SECRET, HANDLER, INST, LEASE, CLAIM, OVERRIDES, KEY, STARTED,
 //	ALERT, LEDGER, ACCESS, SESSION, XXLJOB   key-value buckets
 //
 // A trigger lives on TRIG exactly as long as its attempt, so the un-acknowledged

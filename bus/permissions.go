@@ -23,6 +23,7 @@ func ExecutorPermissions(group string, n Partitions) (publish, subscribe []strin
 		"$KV."+BucketClaim+"."+group+".*",
 		"$JS.API.DIRECT.GET.KV_"+BucketClaim+".$KV."+BucketClaim+"."+group+".*",
 		SubjectHand(group),
+		SubjectStart(group),
 		"evt.*."+group,
 		"log."+group+".*",
 		"$KV."+BucketInst+"."+group+".*",

@@ -30,6 +30,7 @@ const (
 	BucketClaim     = "CLAIM"     // <group>.<attempt> -> Claim, <group>.<attempt>.deaths -> Deaths
 	BucketOverrides = "OVERRIDES" // <group>.<run> -> Overrides
 	BucketKey       = "KEY"       // <group>.<hash> -> journal.KeyedRun
+	BucketStarted   = "STARTED"   // <group>.<run> -> Started
 	BucketLedger    = "LEDGER"    // audited -> Audited, finding.<group>.<name>.<run> -> Finding, backfill.<id> -> backfill.Bulk
 	BucketLease     = "LEASE"     // shard.<n>, node.<id>, role.ingest -> LeaseRecord
 	BucketAccess    = "ACCESS"    // what package auth keeps of users, tokens and invitations
@@ -155,6 +156,20 @@ func SubjectLog(group string, run job.RunID) string { return "log." + group + ".
 // SubjectHand returns where executors of a group hand triggers that they have pulled to a
 // server, see [HandOverRequest]; group may be "*".
 func SubjectHand(group string) string { return "hand." + group }
+
+// AckedTrigger returns where the message of a trigger is that is acknowledged on a subject, by whichever
+// consumer it was delivered. The error is an *InvalidError.
+func AckedTrigger(subject string) (at Position, err error) {
+	tokens := strings.Split(subject, ".")
+	if len(tokens) >= 7 && tokens[0] == "$JS" && tokens[1] == "ACK" {
+		kind, _, _ := ParseStream(tokens[2])
+		at.Stream = tokens[2]
+		if at.Seq, err = strconv.ParseUint(tokens[5], 10, 64); err == nil && at.Seq > 0 && kind == StreamTrig {
+			return at, nil
+		}
+	}
+	return Position{}, job.Invalid(HeaderAck, "%.200q acknowledges no trigger", subject)
+}
 
 // ParseAck returns which trigger is acknowledged on a subject, as where its message is, and
 // how often it had been delivered. The error is an *InvalidError unless the trigger is one

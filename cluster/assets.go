@@ -193,6 +193,7 @@ func (a Assets) buckets() []jetstream.KeyValueConfig {
 		{Bucket: bus.BucketSecret, Description: "secrets, sealed for the executors of their groups", Replicas: a.Replicas},
 		{Bucket: bus.BucketOverrides, Description: "what runs were given in the place of their jobs' parameters and labels", TTL: OverridesFor, Compression: true, Replicas: a.Replicas},
 		{Bucket: bus.BucketKey, Description: "which runs were made for which keys", MaxBytes: maxKeys, MaxValueSize: bus.MaxKeyedRun, LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
+		{Bucket: bus.BucketStarted, Description: "which runs the code of runs has started", LimitMarkerTTL: time.Minute, Compression: true, MaxBytes: startedBytes, Replicas: a.Replicas},
 		{Bucket: bus.BucketAccess, Description: "users, API tokens, invitations, and changes under way", LimitMarkerTTL: time.Minute, Replicas: a.Replicas},
 		// Each key has a TTL of its own. With one for the bucket, nats-server 2.15.2 drops a
 		// key that was written again since, when the age of its first version is over.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -132,7 +133,8 @@ func (l *loop) receive(life context.Context, m *nats.Msg) {
 
 // add begins to know an attempt, whose trigger r answers.
 func (l *loop) add(life context.Context, d delivery, r *receipt) {
-	d.instance, d.came = l.e.cfg.Instance, time.Now()
+	d.instance, d.came, d.ack = l.e.cfg.Instance, time.Now(), &atomic.Pointer[string]{}
+	d.ack.Store(&r.reply)
 	a := &attempt{Run: &Run{delivery: d}, receipt: r}
 	a.log.init(life, l.e, a.Run)
 	l.attempts.put(a)

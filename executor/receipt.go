@@ -35,6 +35,7 @@ func (r *receipt) cancel() bool {
 func (a *attempt) redeliver(reply string) {
 	a.receipt.void = true
 	a.receipt = &receipt{reply: reply, left: 1}
+	a.ack.Store(&reply)
 }
 
 // longRun is how long a run takes beside which an executor asks for no packs, and for how long it does not:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // Detached returns an executor without a connection, for tests of handlers: see package
@@ -28,6 +29,7 @@ type Rehearsed struct {
 	ExitCode *int
 	Lines    []bus.LogLine // in their order
 	Progress []Progress    // all, also those that follow one another too fast to be published
+	Started  []Started     // the runs that the handler wanted to start, in its order
 }
 
 // Progress is what a handler has said with [Run.Progress].
@@ -38,14 +40,23 @@ type Progress struct {
 
 // rehearsal collects what a run says that has no bus to say it to.
 type rehearsal struct {
-	mu  sync.Mutex
-	all []Progress
+	mu      sync.Mutex
+	all     []Progress
+	started []Started
 }
 
 func (r *rehearsal) progress(p *progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, Progress{Percent: p.percent, Text: p.text})
+}
+
+// start records a run that is wanted. It returns the id of one that there is not.
+func (r *rehearsal) start(s Started) job.RunID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started = append(r.started, s)
+	return job.NewRunID(time.Now())
 }
 
 // Rehearse does the run of a trigger as the executor would, in this goroutine: with its
@@ -82,5 +93,5 @@ func (e *Executor) Rehearse(ctx context.Context, t *bus.Trigger, secrets map[str
 	r.log.endLines()
 	r.log.close()
 	r.log.settle()
-	return Rehearsed{End: r.endAt(o, at), Result: o.result, ExitCode: r.exit(), Lines: e.out.lines, Progress: r.rehearsal.all}, nil
+	return Rehearsed{End: r.endAt(o, at), Result: o.result, ExitCode: r.exit(), Lines: e.out.lines, Progress: r.rehearsal.all, Started: r.rehearsal.started}, nil
 }

@@ -33,8 +33,9 @@ type Run struct {
 
 	mu       sync.Mutex
 	exitCode *int
-	progress *progress // not yet published
-	over     bool      // the finished event is on its way
+	progress *progress      // not yet published
+	over     bool           // the finished event is on its way
+	starts   map[string]int // how many equal starts of other runs there were
 
 	// startedAt is zero while the attempt has not been begun. The loop writes it before the attempt's
 	// goroutine begins.
@@ -52,8 +53,9 @@ type Run struct {
 type delivery struct {
 	trigger   *bus.Trigger
 	instance  string
-	delivered int    // how often the trigger has been delivered, this time included
-	token     string // of the trigger; it goes back with all that is said of the attempt
+	delivered int                     // how often the trigger has been delivered, this time included
+	token     string                  // of the trigger; it goes back with all that is said of the attempt
+	ack       *atomic.Pointer[string] // on which the trigger is acknowledged
 	fence     uint64
 	came      time.Time
 

@@ -96,6 +96,14 @@ func LaterRunID(wanted RunID, at int64) RunID {
 	return uuidv7(at, sum[:10])
 }
 
+// StartID returns the name of the request by which the code of a run, of, starts a run of a job: the
+// count-th, from 0, with parameters of that digest. It has the fire time of the run, and is a pure
+// function, so an attempt that starts again what one before it has started makes the same request.
+func StartID(of RunID, name Name, digest string, count int) RunID {
+	sum := sha256.Sum256([]byte(string(of) + "\x00" + string(name) + "\x00" + digest + "\x00" + strconv.Itoa(count) + "\x00start"))
+	return uuidv7(of.Time().UnixMilli(), sum[:10])
+}
+
 // NewRunID returns an id for a run that no fire asked for: one wanted by a person,
 // the API or a parent at the instant now.
 func NewRunID(now time.Time) RunID {

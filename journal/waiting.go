@@ -10,7 +10,7 @@ import (
 
 // Wish is what somebody has asked for with a run that waits until its instant.
 type Wish struct {
-	Cause job.Cause `json:"cause"` // manual or api
+	Cause job.Cause `json:"cause"` // manual, api or parent
 	By    string    `json:"by,omitempty"`
 	// Params and Labels, where there are any, take the place of those that the job has when the run is due.
 	Params json.RawMessage `json:"params,omitempty"`
@@ -18,6 +18,9 @@ type Wish struct {
 	// Expires is by when the run must have begun; zero: whenever it can.
 	Expires time.Time `json:"expires,omitzero"`
 	Key     *KeyedRun `json:"key,omitempty"`
+	// Parent is the run whose code asked, and Depth how many runs are above the one that waits.
+	Parent job.RunID `json:"parent,omitempty"`
+	Depth  int       `json:"depth,omitempty"`
 }
 
 // checkWaiting returns an *InvalidError for an item of a run that waits which no server wrote.
@@ -28,8 +31,8 @@ func (d *Deferred) checkWaiting() error {
 	switch {
 	case d.Wish == nil:
 		return &job.InvalidError{Field: "wish", Reason: fmt.Sprintf("is missing, which kind %q needs", d.Kind)}
-	case d.Wish.Cause != job.CauseManual && d.Wish.Cause != job.CauseAPI:
-		return &job.InvalidError{Field: "wish.cause", Reason: fmt.Sprintf("%q must be manual or api", d.Wish.Cause)}
+	case d.Wish.Cause != job.CauseManual && d.Wish.Cause != job.CauseAPI && d.Wish.Cause != job.CauseParent:
+		return &job.InvalidError{Field: "wish.cause", Reason: fmt.Sprintf("%q must be manual, api or parent", d.Wish.Cause)}
 	case !d.RunID.Time().Equal(d.Due):
 		return &job.InvalidError{Field: "due", Reason: "must be the time of the run's id"}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/scheduler/dispatch"
+	"github.com/carillon-scheduler/carillon/scheduler/start"
 )
 
 // Config configures a node.
@@ -206,6 +207,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	g.Go(func() error { s.routes.Run(gctx); return nil })
 	g.Go(func() error { s.deferred.watch(gctx); return nil })
 	g.Go(func() error { return s.conn.Bulk().Bridges().Serve(gctx) })
+	g.Go(func() error { return start.New(s.conn, s.cfg.Logger).Run(gctx) })
 	g.Go(func() error { s.rooms.watch(gctx); return nil })
 	g.Go(func() error { return s.house.run(gctx) })
 	g.Go(func() error {

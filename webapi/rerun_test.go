@@ -120,6 +120,24 @@ func TestARetryOfAChildHasItsParentsResult(t *testing.T) {
 	}
 }
 
+func TestARerunOfARunThatCodeStartedHasItsParams(t *testing.T) {
+	w := newWorld(t)
+	w.put("billing/child", "@daily")
+	w.put("billing/parent", "@daily")
+	asked := retriesOf(w)
+	p, c := begun("billing/parent", noon), begun("billing/child", noon)
+	c.Cause, c.Parent, c.By = job.CauseParent, p.RunID, "billing/parent"
+	w.history(p, finished(p, job.StatusSucceeded, 0, noon.Add(time.Minute)), c, finished(c, job.StatusFailed, 0, noon.Add(time.Minute)))
+	given := cluster.Overrides{Params: json.RawMessage(`{"text":"$${fire_time}"}`)}
+	if err := w.conn.Overrides().Put(t.Context(), "billing", c.RunID, given); err != nil {
+		t.Fatal(err)
+	}
+	want[RunAccepted](w, http.StatusAccepted, "POST", "/api/v1/runs/"+string(c.RunID)+"/rerun", `{}`)
+	if got := (*asked)[0]; string(got.Params) != string(given.Params) {
+		t.Errorf("the rerun is given %s", got.Params)
+	}
+}
+
 func TestARetryMayBeOfTheFailedPiecesOnly(t *testing.T) {
 	w := newWorld(t)
 	split := document("billing/split", "@daily")

@@ -21,9 +21,10 @@ func (p *runSteps) called(i int) job.Name { return p.def.Steps[i].Call }
 // calls reports whether the run is a step that waits for a run of another job.
 func (a *watchedRun) calls() bool { return a.of != nil && a.of.steps.called(a.index) != "" }
 
-// isCalled reports whether a step has called the run of a trigger: the id is not that of a child.
+// isCalled reports whether a step has called the run of a trigger: it has the fire time of the workflow's
+// run, and its id is not that of a child. A run that code has started has a later fire time.
 func isCalled(t *bus.Trigger) bool {
-	return t.Cause == job.CauseParent && t.RunID != job.ChildRunID(t.Job, t.ParentRun, t.FireTime.UnixMilli())
+	return t.Cause == job.CauseParent && t.FireTime.Equal(t.ParentRun.Time()) && t.RunID != job.ChildRunID(t.Job, t.ParentRun, t.FireTime.UnixMilli())
 }
 
 // call begins step i of a run, which calls another job.

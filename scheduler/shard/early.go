@@ -55,7 +55,7 @@ func (vs *versions) runEarly(b *builder, v *lateVersion, i int) bool {
 		default:
 			f = vs.runs.admit(b, v.id, r, e.bodies[i].Value())
 		}
-		b.answer(e.name, r, f, s.By)
+		b.answer(r.runID, e.name, r, f, s.By)
 	}
 	return true
 }

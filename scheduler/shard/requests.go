@@ -139,7 +139,11 @@ func (q *Requests) obey(b *builder) {
 		q.commands = q.commands[1:]
 		r := attempt{
 			runID: c.RunID, version: c.version, number: 1, cause: c.Cause, fireTime: c.RunID.Time().UnixMilli(),
-			parent: c.RetryOf, given: c.given, earlier: c.Pieces, taken: c.Taken, key: c.key,
+			parent: cmp.Or(c.RetryOf, c.Parent), depth: c.Depth, given: c.given, earlier: c.Pieces, taken: c.Taken, key: c.key,
+		}
+		if c.Parent != "" {
+			r.fireTime = c.startedAt(b.now.UnixMilli())
+			r.runID = job.LaterRunID(c.RunID, r.fireTime)
 		}
 		f := admission{status: job.StatusSkipped, reason: reason.JobDeleted.String()}
 		id, ok := q.jobs.find(c.Job)
@@ -161,16 +165,24 @@ func (q *Requests) obey(b *builder) {
 		if c.key != nil && c.key.RunID == "" { // it is remembered, too, that there is none
 			q.keys.accept(b, c.key, r.runID, r.version, r.fireTime)
 		}
-		b.answer(c.Job, r, f, c.By)
+		b.answer(c.RunID, c.Job, r, f, c.By)
 	}
 }
 
+// startedAt returns the fire time of a run that the code of another starts now: later than that one's, by
+// whatever clocks, as the run that a step calls has the same; see [isCalled].
+func (c *Command) startedAt(now int64) int64 { return max(now, c.Parent.Time().UnixMilli()+1) }
+
 // answer records the outcome of a run on request, for those who asked and for
 // successors. The caller has found room for one more message.
-func (b *builder) answer(name job.Name, r attempt, f admission, by string) {
+func (b *builder) answer(request job.RunID, name job.Name, r attempt, f admission, by string) {
 	r.total = f.total
 	b.record.addRun(name, r, f.status, f.reason).By = by
-	b.note(Asked{RunID: r.runID, Version: int(r.version), Status: f.status, Reason: f.reason, key: r.key})
+	a := Asked{RunID: request, Version: int(r.version), Status: f.status, Reason: f.reason, key: r.key}
+	if r.runID != request {
+		a.Of = r.runID
+	}
+	b.note(a)
 }
 
 // note adds an outcome for those who asked. The caller has found room for one more message.
@@ -192,7 +204,8 @@ type Asked struct {
 	Status  job.Status // pending, queued, skipped or missed
 	Reason  string
 	Round   int // of a step that is retried or resolved; without a Status that is refused
-	// Of what a step waits for: the workflow's run, while RunID names the request, and the step.
+	// Of is the run, where RunID names the request: the one that waits for its instant, that code has started,
+	// or that has the step for which something is said.
 	Of   job.RunID
 	Step string
 	// Differs lists the fields that were others when the key came first: the request is refused.

@@ -107,7 +107,9 @@ func (ws *waitingRuns) accept(b *builder, id uint32, c *Command) {
 	}
 	ws.keys.accept(b, c.key, w.id, w.version, w.due)
 	w.key = c.key
-	wish := &journal.Wish{Cause: c.Cause, By: c.By, Params: c.Params, Labels: c.Labels, Expires: instantOrZero(w.expires), Key: c.key.mark()}
+	wish := &journal.Wish{
+		Cause: c.Cause, By: c.By, Params: c.Params, Labels: c.Labels, Expires: instantOrZero(w.expires), Parent: c.Parent, Depth: c.Depth, Key: c.key.mark(),
+	}
 	if !ws.keep(w, wish) {
 		b.note(Asked{RunID: c.RunID, Of: w.id, Version: int(w.version), Status: job.StatusQueued, Reason: reason.StepWaitsUntil.With(instant(w.due)), key: c.key})
 		return // the request came again, and its note is forgotten
@@ -116,7 +118,7 @@ func (ws *waitingRuns) accept(b *builder, id uint32, c *Command) {
 		Kind: journal.DeferredWaiting, Job: w.job, RunID: w.id, Due: instant(w.due), Since: b.now, Version: int(w.version), Wish: wish,
 	})
 	why := reason.StepWaitsUntil.With(instant(w.due))
-	b.record.addRun(w.job, w.attempt(wish.Cause), job.StatusQueued, why).By = c.By
+	b.record.addRun(w.job, w.attempt(wish), job.StatusQueued, why).By = c.By
 	b.note(Asked{RunID: c.RunID, Of: w.id, Version: int(w.version), Status: job.StatusQueued, Reason: why, key: c.key})
 }
 
@@ -240,8 +242,10 @@ func (ws *waitingRuns) cancel(id job.RunID, why string) bool {
 }
 
 // attempt returns the run as it is to be triggered, or told of.
-func (w *waitingRun) attempt(cause job.Cause) attempt {
-	return attempt{runID: w.id, version: w.version, number: 1, cause: cause, fireTime: w.due, startBy: w.expires, key: w.key}
+func (w *waitingRun) attempt(wish *journal.Wish) attempt {
+	return attempt{
+		runID: w.id, version: w.version, number: 1, cause: wish.Cause, fireTime: w.due, startBy: w.expires, parent: wish.Parent, depth: wish.Depth, key: w.key,
+	}
 }
 
 // asked returns what was asked for with the run.

@@ -36,7 +36,7 @@ func (ws *waitingRuns) endRun(b *builder, w *waitingRun, s job.Status, why strin
 	if w.over {
 		return
 	}
-	b.record.addRun(w.job, w.attempt(ws.asked(w).Cause), s, why)
+	b.record.addRun(w.job, w.attempt(ws.asked(w)), s, why)
 	ws.drop(w)
 }
 
@@ -63,7 +63,7 @@ func (ws *waitingRuns) admit(b *builder) {
 func (ws *waitingRuns) launch(b *builder, id uint32, w *waitingRun, now int64) {
 	wish := ws.asked(w)
 	w.version = ws.jobs.at(id).newest().Version
-	r, f := w.attempt(wish.Cause), admission{status: job.StatusSkipped}
+	r, f := w.attempt(wish), admission{status: job.StatusSkipped}
 	of, given, err := ws.body(id, wish)
 	switch {
 	case ws.jobs.at(id).elsewhere():
@@ -112,7 +112,7 @@ func (ws *waitingRuns) hold(b *builder, w *waitingRun, why string) {
 	of.held = append(of.held, w)
 	if !w.noted {
 		w.noted = true
-		b.record.addRun(w.job, w.attempt(ws.asked(w).Cause), job.StatusQueued, why)
+		b.record.addRun(w.job, w.attempt(ws.asked(w)), job.StatusQueued, why)
 	}
 }
 

@@ -23,7 +23,7 @@ func (rs *Runs) giveAgain(ctx context.Context, request *bus.TriggerRequest, of *
 	if err != nil {
 		return err
 	}
-	if of.Cause == job.CauseParent { // a parent's result is not a text with variables
+	if of.Cause == job.CauseParent && !isStarted(of) { // a parent's result is not a text with variables
 		if given.Params, err = job.LiteralParams(given.Params); err != nil {
 			return err
 		}
@@ -62,11 +62,17 @@ func (rs *Runs) overrides(ctx context.Context, run *runlog.Run) (cluster.Overrid
 	case job.CauseManual, job.CauseAPI, job.CauseTest, job.CauseRerun:
 		return rs.conn.Overrides().Get(ctx, run.Job.Group(), run.RunID)
 	case job.CauseParent:
+		if isStarted(run) {
+			return rs.conn.Overrides().Get(ctx, run.Job.Group(), run.RunID)
+		}
 		result, err := rs.passedOn(ctx, run)
 		return cluster.Overrides{Params: result}, err
 	}
 	return cluster.Overrides{}, nil
 }
+
+// isStarted reports whether the code of its parent has started a run, which then has the name of the parent's job.
+func isStarted(run *runlog.Run) bool { return run.Cause == job.CauseParent && run.By != "" }
 
 // passedOn returns the result that a child got from its parent's run; nothing when the parent passes none,
 // or is there no more. The parent decided that its result goes to this child, whoever sees the child.

@@ -15,7 +15,7 @@ const home = "github.com/carillon-scheduler/carillon/"
 // The bounds of what a program links that imports only the SDK.
 const (
 	maxPackages = 45        // outside the standard library
-	maxGrowth   = 2_465_000 // bytes more than the same program with nats.go alone
+	maxGrowth   = 2_470_000 // bytes more than the same program with nats.go alone; Run.Start is 5,000 of them
 )
 
 const withSDK = `package main
