@@ -9,7 +9,7 @@
 >>> app.run()  # doctest: +SKIP
 """
 
-from .errors import Cancelled, ConfigurationError, Final, RetryAfter, Stopping, TimedOut
+from .errors import Cancelled, ConfigurationError, Final, RetryAfter, StartRefused, Stopping, TimedOut
 from .executor import Executor
 from .run import Run, current_run
 
@@ -20,6 +20,7 @@ __all__ = [
     "Final",
     "RetryAfter",
     "Run",
+    "StartRefused",
     "Stopping",
     "TimedOut",
     "current_run",

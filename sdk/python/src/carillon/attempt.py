@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import nats.errors
 
 from . import secrets as sealed
-from . import wire
+from . import starts, wire
 from .ends import HEADROOM
 from .errors import Ending, Failure, TimedOut
 from .outcome import Outcome, abandoned, outcome_of
@@ -49,6 +49,7 @@ class Attempt:
         self._log = RunLog(asyncio.get_running_loop(), self._send_lines, trigger.delivered, of.settings.max_log_lines, of.settings.max_log_bytes)
         fence = wire.delivery(reply)[1] << 16 | min(trigger.delivered, 65535)
         self.run = Run(trigger, self._log, of.instance, fence)
+        self.run._start = lambda wish: starts.ask(of.nc, of.group, trigger.token, self.reply, wish)
         self._span = NoSpan(trigger)
         self._life = self._sign = time.monotonic()
         self._told_started = False

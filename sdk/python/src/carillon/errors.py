@@ -26,6 +26,14 @@ class RetryAfter(Exception):
         self.delay = min(max(seconds, 0.0), 7 * 24 * 3600.0)
 
 
+class StartRefused(RuntimeError):
+    """A run was not started. ``kind`` is ``invalid``, ``not_found``, ``conflict``, ``too_many`` or ``unavailable``."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
 class Failure(RuntimeError):
     """Why a run fails, in words that need no class in front."""
 

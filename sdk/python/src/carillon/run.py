@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import logging
 import math
 import threading
-from datetime import datetime
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from typing import Any
 
-from . import wire
+from . import starts, wire
 from .errors import Ending
 from .runlog import LinesHandler, RunLog, level_of
 
@@ -37,6 +40,8 @@ class Run:
         self._cancelled: threading.Event | None = None  # for those who ask for it
         self._logger: logging.Logger | None = None
         self._trace_parent = trigger.trace
+        self._starts: Counter[tuple[str, bytes]] = Counter()  # equal starts of other runs
+        self._start: Callable[[dict[str, Any]], Awaitable[str]] | None = None  # asks a server
 
     @property
     def id(self) -> str:
@@ -130,6 +135,30 @@ class Run:
         the oldest lines are dropped. In a thread the log waits by itself.
         """
         await self._log.flush()
+
+    async def start(self, job: str, params: Any = None, *, at: datetime | None = None, in_: timedelta | float | None = None,
+                    expires: timedelta | float | None = None, labels: dict[str, str] | None = None) -> str:
+        """Start a run of a job of the group, and return its id. Its parent is this run.
+
+        ``params`` and ``labels`` are in the place of the job's. The run is due now, at ``at``, or after ``in_``;
+        with ``expires``, it is missed if it has not begun that long after it was due. Durations are in seconds,
+        or timedeltas.
+
+        A further attempt of this run that starts the same job with the same params gets the run that was started
+        before. So give params that are the same in each attempt, without the time of day. Two such calls within
+        an attempt start two runs. It raises StartRefused, after a minute if no server answers.
+        """
+        wish = starts.wish_of(job, params, at, in_, expires, labels)
+        with _making:
+            key = starts.key_of(wish)
+            wish["count"] = self._starts[key]
+            self._starts[key] += 1
+        assert self._start is not None
+        return await self._start(wish)
+
+    def start_and_wait(self, job: str, params: Any = None, **options: Any) -> str:
+        """Do what ``start`` does, in a function that is not async. It waits until the run is started."""
+        return asyncio.run_coroutine_threadsafe(self.start(job, params, **options), self._log.loop).result()
 
     @property
     def ending(self) -> Ending | None:

@@ -75,6 +75,11 @@ class RunLog:
         self._task: asyncio.Task[None] | None = None
         self.mask: Callable[[str], str] = lambda text: text
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop of the instance."""
+        return self._loop
+
     def add(self, output: str, level: str, text: str) -> None:
         """Log a text, a line for each of its lines. It never raises.
 

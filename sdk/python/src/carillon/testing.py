@@ -36,6 +36,8 @@ class End:
     retry_after: float = 0.0
     lines: list[str] = field(default_factory=list)
     progress: list[tuple[float, str]] = field(default_factory=list)
+    started: list[dict[str, Any]] = field(default_factory=list)
+    """The runs that the handler wanted to start, as their requests: ``job``, ``params``, ``at``, ``in`` …"""
 
     def logged(self, text: str) -> bool:
         return any(text in line for line in self.lines)
@@ -80,6 +82,13 @@ async def run_handler_async(app: Executor, handler: str, params: Any = None, *, 
         said.append(run._progress)
 
     run.progress = note  # type: ignore[method-assign]
+    started: list[dict[str, Any]] = []
+
+    async def start(wish: dict[str, Any]) -> str:
+        started.append(wish)
+        return str(uuid.uuid4())
+
+    run._start = start
     capture = CaptureHandler()
     logging.getLogger().addHandler(capture)
     try:
@@ -90,7 +99,7 @@ async def run_handler_async(app: Executor, handler: str, params: Any = None, *, 
     after = wire.seconds(o.wishes.get("retry_after", ""))
     result = json.loads(log.mask(json.dumps(o.result, ensure_ascii=False))) if secrets else o.result
     message = "; ".join(filter(None, (log.mask(o.message), log.note())))
-    return End(o.status, message, result, bool(o.wishes.get("final")), after, lines, said)
+    return End(o.status, message, result, bool(o.wishes.get("final")), after, lines, said, started)
 
 
 async def _do(call: Coroutine[Any, Any, Any], run: Run, awaits: bool, timeout: float, cancel_after: float | None) -> Outcome:
