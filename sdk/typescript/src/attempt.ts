@@ -8,6 +8,7 @@ import { abandoned, type Did, isUnexpected, type Outcome, outcomeOf } from "./ou
 import { type Progress, Run, within } from "./run";
 import { RunLog } from "./runlog";
 import { fetchSecrets, masker } from "./secrets";
+import { ask, type Wish } from "./starts";
 import type { Span } from "./telemetry";
 import { clock, monotonic } from "./time";
 import type { Trigger } from "./trigger";
@@ -205,6 +206,7 @@ export class Attempt {
       onProgress: (progress: Progress) => {
         this.progress = progress;
       },
+      start: (wish: Wish) => ask(this.of.bus, this.of.group, this.trigger.token, this.reply, wish),
     };
   }
 

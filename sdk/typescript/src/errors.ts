@@ -36,6 +36,19 @@ export class RetryAfter extends Error {
   }
 }
 
+/** A run was not started. */
+export class StartRefused extends Error {
+  override name = "StartRefused";
+
+  constructor(
+    /** `invalid`, `not_found`, `conflict`, `too_many` or `unavailable`. */
+    readonly kind: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** Why a run fails, in words that need no class in front. */
 export class Failure extends Error {
   override name = "Failure";

@@ -9,10 +9,11 @@
  *     await app.run();
  */
 
-export { Cancelled, ConfigurationError, ConflictError, Ending, Final, RetryAfter, Stopping, TimedOut } from "./errors";
+export { Cancelled, ConfigurationError, ConflictError, Ending, Final, RetryAfter, StartRefused, Stopping, TimedOut } from "./errors";
 export { Executor, type ExecutorOptions, type Setup } from "./executor";
 export type { HandlerOptions, Middleware, Work } from "./handler";
 export { type Fields, type Level, Logger } from "./log";
 export { currentRun, type Run } from "./run";
 export type { JsonSchema, Schema } from "./schema";
 export type { Options } from "./settings";
+export type { StartOptions } from "./starts";

@@ -5,6 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Ending } from "./errors";
 import { Logger } from "./log";
 import type { RunLog } from "./runlog";
+import { type StartOptions, type Wish, Wishes } from "./starts";
 import type { Trigger } from "./trigger";
 import { cut } from "./wire";
 
@@ -39,6 +40,8 @@ export interface RunState {
   fence: number;
   signal: () => AbortSignal;
   onProgress: (progress: Progress) => void;
+  /** Has a server start a run, and returns its id. */
+  start: (wish: Wish) => Promise<string>;
 }
 
 /** One attempt of a run. */
@@ -51,6 +54,7 @@ export class Run<Params = unknown> {
   readonly secrets: Readonly<Record<string, string>>;
   /** The W3C trace context of the attempt, for what it calls; "" when nobody traces. */
   readonly traceParent: string;
+  private readonly wishes = new Wishes();
 
   /** @internal */
   constructor(
@@ -130,6 +134,18 @@ export class Run<Params = unknown> {
    */
   async flush(): Promise<void> {
     await this.state.log.flush();
+  }
+
+  /**
+   * Start a run of a job of the group, with params in the place of the job's, and return its id. Its parent is
+   * this run.
+   *
+   * A further attempt of this run that starts the same job with the same params gets the run that was started
+   * before. So give params that are the same in each attempt, without the time of day. Two such calls within
+   * an attempt start two runs. It throws StartRefused, after a minute if no server answers.
+   */
+  async start(job: string, params?: unknown, options: StartOptions = {}): Promise<string> {
+    return await this.state.start(this.wishes.next(job, params, options));
   }
 
   /** Why the run has to end; undefined while it need not. */

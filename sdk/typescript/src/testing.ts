@@ -16,6 +16,7 @@ import { abandoned, type Did, isUnexpected, outcomeOf, type Status } from "./out
 import { type Progress, Run, within } from "./run";
 import { RunLog } from "./runlog";
 import { masker } from "./secrets";
+import type { Wish } from "./starts";
 import { milliseconds, pause } from "./time";
 import { type RawTrigger, Trigger } from "./trigger";
 
@@ -53,6 +54,8 @@ export interface End {
   /** The lines of its log. */
   lines: string[];
   progress: Progress[];
+  /** The runs that the handler wanted to start. */
+  started: Wish[];
 }
 
 /**
@@ -71,7 +74,19 @@ export async function runHandler(app: Executor, handler: string, params?: unknow
   log.mask = masker(secrets);
   const controller = new AbortController();
   const trigger = new Trigger(parse(stringify(rawOf(handler, params, options))) as RawTrigger, "");
-  const state = { trigger, log, instance: "test", fence: 65_537, signal: () => controller.signal, onProgress: (p: Progress) => void progress.push(p) };
+  const started: Wish[] = [];
+  const state = {
+    trigger,
+    log,
+    instance: "test",
+    fence: 65_537,
+    signal: () => controller.signal,
+    onProgress: (p: Progress) => void progress.push(p),
+    start: async (wish: Wish) => {
+      started.push(wish);
+      return randomUUID();
+    },
+  };
   const work = async (): Promise<Did> => {
     try {
       const run = new Run(state, { params: await h.params(trigger.raw.params), secrets, traceParent: "" });
@@ -101,6 +116,7 @@ export async function runHandler(app: Executor, handler: string, params?: unknow
     retryAfter: outcome.retryAfter,
     lines,
     progress,
+    started,
   };
 }
 
