@@ -103,9 +103,10 @@ func (w *world) put(name job.Name, change ...func(*job.Job)) {
 	time.Sleep(2 * time.Second)
 }
 
-// fire asks for a run of a job, as the API does.
-func (w *world) fire(name job.Name) job.RunID {
+// fire asks for a run of the parent, as the API does.
+func (w *world) fire() job.RunID {
 	w.t.Helper()
+	const name = "g/parent"
 	var reply bus.TriggerReply
 	r := bus.TriggerRequest{RunID: job.NewRunID(time.Now()), Job: name, Cause: job.CauseAPI}
 	if err := w.conn.Shards().AskOwner(w.t.Context(), name, "trigger", 0, r, &reply, 5*time.Second); err != nil {
@@ -174,7 +175,7 @@ func TestAHandlerThatStartsRunsAndFailsStartsEachOnce(t *testing.T) {
 		w.put("g/parent", func(j *job.Job) {
 			j.Retry = job.Retry{Limit: 1, Backoff: job.BackoffConstant, Delay: job.Duration(wait)}
 		})
-		parent := w.fire("g/parent")
+		parent := w.fire()
 		time.Sleep(wait / 2)
 		w.wantMade("g/child", 10, parent)
 		stop()
@@ -299,7 +300,7 @@ func TestARunThatStartsItselfEndsAtADepth(t *testing.T) {
 			return nil, nil
 		})
 		w.put("g/parent")
-		w.fire("g/parent")
+		w.fire()
 		time.Sleep(time.Minute)
 		mu.Lock()
 		defer mu.Unlock()
@@ -320,7 +321,7 @@ func TestAHandlerStartsRunsForLater(t *testing.T) {
 		})
 		w.put("g/child")
 		w.put("g/parent")
-		parent := w.fire("g/parent")
+		parent := w.fire()
 		time.Sleep(time.Minute)
 		w.wantMade("g/child", 2, parent) // they wait
 		if at := w.made("g/child")[0]; at.Status != job.StatusQueued || !at.FireTime.Equal(due) {
@@ -361,7 +362,7 @@ func (w *world) addStarted(runs map[string]int64) {
 func (w *world) hold() (token, ack string) {
 	w.t.Helper()
 	w.put("g/parent")
-	w.fire("g/parent")
+	w.fire()
 	time.Sleep(time.Second)
 	consumer, err := w.conn.JS.Consumer(w.t.Context(), bus.StreamTrig, bus.ConsumerAny("g"))
 	if err != nil {
