@@ -155,7 +155,7 @@ func newWorld(choices rand.Source) *world {
 	for i := range jobs {
 		w.names = append(w.names, nameIn(i, true))
 	}
-	if w.shifts = w.chance(25); w.shifts {
+	if w.shifts = w.chance(50); w.shifts {
 		w.scale = scales[len(scales)-1]
 	}
 	w.foreign = []job.Name{nameIn(20, false), nameIn(21, false), nameIn(22, false)}
