@@ -1,1 +1,0 @@
-import{Nr as e,Xa as t,Xr as n,Za as r,gr as i,xa as a}from"./frame-DTnaxVYU.js";import{r as o}from"./dialogs-DX_7E7Ew.js";var s=r();function c({job:r,onDone:c,onClose:l}){let u=a(),d=t();return(0,s.jsx)(o,{title:u.job.removeAsk(r),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(r),act:()=>i(n(r)),onDone:()=>{e(d),c?.()},onClose:l})}export{c as DeleteDialog};

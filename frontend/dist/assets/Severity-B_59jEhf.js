@@ -1,1 +1,0 @@
-import{C as e,gt as t}from"./shared-DB2VyQ8b.js";import{E as n,_ as r}from"./glyphs-fj0cm3tM.js";import{Za as i,xa as a}from"./frame-DTnaxVYU.js";var o=i(),s={info:[`run`,n],warning:[`warn`,t],critical:[`bad`,r]};function c({of:t}){let n=a(),[r,i]=s[t];return(0,o.jsx)(e,{tone:r,icon:i,children:n.alerts.severity[t]})}export{c as t};

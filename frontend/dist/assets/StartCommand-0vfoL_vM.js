@@ -1,1 +1,0 @@
-import{Z as e}from"./shared-DB2VyQ8b.js";import{Za as t}from"./frame-DTnaxVYU.js";var n=t();function r({group:t,credential:r}){let i=`carillon executor --group ${t}${r?` --credential ${r}`:``}`;return(0,n.jsxs)(`span`,{className:`row g1 command`,children:[(0,n.jsx)(`code`,{className:`pre`,children:i}),(0,n.jsx)(e,{text:i})]})}export{r as t};
