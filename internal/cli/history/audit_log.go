@@ -139,10 +139,11 @@ func shownChanges(t *draw.Table, e client.AuditEntry) string {
 	if e.Detail != "" {
 		parts = append(parts, string(e.Detail))
 	}
+	text := strings.Join(parts, ", ")
 	if e.Note != "" {
-		parts = append(parts, "("+e.Note+")")
+		text = strings.TrimSpace(text + " (" + e.Note + ")")
 	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
 // value writes a value of a document: texts as they are, others as JSON.

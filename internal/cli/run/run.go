@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type runOptions struct {
 	wait, follow, chain bool
 	early               FireAhead
 	later               later
+	key                 key
 	jobs                selection.Jobs
 }
 
@@ -36,7 +38,8 @@ func newRunCommand() *cobra.Command {
 		Short: "Run jobs now, or a job at a given time",
 		Long: "Run a job now, regardless of its schedule, and print the id of the run. With --early, it runs an\n" +
 			"upcoming fire now; that fire is then skipped at its time. With --at or --in, the run waits until\n" +
-			"then; cancel it like any run, and list such runs with \"carillon get runs --waiting\". With --wait, the exit code is the\n" +
+			"then; cancel it like any run, and list such runs with \"carillon get runs --waiting\". With --key,\n" +
+			"repeated commands make one run, and print its id. With --wait, the exit code is the\n" +
 			"outcome of the run: 0 succeeded, 10 failed, 11 timed out, 12 cancelled, 13 lost, 14 skipped or\n" +
 			"missed. With --chain, it waits for the runs of the job's children too, and for theirs; the exit\n" +
 			"code is that of the first one that did not succeed. Of a workflow, it prints the steps as they\n" +
@@ -48,7 +51,8 @@ func newRunCommand() *cobra.Command {
 			"  carillon run ops/backup --early next\n" +
 			"  carillon run ops/backup --label zone=eu\n" +
 			"  carillon run mail/reminder --in 24h --expires 1h --params '{\"user\": 42}'\n" +
-			"  carillon run default/extract --chain\n" +
+			"  carillon run billing/invoice --key 'order 42' --wait\n" +
+		"  carillon run default/extract --chain\n" +
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
 			"  carillon run billing/invoice billing/report\n" +
 			"  carillon run --group billing --last failed --dry-run",
@@ -67,7 +71,8 @@ func newRunCommand() *cobra.Command {
 	}
 	o.early.Flag(cmd, "early", "run the fire at this `time` (RFC 3339), or the next one, now")
 	o.later.flags(cmd)
-	for _, other := range append([]string{"params", "param", "label", "instance"}, laterFlags...) {
+	o.key.flags(cmd)
+	for _, other := range slices.Concat([]string{"params", "param", "label", "instance"}, laterFlags, keyFlags) {
 		cmd.MarkFlagsMutuallyExclusive("early", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("instance", "label")
@@ -75,7 +80,7 @@ func newRunCommand() *cobra.Command {
 	cmd.ValidArgsFunction = r.JobNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 || o.jobs.DryRun {
-			for _, flag := range append([]string{"params", "param", "label", "instance", "early", "wait", "follow", "chain"}, laterFlags...) {
+			for _, flag := range slices.Concat([]string{"params", "param", "label", "instance", "early", "wait", "follow", "chain"}, laterFlags, keyFlags) {
 				if cmd.Flags().Changed(flag) {
 					return cli.Usage(errors.New("--" + flag + " can be used with one job only"))
 				}
@@ -135,6 +140,10 @@ func (o *runOptions) request() (client.RunRequest, error) {
 	if o.instance != "" {
 		request.Labels = job.Labels{fleet.LabelInstance: o.instance}
 	}
+	if o.key.reset && o.key.text == "" {
+		return request, cli.Usage(errors.New("--reset-key needs --key"))
+	}
+	request.Key, request.Reset = o.key.text, o.key.reset
 	return request, o.later.set(&request)
 }
 
