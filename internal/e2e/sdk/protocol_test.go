@@ -82,6 +82,7 @@ func TestTheProtocolsExamplesAreWhatTheProgramReadsAndWrites(t *testing.T) {
 	same("instance", func() any { return &bus.Heartbeat{} })
 	same("secret", func() any { return &bus.Secret{} })
 	same("handler", func() any { return &bus.Handler{} })
+	same("start", func() any { return &bus.StartRequest{} })
 	same("http", func() any { return &job.HTTP{} })
 	same("pull", func() any {
 		return &struct {
