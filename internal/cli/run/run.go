@@ -52,7 +52,7 @@ func newRunCommand() *cobra.Command {
 			"  carillon run ops/backup --label zone=eu\n" +
 			"  carillon run mail/reminder --in 24h --expires 1h --params '{\"user\": 42}'\n" +
 			"  carillon run billing/invoice --key 'order 42' --wait\n" +
-		"  carillon run default/extract --chain\n" +
+			"  carillon run default/extract --chain\n" +
 			"  carillon run billing/invoice --params '{\"month\": \"2026-02\"}' --follow\n" +
 			"  carillon run billing/invoice billing/report\n" +
 			"  carillon run --group billing --last failed --dry-run",
