@@ -100,6 +100,7 @@ func TestTheSchemasOfMessagesHaveTheFieldsOfTheProgram(t *testing.T) {
 	for name, message := range map[string]any{
 		"trigger": bus.Trigger{}, "event": bus.Event{}, "log": bus.Log{}, "handler": bus.Handler{}, "kill": bus.KillRequest{},
 		"attempts": bus.AttemptsRequest{}, "idle": bus.IdleRequest{}, "claim": bus.Claim{}, "drain": fleet.DrainRequest{}, "set": fleet.SetRequest{},
+		"start":     bus.StartRequest{},
 		"consumers": bus.ConsumersRequest{}, "refused": fleet.Refusal{},
 	} {
 		want := slices.Sorted(maps.Keys(all[name].Properties))
