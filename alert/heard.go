@@ -14,15 +14,15 @@ import (
 // heardEvery is how often the state of shards is read for jobs that were pinged. Notices tell sooner of most.
 const heardEvery = 10 * time.Minute
 
-// heardJobs are the jobs that run elsewhere of which the alerter knows that somebody has pinged them.
+// heardJobs are the watched jobs that are known to have been pinged.
 type heardJobs struct {
 	known map[job.Name]bool
 	read  time.Time // when shards were read last
 }
 
-// note notes the jobs of which a notice has pings.
+// note adds the jobs whose pings are in a notice.
 func (h *heardJobs) note(r *journal.Record) {
-	_ = r.Each(func(d journal.Decided) { // whoever judges the notice reports what is wrong with it
+	_ = r.Each(func(d journal.Decided) { // who judges the notice reports its errors
 		if d.Ping != nil {
 			h.known[d.Job] = true
 		}

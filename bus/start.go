@@ -81,8 +81,8 @@ func DecodeStart(m *nats.Msg) (*StartRequest, error) {
 	return r, r.Labels.Validate()
 }
 
-// Times returns when the run is due that is asked for at now, zero for now, and by when it must have begun;
-// zero: whenever it can. The error is an *InvalidError.
+// Times returns when a run that is requested at now is due, zero for at once, and by when it must have begun,
+// zero for no limit. The error is an *InvalidError.
 func (r *StartRequest) Times(now time.Time) (due, expires time.Time, err error) {
 	switch {
 	case !r.At.IsZero():

@@ -27,8 +27,8 @@ type apart struct {
 }
 
 // TakeApart replaces a pack of triggers on its stream by its triggers, each of which is then judged by itself
-// before it is handed out: see [bus.PackedTrigger.TakenApart]. It does so once, whoever does it at the same
-// time, and whatever crashes in between: the triggers are stored in one batch with the note that they are,
+// before it is handed out: see [bus.PackedTrigger.TakenApart]. It does so once, even if
+// several servers try at the same time, or one crashes in between: the triggers are stored in one batch with the note that they are,
 // which replaces the note before it or is refused. Then the pack is removed. Repeats remove it only. back says
 // that all who got the pack have given it back. The error is job.ErrUnavailable, or an *InvalidError.
 func (as Attempts) TakeApart(ctx context.Context, at bus.Position, back bool) error {

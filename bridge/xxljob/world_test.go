@@ -46,7 +46,7 @@ type world struct {
 	ends   map[job.RunID][]*bus.Event // finished events, as servers read them
 	begins []*bus.Event
 	lines  map[job.RunID][]bus.LogLine
-	last   map[job.RunID]bool // those of which all lines are said to have come
+	last   map[job.RunID]bool // runs of which the bridge has stored the last line
 	packs  int                // of ends
 }
 

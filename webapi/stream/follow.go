@@ -19,6 +19,8 @@ const (
 	// lateWait is how long a tail waits for the next line after an end that lines follow. The bridge of
 	// XXL-JOB gives such a log up before.
 	lateWait = 40 * time.Second
+	// lateMost is how long it waits for such lines in all, whatever an executor sends: longer than the bridge reads them.
+	lateMost = 10 * time.Minute
 )
 
 // followed is what a tail knows of one attempt: which lines were sent, which have
@@ -33,6 +35,7 @@ type followed struct {
 	lost    int64         // lines that no source has
 	end     *runlog.Run   // how the attempt ended; nil while it lives
 	late    time.Time     // until when it waits for lines after the end; zero if none follow it
+	latest  time.Time     // how far late may move
 	whole   bool          // no lines come after those that were heard
 }
 
@@ -92,8 +95,14 @@ func (f *followed) ready() []runlog.Line {
 // expectLate notes, at an instant, that lines come after the end, or that one has come. They do until
 // the last.
 func (f *followed) expectLate(at time.Time) {
-	if !f.whole {
-		f.late = at.Add(lateWait)
+	if f.whole {
+		return
+	}
+	if f.latest.IsZero() {
+		f.latest = at.Add(lateMost)
+	}
+	if f.late = at.Add(lateWait); f.late.After(f.latest) {
+		f.late = f.latest
 	}
 }
 

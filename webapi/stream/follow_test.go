@@ -130,6 +130,18 @@ func TestATailWaitsForLinesThatFollowTheEnd(t *testing.T) {
 	}
 }
 
+func TestATailDoesNotFollowForEverAnExecutorThatGoesOnPrinting(t *testing.T) {
+	f := followed{attempt: 1}
+	f.ended(ended(noon, 1))
+	at := noon
+	for ; !f.done(at) && at.Before(noon.Add(time.Hour)); at = at.Add(time.Second) {
+		f.expectLate(at)
+	}
+	if waited := at.Sub(noon); waited < lateMost || waited > lateMost+settle+time.Second {
+		t.Errorf("it waited for %s", waited)
+	}
+}
+
 // Whatever arrives in whatever order from bus and store, each line comes out once.
 func TestAnyMixOfBusAndStoreGivesEachLineOnce(t *testing.T) {
 	for seed := range uint64(300) {
