@@ -11,6 +11,7 @@ import (
 	"os"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,16 +28,22 @@ type shared struct {
 		Server []exchange
 		Pauses []float64
 		Result any
-		Error  *struct {
-			Kind, Code, Field, Message string
-			Status                     int
-			After                      float64
-		}
+		Error  *expectedError
 	}
+}
+
+type expectedError struct {
+	Kind, Code, Field, Message, Run string
+	Fields                          []string
+	Status                          int
+	After                           float64
 }
 
 type call struct {
 	Do, Job, Run, Reason string
+	Key                  string
+	Reset                bool
+	Runs                 []call
 	Params               any
 	Labels               map[string]string
 	At, Expires          time.Time
@@ -111,7 +118,7 @@ func TestTheClientPassesTheCasesOfAllLanguages(t *testing.T) {
 			}
 			want := *c.Error
 			if kindOf(e) != want.Kind || want.Code != "" && e.Code != want.Code || e.Field != want.Field || want.Message != "" && e.Message != want.Message ||
-				want.Status != 0 && e.Status != want.Status || e.After.Seconds() != want.After {
+				want.Status != 0 && e.Status != want.Status || e.After.Seconds() != want.After || e.RunID != want.Run || !slices.Equal(e.Fields, want.Fields) {
 				t.Errorf("the error is %s %+v, not %+v", kindOf(e), e, want)
 			}
 		})
@@ -130,6 +137,8 @@ func (c *call) do(ctx context.Context, client *Client) (any, error) {
 			return nil, run.Cancel(ctx, "")
 		}
 		return fieldsOf(run), nil
+	case "run many":
+		return c.runMany(ctx, client)
 	case "status", "wait":
 		ask := client.Status
 		if c.Do == "wait" {
@@ -155,6 +164,23 @@ func (c *call) do(ctx context.Context, client *Client) (any, error) {
 	return nil, fmt.Errorf("there is no call %q", c.Do)
 }
 
+func (c *call) runMany(ctx context.Context, client *Client) (any, error) {
+	var requests []RunRequest
+	for i := range c.Runs {
+		requests = append(requests, RunRequest{Job: c.Runs[i].Job, Params: c.Runs[i].Params, Options: c.Runs[i].options()})
+	}
+	results, err := client.RunMany(ctx, requests)
+	list := []any{}
+	for _, r := range results {
+		if r.Err != nil {
+			list = append(list, map[string]any{"error": kindOf(r.Err), "message": r.Err.Error()})
+			continue
+		}
+		list = append(list, fieldsOf(r.Run))
+	}
+	return list, err
+}
+
 func (c *call) options() (options []Option) {
 	if !c.At.IsZero() {
 		options = append(options, At(c.At))
@@ -167,6 +193,12 @@ func (c *call) options() (options []Option) {
 	}
 	if !c.Expires.IsZero() {
 		options = append(options, ExpiresAt(c.Expires))
+	}
+	if c.Key != "" {
+		options = append(options, Key(c.Key))
+	}
+	if c.Reset {
+		options = append(options, Reset())
 	}
 	if c.Labels != nil {
 		options = append(options, Labels(c.Labels))
@@ -203,7 +235,7 @@ func plain(t *testing.T, v any) (decoded any) {
 
 // kindOf names the kind of an error as the cases do.
 func kindOf(err error) string {
-	for name, kind := range map[string]error{"InvalidParams": ErrInvalidParams, "Forbidden": ErrForbidden, "NotFound": ErrNotFound, "Ended": ErrEnded, "TooMany": ErrTooMany, "Unavailable": ErrUnavailable} {
+	for name, kind := range map[string]error{"InvalidParams": ErrInvalidParams, "Forbidden": ErrForbidden, "NotFound": ErrNotFound, "KeyInUse": ErrKeyInUse, "Ended": ErrEnded, "TooMany": ErrTooMany, "Unavailable": ErrUnavailable} {
 		if errors.Is(err, kind) {
 			return name
 		}
@@ -272,14 +304,25 @@ func (p *player) check(r *http.Request, want *exchange) {
 		}
 	}
 	expected := want.Request.Body
-	if fields, ok := expected.(map[string]any); ok {
-		if id, ok := fields["run_id"].(string); ok {
-			sent, _ := body.(map[string]any)
-			fields["run_id"] = p.id(id, sent["run_id"])
-		}
-	}
+	p.setIDs(expected, body)
 	if !reflect.DeepEqual(body, expected) {
 		p.t.Errorf("the body is\n%v, not\n%v", body, expected)
+	}
+}
+
+// setIDs replaces the placeholders for ids in a body, and in the entries of a batch.
+func (p *player) setIDs(expected, body any) {
+	fields, _ := expected.(map[string]any)
+	sent, _ := body.(map[string]any)
+	if id, ok := fields["run_id"].(string); ok {
+		fields["run_id"] = p.id(id, sent["run_id"])
+	}
+	entries, _ := fields["runs"].([]any)
+	sentEntries, _ := sent["runs"].([]any)
+	for i := range min(len(entries), len(sentEntries)) {
+		e, _ := entries[i].(map[string]any)
+		s, _ := sentEntries[i].(map[string]any)
+		p.setIDs(e["run"], s["run"])
 	}
 }
 

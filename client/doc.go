@@ -12,7 +12,8 @@
 //
 //   - A call of [Client.Run] makes one run. It sends a random run_id and repeats the request with it, for 30 s,
 //     while servers are away or the connection breaks; servers remember a run_id for five minutes. Two calls
-//     make two runs.
+//     make two runs, unless they have the same [Key].
+//   - A call of [Client.RunMany] makes one run for each request, likewise.
 //   - An error that is an [ErrUnavailable] leaves open whether there is a run. After every other [Error] there
 //     is none.
 //   - A clock that is wrong does no harm: if a server refuses the time in a run_id, the client takes the time

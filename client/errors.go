@@ -19,6 +19,9 @@ var (
 	ErrForbidden = errors.New("forbidden")
 	// ErrNotFound means that the job or the run does not exist, or that the token may not see it.
 	ErrNotFound = errors.New("not found")
+	// ErrKeyInUse means that a run of the job has the key: with other parameters or labels, or, for Reset, that it
+	// has not ended, or that another user started it. Error.RunID is that run.
+	ErrKeyInUse = errors.New("key in use")
 	// ErrEnded means that a run cannot be cancelled because it has ended.
 	ErrEnded = errors.New("ended")
 	// ErrTooMany means that a limit is reached. Error.After is how long to wait, if the server knows.
@@ -35,6 +38,8 @@ type Error struct {
 	Field     string        // the first invalid field, such as "params.user"; "" if there is none
 	After     time.Duration // when to ask again; 0 if unknown
 	RequestID string        // under which the server's log has details
+	RunID     string        // of an ErrKeyInUse: the run that has the key
+	Fields    []string      // of an ErrKeyInUse: those that differ, such as "params"
 
 	date  time.Time // of the answer; zero if unknown
 	kind  error
@@ -64,7 +69,8 @@ func unreachable(server string, err error) *Error {
 	return &Error{Message: fmt.Sprintf("no answer from %s: %v", server, err), kind: ErrUnavailable, cause: err}
 }
 
-// kinds are the kinds of errors by the status of the answer. A conflict is one of them only for a cancel.
+// kinds are the kinds of errors by the status of the answer. A conflict is one of them only for a cancel, and for
+// a key.
 var kinds = map[int]error{
 	http.StatusBadRequest:         ErrInvalidParams,
 	http.StatusUnauthorized:       ErrForbidden,
@@ -87,6 +93,8 @@ func problem(server string, status int, header http.Header, body []byte) *Error 
 		Title     string
 		Detail    string
 		RequestID string `json:"request_id"`
+		RunID     string `json:"run_id"`
+		Reason    struct{ Params struct{ Fields string } }
 		Errors    []struct{ Field string }
 	}
 	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
@@ -101,8 +109,21 @@ func problem(server string, status int, header http.Header, body []byte) *Error 
 	if e.Message == "" {
 		e.Message = p.Title
 	}
+	if p.Code == "key_in_use" {
+		e.kind, e.RunID = ErrKeyInUse, p.RunID
+		if fields := p.Reason.Params.Fields; fields != "" {
+			e.Fields = strings.Split(fields, ", ")
+		}
+	}
 	if len(p.Errors) > 0 {
 		e.Field = p.Errors[0].Field
 	}
 	return e
+}
+
+// problemIn returns the error of one entry of a batch.
+func problemIn(server string, body json.RawMessage) *Error {
+	var p struct{ Status int }
+	_ = json.Unmarshal(body, &p) // without a status, it is no problem of the API
+	return problem(server, p.Status, http.Header{"Content-Type": {"application/problem+json"}}, body)
 }

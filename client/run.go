@@ -30,6 +30,8 @@ type wish struct {
 	At      string            `json:"at,omitempty"`
 	In      string            `json:"in,omitempty"`
 	Expires string            `json:"expires,omitempty"`
+	Key     string            `json:"key,omitempty"`
+	Reset   bool              `json:"reset,omitempty"`
 	RunID   string            `json:"run_id"`
 }
 
@@ -51,6 +53,13 @@ func ExpiresAt(t time.Time) Option { return Option{func(w *wish) { w.Expires = i
 // Labels replace the labels of the job.
 func Labels(labels map[string]string) Option { return Option{func(w *wish) { w.Labels = labels }} }
 
+// Key is a text of 1 to 256 bytes for which the job makes one run, until seven days after that is due and while it
+// is alive: other calls with the key return that run.
+func Key(text string) Option { return Option{func(w *wish) { w.Key = text }} }
+
+// Reset makes another run although the run with the key has ended. It needs Key.
+func Reset() Option { return Option{func(w *wish) { w.Reset = true }} }
+
 // instant writes an instant with milliseconds.
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
@@ -70,10 +79,7 @@ func (c *Client) Run(ctx context.Context, job string, params any, options ...Opt
 	if err != nil {
 		return nil, err
 	}
-	w := wish{Params: params, RunID: newRunID(c.now())}
-	for _, o := range options {
-		o.set(&w)
-	}
+	w := c.wish(params, options)
 	run, err := c.accept(ctx, path, &w)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusBadRequest && e.Field == "run_id" && !e.date.IsZero() {
 		w.RunID = newRunID(e.date) // the clock of this machine is wrong
@@ -82,18 +88,35 @@ func (c *Client) Run(ctx context.Context, job string, params any, options ...Opt
 	return run, err
 }
 
+// wish returns the body of a request for a run.
+func (c *Client) wish(params any, options []Option) wish {
+	w := wish{Params: params, RunID: newRunID(c.now())}
+	for _, o := range options {
+		o.set(&w)
+	}
+	return w
+}
+
 // accept asks for a run at a path of the API.
 func (c *Client) accept(ctx context.Context, path string, w *wish) (*Run, error) {
-	var answer struct {
-		Run
-		Reason sentence `json:"reason"`
-	}
+	var answer accepted
 	if err := c.ask(ctx, http.MethodPost, path+"/run", w, &answer); err != nil {
 		return nil, err
 	}
-	run := answer.Run
-	run.Reason, run.client = answer.Reason.Text, c
-	return &run, nil
+	return answer.run(c), nil
+}
+
+// accepted is the answer to a request for a run.
+type accepted struct {
+	Run
+	Reason sentence `json:"reason"`
+}
+
+// run returns the run that was accepted.
+func (a *accepted) run(c *Client) *Run {
+	run := a.Run
+	run.Reason, run.client = a.Reason.Text, c
+	return &run
 }
 
 // Cancel cancels a run that waits or runs. The error is an [ErrEnded] if it has ended.

@@ -27,11 +27,12 @@ const (
 	Lost      Status = "lost"    // its executor died
 	Skipped   Status = "skipped" // it did not run, because of other runs or of a rule of its job
 	Missed    Status = "missed"  // it did not begin in time
+	Ended     Status = "ended"   // its key is known, and the history does not keep the run any more
 )
 
 // Ended reports whether a run with this status has ended.
 func (s Status) Ended() bool {
-	return slices.Contains([]Status{Succeeded, Failed, TimedOut, Cancelled, Lost, Skipped, Missed}, s)
+	return slices.Contains([]Status{Succeeded, Failed, TimedOut, Cancelled, Lost, Skipped, Missed, Ended}, s)
 }
 
 // ErrNoResult means that a run has no result: it has not ended, or its handler returned none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 )
 
 const runPath = "/api/v1/jobs/billing/x/run"
@@ -72,17 +73,20 @@ func TestARequestThatCannotHaveItsKeyIsToldWhy(t *testing.T) {
 		case "used":
 			return bus.TriggerReply{RunID: id, Version: 1, Existed: true, Differs: "params, labels"}, nil
 		case "alive":
-			return bus.TriggerReply{}, fmt.Errorf("%w: run r has not ended", job.ErrConflict)
+			return bus.TriggerReply{}, fmt.Errorf("%w: %s", job.ErrConflict, refusal.KeyRunAlive.With(id))
+		case "another":
+			return bus.TriggerReply{}, fmt.Errorf("%w: %s", job.ErrConflict, refusal.KeyOfAnother.With(id))
 		case "many":
 			return bus.TriggerReply{}, fmt.Errorf("%w: the jobs of group billing remember 5 keys", job.ErrTooMany)
 		}
-		return bus.TriggerReply{}, fmt.Errorf("%w: there is no room", job.ErrUnavailable)
+		return bus.TriggerReply{}, fmt.Errorf("%w: %s", job.ErrUnavailable, refusal.NoRoomForKeys.String())
 	})
 	body := func(key string) map[string]any {
 		return map[string]any{"key": key, "params": map[string]string{"secret": "s3cret"}}
 	}
 	w.problem(409, "key_in_use", "POST", runPath, body("used"), fmt.Sprintf(`"run_id":%q`, id), "params, labels")
-	w.problem(409, "conflict", "POST", runPath, body("alive"), "has not ended")
+	w.problem(409, "key_in_use", "POST", runPath, body("alive"), fmt.Sprintf(`"run_id":%q`, id), `"code":"key_run_alive"`)
+	w.problem(409, "key_in_use", "POST", runPath, body("another"), fmt.Sprintf(`"run_id":%q`, id), `"code":"key_of_another"`)
 	w.problem(429, "too_many", "POST", runPath, body("many"), "5 keys")
-	w.problem(503, "unavailable", "POST", runPath, body("full"), "")
+	w.problem(503, "unavailable", "POST", runPath, body("full"), `"code":"no_room_for_keys"`)
 }

@@ -29,6 +29,7 @@ type Wish struct {
 	At      time.Time     // zero without client.At
 	In      time.Duration // 0 without client.In
 	Expires string        // as it was sent: an instant, a duration such as "3600s", or ""
+	Key     string
 }
 
 // Memory is a server in memory. It is safe for concurrent use.
@@ -45,7 +46,7 @@ type end struct {
 }
 
 // New returns a server without runs. Until the test calls End, runs succeed at once, without a result. Those
-// with a time wait until they are cancelled.
+// with a time wait until they are cancelled. Keys are never forgotten.
 func New() *Memory { return &Memory{ended: map[string]end{}, states: map[string]end{}} }
 
 // Client returns a client of the server.
@@ -80,8 +81,13 @@ func (m *Memory) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, answer, err := http.StatusNotFound, any(problem("not_found", "there is no "+r.URL.Path)), error(nil)
 	switch {
 	case r.Method == http.MethodPost && len(path) == 4 && path[3] == "run":
-		status = http.StatusAccepted
-		answer, err = m.run(path[1]+"/"+path[2], r.Body)
+		var sent request
+		if err = json.NewDecoder(r.Body).Decode(&sent); err == nil {
+			status, answer = m.run(path[1]+"/"+path[2], &sent)
+		}
+	case r.Method == http.MethodPost && len(path) == 2:
+		status = http.StatusOK
+		answer, err = m.runMany(r.Body)
 	case r.Method == http.MethodPost && len(path) == 3 && path[2] == "cancel":
 		status, answer = m.cancel(path[1])
 	case r.Method == http.MethodGet && len(path) == 2:
@@ -104,36 +110,6 @@ func (m *Memory) RoundTrip(r *http.Request) (*http.Response, error) {
 		StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(bytes.NewReader(text)), Request: r,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}, nil
-}
-
-// run keeps a wish.
-func (m *Memory) run(job string, body io.Reader) (any, error) {
-	var sent struct {
-		Params  json.RawMessage
-		Labels  map[string]string
-		At      time.Time
-		In      string
-		Expires string
-		RunID   string `json:"run_id"`
-	}
-	if err := json.NewDecoder(body).Decode(&sent); err != nil {
-		return nil, fmt.Errorf("decode the request: %w", err)
-	}
-	in, _ := time.ParseDuration(sent.In) // the client wrote it
-	m.wishes = append(m.wishes, Wish{RunID: sent.RunID, Job: job, Params: sent.Params, Labels: sent.Labels, At: sent.At, In: in, Expires: sent.Expires})
-	as, chosen := m.ended[job]
-	if !chosen {
-		as.status = client.Succeeded
-	}
-	if in != 0 || !sent.At.IsZero() {
-		as = end{status: client.Queued}
-	}
-	m.states[sent.RunID] = as
-	accepted := map[string]any{"run_id": sent.RunID, "job": job, "version": 1, "status": client.Pending}
-	if as.status == client.Queued {
-		accepted["status"], accepted["due"] = client.Queued, due(&m.wishes[len(m.wishes)-1])
-	}
-	return accepted, nil
 }
 
 // due returns when a wish that waits is due.

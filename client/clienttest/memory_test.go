@@ -60,3 +60,42 @@ func TestTheMemoryKeepsWhatWasAskedForAndEndsItAsTheTestWants(t *testing.T) {
 		t.Errorf("an unknown run: %v", err)
 	}
 }
+
+func TestTheMemoryMakesOneRunForAKey(t *testing.T) {
+	memory := clienttest.New()
+	c := memory.Client()
+	ask := func(key string, user int, options ...client.Option) (*client.Run, error) {
+		return c.Run(t.Context(), "mail/welcome", map[string]int{"user": user}, append(options, client.Key(key))...)
+	}
+	first, err := ask("ada", 1, client.In(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := ask("ada", 1); err != nil || again.ID != first.ID || !again.Existed || again.Status != client.Queued {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	_, err = ask("ada", 2)
+	if e, ok := errors.AsType[*client.Error](err); !ok || !errors.Is(err, client.ErrKeyInUse) || e.RunID != first.ID || len(e.Fields) != 1 || e.Fields[0] != "params" {
+		t.Errorf("other params: %+v", err)
+	}
+	if _, err = ask("ada", 1, client.Reset()); !errors.Is(err, client.ErrKeyInUse) {
+		t.Errorf("reset while it waits: %v", err)
+	}
+	if err := first.Cancel(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if reset, err := ask("ada", 2, client.Reset()); err != nil || reset.ID == first.ID || reset.Existed {
+		t.Errorf("reset: %+v, %v", reset, err)
+	}
+	many, err := c.RunMany(t.Context(), []client.RunRequest{
+		{Job: "mail/welcome", Options: []client.Option{client.Key("bob")}},
+		{Job: "mail/welcome", Options: []client.Option{client.Key("bob")}},
+		{Job: "mail/welcome", Params: 1, Options: []client.Option{client.Key("bob")}},
+	})
+	if err != nil || many[0].Run.ID != many[1].Run.ID || !errors.Is(many[2].Err, client.ErrKeyInUse) {
+		t.Errorf("many: %+v, %v", many, err)
+	}
+	if wishes := memory.Wishes(); len(wishes) != 3 || wishes[0].Key != "ada" {
+		t.Errorf("the wishes are %+v", wishes)
+	}
+}

@@ -52,13 +52,13 @@ var ErrGone = errors.New("gone")
 // ErrMethod means that a request comes by a method that what it is for does not take.
 var ErrMethod = errors.New("method not allowed")
 
-// KeyInUseError means that a run has a key, and was given something else.
+// KeyInUseError means that a run has a key, and that the request can neither get that run nor reset the key.
 type KeyInUseError struct {
-	RunID  job.RunID
-	Fields string // that differ, with commas
+	RunID job.RunID
+	Text  string
 }
 
-func (e *KeyInUseError) Error() string { return refusal.KeyInUse.With(e.RunID, e.Fields) }
+func (e *KeyInUseError) Error() string { return e.Text }
 
 // Is makes every KeyInUseError an [errKeyInUse].
 func (e *KeyInUseError) Is(target error) bool { return target == errKeyInUse }

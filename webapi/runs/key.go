@@ -3,11 +3,14 @@ package runs
 import (
 	"context"
 	"errors"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/carillon-scheduler/carillon/api"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/webapi/access"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
 )
@@ -47,14 +50,26 @@ func askForRun(ctx context.Context, rs *Runs, r *bus.TriggerRequest, revision ui
 		}
 	}
 	if err := rs.ask(ctx, r.Job, "trigger", revision, r, &reply); err != nil {
-		return reply, err
+		return reply, keyRefused(err)
 	}
 	if reply.Differs != "" {
-		return reply, &problem.KeyInUseError{RunID: reply.RunID, Fields: reply.Differs}
+		return reply, &problem.KeyInUseError{RunID: reply.RunID, Text: refusal.KeyInUse.With(reply.RunID, reply.Differs)}
 	}
 	made := bus.TriggerRequest{RunID: reply.RunID, Job: r.Job, Params: r.Params, Labels: r.Labels}
 	if err := rs.keepGiven(ctx, &made); err != nil && !errors.Is(err, job.ErrInvalid) { // there was room just now
 		return reply, err
 	}
 	return reply, nil
+}
+
+// keyRefused returns the error of a request whose key its owner refused, as clients are to see it.
+func keyRefused(err error) error {
+	if errors.Is(err, job.ErrUnavailable) && strings.HasSuffix(err.Error(), refusal.NoRoomForKeys.String()) {
+		return problem.Explain(err, refusal.NoRoomForKeys.String())
+	}
+	switch said := reason.Read(problem.WithoutKind(err.Error(), job.ErrConflict)); said.Code {
+	case refusal.KeyRunAlive.Code, refusal.KeyOfAnother.Code:
+		return &problem.KeyInUseError{RunID: job.RunID(said.Params["run_id"]), Text: said.Text}
+	}
+	return err
 }

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 import carillon.client.memory
-from carillon.client import AsyncClient, Client, ClientError, Ended, InvalidParams, Memory
+from carillon.client import AsyncClient, Client, ClientError, Ended, InvalidParams, KeyInUse, Memory, RunRequest
 from carillon.client.calls import Clock
 
 SHARED = json.loads((pathlib.Path(__file__).parents[3] / "client/testdata/cases.json").read_text("utf-8"))
@@ -70,13 +70,20 @@ class Player:
         url = urlsplit(request.path)
         text = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         body = json.loads(text) if text else None
-        expected = want.get("body")
-        if isinstance(expected, dict) and "run_id" in expected:
-            expected = {**expected, "run_id": self.id(expected["run_id"], body.get("run_id", ""))}
+        expected = self.with_ids(want.get("body"), body)
         got = (request.command, url.path, dict(parse_qsl(url.query)), body, request.headers["Authorization"])
         wanted = (want["method"], want["path"], want.get("query", {}), expected, "Bearer " + SHARED["token"])
         if got != wanted or (text and request.headers["Content-Type"] != "application/json"):
             self.wrong.append(f"the request is {got}, not {wanted}")
+
+    def with_ids(self, expected: Any, body: Any) -> Any:
+        """Return a body with ids for its placeholders, and for those of the entries of a batch."""
+        if isinstance(expected, dict) and "run_id" in expected:
+            return {**expected, "run_id": self.id(expected["run_id"], body.get("run_id", ""))}
+        if isinstance(expected, dict) and "runs" in expected and len(expected["runs"]) == len(body["runs"]):
+            pairs = zip(expected["runs"], body["runs"], strict=True)
+            return {"runs": [{**e, "run": self.with_ids(e["run"], b["run"])} for e, b in pairs]}
+        return expected
 
     def id(self, placeholder: str, sent: str) -> str:
         """Return the id for which a placeholder stands: that of the first request that has it."""
@@ -90,7 +97,7 @@ class Player:
 
 
 def options(call: dict[str, Any]) -> dict[str, Any]:
-    options = {name: call[name] for name in ("params", "labels") if name in call}
+    options = {name: call[name] for name in ("params", "labels", "key", "reset") if name in call}
     if "in_ms" in call:
         options["in_"] = timedelta(milliseconds=call["in_ms"])
     if "expires_ms" in call:
@@ -101,10 +108,16 @@ def options(call: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
+def requests(call: dict[str, Any]) -> list[RunRequest]:
+    return [RunRequest(c["job"], **options(c)) for c in call["runs"]]
+
+
 def do(client: Client, call: dict[str, Any]) -> Any:
     match call["do"]:
         case "run":
             return client.run(call["job"], **options(call))
+        case "run many":
+            return client.run_many(requests(call))
         case "run and cancel":
             return client.run(call["job"]).cancel()
         case "status":
@@ -122,6 +135,8 @@ async def do_async(client: AsyncClient, call: dict[str, Any]) -> Any:
     match call["do"]:
         case "run":
             return await client.run(call["job"], **options(call))
+        case "run many":
+            return await client.run_many(requests(call))
         case "run and cancel":
             return await (await client.run(call["job"])).cancel()
         case "status":
@@ -141,6 +156,8 @@ def plain(value: Any) -> Any:
         return None
     if isinstance(value, list):
         return [plain(v) for v in value]
+    if isinstance(value, ClientError):
+        return {"error": type(value).__name__, "message": str(value)}
     fields = {("run_id" if name == "id" else name): v for name, v in vars(value).items() if v and name != "_client"}
     if "due" in fields:
         fields["due"] = fields["due"].isoformat().replace("+00:00", "Z").replace("500000", "5")
@@ -176,6 +193,8 @@ def test_the_client_passes_the_cases_of_all_languages(case: dict[str, Any], kind
     if want := case.get("error"):
         assert error is not None
         got = {**vars(error), "kind": type(error).__name__.replace("ClientError", "Error"), "message": str(error)}
+        if "fields" in want:
+            got["fields"] = list(error.fields)  # type: ignore[attr-defined]
         assert {name: got.get(name) for name in want} == want
         assert error.field == want.get("field", "") and error.after == want.get("after", 0)
     else:
@@ -211,6 +230,26 @@ def test_the_memory_keeps_what_was_asked_for() -> None:
         return (await (await memory.async_client().run("mail/other")).wait()).status
 
     assert asyncio.run(soon()) == "succeeded"
+
+
+def test_the_memory_makes_one_run_for_a_key() -> None:
+    memory = Memory()
+    client = memory.client()
+    first = client.run("mail/welcome", {"user": 1}, key="ada", in_=3600)
+    again = client.run("mail/welcome", {"user": 1}, key="ada")
+    assert (again.id, again.existed, again.status) == (first.id, True, "queued")
+    with pytest.raises(KeyInUse) as used:
+        client.run("mail/welcome", {"user": 2}, key="ada")
+    assert (used.value.run, used.value.fields) == (first.id, ("params",))
+    with pytest.raises(KeyInUse, match="has not ended"):
+        client.run("mail/welcome", {"user": 1}, key="ada", reset=True)
+    first.cancel()
+    assert client.run("mail/welcome", {"user": 2}, key="ada", reset=True).id != first.id
+    bob = RunRequest("mail/welcome", key="bob")
+    one, two, other = client.run_many([bob, bob, RunRequest("mail/welcome", 1, key="bob")])
+    assert not isinstance(one, ClientError) and not isinstance(two, ClientError) and one.id == two.id
+    assert isinstance(other, KeyInUse)
+    assert [wish.key for wish in memory.wishes] == ["ada", "ada", "bob"]
 
 
 def test_the_environment_names_the_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,15 @@
  *
  * A call of `run` makes one run. It sends a random `run_id` and repeats the request with it, for
  * 30 s, while servers are away or the connection breaks; servers remember a `run_id` for five
- * minutes. `Unavailable` leaves open whether there is a run. After other errors there is none.
+ * minutes. Calls with the same `key` make one run, too. `Unavailable` leaves open whether there is a
+ * run. After other errors there is none.
  */
 
-import { InvalidParams, invalid, NotFound, WaitTimeout } from "./client_errors";
-import { type Fetch, repeatAfter, Sender } from "./client_send";
+import { ClientError, InvalidParams, invalid, NotFound, type Problem, problemIn, Unavailable, WaitTimeout } from "./client_errors";
+import { againFirst, againFor, againMost, type Fetch, repeatAfter, Sender } from "./client_send";
 import { milliseconds } from "./time";
 
-export { ClientError, Ended, Forbidden, InvalidParams, NotFound, TooMany, Unavailable, WaitTimeout } from "./client_errors";
+export { ClientError, Ended, Forbidden, InvalidParams, KeyInUse, NotFound, TooMany, Unavailable, WaitTimeout } from "./client_errors";
 export { Memory, type Wish } from "./client_memory";
 
 /** Where `carillon dev` listens. */
@@ -22,9 +23,10 @@ const waitMost = 5;
 /** The seconds that the history may need to show a run. */
 const newFor = 30;
 
-export type Status = "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed";
+/** The status of a run. "ended": its key is known, and the history does not keep the run any more. */
+export type Status = "pending" | "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelled" | "lost" | "skipped" | "missed" | "ended";
 
-const endings: readonly Status[] = ["succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"];
+const endings: readonly Status[] = ["succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed", "ended"];
 
 /** Whether a run with this status has ended. */
 export function hasEnded(status: Status): boolean {
@@ -52,8 +54,21 @@ export interface RunOptions {
   expires?: Date | Duration;
   /** Instead of the labels of the job. */
   labels?: Record<string, string>;
+  /**
+   * 1 to 256 bytes for which the job makes one run, until seven days after that is due and while it
+   * is alive: other calls with the key return that run.
+   */
+  key?: string;
+  /** Makes another run although the one with the key has ended. */
+  reset?: boolean;
   /** Ends the call. It is then unknown whether there is a run. */
   signal?: AbortSignal;
+}
+
+/** A run to ask for: the arguments of `Client.run`. */
+export interface RunRequest extends Omit<RunOptions, "signal"> {
+  job: string;
+  params?: unknown;
 }
 
 export interface WaitOptions {
@@ -117,6 +132,11 @@ interface Accepted {
   reason?: { text: string };
 }
 
+interface BatchItem {
+  accepted?: Accepted;
+  problem?: Problem;
+}
+
 interface Detail {
   run_id: string;
   job: string;
@@ -150,16 +170,8 @@ export class Client {
    */
   async run(job: string, params?: unknown, options: RunOptions = {}): Promise<Run> {
     const path = `${pathOf(job)}/run`;
-    const { at, in: after, expires, labels, signal } = options;
-    const wish = (runId: string): object => ({
-      params,
-      labels,
-      at: at?.toISOString(),
-      in: after === undefined ? undefined : duration(after),
-      expires: expires instanceof Date ? expires.toISOString() : expires === undefined ? undefined : duration(expires),
-      run_id: runId,
-    });
-    const ask = (at: number): Promise<Accepted> => this.sender.ask<Accepted>({ method: "POST", path, body: wish(newRunId(at)), signal });
+    const { signal } = options;
+    const ask = (at: number): Promise<Accepted> => this.sender.ask<Accepted>({ method: "POST", path, body: wish(params, options, at), signal });
     try {
       return this.accepted(await ask(this.sender.now()));
     } catch (error) {
@@ -168,6 +180,52 @@ export class Client {
       }
       throw error;
     }
+  }
+
+  /**
+   * Makes up to 500 runs with one request, and resolves to a run or an error for each, in that order.
+   * Rejects only if no server answered for any of them.
+   */
+  async runMany(requests: readonly RunRequest[], { signal }: { signal?: AbortSignal } = {}): Promise<(Run | ClientError)[]> {
+    const results = new Map<number, Run | ClientError>();
+    const entries = requests.map((request) => ({ job: request.job, run: wish(request.params, request, this.sender.now()) }));
+    requests.forEach(({ job }, i) => {
+      if (!isJob(job)) {
+        results.set(i, noJob());
+      }
+    });
+    const accept = async (open: number[]): Promise<number[]> => {
+      const body = { runs: open.map((i) => entries[i]) };
+      const { items = [] } = open.length === 0 ? {} : await this.sender.ask<{ items?: BatchItem[] }>({ method: "POST", path: "/api/v1/runs/batch", body, signal });
+      if (items.length !== open.length) {
+        throw new ClientError(`${this.sender.server} did not answer for each run`);
+      }
+      items.forEach(({ accepted, problem }, n) => results.set(open[n]!, accepted ? this.accepted(accepted) : problemIn(this.sender.server, problem)));
+      return open.filter((i) => results.get(i) instanceof Unavailable);
+    };
+    let open = await accept([...requests.keys()].filter((i) => !results.has(i)));
+    const begun = this.sender.elapsed();
+    for (let next = againFirst; open.length > 0 && this.sender.elapsed() - begun + next <= againFor; next = Math.min(2 * next, againMost)) {
+      try {
+        await this.sender.pause(next, signal);
+        open = await accept(open);
+      } catch {
+        break; // the errors from before stand
+      }
+    }
+    return Promise.all(
+      requests.map(async ({ job, params, ...options }, i) => {
+        const result = results.get(i)!;
+        if (!(result instanceof InvalidParams && result.status !== 0 && result.field === "run_id")) {
+          return result;
+        }
+        try {
+          return await this.run(job, params, signal ? { ...options, signal } : options); // with the time of the server
+        } catch (error) {
+          return error instanceof ClientError ? error : result;
+        }
+      }),
+    );
   }
 
   /** What a run is like now. */
@@ -238,12 +296,34 @@ function stateOf(detail: Detail): State {
   return { id: detail.run_id, job: detail.job, status: detail.status, reason, result: newest?.result };
 }
 
+/** The body of a request for a run, with a random id. */
+function wish(params: unknown, { at, in: after, expires, labels, key, reset }: RunOptions, now: number): object {
+  return {
+    params,
+    labels,
+    at: at?.toISOString(),
+    in: after === undefined ? undefined : duration(after),
+    expires: expires instanceof Date ? expires.toISOString() : expires === undefined ? undefined : duration(expires),
+    key,
+    reset,
+    run_id: newRunId(now),
+  };
+}
+
+function isJob(job: string): boolean {
+  return /^[^/]+\/[^/]+$/.test(job);
+}
+
+function noJob(): InvalidParams {
+  return invalid("job", "must be group/name, such as mail/welcome");
+}
+
 /** Where the API has a job. */
 function pathOf(job: string): string {
-  const [group, name, ...more] = job.split("/");
-  if (!group || !name || more.length > 0) {
-    throw invalid("job", "must be group/name, such as mail/welcome");
+  if (!isJob(job)) {
+    throw noJob();
   }
+  const [group = "", name = ""] = job.split("/");
   return `/api/v1/jobs/${encodeURIComponent(group)}/${encodeURIComponent(name)}`;
 }
 

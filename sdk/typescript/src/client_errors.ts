@@ -32,6 +32,18 @@ export class NotFound extends ClientError {
   override name = "NotFound";
 }
 
+/**
+ * A run of the job has the key, and was given something else; or `reset` was wanted, and that run has
+ * not ended, or another user started it.
+ */
+export class KeyInUse extends ClientError {
+  override name = "KeyInUse";
+  /** The id of the run that has the key. */
+  run = "";
+  /** The fields that differ, such as "params". */
+  fields: string[] = [];
+}
+
 /** The run cannot be cancelled because it has ended. */
 export class Ended extends ClientError {
   override name = "Ended";
@@ -75,7 +87,11 @@ export interface Answer {
   text: string;
 }
 
-interface Problem {
+/** An error as the API writes it. @internal */
+export interface Problem {
+  status?: number;
+  run_id?: string;
+  reason?: { params?: { fields?: string } };
   code?: string;
   title?: string;
   detail?: string;
@@ -92,7 +108,7 @@ export function problem(server: string, answer: Answer, cancel: boolean): Client
     if (cancel && answer.status === 409) {
       Kind = Ended;
     }
-    error = new Kind(body.detail ?? body.title ?? "");
+    error = body.code === "key_in_use" ? keyInUse(body) : new Kind(body.detail ?? body.title ?? "");
     error.code = body.code;
     error.requestId = body.request_id ?? "";
     error.field = body.errors?.[0]?.field ?? "";
@@ -110,6 +126,17 @@ export function problem(server: string, answer: Answer, cancel: boolean): Client
   const date = Date.parse(answer.headers.get("date") ?? "");
   error.date = Number.isNaN(date) ? undefined : date;
   return error;
+}
+
+function keyInUse(body: Problem): KeyInUse {
+  const fields = body.reason?.params?.fields;
+  return Object.assign(new KeyInUse(body.detail ?? ""), { run: body.run_id ?? "", fields: fields ? fields.split(", ") : [] });
+}
+
+/** The error of one entry of a batch. @internal */
+export function problemIn(server: string, body: Problem = {}): ClientError {
+  const headers = new Headers({ "Content-Type": "application/problem+json" });
+  return problem(server, { status: body.status ?? 0, headers, text: JSON.stringify(body) }, false);
 }
 
 function bodyOf(answer: Answer): Problem | undefined {

@@ -1,5 +1,7 @@
 /** A server in memory, for tests of applications. */
 
+import { isDeepStrictEqual } from "node:util";
+
 import { Client, hasEnded, type Status } from "./client";
 import { milliseconds } from "./time";
 
@@ -12,6 +14,11 @@ export interface Wish {
   at?: string;
   in?: string;
   expires?: string;
+  key?: string;
+}
+
+interface Sent extends Omit<Wish, "job"> {
+  reset?: boolean;
 }
 
 interface State {
@@ -22,7 +29,8 @@ interface State {
 
 /**
  * A server that keeps the runs that were asked for in `wishes`, and ends them as the test wants.
- * Without `end`, runs succeed at once. Those with a time wait until they are cancelled.
+ * Without `end`, runs succeed at once. Those with a time wait until they are cancelled. Keys are
+ * never forgotten.
  */
 export class Memory {
   readonly wishes: Wish[] = [];
@@ -43,7 +51,16 @@ export class Memory {
     const parts = url.pathname.split("/").slice(3).map(decodeURIComponent);
     const [, first = "", second = ""] = parts;
     if (init.method === "POST" && parts.length === 4) {
-      return json(202, this.#run(`${first}/${second}`, JSON.parse(String(init.body)) as Omit<Wish, "job">));
+      const { status, body } = this.#run(`${first}/${second}`, JSON.parse(String(init.body)) as Sent);
+      return json(status, body);
+    }
+    if (init.method === "POST" && parts.length === 2) {
+      const { runs } = JSON.parse(String(init.body)) as { runs: { job: string; run: Sent }[] };
+      const items = runs.map(({ job, run }) => {
+        const { status, body } = this.#run(job, run);
+        return status < 300 ? { accepted: body } : { problem: { ...body, status } };
+      });
+      return json(200, { items });
     }
     if (parts.length === 1) {
       return json(200, { items: this.#waiting(url.searchParams.get("job")) });
@@ -63,17 +80,31 @@ export class Memory {
     return json(202, { run_id: first, found: state.status });
   }
 
-  #run(job: string, sent: Omit<Wish, "job">): object {
+  #run(job: string, { reset, ...sent }: Sent): { status: number; body: object } {
+    const had = sent.key === undefined ? undefined : this.wishes.findLast((w) => w.job === job && w.key === sent.key);
+    if (had) {
+      const { status } = this.#states.get(had.run_id)!;
+      const differ = (["params", "labels"] as const).filter((field) => !isDeepStrictEqual(had[field], sent[field])).join(", ");
+      if (!reset && differ === "") {
+        return { status: 200, body: { run_id: had.run_id, job, version: 1, status, existed: true } };
+      }
+      if (!reset) {
+        return keyInUse(had, `run ${had.run_id} has this key, with other ${differ}`, differ);
+      }
+      if (!hasEnded(status)) {
+        return keyInUse(had, `run ${had.run_id}, which has this key, has not ended`, "");
+      }
+    }
     const wish = { ...sent, job };
     this.wishes.push(wish);
     const accepted = { run_id: wish.run_id, job, version: 1 };
     const due = dueOf(wish);
     if (due === undefined) {
       this.#states.set(wish.run_id, this.#ends.get(job) ?? { status: "succeeded" });
-      return { ...accepted, status: "pending" };
+      return { status: 202, body: { ...accepted, status: "pending" } };
     }
     this.#states.set(wish.run_id, { status: "queued", due });
-    return { ...accepted, status: "queued", due };
+    return { status: 202, body: { ...accepted, status: "queued", due } };
   }
 
   #waiting(job: string | null): object[] {
@@ -82,6 +113,10 @@ export class Memory {
       return wish.job === job && state?.status === "queued" ? [{ run_id: wish.run_id, job, version: 1, status: "queued", fire_time: state.due }] : [];
     });
   }
+}
+
+function keyInUse(wish: Wish, detail: string, fields: string): { status: number; body: object } {
+  return { status: 409, body: { code: "key_in_use", detail, run_id: wish.run_id, reason: { text: detail, params: { fields } } } };
 }
 
 function dueOf(wish: Wish): string | undefined {

@@ -5,9 +5,9 @@ import { type Answer, ClientError, problem, TooMany, Unavailable } from "./clien
 const requestTimeout = 10_000;
 const maxAnswer = 16 << 20; // bytes
 // A request is repeated for so many seconds, after pauses that double.
-const againFor = 30;
-const againFirst = 1;
-const againMost = 8;
+export const againFor = 30;
+export const againFirst = 1;
+export const againMost = 8;
 
 /** A request of the API. @internal */
 export interface Request {

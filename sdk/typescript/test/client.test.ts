@@ -5,12 +5,15 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { Client, ClientError, Ended, InvalidParams, Memory, NotFound, Run, type RunOptions, type State, WaitTimeout } from "../src/client";
+import { Client, ClientError, Ended, InvalidParams, KeyInUse, Memory, NotFound, Run, type RunOptions, type State, WaitTimeout } from "../src/client";
 
 interface Call {
   do: string;
   job: string;
   run: string;
+  runs?: Call[];
+  key?: string;
+  reset?: boolean;
   reason?: string;
   params?: unknown;
   labels?: Record<string, string>;
@@ -19,6 +22,8 @@ interface Call {
   expires?: string;
   expires_ms?: number;
 }
+
+type Body = Record<string, unknown>;
 
 interface Exchange {
   request: { method: string; path: string; query?: Record<string, string>; body?: unknown };
@@ -68,10 +73,7 @@ class Player {
   #check(request: IncomingMessage, text: string, want: Exchange["request"]): void {
     const url = new URL(request.url ?? "", "http://player");
     const body = text === "" ? undefined : (JSON.parse(text) as Record<string, unknown>);
-    let expected = want.body as Record<string, unknown> | undefined;
-    if (expected && typeof expected["run_id"] === "string") {
-      expected = { ...expected, run_id: this.#id(expected["run_id"], String(body?.["run_id"])) };
-    }
+    const expected = this.#withIds(want.body as Body | undefined, body);
     try {
       assert.deepEqual(
         [request.method, url.pathname, Object.fromEntries(url.searchParams), body, request.headers.authorization, request.headers["content-type"]],
@@ -80,6 +82,16 @@ class Player {
     } catch (error) {
       this.wrong.push(String(error));
     }
+  }
+
+  /** A body with ids for its placeholders, and for those of the entries of a batch. */
+  #withIds(expected: Body | undefined, body: Body | undefined): Body | undefined {
+    if (typeof expected?.["run_id"] === "string") {
+      return { ...expected, run_id: this.#id(expected["run_id"], String(body?.["run_id"])) };
+    }
+    const sent = (body?.["runs"] ?? []) as { run: Body }[];
+    const runs = expected?.["runs"] as { run: Body }[] | undefined;
+    return runs ? { runs: runs.map((e, i) => ({ ...e, run: this.#withIds(e.run, sent[i]?.run) })) } : expected;
   }
 
   /** The id for which a placeholder stands: that of the first request that has it. */
@@ -111,6 +123,12 @@ function optionsOf(call: Call): RunOptions {
   if (call.expires_ms) {
     options.expires = call.expires_ms / 1000;
   }
+  if (call.key) {
+    options.key = call.key;
+  }
+  if (call.reset) {
+    options.reset = call.reset;
+  }
   if (call.labels) {
     options.labels = call.labels;
   }
@@ -121,6 +139,10 @@ async function act(client: Client, call: Call): Promise<unknown> {
   switch (call.do) {
     case "run":
       return plain(await client.run(call.job, call.params, optionsOf(call)));
+    case "run many": {
+      const requests = (call.runs ?? []).map((c) => ({ job: c.job, params: c.params, ...optionsOf(c) }));
+      return (await client.runMany(requests)).map((r) => (r instanceof Run ? plain(r) : { error: r.name, message: r.message }));
+    }
     case "run and cancel":
       return (await client.run(call.job)).cancel();
     case "status":
@@ -227,6 +249,30 @@ test("the memory keeps what was asked for, and ends it as the test wants", async
       ["mail/welcome", { user: 42 }, undefined, "1h"],
       ["mail/welcome", undefined, "2027-01-06T09:00:00.000Z", undefined],
     ],
+  );
+});
+
+test("the memory makes one run for a key", async () => {
+  const memory = new Memory();
+  const client = memory.client();
+  const first = await client.run("mail/welcome", { user: 1 }, { key: "ada", in: "1h" });
+  const again = await client.run("mail/welcome", { user: 1 }, { key: "ada" });
+  assert.deepEqual([again.id, again.existed, again.status], [first.id, true, "queued"]);
+  await assert.rejects(client.run("mail/welcome", { user: 2 }, { key: "ada" }), (error: unknown) => {
+    assert.ok(error instanceof KeyInUse);
+    assert.deepEqual([error.run, error.fields], [first.id, ["params"]]);
+    return true;
+  });
+  await assert.rejects(client.run("mail/welcome", { user: 1 }, { key: "ada", reset: true }), /has not ended/);
+  await first.cancel();
+  assert.notEqual((await client.run("mail/welcome", { user: 2 }, { key: "ada", reset: true })).id, first.id);
+  const bob = { job: "mail/welcome", key: "bob" };
+  const [one, two, other] = await client.runMany([bob, bob, { ...bob, params: 1 }]);
+  assert.ok(one instanceof Run && two instanceof Run && one.id === two.id);
+  assert.ok(other instanceof KeyInUse);
+  assert.deepEqual(
+    memory.wishes.map(({ key }) => key),
+    ["ada", "ada", "bob"],
   );
 });
 

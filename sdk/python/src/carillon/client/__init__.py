@@ -9,12 +9,13 @@
 
 A call of ``run`` makes one run. It sends a random ``run_id`` and repeats the request with it, for
 30 s, while servers are away or the connection breaks; servers remember a ``run_id`` for five
-minutes. ``Unavailable`` leaves open whether there is a run. After other errors there is none.
+minutes. Calls with the same ``key`` make one run, too. ``Unavailable`` leaves open whether there is
+a run. After other errors there is none.
 """
 
 from .aio import AsyncClient, AsyncRun
-from .calls import State
-from .errors import ClientError, Ended, Forbidden, InvalidParams, NotFound, TooMany, Unavailable
+from .calls import RunRequest, State
+from .errors import ClientError, Ended, Forbidden, InvalidParams, KeyInUse, NotFound, TooMany, Unavailable
 from .memory import Memory, Wish
 from .sync import Client, Run
 
@@ -26,9 +27,11 @@ __all__ = [
     "Ended",
     "Forbidden",
     "InvalidParams",
+    "KeyInUse",
     "Memory",
     "NotFound",
     "Run",
+    "RunRequest",
     "State",
     "TooMany",
     "Unavailable",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from .calls import Call, Send, State, options
+from .calls import Call, RunRequest, Send, State
+from .errors import ClientError
 from .sync import Accepted, Base
 
 T = TypeVar("T")
@@ -46,9 +47,16 @@ class AsyncClient(Base):
         in_: timedelta | float | None = None,
         expires: datetime | timedelta | float | None = None,
         labels: dict[str, str] | None = None,
+        key: str | None = None,
+        reset: bool = False,
     ) -> AsyncRun:
         """Make a run of a job, as ``Client.run`` does."""
-        return AsyncRun(**await self._drive(self._calls.run(job, params, options(at, in_, expires, labels))), _client=self)
+        return AsyncRun(**await self._drive(self._calls.run(RunRequest(job, params, at, in_, expires, labels, key, reset))), _client=self)
+
+    async def run_many(self, requests: Iterable[RunRequest]) -> list[AsyncRun | ClientError]:
+        """Make up to 500 runs with one request, as ``Client.run_many`` does."""
+        results = await self._drive(self._calls.run_many(requests))
+        return [r if isinstance(r, ClientError) else AsyncRun(**r, _client=self) for r in results]
 
     async def status(self, run: AsyncRun | str) -> State:
         """Return what a run is like now."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import secrets
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from .errors import ClientError, InvalidParams, NotFound, TooMany, Unavailable, invalid, problem
+from .errors import ClientError, InvalidParams, NotFound, TooMany, Unavailable, invalid, problem, problem_in
 from .transport import MAX_ANSWER, Answer
 
 REQUEST_TIMEOUT = 10.0
@@ -24,7 +24,7 @@ AGAIN_FOR, AGAIN_FIRST, AGAIN_MOST = 30.0, 1.0, 8.0
 WAIT_FIRST, WAIT_MOST = 0.25, 5.0
 NEW_FOR = 30.0  # how long the history may need to show a run
 
-ENDED = frozenset({"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed"})
+ENDED = frozenset({"succeeded", "failed", "timed_out", "cancelled", "lost", "skipped", "missed", "ended"})  # ended: only its key is known any more
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,35 @@ class Pause:
     """So many seconds to wait."""
 
     seconds: float
+
+
+@dataclass
+class RunRequest:
+    """A run to ask for: the arguments of ``Client.run``."""
+
+    job: str
+    params: Any = None
+    at: datetime | None = None
+    in_: timedelta | float | None = None
+    expires: datetime | timedelta | float | None = None
+    labels: dict[str, str] | None = None
+    key: str | None = None
+    reset: bool = False
+
+    def body(self, now: float) -> dict[str, Any]:
+        """Return the fields of a request, with a random run_id."""
+        expires = self.expires
+        fields = {
+            "params": self.params,
+            "at": None if self.at is None else instant(self.at),
+            "in": None if self.in_ is None else duration(self.in_),
+            "expires": None if expires is None else instant(expires) if isinstance(expires, datetime) else duration(expires),
+            "labels": self.labels,
+            "key": self.key,
+            "reset": self.reset or None,
+            "run_id": new_run_id(now),
+        }
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 T = TypeVar("T")
@@ -79,11 +108,9 @@ class Calls:
     server: str
     clock: Clock
 
-    def run(self, job: str, params: Any, options: dict[str, Any]) -> Call[dict[str, Any]]:
-        path = path_of(job) + "/run"
-        body: dict[str, Any] = {} if params is None else {"params": params}
-        body.update({name: value for name, value in options.items() if value is not None})
-        body["run_id"] = new_run_id(self.clock.wall())
+    def run(self, request: RunRequest) -> Call[dict[str, Any]]:
+        path = path_of(request.job) + "/run"
+        body = request.body(self.clock.wall())
         try:
             answer = yield from self._ask("POST", path, body)
         except InvalidParams as error:
@@ -92,6 +119,48 @@ class Calls:
             body["run_id"] = new_run_id(error._date)  # the clock of this machine is wrong
             answer = yield from self._ask("POST", path, body)
         return run_of(answer)
+
+    def run_many(self, requests: Iterable[RunRequest]) -> Call[list[dict[str, Any] | ClientError]]:
+        asked = list(requests)
+        results: dict[int, dict[str, Any] | ClientError] = {}
+        entries: dict[int, dict[str, Any]] = {}
+        for i, request in enumerate(asked):
+            try:
+                path_of(request.job)
+                entries[i] = {"job": request.job, "run": request.body(self.clock.wall())}
+            except InvalidParams as error:
+                results[i] = error
+        results.update((yield from self._accept_many(entries)))
+        begun, pause = self.clock.elapsed(), AGAIN_FIRST
+        while again := {i: entries[i] for i, result in results.items() if isinstance(result, Unavailable)}:
+            if self.clock.elapsed() - begun + pause > AGAIN_FOR:
+                break
+            yield Pause(pause)
+            pause = min(2 * pause, AGAIN_MOST)
+            try:
+                results.update((yield from self._accept_many(again)))
+            except ClientError:
+                break
+        for i, result in results.items():
+            if isinstance(result, InvalidParams) and result.status and result.field == "run_id":
+                try:
+                    results[i] = yield from self.run(asked[i])  # with the time of the server
+                except ClientError as error:
+                    results[i] = error
+        return [results[i] for i in range(len(asked))]
+
+    def _accept_many(self, entries: dict[int, dict[str, Any]]) -> Call[dict[int, dict[str, Any] | ClientError]]:
+        """Ask for the runs of entries, and return what became of each."""
+        if not entries:
+            return {}
+        answer = yield from self._ask("POST", "/api/v1/runs/batch", {"runs": list(entries.values())})
+        items = answer.get("items") or []
+        if len(items) != len(entries):
+            raise ClientError(f"{self.server} did not answer for each run")
+        return {
+            i: run_of(item["accepted"]) if "accepted" in item else problem_in(self.server, item.get("problem") or {})
+            for i, item in zip(entries, items, strict=True)
+        }
 
     def cancel(self, run: str, job: str, reason: str) -> Call[None]:
         body = {name: value for name, value in (("job", job), ("reason", reason)) if value}
@@ -200,16 +269,6 @@ def duration(d: timedelta | float) -> str:
     """Write a duration, a timedelta or seconds, in seconds or in milliseconds."""
     ms = round((d.total_seconds() if isinstance(d, timedelta) else d) * 1000)
     return f"{ms}ms" if ms % 1000 else f"{ms // 1000}s"
-
-
-def options(at: datetime | None, in_: timedelta | float | None, expires: datetime | timedelta | float | None, labels: dict[str, str] | None) -> dict[str, Any]:
-    """Return the fields of a request."""
-    return {
-        "at": None if at is None else instant(at),
-        "in": None if in_ is None else duration(in_),
-        "expires": None if expires is None else instant(expires) if isinstance(expires, datetime) else duration(expires),
-        "labels": labels,
-    }
 
 
 def run_of(answer: dict[str, Any]) -> dict[str, Any]:

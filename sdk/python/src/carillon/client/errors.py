@@ -38,6 +38,17 @@ class NotFound(ClientError):
     """The job or the run does not exist, or the token may not see it."""
 
 
+class KeyInUse(ClientError):
+    """A run of the job has the key: ``run`` is its id.
+
+    It was given something else, then ``fields`` are those that differ, such as "params". Or ``reset``
+    was wanted, and the run has not ended, or another user started it.
+    """
+
+    run = ""
+    fields: tuple[str, ...] = ()
+
+
 class Ended(ClientError):
     """The run cannot be cancelled because it has ended."""
 
@@ -81,7 +92,13 @@ def problem(server: str, answer: Answer, *, cancel: bool = False) -> ClientError
     if isinstance(body, dict) and body.get("code"):
         if cancel and answer.status == 409:
             kind = Ended
+        if body["code"] == "key_in_use":
+            kind = KeyInUse
         error = kind(body.get("detail") or body.get("title") or "")
+        if isinstance(error, KeyInUse):
+            error.run = str(body.get("run_id", ""))
+            fields_text = ((body.get("reason") or {}).get("params") or {}).get("fields")
+            error.fields = tuple(fields_text.split(", ")) if fields_text else ()
         error.code, error.request_id = str(body["code"]), str(body.get("request_id", ""))
         fields = body.get("errors") or [{}]
         error.field = str(fields[0].get("field", ""))
@@ -98,6 +115,11 @@ def problem(server: str, answer: Answer, *, cancel: bool = False) -> ClientError
     except (KeyError, ValueError):
         pass
     return error
+
+
+def problem_in(server: str, body: dict[str, Any]) -> ClientError:
+    """Return the error of one entry of a batch."""
+    return problem(server, Answer(int(body.get("status", 0)), {"content-type": "application/problem+json"}, json.dumps(body).encode()))
 
 
 def _phrase(status: int) -> str:

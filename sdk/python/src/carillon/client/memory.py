@@ -27,6 +27,7 @@ class Wish:
     at: str = ""
     in_: str = ""
     expires: str = ""
+    key: str = ""
 
 
 class Memory:
@@ -39,7 +40,8 @@ class Memory:
     >>> memory.wishes[0].params
     {'user': 42}
 
-    Without ``end``, runs succeed at once. Those with a time wait until they are cancelled.
+    Without ``end``, runs succeed at once. Those with a time wait until they are cancelled. Keys are
+    never forgotten.
     """
 
     def __init__(self) -> None:
@@ -71,7 +73,9 @@ class Memory:
         sent = json.loads(body) if body else {}
         with self._lock:
             if method == "POST" and len(parts) == 4:
-                status, answer = 202, self._run(f"{parts[1]}/{parts[2]}", sent)
+                status, answer = self._run(f"{parts[1]}/{parts[2]}", sent)
+            elif method == "POST" and len(parts) == 2:
+                status, answer = 200, {"items": [self._entry(e["job"], e["run"]) for e in sent["runs"]]}
             elif method == "POST" and len(parts) == 3:
                 status, answer = self._cancel(parts[1])
             elif len(parts) == 2:
@@ -81,15 +85,29 @@ class Memory:
         kind = "application/json" if status < 300 else "application/problem+json"
         return Answer(status, {"content-type": kind}, json.dumps(answer).encode())
 
-    def _run(self, job: str, sent: dict[str, Any]) -> dict[str, Any]:
-        wish = Wish(sent["run_id"], job, sent.get("params"), sent.get("labels"), sent.get("at", ""), sent.get("in", ""), sent.get("expires", ""))
+    def _entry(self, job: str, sent: dict[str, Any]) -> dict[str, Any]:
+        status, answer = self._run(job, sent)
+        return {"accepted": answer} if status < 300 else {"problem": {**answer, "status": status}}
+
+    def _run(self, job: str, sent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        key = sent.get("key", "")
+        if had := key and next((w for w in reversed(self.wishes) if (w.job, w.key) == (job, key)), None):
+            status, _ = self._states[had.run_id]
+            differ = ", ".join(name for name in ("params", "labels") if sent.get(name) != getattr(had, name))
+            if not sent.get("reset"):
+                if differ:
+                    return _in_use(had, f"run {had.run_id} has this key, with other {differ}", differ)
+                return 200, {"run_id": had.run_id, "job": job, "version": 1, "status": status, "existed": True}
+            if status not in ENDED:
+                return _in_use(had, f"run {had.run_id}, which has this key, has not ended", "")
+        wish = Wish(sent["run_id"], job, sent.get("params"), sent.get("labels"), sent.get("at", ""), sent.get("in", ""), sent.get("expires", ""), key)
         self.wishes.append(wish)
         answer = {"run_id": wish.run_id, "job": job, "version": 1, "status": "pending"}
         self._states[wish.run_id] = self._ends.get(job, ("succeeded", None))
         if wish.at or wish.in_:
             self._states[wish.run_id] = ("queued", None)
             answer.update(status="queued", due=_due(wish))
-        return answer
+        return 202, answer
 
     def _cancel(self, run: str) -> tuple[int, dict[str, Any]]:
         if run not in self._states:
@@ -118,6 +136,10 @@ class Memory:
 
 def _unknown(run: str) -> tuple[int, dict[str, Any]]:
     return 404, {"code": "not_found", "detail": f"there is no run {run}"}
+
+
+def _in_use(wish: Wish, detail: str, fields: str) -> tuple[int, dict[str, Any]]:
+    return 409, {"code": "key_in_use", "detail": detail, "run_id": wish.run_id, "reason": {"text": detail, "params": {"fields": fields}}}
 
 
 def _due(wish: Wish) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from .calls import Call, Calls, Clock, Send, State, options
-from .errors import invalid
+from .calls import Call, Calls, Clock, RunRequest, Send, State
+from .errors import ClientError, invalid
 from .transport import Answer, Broken, Transport, http_transport
 
 DEFAULT_SERVER = "http://127.0.0.1:8822"  # where "carillon dev" listens
@@ -89,14 +89,26 @@ class Client(Base):
         in_: timedelta | float | None = None,
         expires: datetime | timedelta | float | None = None,
         labels: dict[str, str] | None = None,
+        key: str | None = None,
+        reset: bool = False,
     ) -> Run:
         """Make a run of a job, ``group/name``. It is stored when this returns, and goes on without this program.
 
         ``params`` replace those of the job, unless they are None: anything that JSON can express,
         a dataclass or a pydantic model. The run begins ``at`` an instant, or ``in_`` a while, and
-        is missed if it has not begun when it ``expires``. Numbers are seconds.
+        is missed if it has not begun when it ``expires``. Numbers are seconds. For a ``key`` of 1 to
+        256 bytes the job makes one run, until seven days after that was due and while it is alive:
+        further calls return it. With ``reset``, they make another one if it has ended.
         """
-        return Run(**self._drive(self._calls.run(job, params, options(at, in_, expires, labels))), _client=self)
+        return Run(**self._drive(self._calls.run(RunRequest(job, params, at, in_, expires, labels, key, reset))), _client=self)
+
+    def run_many(self, requests: Iterable[RunRequest]) -> list[Run | ClientError]:
+        """Make up to 500 runs with one request, and return a run or an error for each, in that order.
+
+        Raises an error only if no server answered for any of them.
+        """
+        results = self._drive(self._calls.run_many(requests))
+        return [r if isinstance(r, ClientError) else Run(**r, _client=self) for r in results]
 
     def status(self, run: Run | str) -> State:
         """Return what a run is like now."""

@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 
 /** The API of a server. It can be used from several threads. */
@@ -88,12 +89,7 @@ public final class Client {
    */
   public Run run(String job, Object params, RunOptions options) {
     String path = pathOf(job) + "/run";
-    ObjectNode wish = mapper.createObjectNode();
-    if (params != null) {
-      wish.set("params", mapper.valueToTree(params));
-    }
-    options.write(wish);
-    wish.put("run_id", newRunId(sender.clock.now()));
+    ObjectNode wish = wish(params, options);
     try {
       return new Run(sender.ask("POST", path, wish, false), this);
     } catch (ClientException.InvalidParams e) {
@@ -103,6 +99,25 @@ public final class Client {
       wish.put("run_id", newRunId(e.date())); // the clock of this machine is wrong
       return new Run(sender.ask("POST", path, wish, false), this);
     }
+  }
+
+  /** The body of a request for a run, with a random id. */
+  ObjectNode wish(Object params, RunOptions options) {
+    ObjectNode wish = mapper.createObjectNode();
+    if (params != null) {
+      wish.set("params", mapper.valueToTree(params));
+    }
+    options.write(wish);
+    return wish.put("run_id", newRunId(sender.clock.now()));
+  }
+
+  /**
+   * Makes up to 500 runs with one request, and returns what became of each, in that order.
+   *
+   * @throws ClientException no server answered for any of them
+   */
+  public List<RunResult> runMany(List<RunRequest> requests) {
+    return new Batch(this, requests).run();
   }
 
   /** What the run with an id is like now. */
@@ -198,7 +213,7 @@ public final class Client {
   }
 
   /** Where the API has a job. */
-  private static String pathOf(String job) {
+  static String pathOf(String job) {
     String[] parts = job.split("/", -1);
     if (parts.length != 2 || parts[0].isEmpty() || parts[1].isEmpty()) {
       throw ClientException.invalid("job", "must be group/name, such as mail/welcome");

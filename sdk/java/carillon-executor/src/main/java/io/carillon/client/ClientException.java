@@ -69,6 +69,31 @@ public class ClientException extends RuntimeException {
     }
   }
 
+  /**
+   * A run of the job has the key, and was given something else; or a reset was wanted, and that run has not ended,
+   * or another user started it.
+   */
+  public static final class KeyInUse extends ClientException {
+    private final String run;
+    private final List<String> fields;
+
+    KeyInUse(Details details, String run, List<String> fields) {
+      super(details);
+      this.run = run;
+      this.fields = fields;
+    }
+
+    /** The id of the run that has the key. */
+    public String run() {
+      return run;
+    }
+
+    /** The fields that differ, such as "params". */
+    public List<String> fields() {
+      return fields;
+    }
+  }
+
   /** The run cannot be cancelled because it has ended. */
   public static final class Ended extends ClientException {
     Ended(Details details) {

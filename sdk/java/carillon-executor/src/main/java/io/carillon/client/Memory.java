@@ -15,7 +15,8 @@ import java.util.Map;
 
 /**
  * A server in memory, for tests of applications: it keeps the runs that were asked for, and ends them as the
- * test wants. Without {@link #end}, runs succeed at once. Those with a time wait until they are cancelled.
+ * test wants. Without {@link #end}, runs succeed at once. Those with a time wait until they are cancelled. Keys
+ * are never forgotten.
  */
 public final class Memory {
   private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -24,11 +25,13 @@ public final class Memory {
    * A run that was asked for.
    *
    * @param params a missing node if the parameters of the job were to stay
+   * @param labels a missing node if those of the job were to stay
    * @param at as it was sent, or ""
    * @param in as it was sent, such as "600s", or ""
    * @param expires as it was sent, such as "3600s", or ""
+   * @param key as it was sent, or ""
    */
-  public record Wish(String runId, String job, JsonNode params, String at, String in, String expires) {}
+  public record Wish(String runId, String job, JsonNode params, JsonNode labels, String at, String in, String expires, String key) {}
 
   private record End(Status status, JsonNode result) {}
 
@@ -54,7 +57,17 @@ public final class Memory {
   private synchronized Sender.Answer answer(String method, String path, byte[] body) throws IOException {
     String[] parts = path.split("[?]", 2)[0].substring("/api/v1/".length()).split("/");
     if (method.equals("POST") && parts.length == 4) {
-      return json(202, run(parts[1] + "/" + parts[2], MAPPER.readTree(body)));
+      ObjectNode answer = run(parts[1] + "/" + parts[2], MAPPER.readTree(body));
+      return json(answer.path("status").asInt(202), answer);
+    }
+    if (method.equals("POST") && parts.length == 2) {
+      ObjectNode answer = MAPPER.createObjectNode();
+      ArrayNode items = answer.putArray("items");
+      for (JsonNode entry : MAPPER.readTree(body).path("runs")) {
+        ObjectNode run = run(entry.path("job").asText(), entry.path("run"));
+        items.addObject().set(run.has("code") ? "problem" : "accepted", run);
+      }
+      return json(200, answer);
     }
     if (parts.length == 1) {
       return json(200, waiting(URLDecoder.decode(path.replaceFirst(".*&job=", ""), StandardCharsets.UTF_8)));
@@ -80,9 +93,20 @@ public final class Memory {
     return json(202, MAPPER.createObjectNode().put("run_id", wish.runId()).put("found", end.status().text()));
   }
 
+  /** The run, or the problem with its status. */
   private ObjectNode run(String job, JsonNode sent) {
-    Wish wish = new Wish(sent.path("run_id").asText(), job, sent.path("params"), sent.path("at").asText(), sent.path("in").asText(),
-        sent.path("expires").asText());
+    String key = sent.path("key").asText();
+    for (int i = wishes.size() - 1; i >= 0 && !key.isEmpty(); i--) {
+      Wish had = wishes.get(i);
+      if (had.job().equals(job) && had.key().equals(key)) {
+        if (sent.path("reset").asBoolean() && states.get(had.runId()).status().ended()) {
+          break;
+        }
+        return known(had, sent);
+      }
+    }
+    Wish wish = new Wish(sent.path("run_id").asText(), job, sent.path("params"), sent.path("labels"), sent.path("at").asText(),
+        sent.path("in").asText(), sent.path("expires").asText(), key);
     wishes.add(wish);
     ObjectNode accepted = MAPPER.createObjectNode().put("run_id", wish.runId()).put("job", job).put("version", 1);
     if (wish.at().isEmpty() && wish.in().isEmpty()) {
@@ -91,6 +115,27 @@ public final class Memory {
     }
     states.put(wish.runId(), new End(Status.QUEUED, null));
     return accepted.put("status", "queued").put("due", due(wish));
+  }
+
+  /** The run that has a key, or why a request cannot have it. */
+  private ObjectNode known(Wish had, JsonNode sent) {
+    List<String> differ = new ArrayList<>();
+    if (!had.params().equals(sent.path("params"))) {
+      differ.add("params");
+    }
+    if (!had.labels().equals(sent.path("labels"))) {
+      differ.add("labels");
+    }
+    boolean reset = sent.path("reset").asBoolean();
+    if (!reset && differ.isEmpty()) {
+      ObjectNode accepted = MAPPER.createObjectNode().put("run_id", had.runId()).put("job", had.job()).put("version", 1);
+      return accepted.put("status", states.get(had.runId()).status().text()).put("existed", true);
+    }
+    String fields = reset ? "" : String.join(", ", differ);
+    String why = "run " + had.runId() + (reset ? ", which has this key, has not ended" : " has this key, with other " + fields);
+    ObjectNode problem = MAPPER.createObjectNode().put("status", 409).put("code", "key_in_use").put("detail", why).put("run_id", had.runId());
+    problem.putObject("reason").put("text", why).putObject("params").put("fields", fields);
+    return problem;
   }
 
   private ObjectNode waiting(String job) {

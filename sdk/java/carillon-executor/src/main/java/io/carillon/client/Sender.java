@@ -8,11 +8,13 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -24,9 +26,9 @@ final class Sender {
   private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
   private static final int MAX_ANSWER = 16 << 20; // bytes
   // A request is repeated for so many seconds, after pauses that double.
-  private static final double AGAIN_FOR = 30;
-  private static final double AGAIN_FIRST = 1;
-  private static final double AGAIN_MOST = 8;
+  static final double AGAIN_FOR = 30;
+  static final double AGAIN_FIRST = 1;
+  static final double AGAIN_MOST = 8;
 
   /** An answer. The names of headers are in lower case. */
   record Answer(int status, Map<String, String> headers, byte[] body) {}
@@ -183,9 +185,20 @@ final class Sender {
       message = body.path("detail").asText(body.path("title").asText());
     }
     String after = answer.headers().getOrDefault("retry-after", "");
-    return ClientException.of(new ClientException.Details(answer.status(), known ? body.path("code").asText() : "", message,
+    var details = new ClientException.Details(answer.status(), known ? body.path("code").asText() : "", message,
         known ? body.path("errors").path(0).path("field").asText() : "", after.matches("[0-9]{1,7}") ? Long.parseLong(after) : 0,
-        known ? body.path("request_id").asText() : "", date(answer.headers().get("date")), null), known, cancel);
+        known ? body.path("request_id").asText() : "", date(answer.headers().get("date")), null);
+    if (details.code().equals("key_in_use")) {
+      String fields = body.path("reason").path("params").path("fields").asText();
+      return new ClientException.KeyInUse(details, body.path("run_id").asText(), fields.isEmpty() ? List.of() : List.of(fields.split(", ")));
+    }
+    return ClientException.of(details, known, cancel);
+  }
+
+  /** The error of one entry of a batch. */
+  ClientException problemIn(JsonNode body) {
+    byte[] text = body.toString().getBytes(StandardCharsets.UTF_8);
+    return problem(new Answer(body.path("status").asInt(), Map.of("content-type", "application/problem+json"), text), false);
   }
 
   private static Long date(String text) {

@@ -24,13 +24,15 @@ public enum Status {
   SKIPPED,
   /** It did not begin in time. */
   MISSED,
+  /** It has ended: its key is known, and the history does not keep the run any more. */
+  ENDED,
   /** A status that this version does not know. */
   UNKNOWN;
 
   /** Whether a run with this status has ended. */
   public boolean ended() {
     return switch (this) {
-      case SUCCEEDED, FAILED, TIMED_OUT, CANCELLED, LOST, SKIPPED, MISSED -> true;
+      case SUCCEEDED, FAILED, TIMED_OUT, CANCELLED, LOST, SKIPPED, MISSED, ENDED -> true;
       case PENDING, QUEUED, RUNNING, UNKNOWN -> false;
     };
   }

@@ -105,6 +105,12 @@ class ClientTest {
     assertEquals(want.path("message").asText(e.getMessage()), e.getMessage());
     assertEquals(want.path("status").asInt(e.status()), e.status());
     assertEquals(want.path("code").asText(e.code()), e.code());
+    if (e instanceof ClientException.KeyInUse used) {
+      assertEquals(want.path("run").asText(), used.run());
+      List<String> fields = new ArrayList<>();
+      want.path("fields").forEach(f -> fields.add(f.asText()));
+      assertEquals(fields, used.fields());
+    }
   }
 
   /** Does a call, and returns its result as the cases write it. */
@@ -114,6 +120,13 @@ class ClientTest {
     switch (call.path("do").asText()) {
       case "run":
         return fields(client.run(job, call.get("params"), options(call)));
+      case "run many":
+        List<RunRequest> requests = new ArrayList<>();
+        call.path("runs").forEach(c -> requests.add(new RunRequest(c.path("job").asText(), c.get("params"), options(c))));
+        ArrayNode results = MAPPER.createArrayNode();
+        client.runMany(requests).forEach(r -> results.add(r.error() == null ? fields(r.run())
+            : MAPPER.createObjectNode().put("error", r.error().getClass().getSimpleName()).put("message", r.error().getMessage())));
+        return results;
       case "run and cancel":
         client.run(job, null).cancel("");
         return MAPPER.nullNode();
@@ -146,6 +159,12 @@ class ClientTest {
     }
     if (call.has("expires_ms")) {
       options = options.expires(Duration.ofMillis(call.path("expires_ms").asLong()));
+    }
+    if (call.has("key")) {
+      options = options.key(call.path("key").asText());
+    }
+    if (call.has("reset")) {
+      options = options.reset();
     }
     if (call.has("labels")) {
       Map<String, String> labels = MAPPER.convertValue(call.path("labels"), MAPPER.getTypeFactory().constructMapType(Map.class, String.class, String.class));
@@ -226,6 +245,29 @@ class ClientTest {
     assertEquals("{\"user\":42,\"since\":\"1970-01-01T00:00:00Z\"}", wish.params().toString());
     assertEquals("3600s", wish.expires());
     assertEquals("2027-01-06T09:00:00.000Z", memory.wishes().get(1).at());
+  }
+
+  @Test
+  void theMemoryMakesOneRunForAKey() {
+    Memory memory = new Memory();
+    Client client = memory.client();
+    RunOptions ada = RunOptions.now().key("ada");
+    Run first = client.run("mail/welcome", Map.of("user", 1), RunOptions.in(Duration.ofHours(1)).key("ada"));
+    Run again = client.run("mail/welcome", Map.of("user", 1), ada);
+    assertEquals(first.id(), again.id());
+    assertTrue(again.existed());
+    assertEquals(Status.QUEUED, again.status());
+    var used = assertThrows(ClientException.KeyInUse.class, () -> client.run("mail/welcome", Map.of("user", 2), ada));
+    assertEquals(first.id(), used.run());
+    assertEquals(List.of("params"), used.fields());
+    assertThrows(ClientException.KeyInUse.class, () -> client.run("mail/welcome", Map.of("user", 1), ada.reset()));
+    first.cancel("");
+    assertFalse(client.run("mail/welcome", Map.of("user", 2), ada.reset()).existed());
+    RunRequest bob = new RunRequest("mail/welcome", null, RunOptions.now().key("bob"));
+    List<RunResult> many = client.runMany(List.of(bob, bob, new RunRequest("mail/welcome", 1, bob.options())));
+    assertEquals(many.get(0).run().id(), many.get(1).run().id());
+    assertInstanceOf(ClientException.KeyInUse.class, many.get(2).error());
+    assertEquals(List.of("ada", "ada", "bob"), memory.wishes().stream().map(Memory.Wish::key).toList());
   }
 
   @Test

@@ -112,14 +112,22 @@ final class Player implements AutoCloseable {
     }
     JsonNode body = text.isEmpty() ? MAPPER.missingNode() : MAPPER.readTree(text);
     JsonNode expected = want.path("body").deepCopy();
-    if (expected.has("run_id")) {
-      ((ObjectNode) expected).put("run_id", id(expected.path("run_id").asText(), body.path("run_id").asText()));
-    }
+    setIds(expected, body);
     List<Object> got = List.of(method, url[0], query, body, headers.getOrDefault("authorization", ""), headers.getOrDefault("content-type", ""));
     List<Object> wanted = List.of(want.path("method").asText(), want.path("path").asText(), want.has("query") ? want.path("query") : MAPPER.createObjectNode(),
         expected, "Bearer " + token, text.isEmpty() ? "" : "application/json");
     if (!got.equals(wanted)) {
       wrong.add("the request is " + got + ", not " + wanted);
+    }
+  }
+
+  /** Replaces the placeholders for ids in a body, and in the entries of a batch. */
+  private void setIds(JsonNode expected, JsonNode body) {
+    if (expected.has("run_id")) {
+      ((ObjectNode) expected).put("run_id", id(expected.path("run_id").asText(), body.path("run_id").asText()));
+    }
+    for (int i = 0; i < expected.path("runs").size(); i++) {
+      setIds(expected.path("runs").path(i).path("run"), body.path("runs").path(i).path("run"));
     }
   }
 
