@@ -31,7 +31,7 @@ final class Attempt {
   private final LiveRun run;
   private final Instant came;
   private final long began = System.nanoTime();
-  private String reply;
+  private volatile String reply;
   private int delivered;
   private Instant started;
   private long startedAt; // by nanoTime
@@ -54,7 +54,8 @@ final class Attempt {
     this.delivered = trigger.delivery().count();
     this.came = of.time.now();
     this.log = new RunLog(of.time, of.clock, delivered, this::sendLines, of.settings.maxLogLines(), of.settings.maxLogBytes());
-    this.run = new LiveRun(trigger, log, progress::set);
+    this.run = new LiveRun(trigger, log, progress::set,
+        request -> of.starts.ask(of.broker, of.settings.group(), trigger.token(), reply, request));
   }
 
   Trigger trigger() {

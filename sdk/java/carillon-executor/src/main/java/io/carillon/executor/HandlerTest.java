@@ -47,8 +47,13 @@ public final class HandlerTest {
         .put("committed_at", now);
   }
 
-  /** How a run ended, and what it said. */
-  public record End(String status, String message, JsonNode result, boolean isFinal, Duration retryAfter, List<String> lines, List<Progress> progress) {
+  /**
+   * How a run ended, and what it said.
+   *
+   * @param started the runs that the handler wanted to start, as servers get the requests
+   */
+  public record End(String status, String message, JsonNode result, boolean isFinal, Duration retryAfter, List<String> lines, List<Progress> progress,
+      List<JsonNode> started) {
     /** The result as a type of yours. */
     public <T> T resultAs(Class<T> type) {
       return MAPPER.convertValue(result, type);
@@ -154,11 +159,15 @@ public final class HandlerTest {
         return CompletableFuture.completedFuture(null);
       }, MAX_LOG_LINES, MAX_LOG_BYTES);
       List<Progress> progress = new CopyOnWriteArrayList<>();
-      LiveRun run = new LiveRun(read(trigger), log, p -> progress.add(new Progress(p.percent(), p.text())));
+      List<JsonNode> started = new CopyOnWriteArrayList<>();
+      LiveRun run = new LiveRun(read(trigger), log, p -> progress.add(new Progress(p.percent(), p.text())), request -> {
+        started.add(request);
+        return UUID.randomUUID().toString();
+      });
       run.secrets(secrets);
       Outcome o = call(run);
       log.close().join();
-      return new End(o.status(), log.masked(o.message()), masked(o.result(), log), o.isFinal(), o.retryAfter(), List.copyOf(lines), progress);
+      return new End(o.status(), log.masked(o.message()), masked(o.result(), log), o.isFinal(), o.retryAfter(), List.copyOf(lines), progress, started);
     } finally {
       clock.shutdownNow();
     }

@@ -35,6 +35,7 @@ final class Instance {
   final NatsClock time = new NatsClock();
   final Spool spool;
   final Ends ends = new Ends(this);
+  Starts.Timing starts = Starts.Timing.DEFAULT;
   final Metrics metrics;
   /** Only for the loop. */
   final Runs runs;

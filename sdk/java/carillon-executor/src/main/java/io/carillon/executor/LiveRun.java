@@ -11,6 +11,7 @@ final class LiveRun implements Run {
   private final Trigger trigger;
   private final RunLog lines;
   private final Consumer<Progress> progress;
+  private final Starts starts;
   private final Logger logger;
   private volatile Map<String, String> secrets = Map.of();
   private volatile String traceParent;
@@ -19,11 +20,12 @@ final class LiveRun implements Run {
   /** How far a run is. */
   record Progress(double percent, String text) {}
 
-  /** A run whose lines and progress go to these. */
-  LiveRun(Trigger trigger, RunLog lines, Consumer<Progress> progress) {
+  /** A run whose lines, progress and requests for other runs go to these. */
+  LiveRun(Trigger trigger, RunLog lines, Consumer<Progress> progress, Starts.Server server) {
     this.trigger = trigger;
     this.lines = lines;
     this.progress = progress;
+    this.starts = new Starts(server);
     this.logger = new RunLogger(lines, trigger.runId());
     this.traceParent = trigger.traceParent();
   }
@@ -123,6 +125,11 @@ final class LiveRun implements Run {
   public void progress(double percent, String text) {
     double within = Double.isNaN(percent) ? 0 : Math.min(Math.max(percent, 0), 100);
     progress.accept(new Progress(within, Wire.cut(masked(String.valueOf(text)), Wire.MAX_MESSAGE)));
+  }
+
+  @Override
+  public String start(String job, Object params, StartOptions options) throws InterruptedException {
+    return starts.start(job, params, options);
   }
 
   /** A text without the secrets of the run. */

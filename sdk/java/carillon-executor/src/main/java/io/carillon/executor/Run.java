@@ -64,6 +64,21 @@ public interface Run {
   /** Says how far the run is, in percent. The latest is published, at most once a second. */
   void progress(double percent, String text);
 
+  /** Starts a run of a job of the group, which is due at once; see {@link #start(String, Object, StartOptions)}. */
+  default String start(String job, Object params) throws InterruptedException {
+    return start(job, params, StartOptions.now());
+  }
+
+  /**
+   * Starts a run of a job of the group and returns its id. Its parent is this run. {@code params} is anything that
+   * Jackson writes, in the place of the job's; null are the job's.
+   *
+   * <p>A further attempt of this run that starts the same job with the same params gets the run that was started
+   * before. So give params that are the same in each attempt, without the time of day. Two such calls within an
+   * attempt start two runs. It throws {@link StartRefusedException}, after a minute if no server answers.
+   */
+  String start(String job, Object params, StartOptions options) throws InterruptedException;
+
   /** The W3C trace context of the attempt, for what it calls; "" without. */
   String traceParent();
 

@@ -27,7 +27,7 @@ class TracingTest {
     var clock = Executors.newSingleThreadScheduledExecutor();
     try {
       Trigger t = Trigger.decode(Json.bytes(Triggers.raw("")), new Headers().put(Wire.TRACE, FIRE), Triggers.REPLY, "billing");
-      LiveRun run = new LiveRun(t, new RunLog(new NatsClock(), clock, 1, batch -> CompletableFuture.completedFuture(null), 1000, 1000), p -> {});
+      LiveRun run = new LiveRun(t, new RunLog(new NatsClock(), clock, 1, batch -> CompletableFuture.completedFuture(null), 1000, 1000), p -> {}, request -> "");
       handlers.call(run);
     } catch (FinalException e) {
       assertEquals("no", e.getMessage());
