@@ -278,31 +278,11 @@ type fault struct {
 	Problems []*job.InvalidError `json:"problems,omitempty"`
 }
 
-// kinds names the sentinels. An error of several kinds travels as the first of them.
-var kinds = []struct {
-	name string
-	err  error
-}{
-	{"invalid", job.ErrInvalid},
-	{"not_found", job.ErrNotFound},
-	{"conflict", job.ErrConflict},
-	{"stale", job.ErrStale},
-	{"too_many", job.ErrTooMany},
-	{"unavailable", job.ErrUnavailable},
-}
-
-// Respond answers a request with value, or with err when that is not nil. An error
-// that is none of package job's kinds travels as unavailable.
+// Respond answers a request with value, or with err when that is not nil, which travels as its [job.KindOf].
 func Respond(m *nats.Msg, value any, err error) error {
 	var r reply
 	if err != nil {
-		r.Fault = &fault{Kind: "unavailable", Text: err.Error(), Problems: job.Problems(err)}
-		for _, k := range kinds {
-			if errors.Is(err, k.err) {
-				r.Fault.Kind = k.name
-				break
-			}
-		}
+		r.Fault = &fault{Kind: job.KindOf(err), Text: err.Error(), Problems: job.Problems(err)}
 	} else if r.Value, err = json.Marshal(value); err != nil {
 		return fmt.Errorf("encode reply on %s: %w", m.Subject, err)
 	}
@@ -347,13 +327,7 @@ func (f *fault) err() error {
 		}
 		return errors.Join(errs...)
 	}
-	remote := &remoteError{text: f.Text, kind: job.ErrUnavailable}
-	for _, k := range kinds {
-		if k.name == f.Kind {
-			remote.kind = k.err
-		}
-	}
-	return remote
+	return &remoteError{text: f.Text, kind: job.OfKind(f.Kind)}
 }
 
 // remoteError keeps the text of an error from the other side and its kind.

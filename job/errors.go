@@ -16,6 +16,39 @@ var (
 	ErrUnavailable = errors.New("unavailable") // a part of the system is away; trying again may help
 )
 
+// kinds names the kinds. An error of several is of the first of them.
+var kinds = []struct {
+	name string
+	err  error
+}{
+	{"invalid", ErrInvalid},
+	{"not_found", ErrNotFound},
+	{"conflict", ErrConflict},
+	{"stale", ErrStale},
+	{"too_many", ErrTooMany},
+	{"unavailable", ErrUnavailable},
+}
+
+// KindOf names the kind of an error, as the bus does. One that has none is unavailable.
+func KindOf(err error) string {
+	for _, k := range kinds {
+		if errors.Is(err, k.err) {
+			return k.name
+		}
+	}
+	return "unavailable"
+}
+
+// OfKind is the inverse of [KindOf]: it returns the error that a kind is named for.
+func OfKind(name string) error {
+	for _, k := range kinds {
+		if k.name == name {
+			return k.err
+		}
+	}
+	return ErrUnavailable
+}
+
 // InvalidError says which field of an input is wrong, and what would be right.
 type InvalidError struct {
 	Field  string // path in the document, such as "schedule.cron"

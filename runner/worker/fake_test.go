@@ -25,6 +25,7 @@ type puppet struct {
 	Half   string   `json:"half,omitempty"` // a line without its end
 	Exit   int      `json:"exit,omitempty"`
 	Cancel []string `json:"cancel,omitempty"` // lines, when it is cancelled
+	Await  int      `json:"await,omitempty"`  // so many starts, whose answers are the result
 }
 
 // The test binary is also the fake worker.
@@ -67,7 +68,7 @@ func fake(mode string, args []string) {
 	if mode != "" {
 		fmt.Printf(`{"type":"register","slots":%s,"handlers":%s}`+"\n", slots, twoHandlers)
 	}
-	f := fakeWorker{told: map[string]puppet{}}
+	f := fakeWorker{told: map[string]puppet{}, answers: map[string][]string{}}
 	for in := bufio.NewReader(os.Stdin); ; {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
@@ -86,6 +87,7 @@ const badByte = "BADBYTE"
 type fakeWorker struct {
 	mu          sync.Mutex
 	told        map[string]puppet
+	answers     map[string][]string // of starts, by run
 	now, atOnce atomic.Int32
 }
 
@@ -111,6 +113,14 @@ func (f *fakeWorker) take(line []byte, mode string, args []string) {
 		f.told[m.ID] = p
 		f.mu.Unlock()
 		go f.run(m.ID, p)
+	case "started":
+		f.mu.Lock()
+		f.answers[m.ID] = append(f.answers[m.ID], strings.TrimSpace(string(line)))
+		p, all := f.told[m.ID], f.answers[m.ID]
+		f.mu.Unlock()
+		if len(all) == p.Await {
+			f.say(m.ID, []string{`{"type":"result","id":"ID","result":[` + strings.Join(all, ",") + `]}`}, strings.NewReplacer())
+		}
 	case "cancel":
 		f.mu.Lock()
 		p := f.told[m.ID]

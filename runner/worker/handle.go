@@ -3,7 +3,6 @@ package worker
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/executor"
 )
@@ -22,22 +21,18 @@ func (w *Workers) handle(ctx context.Context, run *executor.Run) (any, error) {
 		}
 	}
 	defer w.leave(p)
-	select {
-	case a := <-c.answer:
+	if a, ended := p.await(ctx, c, ctx.Done()); ended {
 		return a.result, a.err
-	case <-ctx.Done():
 	}
 	p.stdin.send(control{Type: typeCancel, ID: c.id, Reason: context.Cause(ctx).Error()})
 	grace := w.cfg.KillAfter
 	if own := run.Trigger().KillGrace.Std(); own > 0 {
 		grace = own
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
-	select {
-	case a := <-c.answer:
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), grace) // the run is over, and the process is not
+	defer stop()
+	if a, ended := p.await(ctx, c, late.Done()); ended {
 		return a.result, a.err
-	case <-timer.C:
 	}
 	p.kill(fmt.Sprintf("it did not end run %s within %s of its cancellation", run.ID(), grace))
 	return nil, fmt.Errorf("the worker process was killed: it did not end the run within %s", grace)

@@ -25,7 +25,7 @@ func (p *process) take(m *message) {
 		return
 	}
 	switch m.Type {
-	case typeLog, typeProgress, typeResult, typeError:
+	case typeLog, typeProgress, typeStart, typeResult, typeError:
 	case typeRegister:
 		p.warn(p.only(), "worker process registered again, which is ignored")
 		return
@@ -47,6 +47,8 @@ func (p *process) take(m *message) {
 		c.log.Log(context.Background(), level, m.Text) //nolint:sloglint,forbidigo // the worker's text; a run's log needs no context
 	case typeProgress:
 		c.run.Progress(m.Percent, m.Text)
+	case typeStart:
+		p.want(c, m)
 	case typeResult:
 		a := answer{}
 		if result := compact(m.Result); result != nil {

@@ -14,15 +14,17 @@ import (
 	"github.com/carillon-scheduler/carillon/executor"
 )
 
-// The types of messages. The first three go to the process.
+// The types of messages. The first four go to the process.
 const (
 	typeRun      = "run"
 	typeCancel   = "cancel"
+	typeStarted  = "started"
 	typeShutdown = "shutdown"
 
 	typeRegister = "register"
 	typeLog      = "log"
 	typeProgress = "progress"
+	typeStart    = "start"
 	typeResult   = "result"
 	typeError    = "error"
 )
@@ -114,6 +116,9 @@ type message struct {
 	Text  string `json:"text"`
 
 	Percent float64 `json:"percent"`
+
+	Ref     json.RawMessage `json:"ref"`
+	Request json.RawMessage `json:"request"`
 
 	Result json.RawMessage `json:"result"`
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/internal/processgroup"
+	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
 	"github.com/carillon-scheduler/carillon/job/reason"
 )
@@ -62,7 +63,8 @@ type call struct {
 	run            *executor.Run
 	log            *slog.Logger
 	stdout, stderr io.Writer
-	answer         chan answer // gets one
+	starts         chan *message // at most maxUnanswered
+	answer         chan answer   // gets one
 }
 
 type answer struct {
@@ -121,7 +123,10 @@ func (p *process) begin(ctx context.Context, run *executor.Run) *call {
 		return nil
 	}
 	p.last++
-	c := &call{id: strconv.Itoa(p.last), run: run, log: run.Log(), stdout: run.Stdout(), stderr: run.Stderr(), answer: make(chan answer, 1)}
+	c := &call{
+		id: strconv.Itoa(p.last), run: run, log: run.Log(), stdout: run.Stdout(), stderr: run.Stderr(),
+		starts: make(chan *message, maxUnanswered), answer: make(chan answer, 1),
+	}
 	if len(p.calls) == 0 {
 		p.tail = nil // of other runs
 	}
@@ -300,6 +305,8 @@ func (p *process) unreadable(line, end []byte, err error) {
 		p.finish(c, answer{result: leftOut{err}})
 	case c != nil && kind == typeError:
 		p.finish(c, answer{err: fmt.Errorf("the worker process said error, with a message that cannot be read: %w", err)})
+	case c != nil && kind == typeStart:
+		p.refuse(c, nil, job.Invalid("", "the message cannot be read: %v", err))
 	case !long && !json.Valid(line):
 		p.stray(line)
 	default:
