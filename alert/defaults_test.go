@@ -292,7 +292,7 @@ func TestTheIncidentOfAGroupThatIsRefusedAndFullSaysThatItIsRefused(t *testing.T
 		}
 		want := []string{"open: executors of group billing send more than their budget: NATS refuses them until " + until.Format(time.RFC3339)}
 		for range 5 {
-			time.Sleep(10 * time.Minute)
+			time.Sleep(2 * time.Minute)
 			if d := cmp.Diff(want, w.states("groups-over-budget")); d != "" {
 				w.t.Fatal(d)
 			}

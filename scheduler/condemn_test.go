@@ -14,52 +14,62 @@ import (
 )
 
 func TestACancelledRunStaysCancelledWhateverItsExecutorReports(t *testing.T) {
-	for _, watched := range []bool{false, true} {
-		for _, ends := range []job.Status{job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusLost, job.StatusCancelled} {
-			for _, dies := range []bool{false, true} {
-				t.Run(fmt.Sprintf("watched %t, %s, owner dies %t", watched, ends, dies), func(t *testing.T) {
-					run(t, func(w *world) {
-						x := &executor{w: w, conn: w.connect("executor"), lingers: 5 * time.Second}
-						w.executeBy(x, func(*bus.Trigger) (time.Duration, job.Status) { return time.Hour, ends })
-						w.startNode("a")
-						w.put("g/child", job.Schedule{})
-						w.put("g/a", job.Schedule{}, func(j *job.Job) {
-							if watched {
-								j.Retry = job.Retry{Limit: 2, Delay: job.Duration(time.Second)}
-								j.Children = []job.Child{{Job: "g/child", On: job.OnSuccess}}
-							}
-						})
-						time.Sleep(time.Second)
-						id := job.NewRunID(time.Now())
-						if _, err := w.trigger(id, "g/a"); err != nil {
-							w.t.Fatal(err)
+	reports, watched := map[job.Name]job.Status{}, map[job.Name]bool{}
+	for _, status := range []job.Status{job.StatusSucceeded, job.StatusFailed, job.StatusTimedOut, job.StatusLost, job.StatusCancelled} {
+		alone, has := job.Name("g/alone-"+status), job.Name("g/watched-"+status)
+		reports[alone], reports[has], watched[has] = status, status, true
+	}
+	for _, dies := range []bool{false, true} {
+		t.Run(fmt.Sprintf("owner dies %t", dies), func(t *testing.T) {
+			run(t, func(w *world) {
+				x := &executor{w: w, conn: w.connect("executor"), slots: len(reports), lingers: 5 * time.Second}
+				w.executeBy(x, func(tr *bus.Trigger) (time.Duration, job.Status) { return time.Hour, reports[tr.Job] })
+				w.startNode("a")
+				w.put("g/child", job.Schedule{})
+				for name := range reports {
+					w.put(name, job.Schedule{}, func(j *job.Job) {
+						if watched[name] {
+							j.Retry = job.Retry{Limit: 2, Delay: job.Duration(time.Second)}
+							j.Children = []job.Child{{Job: "g/child", On: job.OnSuccess}}
 						}
-						time.Sleep(time.Second)
-						if reply, err := w.cancel(id); err != nil || reply.Found != job.StatusRunning {
-							w.t.Fatalf("reply %+v, %v", reply, err)
-						}
-						if dies {
-							w.killNode("a")
-							w.startNode("b")
-						}
-						time.Sleep(2 * time.Minute)
-						want := []string{"1 pending", "1 cancelled"}
-						if ends == job.StatusCancelled {
-							want = want[:1] // which the executor has reported
-						}
-						w.wantLines("g/a", want...)
-						w.wantLines("g/child")
-						w.records(func(_ *journal.Record, d journal.Decided) {
-							want := "cancelled by ann: wrong day; " + reason.Reported.With(ends)
-							if d.Status == job.StatusCancelled && d.Reason != want {
-								w.t.Errorf("reason %q, want %q", d.Reason, want)
-							}
-						})
-						w.wantNothingLeft()
 					})
+				}
+				time.Sleep(time.Second)
+				ids := map[job.Name]job.RunID{}
+				for name := range reports {
+					ids[name] = job.NewRunID(time.Now())
+					if _, err := w.trigger(ids[name], name); err != nil {
+						w.t.Fatal(err)
+					}
+				}
+				time.Sleep(time.Second)
+				for name, id := range ids {
+					if reply, err := w.cancelOf(name, id); err != nil || reply.Found != job.StatusRunning {
+						w.t.Fatalf("%s: reply %+v, %v", name, reply, err)
+					}
+				}
+				if dies {
+					w.killNode("a")
+					w.startNode("b")
+				}
+				time.Sleep(2 * time.Minute)
+				for name, status := range reports {
+					want := []string{"1 pending", "1 cancelled"}
+					if status == job.StatusCancelled {
+						want = want[:1] // which the executor has reported
+					}
+					w.wantLines(name, want...)
+				}
+				w.wantLines("g/child")
+				w.records(func(_ *journal.Record, d journal.Decided) {
+					want := "cancelled by ann: wrong day; " + reason.Reported.With(reports[d.Job])
+					if d.Status == job.StatusCancelled && d.Reason != want {
+						w.t.Errorf("%s: reason %q, want %q", d.Job, d.Reason, want)
+					}
 				})
-			}
-		}
+				w.wantNothingLeft()
+			})
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/journal"
+	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
 
 // keyed asks for a run of g/a with a key.
@@ -44,7 +45,7 @@ func TestAKeyMakesOneRunUnderOwnersThatChange(t *testing.T) {
 		w.startNode("b")
 		time.Sleep(time.Minute)
 		w.wantKeyed("order 42 ü", now, true, id)
-		time.Sleep(10 * time.Minute) // no note is left
+		time.Sleep(shard.AskedFor + time.Minute) // no note is left
 		w.wantKeyed("order 42 ü", now, true, id)
 		w.wantKeyed("order 43", in, true, later)
 		w.stopNode("b")
@@ -102,7 +103,7 @@ func TestNoKeyIsTakenWhileTheBucketTakesNone(t *testing.T) {
 		}
 		now := func(*bus.TriggerRequest) {}
 		id := w.wantKeyed("k", now, false, "")
-		time.Sleep(10 * time.Minute)
+		time.Sleep(shard.AskedFor + time.Minute)
 		if _, err := w.keyed("other", now); !errors.Is(err, job.ErrUnavailable) {
 			w.t.Errorf("while KEY is full: %v", err)
 		}
@@ -111,7 +112,7 @@ func TestNoKeyIsTakenWhileTheBucketTakesNone(t *testing.T) {
 		if _, err := w.conn.JS.UpdateStream(w.t.Context(), cfg); err != nil {
 			w.t.Fatal(err)
 		}
-		time.Sleep(10 * time.Minute)
+		time.Sleep(time.Minute)
 		w.wantKeyed("other", now, false, "")
 		stored, err := cluster.RunKeysOf(w.conn).Get(w.t.Context(), journal.KeyOf(&bus.TriggerRequest{Job: "g/a", Key: "k"}).Key)
 		if err != nil || stored == nil || stored.RunID != id {

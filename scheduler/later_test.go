@@ -33,25 +33,25 @@ func TestARunAtAnInstantIsMadeOnceUnderANewOwner(t *testing.T) {
 		w.put("g/a", job.Schedule{})
 		time.Sleep(time.Second)
 		day := start.Truncate(24 * time.Hour)
-		w.later(day.Add(10 * time.Minute))
-		cancelled := w.later(day.Add(20 * time.Minute))
-		away := w.later(day.Add(30 * time.Minute))
+		w.later(day.Add(3 * time.Minute))
+		cancelled := w.later(day.Add(6 * time.Minute))
+		away := w.later(day.Add(9 * time.Minute))
 		time.Sleep(time.Minute)
 		w.killNode("a")
 		w.startNode("b")
-		time.Sleep(14 * time.Minute)
+		time.Sleep(3 * time.Minute)
 		if reply, err := w.cancel(cancelled); err != nil || reply.Found != job.StatusQueued {
 			w.t.Errorf("reply %+v, %v", reply, err)
 		}
 		w.stopNode("b") // nobody is there when the last one is due
-		time.Sleep(20 * time.Minute)
+		time.Sleep(6 * time.Minute)
 		w.startNode("c")
 		time.Sleep(2 * time.Minute)
 		w.wantDecided(
-			"g/a 00:10:00 queued api", "g/a 00:20:00 queued api", "g/a 00:30:00 queued api",
-			"g/a 00:10:00 pending api", "g/a 00:20:00 cancelled api", "g/a 00:30:00 pending api",
+			"g/a 00:03:00 queued api", "g/a 00:06:00 queued api", "g/a 00:09:00 queued api",
+			"g/a 00:03:00 pending api", "g/a 00:06:00 cancelled api", "g/a 00:09:00 pending api",
 		)
-		if away.Time() != day.Add(30*time.Minute) {
+		if away.Time() != day.Add(9*time.Minute) {
 			w.t.Errorf("run %s is not of its instant", away)
 		}
 	})

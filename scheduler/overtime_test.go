@@ -75,43 +75,57 @@ func TestALateSuccessIsTriedAgainAsTimedOut(t *testing.T) {
 
 // Whatever a server has decided stands, and what the executor reports later has no effect.
 func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
-	for _, decided := range []job.Status{job.StatusTimedOut, job.StatusLost, job.StatusCancelled} {
-		for _, reported := range []job.Status{job.StatusSucceeded, job.StatusFailed} {
-			t.Run(fmt.Sprintf("%s, then %s", decided, reported), func(t *testing.T) {
-				run(t, func(w *world) {
-					if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
-						w.t.Fatal(err)
-					}
-					w.startNode("a")
-					w.put("g/well", job.Schedule{})
-					w.put("g/a", job.Schedule{}, func(j *job.Job) {
-						j.Retry = job.Retry{Limit: 1, Delay: job.Duration(time.Minute), On: []job.Status{job.StatusFailed}}
-						j.Children = []job.Child{{Job: "g/well", On: job.OnSuccess}}
-					})
-					time.Sleep(time.Second)
-					if _, err := w.trigger(job.NewRunID(time.Now()), "g/a"); err != nil {
-						w.t.Fatal(err)
-					}
-					time.Sleep(time.Second)
-					given := w.pending()[0]
-					token := w.conn.Tokens().Trigger(given, true, time.Now())
-					if err := w.conn.Events().EndRun(w.t.Context(), given, decided, "a server says so"); err != nil {
-						w.t.Fatal(err)
-					}
-					e := bus.EventOf(given, bus.EventFinished, time.Now())
-					e.Status, e.StartedAt, e.FinishedAt, e.Retry = reported, e.At, e.At, reported == job.StatusFailed
-					(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token, "")
-					time.Sleep(time.Second)
-					w.killNode("a")
-					w.startNode("b")
-					time.Sleep(10 * time.Second)
-					(&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token, "")
-					time.Sleep(3 * time.Minute)
-					w.wantLines("g/well")
-					w.wantLines("g/a", "1 pending")
-					w.wantNothingLeft()
-				})
-			})
+	run(t, func(w *world) {
+		if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", HasRouted: true}); err != nil {
+			w.t.Fatal(err)
 		}
-	}
+		w.startNode("a")
+		w.put("g/well", job.Schedule{})
+		type ends struct{ decided, reported job.Status }
+		jobs := map[job.Name]ends{}
+		for _, decided := range []job.Status{job.StatusTimedOut, job.StatusLost, job.StatusCancelled} {
+			for _, reported := range []job.Status{job.StatusSucceeded, job.StatusFailed} {
+				name := job.Name(fmt.Sprintf("g/%s-then-%s", decided, reported))
+				jobs[name] = ends{decided, reported}
+				w.put(name, job.Schedule{}, func(j *job.Job) {
+					j.Retry = job.Retry{Limit: 1, Delay: job.Duration(time.Minute), On: []job.Status{job.StatusFailed}}
+					j.Children = []job.Child{{Job: "g/well", On: job.OnSuccess}}
+				})
+			}
+		}
+		time.Sleep(time.Second)
+		for name := range jobs {
+			if _, err := w.trigger(job.NewRunID(time.Now()), name); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		var report []func()
+		for _, given := range w.pending() {
+			token := w.conn.Tokens().Trigger(given, true, time.Now())
+			if err := w.conn.Events().EndRun(w.t.Context(), given, jobs[given.Job].decided, "a server says so"); err != nil {
+				w.t.Fatal(err)
+			}
+			e := bus.EventOf(given, bus.EventFinished, time.Now())
+			e.Status, e.StartedAt, e.FinishedAt = jobs[given.Job].reported, e.At, e.At
+			e.Retry = e.Status == job.StatusFailed
+			report = append(report, func() { (&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token, "") })
+		}
+		for _, again := range report {
+			again()
+		}
+		time.Sleep(time.Second)
+		w.killNode("a")
+		w.startNode("b")
+		time.Sleep(10 * time.Second)
+		for _, again := range report {
+			again()
+		}
+		time.Sleep(3 * time.Minute)
+		w.wantLines("g/well")
+		for name := range jobs {
+			w.wantLines(name, "1 pending")
+		}
+		w.wantNothingLeft()
+	})
 }

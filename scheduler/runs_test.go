@@ -26,6 +26,8 @@ import (
 type executor struct {
 	w    *world
 	conn *cluster.Conn
+	// slots is how many runs it does at the same time, one if it is 0.
+	slots int
 	// lingers is how long it goes on with a run that it was told to end, and then reports it as if it
 	// had not been told.
 	lingers time.Duration
@@ -70,10 +72,7 @@ func (w *world) executeBy(x *executor, do func(*bus.Trigger) (time.Duration, job
 	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: group, HasRouted: true}); err != nil {
 		w.t.Fatal(err)
 	}
-	kills := make(chan *nats.Msg, 16)
-	if _, err := x.conn.NC.ChanSubscribe(w.known(x.conn, group, "x").Subject(bus.VerbKill), kills); err != nil {
-		w.t.Fatal(err)
-	}
+	killed := w.known(x.conn, group, "x").Subject(bus.VerbKill)
 	ctx, stop := context.WithCancel(w.t.Context())
 	var done sync.WaitGroup
 	w.t.Cleanup(func() { stop(); done.Wait() })
@@ -82,7 +81,13 @@ func (w *world) executeBy(x *executor, do func(*bus.Trigger) (time.Duration, job
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		done.Go(func() { x.run(ctx, c, kills, do) })
+		for range max(1, x.slots) {
+			kills := make(chan *nats.Msg, 16)
+			if _, err := x.conn.NC.ChanSubscribe(killed, kills); err != nil {
+				w.t.Fatal(err)
+			}
+			done.Go(func() { x.run(ctx, c, kills, do) })
+		}
 	}
 }
 
@@ -98,10 +103,7 @@ func (x *executor) run(ctx context.Context, c jetstream.Consumer, kills <-chan *
 			return
 		}
 		takes, status := do(tr)
-		pause := time.NewTimer(takes)
-		select {
-		case <-pause.C:
-		case kill := <-kills:
+		if kill := killOf(ctx, tr.RunID, kills, takes); kill != nil {
 			if x.lingers == 0 {
 				status = job.StatusCancelled
 			}
@@ -109,7 +111,8 @@ func (x *executor) run(ctx context.Context, c jetstream.Consumer, kills <-chan *
 				x.w.t.Error(err)
 			}
 			time.Sleep(x.lingers)
-		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
 			return
 		}
 		e := bus.EventOf(tr, bus.EventFinished, time.Now())
@@ -118,6 +121,24 @@ func (x *executor) run(ctx context.Context, c jetstream.Consumer, kills <-chan *
 		time.Sleep(x.answers)
 		if err := m.DoubleAck(ctx); err != nil && ctx.Err() == nil {
 			x.w.t.Error(err)
+		}
+	}
+}
+
+// killOf returns the request to kill a run that comes within the time that the run takes, or nil.
+func killOf(ctx context.Context, id job.RunID, kills <-chan *nats.Msg, takes time.Duration) *nats.Msg {
+	end := time.NewTimer(takes)
+	defer end.Stop()
+	for {
+		select {
+		case kill := <-kills:
+			if request, err := bus.DecodeKill(kill.Data); err == nil && request.RunID == id {
+				return kill
+			}
+		case <-end.C:
+			return nil
+		case <-ctx.Done():
+			return nil
 		}
 	}
 }
@@ -152,8 +173,9 @@ func (w *world) trigger(id job.RunID, name job.Name) (bus.TriggerReply, error) {
 }
 
 // cancel asks for the end of a run of g/a.
-func (w *world) cancel(id job.RunID) (bus.CancelReply, error) {
-	const name job.Name = "g/a"
+func (w *world) cancel(id job.RunID) (bus.CancelReply, error) { return w.cancelOf("g/a", id) }
+
+func (w *world) cancelOf(name job.Name, id job.RunID) (bus.CancelReply, error) {
 	var reply bus.CancelReply
 	err := w.conn.Ask(w.t.Context(), bus.SubjectCommand(name.Shard(w.conn.Cluster().Shards), "cancel"),
 		bus.CancelRequest{RunID: id, Job: name, By: "ann", Reason: "wrong day"}, &reply, 5*time.Second)
