@@ -54,6 +54,7 @@ func Commands() []*cobra.Command {
 	f.StringVar(&o.Cases, "case", "", "run only cases with this `text` in their name")
 	f.IntVar(&o.AtOnce, "at-once", 4, "maximum `number` of cases that run at once, each with its own NATS and executor")
 	f.BoolVar(&o.Slow, "slow", false, "also run cases that take more than ten seconds")
+	f.BoolVar(&o.OnlySlow, "only-slow", false, "run only cases that take more than ten seconds")
 	f.StringVarP(&format, "output", "o", "text", "output `format`: text or junit")
 	f.BoolVar(&list, "list", false, "list the cases, their levels and the rules that they check")
 	f.BoolVarP(&verbose, "verbose", "v", false, "show what the executor prints")

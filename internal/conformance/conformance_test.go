@@ -48,6 +48,23 @@ func TestWhatIsNoExecutorFails(t *testing.T) {
 	}
 }
 
+func TestSlowCasesCanRunAlone(t *testing.T) {
+	var want, got []string
+	for _, c := range Cases() {
+		if c.Slow {
+			want = append(want, c.Name)
+		}
+	}
+	err := Run(t.Context(), Options{Command: []string{"false"}, OnlySlow: true}, func(o Outcome) {
+		if !o.LeftOut {
+			got = append(got, o.Name)
+		}
+	})
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("ran %q, %v, want %q", got, err, want)
+	}
+}
+
 func TestAReportForCIHasWhatFailedAndWhy(t *testing.T) {
 	var b bytes.Buffer
 	all := []Outcome{

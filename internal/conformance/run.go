@@ -15,11 +15,12 @@ import (
 
 // Options say which cases to run on which executor.
 type Options struct {
-	Command []string  // of the executor
-	Cases   string    // only those whose name has this in it; "" is all
-	AtOnce  int       // how many cases run at once, each with NATS and an executor of its own; 0 is 4
-	Slow    bool      // also those that take more than ten seconds
-	Log     io.Writer // hears what the executor prints; nil: shown with a case that fails
+	Command  []string  // of the executor
+	Cases    string    // only those whose name has this in it; "" is all
+	AtOnce   int       // how many cases run at once, each with NATS and an executor of its own; 0 is 4
+	Slow     bool      // also those that take more than ten seconds
+	OnlySlow bool      // only those that take more than ten seconds
+	Log      io.Writer // hears what the executor prints; nil: shown with a case that fails
 }
 
 // Outcome is what became of a case.
@@ -38,7 +39,7 @@ type Outcome struct {
 func Run(ctx context.Context, o Options, told func(Outcome)) error {
 	var chosen []Case
 	for _, c := range Cases() {
-		if strings.Contains(c.Name, o.Cases) {
+		if strings.Contains(c.Name, o.Cases) && (c.Slow || !o.OnlySlow) {
 			chosen = append(chosen, c)
 		}
 	}
@@ -61,7 +62,7 @@ func Run(ctx context.Context, o Options, told func(Outcome)) error {
 	})
 	for i, c := range chosen {
 		work.Go(func() error {
-			if c.Slow && !o.Slow {
+			if c.Slow && !o.Slow && !o.OnlySlow {
 				outcomes[i] <- Outcome{Case: c, LeftOut: true}
 				return nil
 			}
