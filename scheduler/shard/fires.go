@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -137,118 +136,6 @@ func (fs *fires) find(list []candidate, group string, plans job.History, i int, 
 	return list, len(fires), since
 }
 
-// excluded returns why a fire, at the given instant, of a job of the group with this plan is
-// to be skipped, or "".
-func (c *Cluster) excluded(group string, p *job.Plan, at int64) string {
-	why := c.whyPaused(group, p, at)
-	if why == "" {
-		why = p.WhyOff(at)
-	}
-	if why != "" && p.Shift == "" {
-		return why
-	}
-	shut := c.shut(p, at, at)
-	if why == "" {
-		why = shut
-	}
-	// A fire that moves says so whatever else keeps it from running: it may run on the other day.
-	if shut == "" || !p.Moves(at, func(other int64) bool { return c.shut(p, at, other) == "" }) {
-		return why
-	}
-	return reason.Join(why, reason.Shifts(p.Shift == job.ShiftNext))
-}
-
-// whyPaused returns why a job of the group, with this plan, was paused at an instant, or "".
-func (c *Cluster) whyPaused(group string, p *job.Plan, at int64) string {
-	if why := p.WhyPaused(at); why != "" {
-		return why
-	}
-	switch c.pausedBy(group, at) {
-	case allPaused:
-		return reason.EverythingPaused.String()
-	case groupPaused:
-		return reason.GroupPaused.With(group)
-	case nonePaused:
-	}
-	return ""
-}
-
-// pausedBy returns which switch paused the fires of a group's jobs at an instant.
-func (c *Cluster) pausedBy(group string, at int64) pauseScope {
-	switch {
-	case len(c.pauses) == 0:
-		return nonePaused
-	case pausedAt(c.pauses[""], at):
-		return allPaused
-	case pausedAt(c.pauses[group], at):
-		return groupPaused
-	}
-	return nonePaused
-}
-
-// pausedAt reports whether a switch with these settings was on at an instant.
-func pausedAt(settings []setting, at int64) bool {
-	for _, v := range slices.Backward(settings) {
-		if v.from < at {
-			return v.paused && (v.until == 0 || at < v.until)
-		}
-	}
-	return false
-}
-
-// lands returns what becomes of an instant of a plan's schedule, by its calendars as they were
-// then, and why it fires if that is because of another day.
-func (c *Cluster) lands(p *job.Plan, at int64) (job.Landing, string) {
-	if p.Shift == "" {
-		return job.LandsHere, ""
-	}
-	l, from := p.Lands(at, func(other int64) bool { return c.shut(p, at, other) == "" })
-	if l != job.LandsFrom {
-		return l, ""
-	}
-	return l, reason.ShiftedFrom.With(instant(from).Format(time.RFC3339))
-}
-
-// shut returns why a plan's calendars, as they were at an instant, exclude a fire at another one,
-// or "".
-func (c *Cluster) shut(p *job.Plan, asOf, at int64) string {
-	for _, name := range p.Except {
-		if dates := c.calendarAt(name, asOf); dates != nil && dates.Contains(at) {
-			return reason.CalendarExcludes.With(name)
-		}
-	}
-	if len(p.Only) == 0 {
-		return ""
-	}
-	for _, name := range p.Only {
-		if dates := c.calendarAt(name, asOf); dates != nil && dates.Contains(at) {
-			return ""
-		}
-	}
-	if len(p.Only) == 1 {
-		return reason.CalendarOmits.With(p.Only[0])
-	}
-	return reason.CalendarsOmit.String()
-}
-
-// calendarAt returns the calendar as it was at an instant, or nil when there was none.
-func (c *Cluster) calendarAt(name string, at int64) *job.DateSet {
-	versions := c.calendars[name]
-	for _, version := range slices.Backward(versions) {
-		if version.from < at {
-			if version.deleted {
-				return nil
-			}
-			return version.dates
-		}
-	}
-	// A calendar that came after the fire: better its first version than none.
-	if len(versions) > 0 && !versions[0].deleted {
-		return versions[0].dates
-	}
-	return nil
-}
-
 // judgeOnTime notes a run for each fire that is on time, unless it is excluded.
 func (fs *fires) judgeOnTime(now int64) {
 	first := len(fs.verdicts)
@@ -375,73 +262,6 @@ func (fs *fires) judgeAlone(group string, plans job.History, i int, fire job.Fir
 // missedReason says why late fires, due in [first, last], are not run.
 func (fs *fires) missedReason(rule lateRule, first, last int64) string {
 	return reason.Join(reason.NoticedTooLate.String(), fs.standstills.because(first, last), rule.why.String())
-}
-
-// Standstill is a stretch of time in which an owner of the shard decided nothing, for a reason
-// that is not the shard's. Fires that were due in it are decided late, and say why.
-type Standstill struct {
-	From, To int64  // in Unix milliseconds; both belong to it
-	Reason   string // such as "the clock of node a was 1m30s ahead of NATS' clock"
-}
-
-// standstills are the latest of them, in the order in which the machine was told.
-type standstills struct{ list []Standstill }
-
-const (
-	// maxStandstills bounds how many a machine remembers: the latest ones.
-	maxStandstills = 8
-	// tellAfter is how many milliseconds late a fire within its grace is decided until it says why.
-	tellAfter = 1000
-)
-
-// add enters a standstill, which may be known already.
-func (st *standstills) add(s Standstill) {
-	if slices.Contains(st.list, s) {
-		return
-	}
-	if len(st.list) == maxStandstills {
-		st.list = slices.Delete(st.list, 0, 1)
-	}
-	st.list = append(st.list, s)
-}
-
-// StoodStill tells the machine of a standstill. It may be told of the same one again.
-func (m *Machine) StoodStill(s Standstill) { m.fires.standstills.add(s) }
-
-// StoodStillUntil tells the machine that its predecessor decided nothing since the position.
-func (m *Machine) StoodStillUntil(now int64, why string) {
-	m.StoodStill(Standstill{From: m.sweep.done, To: now, Reason: why})
-}
-
-// because says why fires that were due in [first, last] are decided late: or
-// nothing when that is not known.
-func (st *standstills) because(first, last int64) string {
-	for _, s := range slices.Backward(st.list) {
-		if first <= s.To && last >= s.From {
-			return s.Reason
-		}
-	}
-	return ""
-}
-
-// misfireReason says how late a fire that runs all the same was noticed, and why if that is known.
-func (st *standstills) misfireReason(due, now int64) string {
-	return reason.Join(reason.NoticedLate.With(lateness(due, now)), st.because(due, due))
-}
-
-// withinGrace returns why a fire within its grace is decided late; "" when that is not known.
-func (st *standstills) withinGrace(due, now int64) string {
-	if now-due < tellAfter {
-		return ""
-	}
-	if why := st.because(due, due); why != "" {
-		return reason.Join(reason.DecidedLate.With(lateness(due, now)), why)
-	}
-	return ""
-}
-
-func lateness(due, now int64) string {
-	return job.Duration(time.Duration(now-due) * time.Millisecond).String()
 }
 
 // enactAll adds to b what the verdicts ask for. The caller has found room for a message for
