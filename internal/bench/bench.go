@@ -176,7 +176,7 @@ func newBenchCommand(use, example string, of []bench, others ...*cobra.Command) 
 		sub := &cobra.Command{
 			Use:   b.name,
 			Short: strings.ToUpper(b.about[:1]) + b.about[1:],
-			Args:  cobra.NoArgs,
+			Args:  cli.NoArgs,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				r, err := patient(cmd, opts, b.run)
 				if err != nil {

@@ -272,7 +272,7 @@ func newQueryCommand() *cobra.Command {
 			"ClickHouse with 10,000,000 runs and 100,000,000 lines on two cores.",
 		Example: "  carillon bench query --runs 1000000 --lines 0\n" +
 			"  carillon bench query --store clickhouse://carillon@localhost:9000/bench",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.Flags().StringVar(&where, "store", "", "query this store, filled by \"carillon bench seed\": an SQLite `file` or a clickhouse:// address")
 	cmd.Flags().IntVar(&runs, "runs", 1_000_000, "number of runs to create")

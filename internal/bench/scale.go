@@ -80,7 +80,7 @@ func newScaleCommand() *cobra.Command {
 			"at once.",
 			standing.jobs, standing.groups, standing.instances, standing.rate, standing.nodes, standing.shards, standing.replicas),
 		Example: "  benchtool scale --only groups,instances --most 100",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	cmd.Flags().StringSliceVar(&only, "only", names, "dimensions to measure")
 	cmd.Flags().IntVar(&most, "most", 1_000_000, "skip measurements above this value of the dimension")

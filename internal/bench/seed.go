@@ -209,7 +209,7 @@ func newSeedCommand() *cobra.Command {
 			"afterwards: use a store of its own.",
 		Example: "  carillon bench seed --store /tmp/bench.db --runs 1000000 --lines 0\n" +
 			"  carillon bench seed --store clickhouse://carillon@localhost:9000/bench --runs 10000000 --lines 100000000",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	cmd.Flags().StringVar(&where, "store", "", "an SQLite `file`, or clickhouse://USER:PASSWORD@HOST/DATABASE")
 	cmd.Flags().IntVar(&jobs, "jobs", seedJobs, "number of jobs, in ten groups: group-0/job-0, group-1/job-1 and so on")

@@ -4,8 +4,21 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/carillon-scheduler/carillon/job"
 )
+
+// NoArgs refuses arguments, and says where files are named instead if the command reads some.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.Flags().Lookup("file") != nil:
+		return fmt.Errorf("%q is one argument too many: name files with -f", args[0])
+	}
+	return fmt.Errorf("%q is one argument too many: %s takes none", args[0], cmd.CommandPath())
+}
 
 // ExactlyOne reports whether one of the given is true, and no other.
 func ExactlyOne(given ...bool) bool {

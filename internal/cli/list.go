@@ -43,7 +43,7 @@ func Named[T any](noun string, fetch func(ctx context.Context, api *client.API, 
 
 // Command returns the command.
 func (l List[T]) Command() *cobra.Command {
-	cmd := &cobra.Command{Use: l.Use, Aliases: l.Aliases, Short: l.Short, Long: l.Long, Example: l.Example, Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: l.Use, Aliases: l.Aliases, Short: l.Short, Long: l.Long, Example: l.Example, Args: NoArgs}
 	r := NewRemote(cmd)
 	var own []string // the flags that only a list has
 	if l.Flags != nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/carillon-scheduler/carillon/bridge/xxljob/peer"
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/bus/jet"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/client"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/internal/outbound"
@@ -266,7 +267,7 @@ type bridgeOptions struct {
 }
 
 func newBridgeCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "bridge", Short: "Run executors of other schedulers on Carillon", Example: "  carillon bridge xxl-job --help", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "bridge", Short: "Run executors of other schedulers on Carillon", Example: "  carillon bridge xxl-job --help", Args: cli.NoArgs}
 	cmd.AddCommand(newXXLJobCommand())
 	return cmd
 }
@@ -284,7 +285,7 @@ func newXXLJobCommand() *cobra.Command {
 			"register. With --check, the command only checks whether one executor would attach.",
 		Example: "  carillon bridge xxl-job --nats nats://n1:4222 --listen 0.0.0.0:8080 --groups billing --credential bridge.seed --access-token-file tokens\n" +
 			"  carillon bridge xxl-job --check http://10.0.0.5:9999 --access-token-file tokens --allow-private-addresses",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBridge(cmd, o) },
 	}
 	f := cmd.Flags()

@@ -37,7 +37,7 @@ func newDemoCommand() *cobra.Command {
 			"run in this one, in a temporary directory. Afterwards the console stays open until you press\n" +
 			"Ctrl-C. Then everything is removed. The exit code is 1 if there is a discrepancy.",
 		Example: "  carillon demo\n  carillon demo --for 20s --exit",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.http, "http", defaultHTTP, "`address` of the API and the console; port 0 picks a free port")

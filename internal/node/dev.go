@@ -60,7 +60,7 @@ func newDevCommand() *cobra.Command {
 			"with Ctrl-C. The data stays in the directory, and missed fires are caught up at the next start.\n" +
 			"Requests from this machine have administrator permissions without signing in.",
 		Example: "  carillon dev\n  carillon dev --data /tmp/try --http 127.0.0.1:0 --nats 127.0.0.1:0",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDev(cmd, o) },
 	}
 	o.flags(cmd.Flags())

@@ -65,7 +65,7 @@ func newExecutorCommand() *cobra.Command {
 			"  carillon executor --group billing --label zone=eu --label gpu=true\n" +
 			"  carillon executor --group hooks --allow http,starlark --http-allow intranet.example.com,10.1.0.0/16\n" +
 			"  carillon executor --group reports --worker 'php worker.php' --worker-processes 4 --allow handler",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runExecutor(cmd, o) },
 	}
 	f := cmd.Flags()

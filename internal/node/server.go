@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/auth/callout"
 	"github.com/carillon-scheduler/carillon/bus/jet"
 	"github.com/carillon-scheduler/carillon/cluster"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/webapi"
@@ -47,7 +48,7 @@ func newServerCommand() *cobra.Command {
 			"  carillon server --http 0.0.0.0:8822 --tls-cert cert.pem --tls-key key.pem --public-url https://carillon.example.org:8822\n" +
 			"  carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3 --roles scheduler\n" +
 			"  CARILLON_STORE=clickhouse://carillon:…@ch1,ch2/carillon carillon server --nats nats://n1:4222,nats://n2:4222 --replicas 3",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd, o) },
 	}
 	f := cmd.Flags()

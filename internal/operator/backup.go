@@ -30,7 +30,7 @@ func newBackupCommand() *cobra.Command {
 			"store the key separately. Anyone with the file can read scripts and parameters.",
 		Example: "  carillon backup -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys\n" +
 			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	o.flags(cmd.Flags())
 	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` to write; replaced only when the backup is complete")
@@ -88,7 +88,7 @@ func newRestoreCommand() *cobra.Command {
 			"file.",
 		Example: "  carillon restore -f carillon.backup --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys --replicas 3\n" +
 			"  carillon restore -f carillon.backup --dry-run --nats tls://n1:4222",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	o.flags(cmd.Flags())
 	cmd.Flags().StringVarP(&file, "file", "f", "", "the `file` of the backup")

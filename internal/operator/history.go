@@ -1,6 +1,10 @@
 package operator
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/carillon-scheduler/carillon/internal/cli"
+)
 
 func newHistoryCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -24,7 +28,7 @@ func newHistoryReleaseCommand() *cobra.Command {
 			"Stop the servers with the old log store first. Its data is neither moved nor deleted. The command\n" +
 			"needs the server keys for NATS.",
 		Example: "  carillon history release --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	o.flags(cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

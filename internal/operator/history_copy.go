@@ -38,7 +38,7 @@ func newHistoryCopyCommand() *cobra.Command {
 			"of --to to keep the password of ClickHouse out of process lists.",
 		Example: "  export CARILLON_STORE='clickhouse://carillon:PASSWORD@ch1/carillon'\n" +
 			"  carillon history copy --from sqlite:/var/lib/carillon --nats tls://n1:4222 --nats-ca ca.pem --nats-keys nats.keys",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	o.flags(cmd.Flags())
 	cmd.Flags().StringVar(&from, "from", "", "source, `sqlite:DIR`, with the --data folder of the server")

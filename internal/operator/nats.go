@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/carillon-scheduler/carillon/auth/callout"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/keyfile"
 )
 
@@ -29,7 +30,7 @@ func newNATSKeygenCommand() *cobra.Command {
 			"for \"nats --nkey FILE server ...\" and \"carillon nats config --operator FILE\". With --log-reader\n" +
 			"it is the key of a program that reads log lines, for \"carillon nats config --log-reader NAME=FILE\".",
 		Example: "  carillon nats keygen --file nats.keys\n  carillon nats keygen --operator --file operator.nk",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if operator || reader {
 				seed, err := callout.NewOperator()

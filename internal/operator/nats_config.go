@@ -40,7 +40,7 @@ func newNATSConfigCommand() *cobra.Command {
 		Example: "  carillon nats config --keys nats.keys --listen 0.0.0.0:4222 --tls-cert cert.pem --tls-key key.pem > nats.conf\n" +
 			"  carillon nats config --keys nats.keys --name n1 --listen 10.0.0.1:4222 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem \\\n" +
 			"    --cluster carillon --cluster-listen 10.0.0.1:6222 --route 10.0.0.2:6222,10.0.0.3:6222 > nats.conf",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	f := cmd.Flags()
 	f.StringVar(&file, "keys", "", "the `file` of the keys (default: from "+keyfile.NATSKeysVariable+")")

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/carillon-scheduler/carillon/cluster/embedded"
+	"github.com/carillon-scheduler/carillon/internal/cli"
 	"github.com/carillon-scheduler/carillon/internal/node"
 )
 
@@ -23,7 +24,7 @@ func newNATSServeCommand() *cobra.Command {
 			"restart it for these. Without --config, run the server of \"carillon dev\", which listens on\n" +
 			"loopback and admits every local client.",
 		Example: "  carillon nats serve --config nats.conf",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&file, "config", "c", "", "the configuration `file`, from \"carillon nats config\"")

@@ -20,7 +20,7 @@ func newSecretKeygenCommand() *cobra.Command {
 			keyfile.MasterKeyVariable + ". \"carillon secret key\" derives the keys of executors from it. Anyone with\n" +
 			"the master key can read all secrets.",
 		Example: "  carillon secret keygen --file master.key",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return handOutKey(cmd, seal.NewMaster().Text(), file)
 		},
@@ -38,7 +38,7 @@ func newSecretKeyCommand() *cobra.Command {
 			"with --secret-key or " + keyfile.SecretKeyVariable + ". It is derived from the master key, without a server,\n" +
 			"so you can print it again.",
 		Example: "  carillon secret key -g billing --master-key master.key --file billing.key",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	cli.GroupFlag(cmd, &group)
 	keyFileFlag(cmd, &file)

@@ -307,7 +307,7 @@ func newContextCommand() *cobra.Command {
 func newGetContextsCommand() *cobra.Command {
 	output := cli.AsTable
 	cmd := &cobra.Command{
-		Use: "contexts", Short: "List contexts", Example: "  carillon get contexts", Args: cobra.NoArgs,
+		Use: "contexts", Short: "List contexts", Example: "  carillon get contexts", Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := cli.ReadContexts()
 			if err != nil {

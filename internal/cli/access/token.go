@@ -144,7 +144,7 @@ func newTokenRevokeCommand() *cobra.Command {
 
 func newWhoamiCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "whoami", Short: "Show the current user and permissions", Example: "  carillon whoami\n  carillon whoami -o json", Args: cobra.NoArgs,
+		Use: "whoami", Short: "Show the current user and permissions", Example: "  carillon whoami\n  carillon whoami -o json", Args: cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -311,7 +311,7 @@ func newAlertTestCommand() *cobra.Command {
 func newAlertSilenceCommand() *cobra.Command {
 	var rule, group, name, lasts, reason string
 	cmd := &cobra.Command{
-		Use: "silence", Short: "Silence notifications for a while", Args: cobra.NoArgs,
+		Use: "silence", Short: "Silence notifications for a while", Args: cli.NoArgs,
 		Long: "Silence notifications for a rule, an executor group, a job, or everything. Incidents that are\n" +
 			"still open when the silence ends are sent then.",
 		Example: "  carillon alert silence --group billing --for 2h --reason 'we move the database'\n  carillon alert silence --for 15m",

@@ -28,7 +28,7 @@ func newMCPCommand() *cobra.Command {
 			"sees what the token of the context may see. With --write, and a token with the grant assist, it can\n" +
 			"run, rerun, pause, resume and acknowledge, each after a confirmation.",
 		Example: "  carillon mcp --context production\n  claude mcp add carillon -- carillon mcp --context production",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	var write bool

@@ -26,7 +26,7 @@ func newDiagnosticsCommand() *cobra.Command {
 			"The bundle has no secrets, job documents, parameters or log lines. It has the names of groups,\n" +
 			"nodes, hosts and handlers. A separate file lists the parts that could not be collected.",
 		Example: "  carillon diagnostics\n  carillon diagnostics --out report.zip",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "the `FILE` to write, which must not exist; - for standard output (default: a name from the server, in this folder)")

@@ -23,7 +23,7 @@ func newEventsCommand() *cobra.Command {
 		Long: "Stream change events as JSON lines until interrupted. An event names the jobs, runs or groups that\n" +
 			"changed, not the change itself. \"reload\" means that too much changed to list.",
 		Example: "  carillon events\n  carillon events --topic runs,alerts | while read -r line; do …; done",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringSliceVar(&topics, "topic", nil, "only this `topic`; can be repeated: "+strings.Join(eventTopics, ", "))

@@ -55,7 +55,7 @@ func newRetentionSetCommand() *cobra.Command {
 			"  carillon retention set --job ops/chatty --logs 1d --yes\n" +
 			"  carillon retention set --audit 730d                        # who changed what\n" +
 			"  carillon retention set --group billing --remove",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	rule.add(cmd)
@@ -111,7 +111,7 @@ func newRetentionPreviewCommand() *cobra.Command {
 			"day adds as much as those of the last week. Without flags, preview the present rules.",
 		Example: "  carillon retention preview\n" +
 			"  carillon retention preview --group billing --logs 3d",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	rule.add(cmd)

@@ -25,7 +25,7 @@ func newVersionCommand() *cobra.Command {
 		Use:     "version",
 		Short:   "Show the versions of client and server",
 		Example: "  carillon version\n  carillon version --client -o json",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&alone, "client", false, "show the client version only")

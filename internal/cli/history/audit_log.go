@@ -25,7 +25,7 @@ func newAuditLogCommand() *cobra.Command {
 			"stream all matching entries as JSON lines or CSV.",
 		Example: "  carillon audit-log --since 24h\n  carillon audit-log --user ann --object 'job billing/'\n" +
 			"  carillon audit-log --since 90d --export csv > changes.csv",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	f := cmd.Flags()

@@ -127,7 +127,7 @@ func newLoadCommand() *cobra.Command {
 		Long: "Forecast how many fires are due in the next 24 hours, in equal intervals, and how many runs were\n" +
 			"requested for them. Paused jobs are left out, and fires that a calendar skips.",
 		Example: "  carillon report load\n  carillon report load --for 1h --parts 60 --group billing",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	a.flags(cmd)

@@ -31,7 +31,7 @@ func newLedgerVerifyCommand() *cobra.Command {
 			"one again. A discrepancy heals if its run is recorded later. The exit code is 1 while one is not\n" +
 			"healed.",
 		Example: "  carillon ledger verify\n  carillon ledger verify --group billing --since 30d\n  carillon ledger verify --by day -o json\n  carillon ledger verify --found --since 90d",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	within.Add(cmd.Flags(), "24h")

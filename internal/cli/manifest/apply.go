@@ -39,7 +39,7 @@ func newApplyCommand() *cobra.Command {
 			"  carillon apply -f jobs/ --prune --dry-run --exit-code\n" +
 			"  carillon apply -f jobs/ --prune --yes\n" +
 			"  printf 'job: ops/hello\\ntask: {shell: echo hello}\\n' | carillon apply -f -",
-		Args: cobra.NoArgs,
+		Args: cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().StringArrayVarP(&o.files, "file", "f", nil, "`FILE`, folder or -; can be repeated")

@@ -153,7 +153,11 @@ func showAccepted(r *cli.Remote, cmd *cobra.Command, api *client.API, accepted c
 		return awaitRun(r, cmd, api, accepted, follow)
 	}
 	if accepted.Status != job.StatusPending {
-		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", accepted.Status, accepted.Reason)
+		text := string(accepted.Status)
+		if accepted.Reason != "" {
+			text += ": " + string(accepted.Reason)
+		}
+		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), text)
 	}
 	return r.Show(cmd.OutOrStdout(), accepted, func(t *draw.Table) { t.Line(string(accepted.RunID)) })
 }

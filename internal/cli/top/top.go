@@ -30,7 +30,7 @@ func newTopCommand() *cobra.Command {
 			"runs, delays, the backlog of the history, and the newest failures. Quit with q or Ctrl-C. --once,\n" +
 			"-o json and -o yaml print one frame, for scripts; the exit code is 5 if it is incomplete.",
 		Example: "  carillon top\n  carillon top --every 10s\n  carillon top --once\n  carillon top -o json | jq .lateness.started.p99_ms",
-		Args:    cobra.NoArgs,
+		Args:    cli.NoArgs,
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().BoolVar(&once, "once", false, "print one frame and exit")
