@@ -13,7 +13,7 @@ import (
 
 const (
 	backup  job.Name = "ops/backup"
-	overlap          = 48 * time.Hour
+	overlap          = 3 * time.Hour
 )
 
 // pingToken makes a token of the backup.
