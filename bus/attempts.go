@@ -34,7 +34,7 @@ type AttemptsRequest struct {
 // Validate reports what is wrong with r as an *InvalidError.
 func (r *AttemptsRequest) Validate() error {
 	if n := len(r.Attempts); n < 1 || n > MaxAttemptsAsked {
-		return &job.InvalidError{Field: "attempts", Reason: fmt.Sprintf("has %d; it must have 1 to %d", n, MaxAttemptsAsked)}
+		return job.Invalid("attempts", "must have between 1 and %d entries", MaxAttemptsAsked)
 	}
 	return nil
 }

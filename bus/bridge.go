@@ -25,11 +25,11 @@ type BridgeScan struct {
 func DecodeBridgeScan(data []byte) (BridgeScan, error) {
 	var s BridgeScan
 	if err := json.Unmarshal(data, &s); err != nil {
-		return s, &job.InvalidError{Field: "scan", Reason: "is not JSON: " + err.Error()}
+		return s, job.Invalid("scan", "is damaged: %v", err)
 	}
 	for token := range strings.SplitSeq(s.Filter, ".") {
 		if token == "" || strings.ContainsAny(token, " \t\r\n\x00") {
-			return s, &job.InvalidError{Field: "filter", Reason: fmt.Sprintf("%q must be tokens with dots between them", s.Filter)}
+			return s, job.Invalid("filter", "%q is not valid", s.Filter)
 		}
 	}
 	return s, nil

@@ -70,7 +70,7 @@ const HeaderTTL = "Nats-TTL"
 func DecodeClaim(subject string, data []byte) (*Claim, error) {
 	claim := &Claim{}
 	if err := json.Unmarshal(data, claim); err != nil {
-		return nil, &job.InvalidError{Field: "claim", Reason: fmt.Sprintf("at %s is damaged: %v", subject, err)}
+		return nil, job.Invalid("claim", "at %s is damaged: %v", subject, err)
 	}
 	return claim, nil
 }
@@ -130,7 +130,7 @@ func (d *Deaths) Msg(t *Trigger, revision uint64) (*nats.Msg, error) {
 func DecodeDeaths(subject string, data []byte) (*Deaths, error) {
 	d := &Deaths{}
 	if err := json.Unmarshal(data, d); err != nil {
-		return nil, &job.InvalidError{Field: "deaths", Reason: fmt.Sprintf("at %s is damaged: %v", subject, err)}
+		return nil, job.Invalid("deaths", "at %s is damaged: %v", subject, err)
 	}
 	return d, nil
 }

@@ -76,28 +76,28 @@ func (r *TriggerRequest) Validate() error {
 	switch r.Cause { //nolint:exhaustive // nobody asks for the others
 	case job.CauseManual, job.CauseAPI, job.CauseTest:
 		if r.RetryOf != "" || len(r.Body) > 0 || r.Pieces != nil || len(r.Taken) > 0 {
-			return &job.InvalidError{Field: "retry_of", Reason: "is only for a run with cause rerun"}
+			return job.Invalid("retry_of", "is only for cause rerun")
 		}
 		return r.checkTimes()
 	case job.CauseParent:
 		return r.checkStart()
 	case job.CauseRerun:
 		if !r.Due.IsZero() || !r.Expires.IsZero() {
-			return &job.InvalidError{Field: "due", Reason: "does not go with cause rerun"}
+			return job.Invalid("due", "does not go with cause rerun")
 		}
 	default:
-		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be manual, api, test, rerun or parent", r.Cause)}
+		return job.Invalid("cause", "%q must be manual, api, test, rerun or parent", r.Cause)
 	}
 	if _, err := job.ParseRunID(string(r.RetryOf)); err != nil {
-		return &job.InvalidError{Field: "retry_of", Reason: fmt.Sprintf("%q must be the id of the run that is to be done again", r.RetryOf)}
+		return job.Invalid("retry_of", "%q must be a run id", r.RetryOf)
 	}
 	switch {
 	case !r.RunID.Time().Equal(r.RetryOf.Time()):
-		return &job.InvalidError{Field: "run_id", Reason: "must have the fire time of the run that is to be done again"}
+		return job.Invalid("run_id", "does not fit retry_of")
 	case (len(r.Body) == 0) != (r.Version == 0) || r.Version < 0:
-		return &job.InvalidError{Field: "version", Reason: "must come with its body"}
+		return job.Invalid("version", "does not fit body")
 	case len(r.Taken) > 0 && len(r.Body) == 0:
-		return &job.InvalidError{Field: "taken", Reason: "must come with the version that has these steps"}
+		return job.Invalid("taken", "needs body")
 	case r.Pieces == nil:
 		return nil
 	}
@@ -105,7 +105,7 @@ func (r *TriggerRequest) Validate() error {
 		return err
 	}
 	if p := r.Pieces.States; strings.Trim(p, "ws") != "" || !strings.Contains(p, "w") {
-		return &job.InvalidError{Field: "pieces.states", Reason: "must have pieces that wait, and else only such as have succeeded"}
+		return job.Invalid("pieces.states", "is not valid")
 	}
 	return nil
 }
@@ -115,15 +115,15 @@ func (r *TriggerRequest) Validate() error {
 func (r *TriggerRequest) checkStart() error {
 	switch _, err := job.ParseRunID(string(r.Parent)); {
 	case err != nil:
-		return &job.InvalidError{Field: "parent", Reason: fmt.Sprintf("%q must be the id of the run whose code asks", r.Parent)}
+		return job.Invalid("parent", "%q must be a run id", r.Parent)
 	case !r.RunID.Time().Equal(r.Parent.Time()):
-		return &job.InvalidError{Field: "run_id", Reason: "must have the fire time of the run whose code asks"}
+		return job.Invalid("run_id", "does not fit parent")
 	case r.RetryOf != "" || len(r.Body) > 0 || r.Pieces != nil || len(r.Taken) > 0 || !r.InsteadOf.IsZero():
-		return &job.InvalidError{Field: "retry_of", Reason: "does not go with cause parent"}
+		return job.Invalid("retry_of", "does not go with cause parent")
 	case r.Depth < 1 || r.Depth > MaxStartDepth:
-		return &job.InvalidError{Field: "depth", Reason: fmt.Sprintf("%d must be between 1 and %d", r.Depth, MaxStartDepth)}
+		return job.Invalid("depth", "%d must be between 1 and %d", r.Depth, MaxStartDepth)
 	case !r.Expires.IsZero() && !r.Expires.After(r.Due):
-		return &job.InvalidError{Field: "expires", Reason: "must lie after the instant at which the run is due"}
+		return job.Invalid("expires", "must be after due")
 	}
 	return nil
 }
@@ -144,15 +144,13 @@ func (r *TriggerRequest) checkTimes() error {
 	due := cmp.Or(r.Due, asked)
 	switch {
 	case r.Cause == job.CauseTest || !r.InsteadOf.IsZero():
-		return &job.InvalidError{Field: "due", Reason: "does not go with a test, or a run in the place of a fire"}
-	case due.Before(asked.Add(-MaxOverdue)):
-		return &job.InvalidError{Field: "due", Reason: fmt.Sprintf("%s is more than %s before the request", due.UTC().Format(time.RFC3339), job.Duration(MaxOverdue))}
-	case due.After(asked.Add(MaxAhead)):
-		return &job.InvalidError{Field: "due", Reason: fmt.Sprintf("%s is more than %s after the request", due.UTC().Format(time.RFC3339), job.Duration(MaxAhead))}
+		return job.Invalid("due", "does not go with cause test or instead_of")
+	case due.Before(asked.Add(-MaxOverdue)) || due.After(asked.Add(MaxAhead)):
+		return job.Invalid("due", "must be at most %s in the past and %s ahead", job.Duration(MaxOverdue), job.Duration(MaxAhead))
 	case !r.Expires.IsZero() && !r.Expires.After(due):
-		return &job.InvalidError{Field: "expires", Reason: "must lie after the instant at which the run is due"}
+		return job.Invalid("expires", "must be after due")
 	case r.Expires.After(due.Add(MaxAhead)):
-		return &job.InvalidError{Field: "expires", Reason: fmt.Sprintf("must lie at most %s after the instant at which the run is due", job.Duration(MaxAhead))}
+		return job.Invalid("expires", "must lie at most %s after due", job.Duration(MaxAhead))
 	}
 	return nil
 }
@@ -168,13 +166,13 @@ const (
 func (r *TriggerRequest) checkKey() error {
 	switch {
 	case r.Key == "" && (r.Reset || r.OwnKey):
-		return &job.InvalidError{Field: "reset", Reason: "needs a key"}
+		return job.Invalid("reset", "needs key")
 	case r.Key == "":
 		return nil
 	case len(r.Key) > MaxKey || !utf8.ValidString(r.Key):
-		return &job.InvalidError{Field: "key", Reason: fmt.Sprintf("must be at most %d bytes of UTF-8", MaxKey)}
+		return job.Invalid("key", "must be at most %d bytes of UTF-8", MaxKey)
 	case r.Cause != job.CauseManual && r.Cause != job.CauseAPI || !r.InsteadOf.IsZero():
-		return &job.InvalidError{Field: "key", Reason: "only goes with cause manual or api, and not with a run in the place of a fire"}
+		return job.Invalid("key", "is only for cause manual or api, without instead_of")
 	}
 	return nil
 }
@@ -246,7 +244,7 @@ type KillRequest struct {
 func DecodeKill(data []byte) (KillRequest, error) {
 	var r KillRequest
 	if err := json.Unmarshal(data, &r); err != nil {
-		return r, &job.InvalidError{Reason: fmt.Sprintf("the request names no run: %v", err)}
+		return r, job.Invalid("", "the request is no run request: %v", err)
 	}
 	_, err := job.ParseRunID(string(r.RunID))
 	return r, err

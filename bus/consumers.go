@@ -32,17 +32,17 @@ var consumerName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 // Validate reports what is wrong with r as an *InvalidError.
 func (r ConsumersRequest) Validate() error {
 	if n := len(r.Consumers); n == 0 || n > MaxConsumers {
-		return &job.InvalidError{Field: "consumers", Reason: fmt.Sprintf("are %d; there must be 1 to %d", n, MaxConsumers)}
+		return job.Invalid("consumers", "must have between 1 and %d entries", MaxConsumers)
 	}
 	seen := map[Consumer]bool{}
 	for i, c := range r.Consumers {
 		switch {
 		case !consumerName.MatchString(c.Stream):
-			return &job.InvalidError{Field: fmt.Sprintf("consumers[%d].stream", i), Reason: fmt.Sprintf("is %q; it must be 1 to 128 letters, digits, hyphens and underscores", c.Stream)}
+			return job.Invalid(fmt.Sprintf("consumers[%d].stream", i), "%q is not valid", c.Stream)
 		case !consumerName.MatchString(c.Consumer):
-			return &job.InvalidError{Field: fmt.Sprintf("consumers[%d].consumer", i), Reason: fmt.Sprintf("is %q; it must be 1 to 128 letters, digits, hyphens and underscores", c.Consumer)}
+			return job.Invalid(fmt.Sprintf("consumers[%d].consumer", i), "%q is not valid", c.Consumer)
 		case seen[c]:
-			return &job.InvalidError{Field: fmt.Sprintf("consumers[%d]", i), Reason: fmt.Sprintf("names consumer %s of stream %s a second time", c.Consumer, c.Stream)}
+			return job.Invalid(fmt.Sprintf("consumers[%d]", i), "is given twice")
 		}
 		seen[c] = true
 	}

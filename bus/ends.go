@@ -102,23 +102,20 @@ func randomID() string {
 
 // endLines returns the lines of a pack that are ends. The error is an *InvalidError.
 func endLines(data []byte) ([][]byte, error) {
-	invalid := func(format string, args ...any) ([][]byte, error) {
-		return nil, &job.InvalidError{Field: "ends", Reason: fmt.Sprintf(format, args...)}
-	}
 	if len(data) > MaxEndsSize {
-		return invalid("a pack has at most %d bytes; this one has %d", MaxEndsSize, len(data))
+		return nil, job.Invalid("ends", "has %d bytes; at most %d are allowed", len(data), MaxEndsSize)
 	}
 	first, rest, _ := bytes.Cut(data, []byte{'\n'})
 	var head endsHead
 	if err := json.Unmarshal(first, &head); err != nil {
-		return invalid(`the first line must be {"instance":"...","ends":<number>}: %v`, err)
+		return nil, job.Invalid("ends", "is damaged: %v", err)
 	}
 	if head.Ends < 1 || head.Ends > MaxEnds {
-		return invalid("%d must be between 1 and %d", head.Ends, MaxEnds)
+		return nil, job.Invalid("ends", "%d must be between 1 and %d", head.Ends, MaxEnds)
 	}
 	lines := bytes.Split(rest, []byte{'\n'})
 	if len(lines) != head.Ends {
-		return invalid("%d do not match the %d lines that follow", head.Ends, len(lines))
+		return nil, job.Invalid("ends", "%d must be %d", head.Ends, len(lines))
 	}
 	return lines, nil
 }
@@ -146,7 +143,7 @@ func (t *Tokens) DecodeAbout(subject string, header nats.Header, data []byte, st
 		}
 		partition, group, ok := ParseSubjectEnds(subject)
 		if !ok {
-			yield(nil, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must be evt.p<partition>.<group>", subject)})
+			yield(nil, job.Invalid("subject", "%q must be evt.p<partition>.<group>", subject))
 			return
 		}
 		lines, err := endLines(data)
@@ -188,7 +185,7 @@ func (t *Tokens) decodeEnd(line []byte, from source, stored time.Time, shards in
 	case err != nil:
 		return nil, err
 	case e.Kind != EventFinished:
-		return nil, &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be finished; other events are messages of their own", e.Kind)}
+		return nil, job.Invalid("kind", "%q must be finished", e.Kind)
 	}
 	if err := e.attribute(from, shards); err != nil {
 		return nil, err

@@ -228,7 +228,7 @@ func (t *Tokens) DecodeEvent(subject string, header nats.Header, data []byte, st
 	}
 	shard, group, ok := ParseSubjectEvent(subject)
 	if !ok {
-		return nil, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must be evt.<shard>.<group>", subject)}
+		return nil, job.Invalid("subject", "%q must be evt.<shard>.<group>", subject)
 	}
 	if err := e.attribute(source{subject, group, func(of int) bool { return of == shard }}, shards); err != nil {
 		return nil, err
@@ -271,10 +271,10 @@ func (t *Tokens) verify(e *Event, damage error, token, kind string, data []byte,
 		return err
 	}
 	if by != server && e.Kind == EventHeld {
-		return &job.InvalidError{Field: "kind", Reason: "held is for servers to say"}
+		return job.Invalid("kind", "is for servers only")
 	}
 	if !slices.Contains([]EventKind{EventStarted, EventProgress, EventHeld, EventFinished}, e.Kind) {
-		return &job.InvalidError{Field: "kind", Reason: fmt.Sprintf("%q must be started, progress, held or finished", e.Kind)}
+		return job.Invalid("kind", "%q must be started, progress, held or finished", e.Kind)
 	}
 	if damage == nil {
 		damage = e.wrong()

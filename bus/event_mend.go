@@ -35,7 +35,7 @@ func salvage(data []byte) (*Event, error) {
 	}
 	var wrong error
 	if len(whole) != len(data) {
-		wrong = &job.InvalidError{Reason: "it has NaN or Infinity, for which JSON has no form"}
+		wrong = job.Invalid("", "it has NaN or Infinity, for which JSON has no form")
 	}
 	e := &Event{}
 	for _, f := range []struct {
@@ -77,7 +77,7 @@ func salvage(data []byte) (*Event, error) {
 		case err != nil && f.must:
 			return nil, err
 		case err != nil && wrong == nil:
-			wrong = &job.InvalidError{Field: f.name, Reason: cutText(string(raw), 64) + " is not understood"}
+			wrong = job.Invalid(f.name, "%s is not understood", cutText(string(raw), 64))
 		}
 	}
 	if e.Kind != EventFinished {
@@ -131,13 +131,13 @@ func (e *Event) attribute(from source, shards int) error {
 	fires := e.Cause.Scheduled()
 	switch {
 	case e.Job.Group() != from.group:
-		return &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the event came", e.Job, from.group)}
+		return job.Invalid("job", "%q is not of group %q", e.Job, from.group)
 	case !from.has(e.Shard):
-		return &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d, that of job %q, has no events on %s", e.Shard, e.Job, from.subject)}
+		return job.Invalid("shard", "%d does not fit %s", e.Shard, from.subject)
 	case e.Attempt < 1 || e.Attempt > math.MaxInt32:
-		return &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
+		return job.Invalid("attempt", "must be 1 or more")
 	case fires && job.FireRunID(e.Job, e.FireTime.UnixMilli(), job.CauseSchedule) != e.RunID:
-		return &job.InvalidError{Field: "run_id", Reason: fmt.Sprintf("%s is not of a fire of job %q at %s", e.RunID, e.Job, e.FireTime.Format(time.RFC3339Nano))}
+		return job.Invalid("run_id", "%s is not of a fire of job %q at %s", e.RunID, e.Job, e.FireTime.Format(time.RFC3339Nano))
 	}
 	return e.check()
 }
@@ -147,13 +147,13 @@ func (e *Event) attribute(from source, shards int) error {
 func (e *Event) wrong() error {
 	switch {
 	case e.Kind == EventFinished && !e.Status.Executed() && e.Status != job.StatusMissed: // missed is what was to begin by an instant and could not
-		return &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be succeeded, failed, timed_out, cancelled, lost or missed", e.Status)}
+		return job.Invalid("status", "%q must be succeeded, failed, timed_out, cancelled, lost or missed", e.Status)
 	case !slices.Contains(job.Causes, e.Cause):
-		return &job.InvalidError{Field: "cause", Reason: fmt.Sprintf("%q must be one of %v", e.Cause, job.Causes)}
+		return job.Invalid("cause", "%q must be one of %v", e.Cause, job.Causes)
 	case len(e.Instance) > maxInstance:
-		return &job.InvalidError{Field: "instance", Reason: fmt.Sprintf("is longer than %d bytes", maxInstance)}
+		return job.Invalid("instance", "is longer than %d bytes", maxInstance)
 	case e.Version < 0 || e.Delivery < 0 || e.LogLines < 0:
-		return &job.InvalidError{Field: "version, delivery and log_lines", Reason: "must not be negative"}
+		return job.Invalid("version/delivery/log_lines", "must not be negative")
 	}
 	return nil
 }

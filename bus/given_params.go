@@ -43,9 +43,9 @@ func (g *GivenParams) Of(own json.RawMessage) (json.RawMessage, bool) {
 func (g *GivenParams) Validate() error {
 	switch n := g.Size(); {
 	case len(g.Params) > 0 && len(g.SetParams) > 0:
-		return &job.InvalidError{Field: "set_params", Reason: "changes the step's parameters, and params takes their place: give one of them"}
+		return job.Invalid("set_params", "does not go with params")
 	case len(g.Params) > 0 && !json.Valid(g.Params):
-		return &job.InvalidError{Field: "params", Reason: "must be JSON"}
+		return job.Invalid("params", "must be JSON")
 	case n > job.MaxParams:
 		return &job.InvalidError{Field: "params", Reason: reason.TooManyBytes.With(n, job.MaxParams)}
 	}

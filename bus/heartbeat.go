@@ -2,7 +2,6 @@ package bus
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -36,18 +35,16 @@ func (h *Heartbeat) Address() Address {
 func ParseHeartbeat(key string, value []byte) (*Heartbeat, error) {
 	var h Heartbeat
 	if err := json.Unmarshal(value, &h); err != nil {
-		return nil, &job.InvalidError{Field: "heartbeat", Reason: fmt.Sprintf("of %q: %v", key, err)}
+		return nil, job.Invalid("heartbeat", "of %q is damaged: %v", key, err)
 	}
 	group, instance, _ := strings.Cut(key, ".")
 	if h.Group != group || h.Instance.Instance != instance || job.CheckSlug("executor_group", group) != nil || job.CheckSlug("instance", instance) != nil {
-		return nil, &job.InvalidError{Field: "heartbeat", Reason: fmt.Sprintf("of %q is about %q", key, h.Key())}
+		return nil, job.Invalid("heartbeat", "of %q does not fit %s", key, h.Key())
 	}
 	if !validSecret(h.ControlSecret) {
-		return nil, &job.InvalidError{
-			Field: "control_secret", Reason: fmt.Sprintf("of %q must be %d to %d letters and digits", key, minSecret, maxSecret),
-		}
+		return nil, job.Invalid("control_secret", "of %q is not valid", key)
 	}
-	h.Reason = "" // servers say it
+	h.Reason, h.RefusedFor = "", nil // servers say these
 	h.Instance.Pack = min(h.Pack, MaxTriggers)
 	if h.Refused = max(h.Refused, 0); h.Refusal != nil {
 		*h.Refusal = h.Refusal.Clipped()

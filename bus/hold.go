@@ -30,7 +30,7 @@ func (r *HoldRequest) Validate() error {
 	case len(r.Note) > job.MaxMarkNote:
 		return &job.InvalidError{Field: "note", Reason: reason.TooManyBytes.With(len(r.Note), job.MaxMarkNote)}
 	case r.Resume && r.Note != "":
-		return &job.InvalidError{Field: "note", Reason: "is only for a run that is put on hold"}
+		return job.Invalid("note", "does not go with resume")
 	}
 	if _, err := job.ParseRunID(string(r.RunID)); err != nil {
 		return err

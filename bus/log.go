@@ -167,10 +167,10 @@ func (t *Tokens) DecodeLog(subject string, header nats.Header, data []byte) (*Lo
 	}
 	group, _, _ := strings.Cut(strings.TrimPrefix(subject, "log."), ".")
 	if l.Job.Group() != group {
-		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q, on whose subject the lines came", l.Job, group)}
+		return nil, job.Invalid("job", "%q is not of group %q", l.Job, group)
 	}
 	if l.Attempt < 1 {
-		return nil, &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
+		return nil, job.Invalid("attempt", "must be 1 or more")
 	}
 	if err := l.check(); err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func salvageLog(data []byte) *Log {
 	for i, raw := range lines.Lines {
 		line := LogLine{}
 		if json.Unmarshal(raw, &line) != nil {
-			lines.Refused = append(lines.Refused, &job.InvalidError{Field: "lines", Reason: fmt.Sprintf("%d: %s is not understood", i, cutText(string(raw), 64))})
+			lines.Refused = append(lines.Refused, job.Invalid("lines", "%d: %s is not understood", i, cutText(string(raw), 64)))
 			continue
 		}
 		lines.Log.Lines = append(lines.Log.Lines, line)

@@ -72,11 +72,11 @@ func (m *Mark) check() error {
 	}
 	switch {
 	case m.Attempt < 1:
-		return &job.InvalidError{Field: "attempt", Reason: "must be 1 or more"}
+		return job.Invalid("attempt", "must be 1 or more")
 	case !m.Status.Marks():
-		return &job.InvalidError{Field: "status", Reason: fmt.Sprintf("%q must be final, and neither succeeded nor skipped", m.Status)}
+		return job.Invalid("status", "%q must be failed, timed_out, cancelled, lost or missed", m.Status)
 	case m.At.IsZero():
-		return &job.InvalidError{Field: "at", Reason: "is missing"}
+		return job.Invalid("at", "is missing")
 	}
 	return job.CheckMark(m.As, m.Note)
 }

@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"fmt"
 	"strconv"
 
 	json "github.com/go-json-experiment/json/v1" // what encoding/json is to become; decodes in a third of its time
@@ -64,18 +63,14 @@ func MsgsWithin(m *nats.Msg, maxPayload int64) (all []*nats.Msg, err error) {
 
 // needsKind returns an *InvalidError unless a message's header says that it is of a kind.
 func needsKind(header nats.Header, kind string) error {
-	switch got := header.Get(HeaderMessage); got {
-	case kind:
-		return nil
-	case "":
-		return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is missing; it must be %q", kind)}
-	default:
+	if got := header.Get(HeaderMessage); got != kind {
 		return unknownKind(got, kind)
 	}
+	return nil
 }
 
 func unknownKind(got, kind string) error {
-	return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is %q; this program understands %q", got, kind)}
+	return job.Invalid(HeaderMessage, "%q must be %q", got, kind)
 }
 
 // Decode reads data, a message of the given kind, into v. header may be nil where
@@ -85,7 +80,7 @@ func Decode(header nats.Header, kind string, data []byte, v any) error {
 		return unknownKind(got, kind)
 	}
 	if err := json.Unmarshal(data, v); err != nil {
-		return &job.InvalidError{Reason: fmt.Sprintf("%s message: %v", kind, err)}
+		return job.Invalid("", "the message is no %s: %v", kind, err)
 	}
 	return nil
 }

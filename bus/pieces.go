@@ -2,7 +2,6 @@ package bus
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
@@ -54,15 +53,15 @@ func (p *Pieces) Check() error {
 	n := len(p.States)
 	switch {
 	case n > MaxPieces:
-		return &job.InvalidError{Field: "pieces.states", Reason: fmt.Sprintf("has %d letters; at most %d are allowed", n, MaxPieces)}
+		return job.Invalid("pieces.states", "is longer than %d bytes", MaxPieces)
 	case strings.Trim(p.States, "wtbsfFoOlLcm") != "":
-		return &job.InvalidError{Field: "pieces.states", Reason: "has letters that are not known to this program"}
+		return job.Invalid("pieces.states", "is not valid")
 	case len(p.Instances) != 0 && len(p.Instances) != n:
-		return &job.InvalidError{Field: "pieces.instances", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Instances), n)}
+		return job.Invalid("pieces.instances", "has %d entries for %d pieces", len(p.Instances), n)
 	case len(p.Results) > n:
-		return &job.InvalidError{Field: "pieces.results", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Results), n)}
+		return job.Invalid("pieces.results", "has %d entries for %d pieces", len(p.Results), n)
 	case len(p.Items) != 0 && len(p.Items) != n:
-		return &job.InvalidError{Field: "pieces.items", Reason: fmt.Sprintf("has %d entries for %d pieces", len(p.Items), n)}
+		return job.Invalid("pieces.items", "has %d entries for %d pieces", len(p.Items), n)
 	}
 	return nil
 }

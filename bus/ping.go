@@ -79,7 +79,7 @@ func (p *Ping) Check() error {
 	}
 	switch {
 	case len(p.ID) != 16 || strings.Trim(p.ID, pingIDChars) != "":
-		return job.Invalid("ping", "must be 16 hexadecimal digits")
+		return job.Invalid("ping", "is not valid")
 	case p.Kind != PingStart && p.Kind != PingEnd:
 		return job.Invalid("kind", "%.20q must be start or end", p.Kind)
 	case len(p.Key) > MaxPingKey || strings.Trim(p.Key, pingKeyChars) != "":
@@ -91,11 +91,11 @@ func (p *Ping) Check() error {
 	case p.ExitCode != nil && (*p.ExitCode < 0 || *p.ExitCode > 255):
 		return job.Invalid("exit", "%d must be between 0 and 255", *p.ExitCode)
 	case len(p.Message) > MaxPingMessage:
-		return job.Invalid("message", "has %d bytes; at most %d are kept", len(p.Message), MaxPingMessage)
+		return job.Invalid("message", "has %d bytes; at most %d are allowed", len(p.Message), MaxPingMessage)
 	case len(p.Host) > MaxPingHost:
-		return job.Invalid("host", "has %d bytes; at most %d are kept", len(p.Host), MaxPingHost)
+		return job.Invalid("host", "has %d bytes; at most %d are allowed", len(p.Host), MaxPingHost)
 	case len(p.Output) > MaxPingOutput || p.OutputCut < 0:
-		return job.Invalid("output", "has %d bytes; at most %d are kept", len(p.Output), MaxPingOutput)
+		return job.Invalid("output", "has %d bytes; at most %d are allowed", len(p.Output), MaxPingOutput)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (t *Tokens) DecodePing(subject string, header nats.Header, data []byte, sha
 		return nil, err
 	}
 	if by != server {
-		return nil, job.Invalid("kind", "pings are for servers to write")
+		return nil, job.Invalid("kind", "is for servers only")
 	}
 	p := &Ping{}
 	if err := Decode(header, MessagePing, data, p); err != nil {
@@ -144,7 +144,7 @@ func (t *Tokens) DecodePing(subject string, header nats.Header, data []byte, sha
 	}
 	shard, group, ok := ParseSubjectEvent(subject)
 	if !ok || group != p.Job.Group() || shard != p.Job.Shard(shards) {
-		return nil, job.Invalid("subject", "%q must be that of the shard and the group of job %s", subject, p.Job)
+		return nil, job.Invalid("subject", "%q does not fit %s", subject, p.Job)
 	}
 	return p, nil
 }

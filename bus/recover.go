@@ -2,7 +2,6 @@ package bus
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/reason"
@@ -32,15 +31,15 @@ type RecoverRequest struct {
 func (r *RecoverRequest) Validate() error {
 	switch {
 	case r.As != "" && r.As != job.StatusSucceeded && r.As != job.StatusSkipped:
-		return &job.InvalidError{Field: "as", Reason: fmt.Sprintf("%q must be succeeded or skipped", r.As)}
+		return job.Invalid("as", "%q must be succeeded or skipped", r.As)
 	case len(r.Result) > 0 && r.As != job.StatusSucceeded:
-		return &job.InvalidError{Field: "result", Reason: "is only for a step that counts as succeeded"}
+		return job.Invalid("result", "is only for as: succeeded")
 	case len(r.Result) > MaxResult:
 		return &job.InvalidError{Field: "result", Reason: reason.TooManyBytes.With(len(r.Result), MaxResult)}
 	case len(r.Result) > 0 && !json.Valid(r.Result):
-		return &job.InvalidError{Field: "result", Reason: "must be JSON"}
+		return job.Invalid("result", "must be JSON")
 	case r.As != "" && !r.Nothing():
-		return &job.InvalidError{Field: "params", Reason: "are only for a step that is retried"}
+		return job.Invalid("params", "does not go with as")
 	}
 	if err := r.GivenParams.Validate(); err != nil {
 		return err

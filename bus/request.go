@@ -78,11 +78,11 @@ var requestKind = []string{MessageRequest}
 // JetStream adds. Whoever refuses m must not answer it: nobody knows where the answer goes.
 func CheckRequest(m *nats.Msg) error {
 	if kind := m.Header.Get(HeaderMessage); kind != MessageRequest {
-		return &job.InvalidError{Field: HeaderMessage, Reason: fmt.Sprintf("is %q; it must be %q", kind, MessageRequest)}
+		return job.Invalid(HeaderMessage, "%q must be %q", kind, MessageRequest)
 	}
 	for key := range m.Header {
 		if len(key) >= len(natsHeaders) && strings.EqualFold(key[:len(natsHeaders)], natsHeaders) && key != headerRequestInfo {
-			return &job.InvalidError{Field: key, Reason: "is for messages of JetStream; a request has none"}
+			return job.Invalid(key, "is not a known field")
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func AloneFor(header nats.Header) (time.Duration, error) {
 	}
 	seconds, err := strconv.Atoi(text)
 	if most := int(maxAlone.Seconds()); err != nil || seconds < 1 || seconds > most {
-		return 0, &job.InvalidError{Field: HeaderAlone, Reason: fmt.Sprintf("%q must be a number of seconds from 1 to %d", clip.Text(text, 32), most)}
+		return 0, job.Invalid(HeaderAlone, "%q must be between 1 and %d", clip.Text(text, 32), most)
 	}
 	return time.Duration(seconds) * time.Second, nil
 }

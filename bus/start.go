@@ -2,7 +2,6 @@ package bus
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -57,11 +56,11 @@ func (r *StartRequest) Msg(group, token, ack string) (*nats.Msg, error) {
 // DecodeStart reads a request. The error is an *InvalidError.
 func DecodeStart(m *nats.Msg) (*StartRequest, error) {
 	if len(m.Data) > maxStartRequest {
-		return nil, job.Invalid("params", "the request has %d bytes; at most %d are allowed", len(m.Data), maxStartRequest)
+		return nil, job.Invalid("", "the request has %d bytes; at most %d are allowed", len(m.Data), maxStartRequest)
 	}
 	r := &StartRequest{}
 	if err := json.Unmarshal(m.Data, r); err != nil {
-		return nil, &job.InvalidError{Reason: fmt.Sprintf("the request is no request to start a run: %v", err)}
+		return nil, job.Invalid("", "the request is no start request: %v", err)
 	}
 	if _, err := job.ParseName(string(r.Job)); err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func DecodeStart(m *nats.Msg) (*StartRequest, error) {
 	case r.Count < 0 || r.Count >= MaxStarts:
 		return nil, job.Invalid("count", "%d must be between 0 and %d", r.Count, MaxStarts-1)
 	case !r.At.IsZero() && r.In != 0:
-		return nil, job.Invalid("in", "does not go with at: give one of them")
+		return nil, job.Invalid("in", "does not go with at")
 	case r.In < 0 || r.In > job.Duration(MaxAhead):
 		return nil, job.Invalid("in", "must be between 0s and %s", job.Duration(MaxAhead))
 	case r.Expires < 0 || r.Expires > job.Duration(MaxAhead):

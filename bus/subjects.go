@@ -1,7 +1,6 @@
 package bus
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -168,7 +167,7 @@ func AckedTrigger(subject string) (at Position, err error) {
 			return at, nil
 		}
 	}
-	return Position{}, job.Invalid(HeaderAck, "%.200q acknowledges no trigger", subject)
+	return Position{}, job.Invalid(HeaderAck, "%.200q is not valid", subject)
 }
 
 // ParseAck returns which trigger is acknowledged on a subject, as where its message is, and
@@ -190,7 +189,7 @@ func ParseAck(subject, group string) (at Position, delivery int, err error) {
 			return at, delivery, nil
 		}
 	}
-	return Position{}, 0, &job.InvalidError{Field: HeaderAck, Reason: fmt.Sprintf("%q acknowledges no trigger that group %q pulls", subject, group)}
+	return Position{}, 0, job.Invalid(HeaderAck, "%q is not of group %q", subject, group)
 }
 
 // VerbNudge is the verb of a message, not a request, that says that there is a

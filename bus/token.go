@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"hash"
 	"slices"
 	"strconv"
@@ -78,7 +77,7 @@ func newTokenKey(now time.Time) *tokenKey {
 // check returns an *InvalidError when nobody of ours has made k.
 func (k *tokenKey) check() error {
 	if len(k.ID) != keyIDSize || strings.Trim(k.ID, "0123456789abcdef") != "" || len(k.Secret) != secretSize {
-		return &job.InvalidError{Field: "keys", Reason: fmt.Sprintf("must have an id of %d hexadecimal digits and a secret of %d bytes each", keyIDSize, secretSize)}
+		return job.Invalid("keys", "is not valid")
 	}
 	return nil
 }
@@ -151,7 +150,7 @@ func (t *Tokens) Use(data []byte) error {
 	var stored storedKeys
 	err := json.Unmarshal(data, &stored)
 	if err == nil && len(stored.Keys) == 0 {
-		err = &job.InvalidError{Field: "keys", Reason: "must have one at least"}
+		err = job.Invalid("keys", "is missing")
 	}
 	for _, k := range stored.Keys {
 		if err == nil {
@@ -229,22 +228,19 @@ const (
 // *InvalidError for [HeaderToken] if the sender may not: then nothing else in the
 // data can be trusted. It notes the terms of the attempt in a.
 func (t *Tokens) speaker(token, kind string, data []byte, a *attempt) (speaker, error) {
-	refuse := func(format string, args ...any) (speaker, error) {
-		return nobody, &job.InvalidError{Field: HeaderToken, Reason: fmt.Sprintf(format, args...)}
-	}
 	if token == "" {
-		return refuse("is missing; whoever was given the attempt sends back the token of its trigger")
+		return nobody, job.Invalid(HeaderToken, "is missing: send back that of the trigger")
 	}
 	id, sum, signed, ok := parseToken(token)
 	if ok {
 		a.terms, ok = parseTerms(signed)
 	}
 	if !ok {
-		return refuse("is no token; whoever was given the attempt sends back that of its trigger, unchanged")
+		return nobody, job.Invalid(HeaderToken, "is no token: send back that of the trigger, unchanged")
 	}
 	k := t.key(id)
 	if k == nil {
-		return refuse("is of key %s, which this cluster does not have", id)
+		return nobody, job.Invalid(HeaderToken, "is of key %s, which this cluster does not have", id)
 	}
 	equal := false
 	compare := func(want []byte) { equal = subtle.ConstantTimeCompare(sum[:], want) == 1 }
@@ -254,7 +250,7 @@ func (t *Tokens) speaker(token, kind string, data []byte, a *attempt) (speaker, 
 	if k.sign(func(dst []byte) []byte { return appendServer(dst, kind) }, data, compare); equal {
 		return server, nil
 	}
-	return refuse("is not that of attempt %d of run %s of job %s", a.attempt, a.run, a.job)
+	return nobody, job.Invalid(HeaderToken, "is not that of attempt %d of run %s of job %s", a.attempt, a.run, a.job)
 }
 
 func (t *Tokens) key(id string) *tokenKey {

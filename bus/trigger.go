@@ -76,10 +76,10 @@ const MaxPieces = job.MaxPieces
 // check returns an *InvalidError when there is no such piece.
 func (p Piece) check() error {
 	if p.Total < 0 || p.Total > MaxPieces {
-		return &job.InvalidError{Field: "broadcast_total", Reason: fmt.Sprintf("%d must be between 0 and %d", p.Total, MaxPieces)}
+		return job.Invalid("broadcast_total", "%d must be between 0 and %d", p.Total, MaxPieces)
 	}
 	if p.Index < 0 || p.Index >= max(p.Total, 1) {
-		return &job.InvalidError{Field: "broadcast_index", Reason: fmt.Sprintf("%d must be less than broadcast_total, %d", p.Index, p.Total)}
+		return job.Invalid("broadcast_index", "%d must be less than broadcast_total", p.Index)
 	}
 	return nil
 }
@@ -254,14 +254,14 @@ func DecodeTriggerFor(group string, header nats.Header, data []byte) (*Trigger, 
 	}
 	switch {
 	case t.Job.Group() != group:
-		return nil, &job.InvalidError{Field: "job", Reason: fmt.Sprintf("%q is not of group %q", t.Job, group)}
+		return nil, job.Invalid("job", "%q is not of group %q", t.Job, group)
 	case t.Attempt < 1:
-		return nil, &job.InvalidError{Field: "attempt", Reason: fmt.Sprintf("%d must be 1 or more", t.Attempt)}
+		return nil, job.Invalid("attempt", "%d must be 1 or more", t.Attempt)
 	case t.Shard < 0 || t.Shard >= MaxShards:
-		return nil, &job.InvalidError{Field: "shard", Reason: fmt.Sprintf("%d must be between 0 and %d", t.Shard, MaxShards-1)}
+		return nil, job.Invalid("shard", "%d must be between 0 and %d", t.Shard, MaxShards-1)
 	}
 	if _, of, ok := ParseSubjectEnds(t.Report); t.Report != "" && (!ok || of != group) {
-		return nil, &job.InvalidError{Field: "report", Reason: fmt.Sprintf("%q must be evt.p<partition>.%s", t.Report, group)}
+		return nil, job.Invalid("report", "%q must be evt.p<partition>.%s", t.Report, group)
 	}
 	return t, nil
 }

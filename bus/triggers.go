@@ -2,7 +2,6 @@ package bus
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -46,13 +45,13 @@ func IsPack(header nats.Header) bool { return header.Get(HeaderMessage) == Messa
 // Unpack returns the triggers in the data of a pack. The error is an *InvalidError.
 func Unpack(data []byte) ([]PackedTrigger, error) {
 	if len(data) > MaxTriggersSize {
-		return nil, &job.InvalidError{Field: "triggers", Reason: fmt.Sprintf("a pack has at most %d bytes; this one has %d", MaxTriggersSize, len(data))}
+		return nil, job.Invalid("triggers", "has %d bytes; at most %d are allowed", len(data), MaxTriggersSize)
 	}
 	all := make([]PackedTrigger, 0, MaxTriggers)
 	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
 		token, text, ok := bytes.Cut(line, []byte{' '})
 		if !ok || len(all) == MaxTriggers {
-			return nil, &job.InvalidError{Field: "triggers", Reason: fmt.Sprintf("a pack has at most %d lines, each a token, a space and a trigger", MaxTriggers)}
+			return nil, job.Invalid("triggers", "is not valid")
 		}
 		all = append(all, PackedTrigger{string(token), text})
 	}

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
@@ -53,25 +52,25 @@ func (r *WaitRequest) Validate() error {
 	switch r.Act {
 	case WaitSignal, WaitApprove, WaitReject, WaitMet:
 	default:
-		return &job.InvalidError{Field: "act", Reason: fmt.Sprintf("%.60q must be signal, approve, reject or met", string(r.Act))}
+		return job.Invalid("act", "%.60q must be signal, approve, reject or met", string(r.Act))
 	}
 	switch {
 	case ofSignal && !job.KnownSignal(r.Signal):
-		return &job.InvalidError{Field: "signal", Reason: fmt.Sprintf("%.70q is not the name of a signal", r.Signal)}
+		return job.Invalid("signal", "%.70q is not valid", r.Signal)
 	case !ofSignal && r.Signal+r.Key != "":
-		return &job.InvalidError{Field: "signal", Reason: "is only for act signal"}
+		return job.Invalid("signal", "is only for act: signal")
 	case ofSignal && r.Step != "":
-		return &job.InvalidError{Field: "step", Reason: "is not for a signal, which finds its step by its name"}
+		return job.Invalid("step", "does not go with act: signal")
 	case !ofSignal && (r.Step == "" || r.RunID == ""):
-		return &job.InvalidError{Field: "step", Reason: "must be that of a run"}
+		return job.Invalid("step", "needs run_id")
 	case len(r.Key) > job.MaxSignalKey:
 		return &job.InvalidError{Field: "key", Reason: reason.TooManyBytes.With(len(r.Key), job.MaxSignalKey)}
 	case len(r.Result) > 0 && r.Act != WaitSignal && r.Act != WaitMet:
-		return &job.InvalidError{Field: "result", Reason: "is only for a signal, or for awaited runs"}
+		return job.Invalid("result", "is only for act: signal, met")
 	case len(r.Result) > MaxResult:
 		return &job.InvalidError{Field: "result", Reason: reason.TooManyBytes.With(len(r.Result), MaxResult)}
 	case len(r.Result) > 0 && !json.Valid(r.Result):
-		return &job.InvalidError{Field: "result", Reason: "must be JSON"}
+		return job.Invalid("result", "must be JSON")
 	case len(r.Note) > job.MaxMarkNote:
 		return &job.InvalidError{Field: "note", Reason: reason.TooManyBytes.With(len(r.Note), job.MaxMarkNote)}
 	}

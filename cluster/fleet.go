@@ -170,6 +170,9 @@ func (is Instances) read(ctx context.Context) (Fleet, error) {
 		for _, h := range groups[group] {
 			h.Judge(now.Sub(h.at))
 			h.JudgeClock(h.at)
+			if h.Refusal != nil {
+				h.RefusedFor = h.Refusal.Explain()
+			}
 			f.Instances = append(f.Instances, h.Instance)
 		}
 	}

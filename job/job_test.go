@@ -126,7 +126,7 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	wrong(with(`{"fixed_rate":"5m","from":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"}`), "schedule.until", "before schedule.from")
 	wrong(with(`{"cron":"* * * * *","anchor":"2026-01-02T00:00:00Z"}`), "schedule.anchor", "fixed_rate only")
 	wrong(with(`{"cron":"* * * * *","only":["Holidays"]}`), "schedule.only", "lower-case")
-	wrong(with(`{"cron":"* * * * *","except":[""]}`), "schedule.except", "empty")
+	wrong(with(`{"cron":"* * * * *","except":[""]}`), "schedule.except", "1 to 63")
 	wrong(with(`{"except":["`+strings.Repeat(`a","`, 16)+`b"]}`), "schedule.only", "more than 16")
 
 	wrong(and(`"misfire":"sometimes"`), "misfire.policy", "fire_once")

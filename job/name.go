@@ -20,47 +20,35 @@ type Name string
 
 // ParseName returns s as a Name. Its error is an *InvalidError for field "job".
 func ParseName(s string) (Name, error) {
-	group, name, ok := strings.Cut(s, "/")
-	switch {
-	case s == "":
+	if s == "" {
 		return "", Invalid("job", "is missing: GROUP/NAME, for example billing/nightly-report")
-	case !ok:
-		return "", Invalid("job", "%q must be GROUP/NAME, for example billing/nightly-report", clip.Text(s, maxQuoted))
 	}
-	if why := slugProblem(group); why != "" {
-		return "", Invalid("job", "%q has a group that %s", clip.Text(s, maxQuoted), why)
-	}
-	if why := slugProblem(name); why != "" {
-		return "", Invalid("job", "%q has a name that %s", clip.Text(s, maxQuoted), why)
+	group, name, ok := strings.Cut(s, "/")
+	if !ok || !isSlug(group) || !isSlug(name) {
+		return "", Invalid("job", "%q must be GROUP/NAME, each of 1 to 63 lower-case letters, digits, '-' and '_', the first a letter or a digit, for example billing/nightly-report", clip.Text(s, maxQuoted))
 	}
 	return Name(s), nil
 }
 
 // CheckSlug returns an *InvalidError for field unless s is a slug.
 func CheckSlug(field, s string) error {
-	if why := slugProblem(s); why != "" {
-		return Invalid(field, "%q %s", clip.Text(s, maxQuoted), why)
+	if !isSlug(s) {
+		return Invalid(field, "%q must be 1 to 63 lower-case letters, digits, '-' and '_', the first a letter or a digit", clip.Text(s, maxQuoted))
 	}
 	return nil
 }
 
-func slugProblem(s string) string {
-	switch {
-	case s == "":
-		return "is empty; use lower-case letters, digits, '-' and '_'"
-	case len(s) > MaxSlug:
-		return "is longer than 63 characters"
-	case s[0] == '-' || s[0] == '_':
-		return "must begin with a letter or a digit"
+func isSlug(s string) bool {
+	if s == "" || len(s) > MaxSlug || s[0] == '-' || s[0] == '_' {
+		return false
 	}
 	for i := range len(s) {
 		c := s[i]
-		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
-			continue
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
 		}
-		return "may have only lower-case letters, digits, '-' and '_'"
 	}
-	return ""
+	return true
 }
 
 // Group returns the executor group that runs the job.

@@ -102,8 +102,8 @@ func (l Labels) Validate() error {
 	for _, key := range slices.Sorted(maps.Keys(l)) {
 		value := l[key]
 		field := "labels." + clip.Text(key, maxQuoted)
-		if why := slugProblem(key); why != "" {
-			return Invalid("labels", "has the key %q, which %s", clip.Text(key, maxQuoted), why)
+		if !isSlug(key) {
+			return Invalid("labels", "has the key %q, which must be 1 to 63 lower-case letters, digits, '-' and '_', the first a letter or a digit", clip.Text(key, maxQuoted))
 		}
 		if value == "" || len(value) > MaxLabelValue || !isLabelValue(value) {
 			return Invalid(field, "%q must have 1 to %d letters, digits, '-', '_', '.', '/' and ':'", clip.Text(value, maxQuoted), MaxLabelValue)

@@ -36,11 +36,11 @@ func (r *BackfillRequest) Validate() error {
 		return err
 	}
 	if len(r.Fires) == 0 || len(r.Fires) > MaxBackfill {
-		return &job.InvalidError{Field: "fires", Reason: fmt.Sprintf("there are %d, and must be between 1 and %d", len(r.Fires), MaxBackfill)}
+		return &job.InvalidError{Field: "fires", Reason: fmt.Sprintf("must have between 1 and %d entries", MaxBackfill)}
 	}
 	for i, at := range r.Fires {
 		if at < 0 || i > 0 && at <= r.Fires[i-1] {
-			return &job.InvalidError{Field: "fires", Reason: "must be in order, each once"}
+			return &job.InvalidError{Field: "fires", Reason: "is not valid"}
 		}
 	}
 	if r.AtOnce < 1 || r.AtOnce > MaxBackfillAtOnce {
@@ -76,7 +76,7 @@ func checkBackfill(b *job.Backfill, withFires bool) error {
 	case job.CheckSlug("backfill.id", b.ID) != nil:
 		return job.CheckSlug("backfill.id", b.ID)
 	case b.Total < 1 || b.Total > MaxBackfill || withFires && len(b.Fires) != b.Total:
-		return &job.InvalidError{Field: "backfill.total", Reason: fmt.Sprintf("is %d, with %d fires", b.Total, len(b.Fires))}
+		return &job.InvalidError{Field: "backfill.total", Reason: fmt.Sprintf("%d must be %d", b.Total, len(b.Fires))}
 	case b.Begun < 0 || b.Begun > b.Total:
 		return &job.InvalidError{Field: "backfill.begun", Reason: fmt.Sprintf("%d must be between 0 and %d", b.Begun, b.Total)}
 	}

@@ -276,13 +276,13 @@ func DecodeDeferred(header nats.Header, data []byte) (*Deferred, error) {
 		case d.Kind == DeferredLetter && d.Letter == nil:
 			missing = "letter"
 		case d.Letter != nil && (d.Letter.From < 0 || d.Letter.From >= bus.MaxShards):
-			return nil, &job.InvalidError{Field: "letter.from", Reason: fmt.Sprintf("%d must be a shard, from 0 to %d", d.Letter.From, bus.MaxShards-1)}
+			return nil, &job.InvalidError{Field: "letter.from", Reason: fmt.Sprintf("%d must be between 0 and %d", d.Letter.From, bus.MaxShards-1)}
 		}
 	default:
 		return nil, fmt.Errorf("%w: %.60q", ErrLaterItem, d.Kind)
 	}
 	if missing != "" {
-		return nil, &job.InvalidError{Field: missing, Reason: fmt.Sprintf("is missing, which kind %q needs", d.Kind)}
+		return nil, &job.InvalidError{Field: missing, Reason: "is missing"}
 	}
 	return d, nil
 }

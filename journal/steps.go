@@ -46,16 +46,16 @@ type Signalled struct {
 // check returns an *InvalidError when s is not a state that a machine wrote.
 func (s *Steps) check() error {
 	if len(s.States) > workflow.MaxSteps {
-		return &job.InvalidError{Field: "steps.states", Reason: fmt.Sprintf("has %d letters; at most %d are allowed", len(s.States), workflow.MaxSteps)}
+		return &job.InvalidError{Field: "steps.states", Reason: fmt.Sprintf("is longer than %d bytes", workflow.MaxSteps)}
 	}
 	for _, letter := range []byte(s.States) {
 		if !workflow.State(letter).Known() {
-			return &job.InvalidError{Field: "steps.states", Reason: fmt.Sprintf("has %q, which is no state of a step", letter)}
+			return &job.InvalidError{Field: "steps.states", Reason: fmt.Sprintf("%q is not valid", letter)}
 		}
 	}
 	for _, i := range s.StoppedSteps {
 		if i < 0 || i >= len(s.States) {
-			return &job.InvalidError{Field: "steps.stopped_steps", Reason: fmt.Sprintf("has %d, which is the place of no step", i)}
+			return &job.InvalidError{Field: "steps.stopped_steps", Reason: fmt.Sprintf("%d is not valid", i)}
 		}
 	}
 	return nil

@@ -30,11 +30,11 @@ func (d *Deferred) checkWaiting() error {
 	}
 	switch {
 	case d.Wish == nil:
-		return &job.InvalidError{Field: "wish", Reason: fmt.Sprintf("is missing, which kind %q needs", d.Kind)}
+		return &job.InvalidError{Field: "wish", Reason: "is missing"}
 	case d.Wish.Cause != job.CauseManual && d.Wish.Cause != job.CauseAPI && d.Wish.Cause != job.CauseParent:
 		return &job.InvalidError{Field: "wish.cause", Reason: fmt.Sprintf("%q must be manual, api or parent", d.Wish.Cause)}
 	case !d.RunID.Time().Equal(d.Due):
-		return &job.InvalidError{Field: "due", Reason: "must be the time of the run's id"}
+		return &job.InvalidError{Field: "due", Reason: "does not fit run_id"}
 	}
 	return nil
 }

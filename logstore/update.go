@@ -142,13 +142,13 @@ func (u *Update) Validate() error {
 	case u.At.IsZero():
 		return job.Invalid("at", "is missing")
 	case u.Total < 0 || u.Total > runlog.MaxPieces || u.Piece != runlog.Whole && u.Piece.Index() >= u.Total:
-		return job.Invalid("broadcast_total", "must be above broadcast_index, and at most %d", runlog.MaxPieces)
+		return job.Invalid("broadcast_total", "must be above broadcast_index and at most %d", runlog.MaxPieces)
 	case !slices.Contains(job.Causes, u.Cause):
 		return job.Invalid("cause", "%q must be one of %v", u.Cause, job.Causes)
 	case len(u.Instance) > runlog.MaxWord:
 		return job.Invalid("instance", "is longer than %d bytes", runlog.MaxWord)
 	case u.Version < 0 || u.Delivery < 0 || u.Count < 0 || u.LogLines < 0:
-		return job.Invalid("version, delivery, count and log_lines", "must not be negative")
+		return job.Invalid("version/delivery/count/log_lines", "must not be negative")
 	case math.IsNaN(u.Progress) || math.IsInf(u.Progress, 0):
 		return job.Invalid("percent", "must be a number from 0 to 100")
 	case len(u.Result) > 0 && !json.Valid(u.Result):
@@ -166,24 +166,24 @@ func (u *Update) checkStatus() error {
 	case runlog.KindHeld, runlog.KindStarted, runlog.KindProgress:
 	case runlog.KindMarked:
 		if u.Piece != runlog.Whole {
-			return job.Invalid("broadcast_index", "must be absent: a run is marked as a whole")
+			return job.Invalid("broadcast_index", "must be absent")
 		}
 		if !u.Status.Marks() {
-			return job.Invalid("status", "%q must be final, and neither succeeded nor skipped, of a run that is marked", u.Status)
+			return job.Invalid("status", "%q must be failed, timed_out, cancelled, lost or missed", u.Status)
 		}
 		return job.CheckMark(u.Mark, u.Reason)
 	case runlog.KindOnHold, runlog.KindResumed:
 		if u.Piece != runlog.Whole {
-			return job.Invalid("broadcast_index", "must be absent: a run is put on hold as a whole")
+			return job.Invalid("broadcast_index", "must be absent")
 		}
 		if u.Status != job.StatusPending && u.Status != job.StatusRunning {
-			return job.Invalid("status", "%q must be pending or running of a run that is put on hold or resumed", u.Status)
+			return job.Invalid("status", "%q must be pending or running", u.Status)
 		}
 	case runlog.KindRecorded:
 		return u.checkRecorded()
 	case runlog.KindFinished:
 		if !u.Status.Executed() && u.Status != job.StatusMissed {
-			return job.Invalid("status", "%q must be succeeded, failed, timed_out, cancelled, lost or missed of a finished run", u.Status)
+			return job.Invalid("status", "%q must be succeeded, failed, timed_out, cancelled, lost or missed", u.Status)
 		}
 	case runlog.KindLate:
 		fallthrough
@@ -196,7 +196,7 @@ func (u *Update) checkStatus() error {
 // checkRecorded returns an *InvalidError unless the status is one that a record can state.
 func (u *Update) checkRecorded() error {
 	if u.Status == job.StatusRunning || !slices.Contains(job.Statuses, u.Status) {
-		return job.Invalid("status", "%q must be one of %v, and not running, in a record", u.Status, job.Statuses)
+		return job.Invalid("status", "%q must be one of %v, without running", u.Status, job.Statuses)
 	}
 	return nil
 }

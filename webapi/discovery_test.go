@@ -109,7 +109,7 @@ func TestParametersAreCheckedAgainstTheSchemaOfTheirJob(t *testing.T) {
 		w.problem(http.StatusBadRequest, "invalid", "PUT", path, with(schema, params), parts...)
 	}
 	refused(schema, map[string]any{"day": 5, "limits": []any{1, "x"}}, `"field":"params.day"`, "does not fit params_schema: got number, want string", `"field":"params.limits[1]"`)
-	refused(map[string]any{"type": "objekt"}, map[string]any{}, `"field":"params_schema.type"`, "is no JSON schema")
+	refused(map[string]any{"type": "objekt"}, map[string]any{}, `"field":"params_schema.type"`, "does not fit JSON Schema: enum is")
 	refused(map[string]any{"properties": map[string]any{"a": map[string]any{"minimum": json.Number("1e99999")}}}, map[string]any{}, `"field":"params_schema"`, "exponents")
 	refused(map[string]any{"$ref": "https://example.com/schema.json"}, map[string]any{}, `"field":"params_schema"`, "$ref")
 	refused("day", map[string]any{}, `"field":"params_schema"`)

@@ -163,7 +163,7 @@ func TestEachLineSaysWhatBecameOfIt(t *testing.T) {
 	f("RANDOM_DELAY=soon", Broken, `"soon" must be a number of minutes from 0 to 1440`)
 	f("''=x", Broken, "has no name before the =")
 	f("# name: a\n@daily x\n# name: a\n@daily y", Broken, `the name "a" is used on line 2 already`)
-	f("# name: A b\n@daily x", Broken, `job "ops/A b" has a name that may have only lower-case letters, digits, '-' and '_'`)
+	f("# name: A b\n@daily x", Broken, `job "ops/A b" must be GROUP/NAME, each of 1 to 63 lower-case letters, digits, '-' and '_', the first a letter or a digit, for example billing/nightly-report`)
 	f("@daily x", Imported, "runs in an empty directory, not in a home", func(o *Options) { o.Dir = "" })
 	f("@daily root x", Imported, "runs as the executor does, not as root; runs in an empty directory, not in a home", system)
 	f("@daily root", Broken, "has no command after the user; is it a user's crontab?", system)

@@ -139,7 +139,7 @@ func TestWhatCannotBeWrappedIsLeftAloneWithTheReason(t *testing.T) {
 		}
 	}
 	f("SHELL=/usr/bin/fish\n@daily x\n", "its SHELL is /usr/bin/fish, for which a command cannot be quoted")
-	f("# name: Not good\n@daily x\n", `name "web1-Not good" may have only lower-case letters, digits, '-' and '_'`)
+	f("# name: Not good\n@daily x\n", `name "web1-Not good" must be 1 to 63 lower-case letters, digits, '-' and '_', the first a letter or a digit`)
 	f("0 25 * * * x\n", `hour "25" must be a number from 0 to 23`)
 
 	room := MaxCommand - len("/bin/carillon watch ops/web1-x -c ''")

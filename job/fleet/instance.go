@@ -63,6 +63,8 @@ type Instance struct {
 	At        time.Time     `json:"at"`
 	Refused   int           `json:"refused,omitempty"` // messages of it that servers have refused since it started
 	Refusal   *Refusal      `json:"refusal,omitempty"` // the last of them
+	// RefusedFor explains the refusal. Servers say it.
+	RefusedFor *RefusedFor `json:"refused_for,omitempty"`
 	// ClockOffset is how far its clock is ahead of NATS', as a server finds: see [Instance.JudgeClock].
 	ClockOffset time.Duration `json:"-"`
 	// Pack is how many triggers it takes in one message, as its heartbeat says; 0 or 1: each is its own.

@@ -1,10 +1,12 @@
 package fleet
 
 import (
+	"strings"
 	"time"
 
 	"github.com/carillon-scheduler/carillon/job"
 	"github.com/carillon-scheduler/carillon/job/clip"
+	"github.com/carillon-scheduler/carillon/job/reason"
 )
 
 // Refusal describes an executor's message that servers refused: it is a dead letter, and has no other
@@ -26,6 +28,20 @@ func (r Refusal) Clipped() Refusal {
 	r.Subject = clip.Text(r.Subject, MaxRefusalReason)
 	r.Reason = clip.Text(r.Reason, MaxRefusalReason)
 	return r
+}
+
+// Explain finds in the reason which field is wrong, and why.
+func (r *Refusal) Explain() *RefusedFor {
+	if field, why, _ := strings.Cut(r.Reason, " "); reason.Read(why).Code != "" {
+		return &RefusedFor{field, reason.Text(why)}
+	}
+	return &RefusedFor{Why: reason.Text(r.Reason)}
+}
+
+// RefusedFor is the reason of a [Refusal] in its parts, for people.
+type RefusedFor struct {
+	Field string      `json:"field,omitempty"`
+	Why   reason.Text `json:"why"`
 }
 
 // Validate reports what is missing as an *InvalidError.

@@ -49,7 +49,7 @@ func (p *Piece) UnmarshalJSON(data []byte) error {
 // Check returns an *InvalidError unless p can be a piece of a run.
 func (p Piece) Check() error {
 	if p < Whole || p > MaxPieces {
-		return job.Invalid("broadcast_index", "must be from 0 to %d", MaxPieces-1)
+		return job.Invalid("broadcast_index", "must be between 0 and %d", MaxPieces-1)
 	}
 	return nil
 }

@@ -68,8 +68,8 @@ func TestAnInstanceIsToldWhichOfItsMessagesIsRefused(t *testing.T) {
 		w.publish(bus.NewMessage(log, "log.v9", []byte(`{"instance":"worker-1"}`)), nil)
 		time.Sleep(3 * time.Second)
 		want := []string{
-			`EVT ` + evt + `: Carillon-Message is "event.v9"; this program understands "event.v1"`,
-			`LOG log.billing: Carillon-Message is "log.v9"; this program understands "log.v1"`,
+			`EVT ` + evt + `: Carillon-Message "event.v9" must be "event.v1"`,
+			`LOG log.billing: Carillon-Message "log.v9" must be "log.v1"`,
 		}
 		if diff := cmp.Diff(want, reasons(ours)); diff != "" {
 			t.Errorf("it is told (-want +got):\n%s", diff)

@@ -95,7 +95,7 @@ func reasonOfText(e *openapi3filter.ParseError) string {
 	case "an invalid integer":
 		return refusal.WholeNumber.With(e.Value)
 	case "an invalid number":
-		return fmt.Sprintf("%q must be a number", e.Value)
+		return fmt.Sprintf("%q must be a number", fmt.Sprint(e.Value))
 	case "an invalid boolean":
 		return refusal.TrueOrFalse.With(e.Value)
 	}

@@ -45,12 +45,12 @@ func compile(text json.RawMessage, e *effort) (paramsSchema, error) {
 	c.UseRegexpEngine(e.compile)
 	c.UseLoader(jsonschema.SchemeURLLoader{}) // nothing that a schema refers to is fetched
 	if err := c.AddResource(name, document); err != nil {
-		return paramsSchema{}, job.Invalid(field, "cannot be used as a JSON schema")
+		return paramsSchema{}, job.Invalid(field, "cannot be used as a JSON schema: look at its $ref and pattern")
 	}
 	schema, err := c.Compile(name)
 	if wrong, isWrong := errors.AsType[*jsonschema.SchemaValidationError](err); isWrong {
 		if why, known := errors.AsType[*jsonschema.ValidationError](wrong.Err); known {
-			return paramsSchema{}, errors.Join(leaves(why, field, func(k jsonschema.ErrorKind) string { return "is no JSON schema: " + inEnglish(k) })...)
+			return paramsSchema{}, errors.Join(leaves(why, field, func(k jsonschema.ErrorKind) string { return misfit("JSON Schema", k) })...)
 		}
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ const statusEnded job.Status = "ended"
 func setKey(ctx context.Context, r *bus.TriggerRequest, wish *api.RunRequest) error {
 	switch {
 	case wish.Key == "" && wish.Reset:
-		return job.Invalid("reset", "needs a key")
+		return job.Invalid("reset", "needs key")
 	case wish.Key == "":
 		return nil
 	case len(wish.Key) > bus.MaxKey || !utf8.ValidString(wish.Key):

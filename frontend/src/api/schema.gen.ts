@@ -7188,6 +7188,12 @@ export interface components {
             /** @description Number of its messages that servers have refused since it started, as far as it knows */
             refused?: number;
             refusal?: components["schemas"]["Refusal"];
+            /** @description The reason of `refusal` in its parts */
+            refused_for?: {
+                /** @description The field that is wrong, if it is known */
+                field?: string;
+                why: components["schemas"]["Reason"];
+            };
         };
         /** @description A message of an instance that servers have refused. It is a dead letter */
         Refusal: {

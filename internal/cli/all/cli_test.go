@@ -61,7 +61,7 @@ func TestExitCodesTellWhatKindOfErrorItWas(t *testing.T) {
 	f(cli.ExitUsage, "carillon: unknown flag: --frobnicate", "get", "jobs", "--frobnicate")
 	f(cli.ExitUsage, `carillon: invalid argument "xml" for "-o, --output" flag: must be one of table, wide, name, json, yaml`, "get", "jobs", "-o", "xml")
 	f(cli.ExitUnavailable, "carillon: ", "top", "--once", "-o", "name", "--server", "127.0.0.1:1")
-	f(cli.ExitUsage, `carillon: job "a.b/*" has a group that may have only`, "get", "jobs", "a.b/*")
+	f(cli.ExitUsage, `carillon: job "a.b/*" must be GROUP/NAME`, "get", "jobs", "a.b/*")
 	f(cli.ExitUsage, `carillon: run_id "x" must be a UUIDv7`, "get", "runs", "x")
 	f(cli.ExitUsage, "carillon: --group chooses from the list; leave it out, or a/b", "get", "jobs", "a/b", "--group", "a")
 	f(cli.ExitUsage, `carillon: --by "colour" must be one of job, group, instance, version, minute`, "report", "runs", "--by", "colour")

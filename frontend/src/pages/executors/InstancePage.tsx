@@ -12,12 +12,14 @@ import { Ago, Countdown } from "@/components/Time";
 import { Waiting } from "@/components/Waiting";
 import { usePageT } from "@/i18n";
 import { usualRunColumns } from "@/lib/columns";
+import { useSayer } from "@/lib/reason";
 import { Page } from "@/shell/Page";
 import "@/styles/phone.css";
 import { Sideways } from "@/components/Sideways";
 import { InstanceActions } from "./InstanceActions";
 import { InstanceDay } from "./InstanceDay";
 import { Load, Memory } from "./InstanceTable";
+import { refusedFor } from "./refusal";
 
 const columns = usualRunColumns("executor");
 
@@ -86,6 +88,7 @@ export default function InstancePage() {
 }
 
 function Facts({ instance: i }: { instance: Instance }) {
+  const { say } = useSayer();
   const t = usePageT();
   const c = t.fleet.columns;
   return (
@@ -113,7 +116,7 @@ function Facts({ instance: i }: { instance: Instance }) {
             <dt>{t.fleet.lastRefusal}</dt>
             <dd>
               <Ago at={i.refusal.at} />
-              <div className="c-warn">{i.refusal.reason}</div>
+              <div className="c-warn">{refusedFor(i, say)}</div>
               <div className="mut mono">{`${i.refusal.stream} ${i.refusal.sequence} ${i.refusal.subject}`}</div>
             </dd>
           </>

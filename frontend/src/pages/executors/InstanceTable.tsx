@@ -12,6 +12,7 @@ import { useFormat } from "@/lib/format";
 import { useNow } from "@/lib/now";
 import { useSayer } from "@/lib/reason";
 import { InstanceActions } from "./InstanceActions";
+import { refusedFor } from "./refusal";
 
 /** A heartbeat comes every five seconds; an instance without one for fifteen is gone. */
 const lateAfter = 8000;
@@ -61,7 +62,7 @@ function InstanceRow({ instance: i, newest }: { instance: Instance; newest: stri
         {i.drain_by && <DrainLeft by={i.drain_by} />}
         {i.reason && <div className="mut">{say(i.reason)}</div>}
         {i.refused ? (
-          <div className="c-warn" title={i.refusal?.reason}>
+          <div className="c-warn" title={refusedFor(i, say)}>
             {t.fleet.refused(i.refused)}
           </div>
         ) : null}
