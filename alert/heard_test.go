@@ -51,7 +51,7 @@ func TestAJobThatNobodyEverPingedRaisesAnIncidentUntilSomebodyDoes(t *testing.T)
 		time.Sleep(4 * time.Minute)
 		w.wantSent()
 		time.Sleep(90 * time.Second)
-		both := "nobody has pinged billing/late since it was saved at " + saved + ", and 1 other jobs"
+		both := "nobody has pinged billing/late since it was saved at " + saved + ", and 1 other job"
 		w.wantSent("opened " + both)
 
 		w.notice(journal.Outcome{

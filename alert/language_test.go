@@ -45,7 +45,7 @@ func TestAMessageIsInTheLanguageAndZoneOfItsChannel(t *testing.T) {
 			t.Errorf("text\n%s\nwant\n%s", m.Text, want)
 		}
 	}
-	f(alerting.Channel{}, "Resolved: billing/export timed out, and 1 other jobs",
+	f(alerting.Channel{}, "Resolved: billing/export timed out, and 1 other job",
 		"incident: ", "alert: nightly", "severity: critical", "since: 2026-01-05 19:00:00 UTC",
 		"resolved: 2026-01-05 20:00:00 UTC, resolved by mia", "times: 2",
 		"job: billing/report timed_out, run r1: disk full",

@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +109,7 @@ func (w *words) facts(inc *alerting.Incident, r alerting.Reader) []fact {
 	}
 	for i, a := range inc.Jobs {
 		if i == shownJobs {
-			list = append(list, fact{w.and, fmt.Sprintf(w.otherJobs, len(inc.Jobs)+inc.More-shownJobs)})
+			list = append(list, fact{w.and, w.others(len(inc.Jobs) + inc.More - shownJobs)})
 			break
 		}
 		value := string(a.Job) + " " + w.status(a.Status)

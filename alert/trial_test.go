@@ -52,10 +52,10 @@ func TestARuleIsPlayedBackAsItWouldHaveBeenThere(t *testing.T) {
 		"job g/x 2 from 01:03 to 03:03: g/x failed", "job g/x 2 from 04:00 to open: g/x timed out")
 	f(alerting.Condition{InARow: 3}, alerting.ByJob, history("g/x", "ffoffff", time.Second), "job g/x 4 from 05:03 to open: g/x failed, 4 times in a row")
 	f(alerting.Condition{InARow: 2}, alerting.ByGroup, append(history("g/x", "ffoff", time.Second), history("g/y", "fffff", time.Second)...),
-		"group g 9 from 01:03 to open: g/y failed, 5 times in a row, and 1 other jobs")
+		"group g 9 from 01:03 to open: g/y failed, 5 times in a row, and 1 other job")
 	f(alerting.Condition{}, alerting.ByJob, history("other/x", "fff", time.Second))
 	f(alerting.Condition{}, alerting.ByGroup, append(history("g/x", "fo", time.Second), history("g/y", "ff", time.Second)...),
-		"group g 3 from 00:03 to open: g/y failed, and 1 other jobs")
+		"group g 3 from 00:03 to open: g/y failed, and 1 other job")
 	f(alerting.Condition{StartsWithin: job.Duration(time.Second)}, alerting.ByJob, history("g/x", "om", time.Second), "job g/x 1 from 00:01 to 00:02: g/x did not start within 1s")
 	f(alerting.Condition{EndsWithin: job.Duration(30 * time.Second)}, alerting.ByJob, history("g/x", "f", time.Minute), "job g/x 1 from 00:30 to open: g/x failed")
 	f(alerting.Condition{EndsWithin: job.Duration(30 * time.Second)}, alerting.ByJob, history("g/x", "o", time.Minute), "job g/x 1 from 00:30 to 01:02: g/x did not end within 30s")

@@ -14,57 +14,57 @@ type text struct {
 var codes = map[Code]text{
 	"run_ended": {
 		"job status others",
-		"{job} {status}[, and {others} other jobs]",
+		"{job} {status}[, and {others} other {others|job|jobs}]",
 		"任务 {job} {status}[，另有 {others} 个任务异常]",
 	},
 	"run_ended_in_a_row": {
 		"job status count others",
-		"{job} {status}, {count} times in a row[, and {others} other jobs]",
+		"{job} {status}, {count} times in a row[, and {others} other {others|job|jobs}]",
 		"任务 {job} 连续 {count} 次{status}[，另有 {others} 个任务异常]",
 	},
 	"run_slow": {
 		"job took usual others",
-		"{job} took {took}, longer than usual: 95 % of its runs take {usual} at most[, and {others} other jobs]",
+		"{job} took {took}, longer than usual: 95 % of its runs take {usual} at most[, and {others} other {others|job|jobs}]",
 		"任务 {job} 运行了 {took}，慢于平时：95% 的运行不超过 {usual}[，另有 {others} 个任务异常]",
 	},
 	"run_not_begun": {
 		"job limit others",
-		"{job} has not started {limit} after its fire time[, and {others} other jobs]",
+		"{job} has not started {limit} after its fire time[, and {others} other {others|job|jobs}]",
 		"任务 {job} 在触发时间过去 {limit} 后仍未开始运行[，另有 {others} 个任务异常]",
 	},
 	"run_not_ended": {
 		"job limit others",
-		"{job} has not ended {limit} after its fire time[, and {others} other jobs]",
+		"{job} has not ended {limit} after its fire time[, and {others} other {others|job|jobs}]",
 		"任务 {job} 在触发时间过去 {limit} 后仍未结束[，另有 {others} 个任务异常]",
 	},
 	"run_will_end_late": {
 		"job limit usual expected others",
-		"{job} will likely not end within {limit} of its fire time: half of its runs take {usual} or less, so it is expected to end at {expected}[, and {others} other jobs]",
+		"{job} will likely not end within {limit} of its fire time: half of its runs take {usual} or less, so it is expected to end at {expected}[, and {others} other {others|job|jobs}]",
 		"任务 {job} 预计无法在触发后 {limit} 内结束：半数运行耗时不超过 {usual}，预计结束时间 {expected}[，另有 {others} 个任务异常]",
 	},
 	"run_began_late": {
 		"job limit others",
-		"{job} did not start within {limit}[, and {others} other jobs]",
+		"{job} did not start within {limit}[, and {others} other {others|job|jobs}]",
 		"任务 {job} 未在 {limit} 内开始运行[，另有 {others} 个任务异常]",
 	},
 	"run_ended_late": {
 		"job limit others",
-		"{job} did not end within {limit}[, and {others} other jobs]",
+		"{job} did not end within {limit}[, and {others} other {others|job|jobs}]",
 		"任务 {job} 未在 {limit} 内结束[，另有 {others} 个任务异常]",
 	},
 	"runs_unasked": {
 		"job count others",
-		"pings reported {count} runs of {job} within an hour that no fire asked for[, and {others} other jobs]",
+		"pings reported {count} runs of {job} within an hour that no fire asked for[, and {others} other {others|job|jobs}]",
 		"任务 {job} 在一小时内由 ping 上报了 {count} 次没有对应触发的运行[，另有 {others} 个任务异常]",
 	},
 	"never_heard": {
 		"job saved others",
-		"nobody has pinged {job} since it was saved at {saved}[, and {others} other jobs]",
+		"nobody has pinged {job} since it was saved at {saved}[, and {others} other {others|job|jobs}]",
 		"任务 {job} 自 {saved} 保存以来从未收到 ping[，另有 {others} 个任务异常]",
 	},
 	"discrepancy": {
 		"job others",
-		"the ledger of {job} has a discrepancy[, and {others} other jobs]",
+		"the ledger of {job} has a discrepancy[, and {others} other {others|job|jobs}]",
 		"任务 {job} 的触发台账出现差异[，另有 {others} 个任务异常]",
 	},
 	"no_executor": {
@@ -154,12 +154,12 @@ var codes = map[Code]text{
 	},
 	"target_rate_missed": {
 		"job failures allowed runs target others",
-		"{job} misses its target: {failures} of {runs} scheduled runs of the last 30 days did not succeed; {target} % allows {allowed}[, and {others} other jobs]",
+		"{job} misses its target: {failures} of {runs} scheduled runs of the last 30 days did not succeed; {target} % allows {allowed}[, and {others} other {others|job|jobs}]",
 		"任务 {job} 未达标：最近 30 天的 {runs} 次调度运行有 {failures} 次未成功，目标 {target}% 最多允许 {allowed} 次[，另有 {others} 个任务异常]",
 	},
 	"target_delay_missed": {
 		"job delay target others",
-		"{job} misses its target: 5 % of the scheduled runs of the last 30 days started at least {delay} late; the target is {target}[, and {others} other jobs]",
+		"{job} misses its target: 5 % of the scheduled runs of the last 30 days started at least {delay} late; the target is {target}[, and {others} other {others|job|jobs}]",
 		"任务 {job} 未达标：最近 30 天有 5% 的调度运行启动延迟达到或超过 {delay}，目标为不超过 {target}[，另有 {others} 个任务异常]",
 	},
 	"approval_wanted": {

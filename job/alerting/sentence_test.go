@@ -88,6 +88,8 @@ func TestASentenceLeavesOutWhatIsNotKnown(t *testing.T) {
 	one.Params["others"] = "2"
 	f("a/b timed out, and 2 other jobs", one, Reader{})
 	f("任务 a/b 执行超时，另有 2 个任务异常", one, chinese)
+	one.Params["others"] = "1"
+	f("a/b timed out, and 1 other job", one, Reader{})
 	f("a message was refused: no", Say("message_refused", "group", "", "reason", "no"), Reader{})
 	f("no job of shard 3 fires: no", Say("shards_parked", "shards", "3", "count", "1", "reason", "no"), Reader{})
 	f("no job of shards 3, 4 fires: no", Say("shards_parked", "shards", "3, 4", "count", "2", "reason", "no"), Reader{})
