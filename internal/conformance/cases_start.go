@@ -20,7 +20,7 @@ var startCases = []Case{
 			t.failf("fields are missing or wrong: %+v", h)
 		}
 		for _, handler := range Handlers {
-			if !slices.Contains(h.Handlers, handler.Name) && handler.Name != "nan" {
+			if !slices.Contains(h.Handlers, handler.Name) && handler.Name != "nan" && handler.Name != "start" {
 				t.failf("handler %q is not announced: %v", handler.Name, h.Handlers)
 			}
 		}

@@ -10,5 +10,6 @@ var Handlers = []struct{ Name, Does string }{
 	{"long", "logs one line of 100,000 times the letter x"},
 	{"large", "says its parameter `bytes` times the letter x as its progress, and returns that text after `seconds`"},
 	{"stubborn", "takes its parameter `seconds`, also when it is cancelled"},
+	{"start", "starts a run of each of its parameter `jobs`, with the parameters {\"n\": 1}, and returns their ids; fails with the text of a refusal. Only if handlers can start runs"},
 	{"nan", "returns {\"ratio\": NaN}, in a language that has it"},
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/carillon-scheduler/carillon/bus"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 // group is the executor group of the executor under test.
@@ -67,6 +68,7 @@ type stage struct {
 	kept  map[string]entry // the last message of each key, by subject
 	ids   map[string]uint64
 
+	starting
 	faults
 	tries      map[string]int // of events and claims, by id
 	unanswered []*nats.Msg    // log batches
@@ -122,10 +124,10 @@ func newStage(ctx context.Context, c Case) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{broker: b, ahead: c.Ahead, tokens: bus.NewTokens(), more: make(chan struct{}), kept: map[string]entry{}, ids: map[string]uint64{}, tries: map[string]int{}}
+	s := &stage{broker: b, ahead: c.Ahead, tokens: bus.NewTokens(), more: make(chan struct{}), kept: map[string]entry{}, ids: map[string]uint64{}, starting: starting{ids: map[string]job.RunID{}}, tries: map[string]int{}}
 	// One channel, so that messages are heard in the order in which they were sent.
 	in := make(chan *nats.Msg, 64<<10)
-	for _, subject := range []string{"$JS.API.CONSUMER.MSG.NEXT.*.*", "$JS.API.DIRECT.GET.>", "$JS.ACK.>", "$KV.>", "evt.*.*", "log.*.*", "hand.*"} {
+	for _, subject := range []string{"$JS.API.CONSUMER.MSG.NEXT.*.*", "$JS.API.DIRECT.GET.>", "$JS.ACK.>", "$KV.>", "evt.*.*", "log.*.*", "hand.*", "start.*"} {
 		if _, err := b.nc.ChanSubscribe(subject, in); err != nil {
 			b.close()
 			return nil, err
@@ -167,6 +169,8 @@ func (s *stage) hear(m *nats.Msg) {
 		s.onLog(m)
 	case first == "hand":
 		s.onHand(m)
+	case first == "start":
+		s.onStart(m)
 	}
 }
 

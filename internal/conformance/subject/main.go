@@ -16,6 +16,7 @@ import (
 
 	"github.com/carillon-scheduler/carillon/executor"
 	"github.com/carillon-scheduler/carillon/executor/schema"
+	"github.com/carillon-scheduler/carillon/job"
 )
 
 type params struct {
@@ -23,6 +24,8 @@ type params struct {
 	Seconds float64 `json:"seconds,omitempty"`
 	Count   int     `json:"count,omitempty"`
 	Bytes   int     `json:"bytes,omitempty"`
+
+	Jobs []job.Name `json:"jobs,omitempty"`
 }
 
 func main() {
@@ -73,6 +76,17 @@ func work(log *slog.Logger) error {
 	})
 	executor.Register(e, "stubborn", func(ctx context.Context, run *executor.Run, p params) (any, error) {
 		return nil, sleep(context.WithoutCancel(ctx), run, p)
+	})
+	executor.Register(e, "start", func(ctx context.Context, run *executor.Run, p params) ([]job.RunID, error) {
+		var ids []job.RunID
+		for _, name := range p.Jobs {
+			id, err := run.Start(ctx, name, map[string]int{"n": 1})
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, id)
+		}
+		return ids, nil
 	})
 	executor.Register(e, "nan", func(context.Context, *executor.Run, params) (map[string]float64, error) {
 		return map[string]float64{"ratio": math.NaN()}, nil

@@ -2,11 +2,13 @@
 cases, with nothing but the standard library. See docs/reference/worker-processes.md."""
 
 import json
+import queue
 import sys
 import threading
 
 output = threading.Lock()
 cancelled = {}  # by the id of a run
+started = {}  # by the id of a run: answers to its starts
 
 
 def say(**message):
@@ -57,11 +59,22 @@ def stubborn(run, params):
     threading.Event().wait(params["seconds"])
 
 
+def start(run, params):
+    ids = []
+    for job in params["jobs"]:
+        say(type="start", id=run["id"], request={"job": job, "params": {"n": 1}})
+        answer = started[run["id"]].get()
+        if "error" in answer:
+            raise RuntimeError(answer["error"]["message"])
+        ids.append(answer["run_id"])
+    return ids
+
+
 def nan(run, params):
     return {"ratio": float("nan")}
 
 
-handlers = {f.__name__: f for f in (echo, item, fail, sleep, lines, long, large, stubborn, nan)}
+handlers = {f.__name__: f for f in (echo, item, fail, sleep, lines, long, large, stubborn, start, nan)}
 
 
 def work(run):
@@ -72,7 +85,7 @@ def work(run):
     else:
         say(type="result", id=run["id"], result=result)
     finally:
-        del cancelled[run["id"]]
+        del cancelled[run["id"]], started[run["id"]]
 
 
 def main():
@@ -83,9 +96,12 @@ def main():
         message = json.loads(line)
         if message["type"] == "run":
             cancelled[message["id"]] = threading.Event()
+            started[message["id"]] = queue.Queue()
             threading.Thread(target=work, args=[message], daemon=True).start()
         elif message["type"] == "cancel" and message["id"] in cancelled:
             cancelled[message["id"]].set()
+        elif message["type"] == "started" and message["id"] in started:
+            started[message["id"]].put(message)
         elif message["type"] == "shutdown":
             return
 

@@ -60,6 +60,11 @@ def stubborn(run: Run, params):
 
 
 @app.handler
+async def start(run: Run, params):
+    return [await run.start(job, {"n": 1}) for job in params["jobs"]]
+
+
+@app.handler
 async def nan(run: Run):
     return {"ratio": float("nan")}
 

@@ -41,6 +41,14 @@ app.handler<{ seconds: number }>("stubborn", async (run) => {
   await sleep(run.params.seconds * 1000);
 });
 
+app.handler<{ jobs: string[] }>("start", async (run) => {
+  const ids: string[] = [];
+  for (const job of run.params.jobs) {
+    ids.push(await run.start(job, { n: 1 }));
+  }
+  return ids;
+});
+
 app.handler("nan", () => ({ ratio: Number.NaN }));
 
 void app.run();

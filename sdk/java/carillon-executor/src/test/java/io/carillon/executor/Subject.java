@@ -2,6 +2,8 @@ package io.carillon.executor;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /** The executor for {@code carillon conformance}. */
@@ -19,6 +21,8 @@ final class Subject {
   record Size(int bytes, double seconds) {}
 
   record Message(String message) {}
+
+  record Jobs(List<String> jobs) {}
 
   static Handlers handlers() {
     Handlers handlers = new Handlers();
@@ -59,6 +63,13 @@ final class Subject {
         }
       }
       return null;
+    });
+    handlers.register("start", Jobs.class, List.class, (run, p) -> {
+      List<String> ids = new ArrayList<>();
+      for (String job : p.jobs()) {
+        ids.add(run.start(job, Map.of("n", 1)));
+      }
+      return ids;
     });
     handlers.register("nan", Void.class, Map.class, (run, nothing) -> Map.of("ratio", Double.NaN));
     return handlers;
