@@ -606,6 +606,16 @@ type CancelAccepted struct {
 	RunID job.RunID  `json:"run_id"`
 }
 
+// CancelKeyRequest defines model for CancelKeyRequest.
+type CancelKeyRequest struct {
+	// Force Of a workflow, cancel the finally steps, too, which otherwise run
+	Force bool `json:"force,omitempty"`
+
+	// Key 1 to 256 bytes, as the request for the run had them
+	Key    string `json:"key"`
+	Reason string `json:"reason,omitempty"`
+}
+
 // CancelRequest defines model for CancelRequest.
 type CancelRequest struct {
 	// Force Of a workflow, cancel the finally steps, too, which otherwise run
@@ -2521,7 +2531,7 @@ type RunRequest struct {
 	// Params Any JSON value, instead of the parameters of the job
 	Params json.RawMessage `json:"params,omitempty"`
 
-	// Reset Create a new run although the run with this key has ended. A token that may only start runs resets the keys of its user. 409: that run has not ended
+	// Reset Create a new run although the run with this key has ended. A token that may only start runs resets the keys of its user. 409 `key_in_use`: that run has not ended, or another user started it
 	Reset bool `json:"reset,omitempty"`
 
 	// RunID A UUIDv7 chosen by the caller, from which the id of the run is derived. A request that repeats it creates no second run. Its time may be five minutes old, or a minute ahead. Defaults to a new one
@@ -3690,6 +3700,12 @@ type CancelBackfillParams struct {
 	CarillonUser User `json:"Carillon-User,omitempty"`
 }
 
+// CancelRunOfKeyParams defines parameters for CancelRunOfKey.
+type CancelRunOfKeyParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser User `json:"Carillon-User,omitempty"`
+}
+
 // DiffJobParams defines parameters for DiffJob.
 type DiffJobParams struct {
 	// From The older version. Defaults to the one before `to`
@@ -4524,6 +4540,9 @@ type BackfillJobJSONRequestBody = BackfillRequest
 
 // CancelBackfillJSONRequestBody defines body for CancelBackfill for application/json ContentType.
 type CancelBackfillJSONRequestBody = Note
+
+// CancelRunOfKeyJSONRequestBody defines body for CancelRunOfKey for application/json ContentType.
+type CancelRunOfKeyJSONRequestBody = CancelKeyRequest
 
 // PauseJobJSONRequestBody defines body for PauseJob for application/json ContentType.
 type PauseJobJSONRequestBody = PauseRequest

@@ -205,7 +205,7 @@ const (
 )
 
 // SubjectCommand returns where the owner of a shard takes requests: verb is
-// "trigger", "cancel", one about backfills, or [VerbNudge].
+// "trigger", "cancel", [VerbKey], one about backfills, or [VerbNudge].
 func SubjectCommand(shard int, verb string) string {
 	return "sched." + strconv.Itoa(shard) + "." + verb
 }

@@ -151,6 +151,8 @@ func (c *call) do(ctx context.Context, client *Client) (any, error) {
 		return present(map[string]any{"run_id": s.ID, "job": s.Job, "status": s.Status, "reason": s.Reason, "result": s.Result}), nil
 	case "cancel":
 		return nil, client.Cancel(ctx, c.Run, c.Reason)
+	case "cancel key":
+		return nil, client.CancelKey(ctx, c.Job, c.Key, c.Reason)
 	case "waiting":
 		runs := []any{}
 		for run, err := range client.Waiting(ctx, c.Job) {

@@ -130,6 +130,20 @@ func (c *Client) Cancel(ctx context.Context, id, reason string) error {
 	return c.cancel(ctx, id, "", reason)
 }
 
+// CancelKey cancels the run of a job that has a key, as [Client.Cancel] does. The error is an [ErrNotFound] if no run
+// has it.
+func (c *Client) CancelKey(ctx context.Context, job, key, reason string) error {
+	path, err := pathOf(job)
+	if err != nil {
+		return err
+	}
+	body := map[string]string{"key": key}
+	if reason != "" {
+		body["reason"] = reason
+	}
+	return c.sendCancel(ctx, path+"/cancel", body)
+}
+
 // cancel cancels a run. With its job, that works before the history has the run.
 func (c *Client) cancel(ctx context.Context, id, job, reason string) error {
 	body := map[string]string{}
@@ -139,7 +153,12 @@ func (c *Client) cancel(ctx context.Context, id, job, reason string) error {
 	if reason != "" {
 		body["reason"] = reason
 	}
-	err := c.ask(ctx, http.MethodPost, "/api/v1/runs/"+url.PathEscape(id)+"/cancel", body, nil)
+	return c.sendCancel(ctx, "/api/v1/runs/"+url.PathEscape(id)+"/cancel", body)
+}
+
+// sendCancel asks for the end of a run. The error is an [ErrEnded] if it has ended.
+func (c *Client) sendCancel(ctx context.Context, path string, body any) error {
+	err := c.ask(ctx, http.MethodPost, path, body, nil)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusConflict {
 		e.kind = ErrEnded
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster"
 	"github.com/carillon-scheduler/carillon/internal/pause"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason/refusal"
 	"github.com/carillon-scheduler/carillon/journal"
 	"github.com/carillon-scheduler/carillon/scheduler/shard"
 )
@@ -26,22 +27,22 @@ const (
 	storesAtOnce = 16
 )
 
-// keyedRequests are requests for runs with keys, which are looked up before the machine gets them.
+// keyedRequests are requests with keys, which are looked up before the machine gets them.
 type keyedRequests struct {
 	requests *requests
 	lookUps  errgroup.Group
 }
 
-// submit looks the key of a request up, and gives the request to the machine.
-func (k *keyedRequests) submit(ctx context.Context, m *nats.Msg, r bus.TriggerRequest) {
+// lookUp looks the key of a request up, and does something with it on the lane.
+func (k *keyedRequests) lookUp(ctx context.Context, m *nats.Msg, r *bus.TriggerRequest, do func(*laneShard, shard.KeyLookup)) {
 	q := k.requests
 	if !k.lookUps.TryGo(func() error {
-		look, err := q.lookUp(ctx, &r)
+		look, err := q.lookUp(ctx, r)
 		if err != nil {
 			q.refuse(m, err)
 			return nil
 		}
-		q.onLane(ctx, m, func(sh *laneShard) { sh.submitKeyed(m, r, look) })
+		q.onLane(ctx, m, func(sh *laneShard) { do(sh, look) })
 		return nil
 	}) {
 		q.refuse(m, fmt.Errorf("%w: shard %d looks %d keys up already", job.ErrUnavailable, q.shard, maxLookUps))
@@ -81,6 +82,16 @@ func (sh *laneShard) submitKeyed(m *nats.Msg, r bus.TriggerRequest, look shard.K
 		return
 	}
 	sh.await(m, r.RunID, done, err)
+}
+
+// findKeyed answers which run of a job stands for a key.
+func (sh *laneShard) findKeyed(m *nats.Msg, name job.Name, look shard.KeyLookup) {
+	id, ok := sh.machine.Keys.RunOf(look)
+	if !ok {
+		sh.refuse(m, fmt.Errorf("%w: %s", job.ErrNotFound, refusal.NoRunOfKey.With(name)))
+		return
+	}
+	sh.respond(m, bus.KeyReply{RunID: id}, nil)
 }
 
 // goOn gives the machine the requests that have waited for another with their key, which is committed.

@@ -58,6 +58,28 @@ func TestAKeyMakesOneRunUnderOwnersThatChange(t *testing.T) {
 	})
 }
 
+func TestTheOwnerKnowsTheRunOfAKey(t *testing.T) {
+	run(t, func(w *world) {
+		w.startNode("a")
+		w.put("g/a", job.Schedule{})
+		time.Sleep(time.Second)
+		id := w.wantKeyed("k", func(r *bus.TriggerRequest) { r.Due = time.Now().Add(time.Minute) }, false, "")
+		find := func(key string) (reply bus.KeyReply, err error) {
+			err = w.conn.Shards().AskOwner(w.t.Context(), "g/a", bus.VerbKey, 0, bus.KeyRequest{Job: "g/a", Key: key}, &reply, 5*time.Second)
+			return reply, err
+		}
+		for range 2 {
+			if reply, err := find("k"); err != nil || reply.RunID != id {
+				w.t.Errorf("%+v, %v; want %s", reply, err, id)
+			}
+			if _, err := find("other"); !errors.Is(err, job.ErrNotFound) {
+				w.t.Errorf("another key: %v", err)
+			}
+			time.Sleep(20 * time.Minute) // only the bucket knows it then
+		}
+	})
+}
+
 func TestOfTwoRequestsWithAKeyAtOnceOneMakesARun(t *testing.T) {
 	run(t, func(w *world) {
 		w.startNode("a")

@@ -106,7 +106,7 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 			return
 		}
 		if r.Key != "" {
-			q.keys.submit(ctx, m, r)
+			q.keys.lookUp(ctx, m, &r, func(sh *laneShard, look shard.KeyLookup) { sh.submitKeyed(m, r, look) })
 			return
 		}
 		q.onLane(ctx, m, func(sh *laneShard) { sh.submit(m, r) })
@@ -152,6 +152,13 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 		}) {
 			q.refuse(m, fmt.Errorf("%w: shard %d is cancelling %d runs already", job.ErrUnavailable, q.shard, maxCancels))
 		}
+	case bus.SubjectCommand(q.shard, bus.VerbKey):
+		var r bus.KeyRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			q.refuse(m, &job.InvalidError{Reason: fmt.Sprintf("the request is no request for a key: %v", err)})
+			return
+		}
+		q.keys.lookUp(ctx, m, &bus.TriggerRequest{Job: r.Job, Key: r.Key}, func(sh *laneShard, look shard.KeyLookup) { sh.findKeyed(m, r.Job, look) })
 	case bus.SubjectCommand(q.shard, bus.VerbBackfill):
 		q.serveBackfill(ctx, m)
 	case bus.SubjectCommand(q.shard, bus.VerbBackfills):
@@ -159,7 +166,7 @@ func (q *requests) answer(ctx context.Context, m *nats.Msg) {
 	case bus.SubjectCommand(q.shard, bus.VerbCancelBackfill):
 		q.cancelBackfill(ctx, m)
 	default:
-		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, recover, wait, hold, backfill, backfills or cancel-backfill", m.Subject)})
+		q.refuse(m, &job.InvalidError{Field: "subject", Reason: fmt.Sprintf("%q must end in trigger, cancel, key, recover, wait, hold, backfill, backfills or cancel-backfill", m.Subject)})
 	}
 }
 

@@ -176,6 +176,7 @@ type CalendarVersion = api.CalendarVersion
 type CalendarWindow = api.CalendarWindow
 type Can = api.Can
 type CancelAccepted = api.CancelAccepted
+type CancelKeyRequest = api.CancelKeyRequest
 type CancelRequest = api.CancelRequest
 type Cause = api.Cause
 type Change = api.Change
@@ -512,6 +513,7 @@ type GetJobParams = api.GetJobParams
 type PutJobParams = api.PutJobParams
 type BackfillJobParams = api.BackfillJobParams
 type CancelBackfillParams = api.CancelBackfillParams
+type CancelRunOfKeyParams = api.CancelRunOfKeyParams
 type DiffJobParams = api.DiffJobParams
 type GetJobLedgerParams = api.GetJobLedgerParams
 type PauseJobParams = api.PauseJobParams
@@ -598,6 +600,7 @@ type PatchJobsJSONRequestBody = api.PatchJobsJSONRequestBody
 type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
+type CancelRunOfKeyJSONRequestBody = api.CancelRunOfKeyJSONRequestBody
 type PauseJobJSONRequestBody = api.PauseJobJSONRequestBody
 type PingJobJSONRequestBody = api.PingJobJSONRequestBody
 type CreatePingTokenJSONRequestBody = api.CreatePingTokenJSONRequestBody
@@ -1004,6 +1007,13 @@ type CancelBackfillRequestObject struct {
 	Backfill string    `json:"backfill"`
 	Params   CancelBackfillParams
 	Body     *CancelBackfillJSONRequestBody
+}
+
+type CancelRunOfKeyRequestObject struct {
+	Group  GroupName `json:"group"`
+	Name   JobName   `json:"name"`
+	Params CancelRunOfKeyParams
+	Body   *CancelRunOfKeyJSONRequestBody
 }
 
 type DiffJobRequestObject struct {

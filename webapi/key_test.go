@@ -64,6 +64,29 @@ func TestARunOfAKeyThatWasThereIsAnsweredWithItsStatus(t *testing.T) {
 	}
 }
 
+func TestTheRunOfAKeyIsCancelled(t *testing.T) {
+	w := newWorld(t)
+	id := job.NewRunID(time.Now())
+	owner(w, bus.VerbKey, func(q bus.KeyRequest) (bus.KeyReply, error) {
+		if q.Key != "order 42" {
+			return bus.KeyReply{}, fmt.Errorf("%w: %s", job.ErrNotFound, refusal.NoRunOfKey.With(q.Job))
+		}
+		return bus.KeyReply{RunID: id}, nil
+	})
+	var asked bus.CancelRequest
+	owner(w, "cancel", func(q bus.CancelRequest) (bus.CancelReply, error) {
+		asked = q
+		return bus.CancelReply{RunID: q.RunID, Found: job.StatusQueued}, nil
+	})
+	const path = "/api/v1/jobs/billing/x/cancel"
+	a, _ := want[CancelAccepted](w, http.StatusAccepted, "POST", path, map[string]any{"key": "order 42", "reason": "typo"})
+	if a.RunID != id || a.Found != job.StatusQueued || asked.RunID != id || asked.Job != "billing/x" || asked.Reason != "typo" {
+		t.Errorf("asked for %+v, answered %+v", asked, a)
+	}
+	w.problem(404, "not_found", "POST", path, map[string]any{"key": "order 43"}, `"code":"no_run_of_key"`)
+	w.problem(400, "invalid", "POST", path, map[string]any{}, `"field":"key"`)
+}
+
 func TestARequestThatCannotHaveItsKeyIsToldWhy(t *testing.T) {
 	w := newWorld(t)
 	w.put("billing/x", "@daily")

@@ -58,6 +58,7 @@ func (s *Server) endpoints(live context.Context) map[string]endpoint {
 		"unskipFire":      operation(h.UnskipFire),
 
 		"runJob":         operation(h.RunJob),
+		"cancelRunOfKey": operation(h.CancelRunOfKey),
 		"runFireEarly":   operation(h.RunFireEarly),
 		"listBackfills":  operation(h.ListBackfills),
 		"backfillJob":    operation(h.BackfillJob),

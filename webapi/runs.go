@@ -60,6 +60,16 @@ func (h *runHandlers) CancelRun(ctx context.Context, r CancelRunRequestObject) (
 	return &accepted, err
 }
 
+// CancelRunOfKey answers POST /jobs/{group}/{name}/cancel.
+func (h *runHandlers) CancelRunOfKey(ctx context.Context, r CancelRunOfKeyRequestObject) (*CancelAccepted, error) {
+	name, err := nameOf(r.Group, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	accepted, err := runs.CancelKeyed(ctx, h.runs, name, r.Body)
+	return &accepted, err
+}
+
 // BackfillJob answers POST /jobs/{group}/{name}/backfills.
 func (h *runHandlers) BackfillJob(ctx context.Context, r BackfillJobRequestObject) (*BackfillResult, error) {
 	name, err := nameOf(r.Group, r.Name)

@@ -85,6 +85,8 @@ func (m *Memory) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err = json.NewDecoder(r.Body).Decode(&sent); err == nil {
 			status, answer = m.run(path[1]+"/"+path[2], &sent)
 		}
+	case r.Method == http.MethodPost && len(path) == 4:
+		status, answer, err = m.cancelKeyed(path[1]+"/"+path[2], r.Body)
 	case r.Method == http.MethodPost && len(path) == 2:
 		status = http.StatusOK
 		answer, err = m.runMany(r.Body)

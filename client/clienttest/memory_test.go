@@ -81,8 +81,11 @@ func TestTheMemoryMakesOneRunForAKey(t *testing.T) {
 	if _, err = ask("ada", 1, client.Reset()); !errors.Is(err, client.ErrKeyInUse) {
 		t.Errorf("reset while it waits: %v", err)
 	}
-	if err := first.Cancel(t.Context(), ""); err != nil {
+	if err := c.CancelKey(t.Context(), "mail/welcome", "ada", ""); err != nil {
 		t.Fatal(err)
+	}
+	if err := c.CancelKey(t.Context(), "mail/welcome", "bob", ""); !errors.Is(err, client.ErrNotFound) {
+		t.Errorf("cancel of a key without a run: %v", err)
 	}
 	if reset, err := ask("ada", 2, client.Reset()); err != nil || reset.ID == first.ID || reset.Existed {
 		t.Errorf("reset: %+v, %v", reset, err)

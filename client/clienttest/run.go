@@ -88,6 +88,20 @@ func (m *Memory) keyed(job, key string) *Wish {
 	return nil
 }
 
+// cancelKeyed cancels the run of a job that has a key.
+func (m *Memory) cancelKeyed(job string, body io.Reader) (int, any, error) {
+	var sent struct{ Key string }
+	if err := json.NewDecoder(body).Decode(&sent); err != nil {
+		return 0, nil, fmt.Errorf("decode the key: %w", err)
+	}
+	w := m.keyed(job, sent.Key)
+	if w == nil {
+		return http.StatusNotFound, problem("not_found", "no run of job "+job+" has this key"), nil
+	}
+	status, answer := m.cancel(w.RunID)
+	return status, answer, nil
+}
+
 // differs lists the fields that a request with the same key has otherwise, with commas.
 func (w *Wish) differs(sent *request) string {
 	var mine, others any

@@ -18,7 +18,7 @@ import (
 // command, or after a hyphen why none needs to.
 var commandOf = map[string]string{
 	"acceptInvitation": "login", "acknowledgeIncident": "alert acknowledge", "addSilence": "alert silence", "snoozeIncident": "alert snooze", "verifyLedger": "ledger verify",
-	"backfillJob": "backfill", "cancelBackfill": "backfill", "createBulkBackfill": "backfill", "pauseBulkBackfill": "backfill", "resumeBulkBackfill": "backfill",
+	"backfillJob": "backfill", "cancelRunOfKey": "cancel", "cancelBackfill": "backfill", "createBulkBackfill": "backfill", "pauseBulkBackfill": "backfill", "resumeBulkBackfill": "backfill",
 	"cancelBulkBackfill": "backfill", "retryBulkBackfill": "backfill", "listBulkBackfills": "get backfills", "getBulkBackfill": "get backfills", "changeJobs": "pause", "patchJobs": "change", "changeRuns": "cancel", "cordonInstance": "cordon", "countFires": "report load",
 	"countLogs": "search", "countRuns": "report outcomes", "collectDiagnostics": "diagnostics", "previewCalendar": "import calendar", "createCredential": "credential create", "createToken": "token create", "deleteAlert": "alert delete",
 	"deleteCalendar": "delete", "deleteChannel": "alert delete", "deleteChannelSecret": "alert secret", "deleteJob": "delete",

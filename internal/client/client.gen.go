@@ -191,6 +191,7 @@ type CalendarVersion = api.CalendarVersion
 type CalendarWindow = api.CalendarWindow
 type Can = api.Can
 type CancelAccepted = api.CancelAccepted
+type CancelKeyRequest = api.CancelKeyRequest
 type CancelRequest = api.CancelRequest
 type Cause = api.Cause
 type Change = api.Change
@@ -990,6 +991,12 @@ type CancelBackfillParams struct {
 	CarillonUser *User `json:"Carillon-User,omitempty"`
 }
 
+// CancelRunOfKeyParams defines parameters for CancelRunOfKey.
+type CancelRunOfKeyParams struct {
+	// CarillonUser The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in
+	CarillonUser *User `json:"Carillon-User,omitempty"`
+}
+
 // DiffJobParams defines parameters for DiffJob.
 type DiffJobParams struct {
 	// From The older version. Defaults to the one before `to`
@@ -1745,6 +1752,7 @@ type PatchJobsJSONRequestBody = api.PatchJobsJSONRequestBody
 type PutJobJSONRequestBody = api.PutJobJSONRequestBody
 type BackfillJobJSONRequestBody = api.BackfillJobJSONRequestBody
 type CancelBackfillJSONRequestBody = api.CancelBackfillJSONRequestBody
+type CancelRunOfKeyJSONRequestBody = api.CancelRunOfKeyJSONRequestBody
 type PauseJobJSONRequestBody = api.PauseJobJSONRequestBody
 type PingJobJSONRequestBody = api.PingJobJSONRequestBody
 type CreatePingTokenJSONRequestBody = api.CreatePingTokenJSONRequestBody
@@ -2776,6 +2784,24 @@ func (a *API) CancelBackfill(ctx context.Context, group GroupName, name JobName,
 // CancelBackfillWithBody sends POST /api/v1/jobs/{group}/{name}/backfills/{backfill}/cancel.
 func (a *API) CancelBackfillWithBody(ctx context.Context, group GroupName, name JobName, backfill string, params *CancelBackfillParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
 	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/backfills/%s/cancel", group, name, backfill)
+	if params != nil {
+		r.header("Carillon-User", params.CarillonUser)
+	}
+	return a.send(ctx, r, contentType, body, edit)
+}
+
+// CancelRunOfKey is [API.CancelRunOfKeyWithBody] with a body that is written as JSON.
+func (a *API) CancelRunOfKey(ctx context.Context, group GroupName, name JobName, params *CancelRunOfKeyParams, body CancelRunOfKeyJSONRequestBody, edit ...RequestEditorFn) (*http.Response, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return a.CancelRunOfKeyWithBody(ctx, group, name, params, "application/json", bytes.NewReader(text), edit...)
+}
+
+// CancelRunOfKeyWithBody sends POST /api/v1/jobs/{group}/{name}/cancel.
+func (a *API) CancelRunOfKeyWithBody(ctx context.Context, group GroupName, name JobName, params *CancelRunOfKeyParams, contentType string, body io.Reader, edit ...RequestEditorFn) (*http.Response, error) {
+	r := newRequest(http.MethodPost, "/api/v1/jobs/%s/%s/cancel", group, name)
 	if params != nil {
 		r.header("Carillon-User", params.CarillonUser)
 	}

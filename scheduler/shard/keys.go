@@ -94,6 +94,17 @@ func (q *Requests) SubmitKeyed(r bus.TriggerRequest, key KeyLookup) (done *Asked
 	return nil, "", nil
 }
 
+// RunOf returns the run that stands for a key.
+func (ks *Keys) RunOf(key KeyLookup) (id job.RunID, ok bool) {
+	if k := ks.known[key.Request.Key]; k != nil {
+		return k.RunID, true
+	}
+	if key.Stored != nil {
+		return key.Stored.RunID, true
+	}
+	return "", false
+}
+
 // answer returns what is answered to a request with the same key.
 func (k *runKey) answer(request job.RunID, of *journal.KeyedRun) *Asked {
 	return &Asked{RunID: request, Of: k.RunID, Version: k.Version, Status: k.status, Reason: k.reason, Differs: k.Differs(of)}

@@ -93,6 +93,7 @@ var Permits = map[string]Permit{
 	"changeJobs":      {Role: rights.Operator, Where: Somewhere, Each: true},
 	"patchJobs":       {Role: rights.Editor, Where: Somewhere, Change: "jobs", Costly: true}, // each job as putJob (package bulk)
 	"runJob":          {Role: rights.Operator, Where: OfPath, Scope: rights.Start, Change: "job {group}/{name}"},
+	"cancelRunOfKey":  {Role: rights.Operator, Where: OfPath, Change: "job {group}/{name}"},
 	"pingJob":         {Role: rights.Operator, Where: OfPath, Scope: rights.Ping}, // of a run, not of the job: no entry
 	"listPingTokens":  {Role: rights.Viewer, Where: OfPath},
 	"createPingToken": {Role: rights.Editor, Where: OfPath, Change: "ping token of job {group}/{name}"},

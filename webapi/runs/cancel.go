@@ -43,6 +43,17 @@ func (rs *Runs) CancelNamed(ctx context.Context, text string, r *api.CancelReque
 	return api.CancelAccepted{RunID: id, Found: found}, err
 }
 
+// CancelKeyed cancels the run of a job that has a key.
+func CancelKeyed(ctx context.Context, rs *Runs, name job.Name, r *api.CancelKeyRequest) (api.CancelAccepted, error) {
+	var keyed bus.KeyReply
+	if err := rs.ask(ctx, name, bus.VerbKey, 0, bus.KeyRequest{Job: name, Key: r.Key}, &keyed); err != nil {
+		return api.CancelAccepted{}, err
+	}
+	auditlog.Entry(ctx).Object = "run " + string(keyed.RunID)
+	found, err := rs.Cancel(ctx, keyed.RunID, name, r.Reason, r.Force)
+	return api.CancelAccepted{RunID: keyed.RunID, Found: found}, err
+}
+
 // MayCancel returns a job.ErrConflict if a run has ended.
 func MayCancel(run *runlog.Run) error {
 	if run.RunStatus().Final() {

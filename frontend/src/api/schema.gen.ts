@@ -691,6 +691,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/jobs/{group}/{name}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel the run that has a key
+         * @description Does what cancelRun does with the run of the job that has the key. 404: no run has it, or it
+         *     is not remembered any more. 409: the run has already ended.
+         */
+        post: operations["cancelRunOfKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/jobs/{group}/{name}/skip": {
         parameters: {
             query?: never;
@@ -4537,7 +4563,7 @@ export interface components {
             in?: components["schemas"]["Duration"];
             /** @description 1 to 256 bytes, for which the job creates one run */
             key?: string;
-            /** @description Create a new run although the run with this key has ended. A token that may only start runs resets the keys of its user. 409: that run has not ended */
+            /** @description Create a new run although the run with this key has ended. A token that may only start runs resets the keys of its user. 409 `key_in_use`: that run has not ended, or another user started it */
             reset?: boolean;
             /**
              * @description By when the run must have begun, as a time, or as a duration after the time at which it is due; else it is `missed`. Defaults to never
@@ -6865,6 +6891,13 @@ export interface components {
             /** @description group/name of the run's job, for a run that the history may not have yet */
             job?: string;
         };
+        CancelKeyRequest: {
+            /** @description 1 to 256 bytes, as the request for the run had them */
+            key: string;
+            reason?: string;
+            /** @description Of a workflow, cancel the finally steps, too, which otherwise run */
+            force?: boolean;
+        };
         CancelAccepted: {
             run_id: string;
             /** @description queued or pending: it will not start. running: its instance has been told to stop it */
@@ -7792,6 +7825,7 @@ export type Deadline = components['schemas']['Deadline'];
 export type ApprovalList = components['schemas']['ApprovalList'];
 export type Approval = components['schemas']['Approval'];
 export type CancelRequest = components['schemas']['CancelRequest'];
+export type CancelKeyRequest = components['schemas']['CancelKeyRequest'];
 export type CancelAccepted = components['schemas']['CancelAccepted'];
 export type LogLine = components['schemas']['LogLine'];
 export type LogRange = components['schemas']['LogRange'];
@@ -9028,6 +9062,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunAccepted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    cancelRunOfKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The acting user, for the audit log of a server without sign-in (`carillon dev`). Defaults to the account that runs the server. Other servers take the user from the sign-in */
+                "Carillon-User"?: components["parameters"]["User"];
+            };
+            path: {
+                /** @description The executor group */
+                group: components["parameters"]["GroupName"];
+                /** @description The job's name within its group */
+                name: components["parameters"]["JobName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CancelKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The run is being cancelled */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CancelAccepted"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 import carillon.client.memory
-from carillon.client import AsyncClient, Client, ClientError, Ended, InvalidParams, KeyInUse, Memory, RunRequest
+from carillon.client import AsyncClient, Client, ClientError, Ended, InvalidParams, KeyInUse, Memory, NotFound, RunRequest
 from carillon.client.calls import Clock
 
 SHARED = json.loads((pathlib.Path(__file__).parents[3] / "client/testdata/cases.json").read_text("utf-8"))
@@ -126,6 +126,8 @@ def do(client: Client, call: dict[str, Any]) -> Any:
             return client.wait(call["run"])
         case "cancel":
             return client.cancel(call["run"], call.get("reason", ""))
+        case "cancel key":
+            return client.cancel_key(call["job"], call["key"], call.get("reason", ""))
         case "waiting":
             return list(client.waiting(call["job"]))
     raise AssertionError(call)
@@ -145,6 +147,8 @@ async def do_async(client: AsyncClient, call: dict[str, Any]) -> Any:
             return await client.wait(call["run"])
         case "cancel":
             return await client.cancel(call["run"], call.get("reason", ""))
+        case "cancel key":
+            return await client.cancel_key(call["job"], call["key"], call.get("reason", ""))
         case "waiting":
             return [run async for run in client.waiting(call["job"])]
     raise AssertionError(call)
@@ -243,7 +247,9 @@ def test_the_memory_makes_one_run_for_a_key() -> None:
     assert (used.value.run, used.value.fields) == (first.id, ("params",))
     with pytest.raises(KeyInUse, match="has not ended"):
         client.run("mail/welcome", {"user": 1}, key="ada", reset=True)
-    first.cancel()
+    client.cancel_key("mail/welcome", "ada")
+    with pytest.raises(NotFound):
+        client.cancel_key("mail/welcome", "bob")
     assert client.run("mail/welcome", {"user": 2}, key="ada", reset=True).id != first.id
     bob = RunRequest("mail/welcome", key="bob")
     one, two, other = client.run_many([bob, bob, RunRequest("mail/welcome", 1, key="bob")])

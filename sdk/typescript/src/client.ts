@@ -268,6 +268,11 @@ export class Client {
     await this.sender.ask({ method: "POST", path: `${pathOfRun(run)}/cancel`, body, cancel: true });
   }
 
+  /** Cancels the run of a job that has a key. Rejects with `NotFound` if no run has it. */
+  async cancelKey(job: string, key: string, reason?: string): Promise<void> {
+    await this.sender.ask({ method: "POST", path: `${pathOf(job)}/cancel`, body: { key, reason: reason || undefined }, cancel: true });
+  }
+
   /** Lists the runs of a job that wait for their time, the latest first. */
   async *waiting(job: string): AsyncGenerator<Run, void, undefined> {
     pathOf(job);

@@ -49,7 +49,12 @@ export class Memory {
 
   #answer(url: URL, init: RequestInit): Response {
     const parts = url.pathname.split("/").slice(3).map(decodeURIComponent);
-    const [, first = "", second = ""] = parts;
+    const [, first = "", second = "", act] = parts;
+    if (act === "cancel") {
+      const { key } = JSON.parse(String(init.body)) as { key: string };
+      const run = this.#keyed(`${first}/${second}`, key);
+      return run ? this.#ofRun(run.run_id, true) : json(404, { code: "not_found", detail: "no run has this key" });
+    }
     if (init.method === "POST" && parts.length === 4) {
       const { status, body } = this.#run(`${first}/${second}`, JSON.parse(String(init.body)) as Sent);
       return json(status, body);
@@ -65,23 +70,33 @@ export class Memory {
     if (parts.length === 1) {
       return json(200, { items: this.#waiting(url.searchParams.get("job")) });
     }
-    const state = this.#states.get(first);
-    const wish = this.wishes.find((w) => w.run_id === first);
+    return this.#ofRun(first, init.method === "POST");
+  }
+
+  /** Cancels a run, or returns it. */
+  #ofRun(id: string, cancel: boolean): Response {
+    const state = this.#states.get(id);
+    const wish = this.wishes.find((w) => w.run_id === id);
     if (!state || !wish) {
-      return json(404, { code: "not_found", detail: `there is no run ${first}` });
+      return json(404, { code: "not_found", detail: `there is no run ${id}` });
     }
-    if (init.method !== "POST") {
-      return json(200, { run_id: first, job: wish.job, status: state.status, attempts: [{ attempt: 1, ...state }] });
+    if (!cancel) {
+      return json(200, { run_id: id, job: wish.job, status: state.status, attempts: [{ attempt: 1, ...state }] });
     }
     if (hasEnded(state.status)) {
-      return json(409, { code: "conflict", detail: `run ${first} is ${state.status}` });
+      return json(409, { code: "conflict", detail: `run ${id} is ${state.status}` });
     }
-    this.#states.set(first, { status: "cancelled" });
-    return json(202, { run_id: first, found: state.status });
+    this.#states.set(id, { status: "cancelled" });
+    return json(202, { run_id: id, found: state.status });
+  }
+
+  /** The latest run of a job with a key. */
+  #keyed(job: string, key: string | undefined): Wish | undefined {
+    return key === undefined ? undefined : this.wishes.findLast((w) => w.job === job && w.key === key);
   }
 
   #run(job: string, { reset, ...sent }: Sent): { status: number; body: object } {
-    const had = sent.key === undefined ? undefined : this.wishes.findLast((w) => w.job === job && w.key === sent.key);
+    const had = this.#keyed(job, sent.key);
     if (had) {
       const { status } = this.#states.get(had.run_id)!;
       const differ = (["params", "labels"] as const).filter((field) => !isDeepStrictEqual(had[field], sent[field])).join(", ");

@@ -151,6 +151,8 @@ async function act(client: Client, call: Call): Promise<unknown> {
       return plain(await client.wait(call.run));
     case "cancel":
       return client.cancel(call.run, call.reason);
+    case "cancel key":
+      return client.cancelKey(call.job, call.key ?? "", call.reason);
     case "waiting": {
       const runs: unknown[] = [];
       for await (const run of client.waiting(call.job)) {
@@ -264,7 +266,8 @@ test("the memory makes one run for a key", async () => {
     return true;
   });
   await assert.rejects(client.run("mail/welcome", { user: 1 }, { key: "ada", reset: true }), /has not ended/);
-  await first.cancel();
+  await client.cancelKey("mail/welcome", "ada");
+  await assert.rejects(client.cancelKey("mail/welcome", "bob"), NotFound);
   assert.notEqual((await client.run("mail/welcome", { user: 2 }, { key: "ada", reset: true })).id, first.id);
   const bob = { job: "mail/welcome", key: "bob" };
   const [one, two, other] = await client.runMany([bob, bob, { ...bob, params: 1 }]);

@@ -193,6 +193,7 @@ export const refusals = {
   key_in_use: "run {run_id:word} has this key, with other {fields:phrase}: give what it was given, or use another key",
   key_run_alive: "run {run_id:word}, which has this key, has not ended: cancel it, or wait",
   key_of_another: "another user started run {run_id:word}, which has this key: an operator can reset it",
+  no_run_of_key: "no run of job {job:word} has this key",
   no_room_for_keys: "there is no room for further keys, and nothing was started: try again later",
   group_keeps_keys: "the jobs of group {group:word} remember {keys:number} keys, and there may be no more: try again when some are 7 days old",
   too_many_costly: "you have {requests:number} reports, exports, previews, imports or requests for unknown runs under way or waiting, the most at a time: send fewer at once",

@@ -266,6 +266,7 @@ export const refusals: Record<RefusalCode, string> = {
   key_in_use: "运行 {run_id:word} 已使用此键，但 {fields:phrase} 不同：请给出相同的内容，或换一个键",
   key_run_alive: "使用此键的运行 {run_id:word} 尚未结束：请取消它，或等待",
   key_of_another: "使用此键的运行 {run_id:word} 由其他用户启动：操作员可以重置此键",
+  no_run_of_key: "任务 {job:word} 没有使用此键的运行",
   no_room_for_keys: "没有空间存放更多的键，未启动任何运行：请稍后重试",
   group_keeps_keys: "组 {group:word} 的任务已记住 {keys:number} 个键，已达上限：请待其中一些满 7 天后再试",
   too_many_costly:

@@ -71,6 +71,10 @@ class AsyncClient(Base):
         id, job = (run, "") if isinstance(run, str) else (run.id, run.job)
         await self._drive(self._calls.cancel(id, job, reason))
 
+    async def cancel_key(self, job: str, key: str, reason: str = "") -> None:
+        """Cancel the run of a job that has a key, as ``Client.cancel_key`` does."""
+        await self._drive(self._calls.cancel_key(job, key, reason))
+
     async def waiting(self, job: str) -> AsyncIterator[AsyncRun]:
         """List the runs of a job that wait for their time, the latest first."""
         cursor = ""

@@ -166,6 +166,10 @@ class Calls:
         body = {name: value for name, value in (("job", job), ("reason", reason)) if value}
         yield from self._ask("POST", f"/api/v1/runs/{quote(run, '')}/cancel", body, cancel=True)
 
+    def cancel_key(self, job: str, key: str, reason: str) -> Call[None]:
+        body = {"key": key, **({"reason": reason} if reason else {})}
+        yield from self._ask("POST", path_of(job) + "/cancel", body, cancel=True)
+
     def status(self, run: str) -> Call[State]:
         return state_of((yield from self._ask("GET", "/api/v1/runs/" + quote(run, ""))))
 

@@ -72,7 +72,10 @@ class Memory:
         parts = [unquote(part) for part in path.split("/")[3:]]
         sent = json.loads(body) if body else {}
         with self._lock:
-            if method == "POST" and len(parts) == 4:
+            if method == "POST" and len(parts) == 4 and parts[3] == "cancel":
+                had = self._keyed(f"{parts[1]}/{parts[2]}", sent["key"])
+                status, answer = self._cancel(had.run_id) if had else (404, {"code": "not_found", "detail": "no run has this key"})
+            elif method == "POST" and len(parts) == 4:
                 status, answer = self._run(f"{parts[1]}/{parts[2]}", sent)
             elif method == "POST" and len(parts) == 2:
                 status, answer = 200, {"items": [self._entry(e["job"], e["run"]) for e in sent["runs"]]}
@@ -91,7 +94,7 @@ class Memory:
 
     def _run(self, job: str, sent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         key = sent.get("key", "")
-        if had := key and next((w for w in reversed(self.wishes) if (w.job, w.key) == (job, key)), None):
+        if had := self._keyed(job, key):
             status, _ = self._states[had.run_id]
             differ = ", ".join(name for name in ("params", "labels") if sent.get(name) != getattr(had, name))
             if not sent.get("reset"):
@@ -108,6 +111,10 @@ class Memory:
             self._states[wish.run_id] = ("queued", None)
             answer.update(status="queued", due=_due(wish))
         return 202, answer
+
+    def _keyed(self, job: str, key: str) -> Wish | None:
+        """Return the latest run with a key."""
+        return next((w for w in reversed(self.wishes) if key and (w.job, w.key) == (job, key)), None)
 
     def _cancel(self, run: str) -> tuple[int, dict[str, Any]]:
         if run not in self._states:

@@ -127,6 +127,10 @@ class Client(Base):
         id, job = (run, "") if isinstance(run, str) else (run.id, run.job)
         self._drive(self._calls.cancel(id, job, reason))
 
+    def cancel_key(self, job: str, key: str, reason: str = "") -> None:
+        """Cancel the run of a job that has a key. Raises ``NotFound`` if no run has it."""
+        self._drive(self._calls.cancel_key(job, key, reason))
+
     def waiting(self, job: str) -> Iterator[Run]:
         """List the runs of a job that wait for their time, the latest first."""
         cursor = ""

@@ -165,6 +165,19 @@ public final class Client {
     cancel(id, "", reason);
   }
 
+  /**
+   * Cancels the run of a job that has a key. The reason is for the audit log, and may be "".
+   *
+   * @throws ClientException.NotFound no run has it
+   */
+  public void cancelKey(String job, String key, String reason) {
+    ObjectNode body = mapper.createObjectNode().put("key", key);
+    if (reason != null && !reason.isEmpty()) {
+      body.put("reason", reason);
+    }
+    sender.ask("POST", pathOf(job) + "/cancel", body, true);
+  }
+
   /** Cancels a run. With its job, that works before the history has the run. */
   void cancel(String id, String job, String reason) {
     ObjectNode body = mapper.createObjectNode();

@@ -56,6 +56,13 @@ public final class Memory {
 
   private synchronized Sender.Answer answer(String method, String path, byte[] body) throws IOException {
     String[] parts = path.split("[?]", 2)[0].substring("/api/v1/".length()).split("/");
+    if (method.equals("POST") && parts.length == 4 && parts[3].equals("cancel")) {
+      Wish had = keyed(parts[1] + "/" + parts[2], MAPPER.readTree(body).path("key").asText());
+      if (had == null) {
+        return json(404, MAPPER.createObjectNode().put("code", "not_found").put("detail", "no run has this key"));
+      }
+      return cancel(had);
+    }
     if (method.equals("POST") && parts.length == 4) {
       ObjectNode answer = run(parts[1] + "/" + parts[2], MAPPER.readTree(body));
       return json(answer.path("status").asInt(202), answer);
@@ -85,6 +92,11 @@ public final class Memory {
       }
       return json(200, detail);
     }
+    return cancel(wish);
+  }
+
+  private Sender.Answer cancel(Wish wish) throws IOException {
+    End end = states.get(wish.runId());
     if (end.status().ended()) {
       String why = "run " + wish.runId() + " is " + end.status().text();
       return json(409, MAPPER.createObjectNode().put("code", "conflict").put("detail", why));
@@ -96,14 +108,9 @@ public final class Memory {
   /** The run, or the problem with its status. */
   private ObjectNode run(String job, JsonNode sent) {
     String key = sent.path("key").asText();
-    for (int i = wishes.size() - 1; i >= 0 && !key.isEmpty(); i--) {
-      Wish had = wishes.get(i);
-      if (had.job().equals(job) && had.key().equals(key)) {
-        if (sent.path("reset").asBoolean() && states.get(had.runId()).status().ended()) {
-          break;
-        }
-        return known(had, sent);
-      }
+    Wish had = keyed(job, key);
+    if (had != null && !(sent.path("reset").asBoolean() && states.get(had.runId()).status().ended())) {
+      return known(had, sent);
     }
     Wish wish = new Wish(sent.path("run_id").asText(), job, sent.path("params"), sent.path("labels"), sent.path("at").asText(),
         sent.path("in").asText(), sent.path("expires").asText(), key);
@@ -115,6 +122,16 @@ public final class Memory {
     }
     states.put(wish.runId(), new End(Status.QUEUED, null));
     return accepted.put("status", "queued").put("due", due(wish));
+  }
+
+  /** The latest run of a job with a key; null if there is none. */
+  private Wish keyed(String job, String key) {
+    for (int i = wishes.size() - 1; i >= 0 && !key.isEmpty(); i--) {
+      if (wishes.get(i).job().equals(job) && wishes.get(i).key().equals(key)) {
+        return wishes.get(i);
+      }
+    }
+    return null;
   }
 
   /** The run that has a key, or why a request cannot have it. */

@@ -137,6 +137,9 @@ class ClientTest {
       case "cancel":
         client.cancel(run, call.path("reason").asText());
         return MAPPER.nullNode();
+      case "cancel key":
+        client.cancelKey(job, call.path("key").asText(), call.path("reason").asText());
+        return MAPPER.nullNode();
       case "waiting":
         ArrayNode runs = MAPPER.createArrayNode();
         client.waiting(job).forEach(r -> runs.add(fields(r)));
@@ -261,7 +264,8 @@ class ClientTest {
     assertEquals(first.id(), used.run());
     assertEquals(List.of("params"), used.fields());
     assertThrows(ClientException.KeyInUse.class, () -> client.run("mail/welcome", Map.of("user", 1), ada.reset()));
-    first.cancel("");
+    client.cancelKey("mail/welcome", "ada", "");
+    assertThrows(ClientException.NotFound.class, () -> client.cancelKey("mail/welcome", "bob", ""));
     assertFalse(client.run("mail/welcome", Map.of("user", 2), ada.reset()).existed());
     RunRequest bob = new RunRequest("mail/welcome", null, RunOptions.now().key("bob"));
     List<RunResult> many = client.runMany(List.of(bob, bob, new RunRequest("mail/welcome", 1, bob.options())));
