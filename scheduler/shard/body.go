@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unique"
 
 	"github.com/carillon-scheduler/carillon/bus"
 	"github.com/carillon-scheduler/carillon/job"
@@ -30,6 +31,9 @@ type body struct {
 	zone       string // in which that begins: the schedule's; empty is UTC
 	priority   job.Priority
 }
+
+// noBody is that of a step that waits: it has no task.
+var noBody = unique.Make(body{})
 
 func encodeBody(b *journal.Body) (body, error) {
 	text, err := b.Encode()

@@ -210,6 +210,7 @@ func (w *callWorld) step(s *callShard, calm bool) bool {
 		room = 7 + w.rng.IntN(6)
 	}
 	batch := s.m.Step(noon.Add(w.now).UnixMilli(), room)
+	readAll(s.m, noon.Add(w.now).UnixMilli())
 	if batch != nil && len(batch.Messages) > room {
 		w.t.Errorf("the batch has %d messages, and room is for %d", len(batch.Messages), room)
 	}

@@ -154,6 +154,7 @@ func (w *elsewhere) run(until int64, away time.Duration) {
 		w.arrivals(next)
 		for w.m != nil {
 			b := w.m.Step(w.clock, 6+w.rng.IntN(20))
+			readAll(w.m, w.clock)
 			if b == nil {
 				break
 			}

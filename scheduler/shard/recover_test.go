@@ -282,7 +282,7 @@ func TestWhatIsResolvedReturnsAResult(t *testing.T) {
 	_, err := f.recover(run, "b", "1", job.StatusFailed, "")
 	f.wantRefused(err, "must be succeeded or skipped")
 	_, err = f.recover(run, "b", "1", job.StatusSkipped, "1")
-	f.wantRefused(err, "is only for a step that counts as succeeded")
+	f.wantRefused(err, "is only for as: succeeded")
 	if !f.m.Cancels.Add(run, "cancelled", false) {
 		t.Fatal("not cancelled")
 	}

@@ -370,6 +370,7 @@ func (w *world) step(o *owner) {
 	now := w.clock + o.skew
 	known := o.known.snapshot()
 	b := o.m.Step(now, room)
+	readAll(o.m, now)
 	if b == nil {
 		w.checkIdle(o, now, room)
 		w.stuck(o, now, room)

@@ -188,6 +188,7 @@ func (w *stepWorld) step() {
 		room = 8 + w.rng.IntN(10)
 	}
 	batch := w.m.Step(noon.Add(w.now).UnixMilli(), room)
+	readAll(w.m, noon.Add(w.now).UnixMilli())
 	if batch == nil {
 		return
 	}

@@ -86,6 +86,7 @@ func (f *flow) goOn() {
 	f.t.Helper()
 	for {
 		batch := f.m.Step(noon.Add(f.now).UnixMilli(), bus.MaxBatch)
+		readAll(f.m, noon.Add(f.now).UnixMilli())
 		if batch == nil {
 			return
 		}

@@ -54,7 +54,7 @@ func (st *steps) wait(b *builder, a *watchedRun, i int) {
 
 // enterWait enters that step i of a run has begun to wait.
 func (st *steps) enterWait(a *watchedRun, i int, w *runlog.Wait) {
-	s := &watchedRun{attempt: a.stepAttempt(i), jobID: a.jobID, job: a.job, stage: waiting, since: w.Since.UnixMilli(), due: millis(w.Wakes()), of: a, index: i}
+	s := &watchedRun{attempt: a.stepAttempt(i), jobID: a.jobID, job: a.job, stage: waiting, body: noBody, since: w.Since.UnixMilli(), due: millis(w.Wakes()), of: a, index: i}
 	a.steps.out[i], a.steps.waits[i], st.byID[s.runID] = s, w, s
 }
 
