@@ -12,7 +12,7 @@ const (
 	StreamTrig = "TRIG" // of the first of the cluster's [Partitions]
 	StreamEvt  = "EVT"  // the same
 	StreamLog  = "LOG"
-	StreamDead = "DEAD" // dead.<stream>: what ingest refused
+	StreamDead = "DEAD" // dead.<stream>: what ingest refused; dead.PING: a ping
 
 	// StreamAudit has the audit log's entries, all on SubjectAudit.
 	StreamAudit  = "AUDIT"

@@ -79,6 +79,15 @@ func (ls DeadLetters) Bury(ctx context.Context, stream string, seq uint64, part 
 	return nil
 }
 
+// streamPing stands for the stream of a ping that a server has refused before it stored it.
+const streamPing = "PING"
+
+// BuryPing puts on [bus.StreamDead] that a ping of a job was refused.
+func (ls DeadLetters) BuryPing(ctx context.Context, of job.Name, reason error) error {
+	m := bus.NewMessage("ping."+of.Group()+"."+of.Short(), bus.MessagePing, nil)
+	return ls.Bury(ctx, streamPing, uint64(time.Now().UnixNano()), 0, m, reason)
+}
+
 // Count returns how many dead letters there are. The error is job.ErrUnavailable.
 func (ls DeadLetters) Count(ctx context.Context) (uint64, error) {
 	stream, err := ls.conn.JS.Stream(ctx, bus.StreamDead)
@@ -109,13 +118,13 @@ func (ls DeadLetters) From(ctx context.Context, seq uint64, yield func(*DeadLett
 }
 
 // Group returns the executor group that published the message, by its subject, which NATS
-// has checked; nothing for a message that no executor published.
+// has checked, or the group of the job whose ping it was; nothing for other messages.
 func (l *DeadLetter) Group() string {
 	parts := strings.Split(l.Subject, ".")
 	switch {
 	case kindOf(l.Stream) == bus.StreamEvt && len(parts) == 3: // evt.<shard>.<group>
 		return parts[2]
-	case l.Stream == bus.StreamLog && len(parts) >= 2: // log.<group>
+	case (l.Stream == bus.StreamLog || l.Stream == streamPing) && len(parts) >= 2: // log.<group>, ping.<group>.<name>
 		return parts[1]
 	}
 	return ""

@@ -41,7 +41,7 @@ const retryStore = 5 * time.Second
 type MethodError struct{ Allowed []string }
 
 func (e *MethodError) Error() string {
-	return "pings of this job must come by " + strings.Join(e.Allowed, ", ")
+	return refusal.PingMethods.With(strings.Join(e.Allowed, ", "))
 }
 
 // Unwrap lets callers see problem.ErrMethod.
@@ -52,6 +52,7 @@ type Receiver struct {
 	tokens *auth.PingTokens
 	jobs   *catalog.Search
 	put    func(context.Context, *bus.Ping, string) error
+	bury   func(context.Context, job.Name, error) error
 	log    *slog.Logger
 
 	ofJobs, ofTokens, ofStrangers *rate
@@ -63,7 +64,7 @@ type Receiver struct {
 // New returns a receiver of the pings of a cluster, whose tokens users has.
 func New(conn *cluster.Conn, jobs *catalog.Search, users *auth.Directory, log *slog.Logger) *Receiver {
 	return &Receiver{
-		tokens: users.PingTokens(), jobs: jobs, put: cluster.PingsOf(conn).Put, log: log,
+		tokens: users.PingTokens(), jobs: jobs, put: cluster.PingsOf(conn).Put, bury: conn.DeadLetters().BuryPing, log: log,
 		ofJobs: newRate(perJob, burstOfJob, 0), ofTokens: newRate(perToken, perToken, 0), ofStrangers: newRate(perAddress, perAddress, maxAddresses),
 		ofGroups: newRate(bytesOfGroup, burstOfGroup, 0),
 		uses:     newUses(),
@@ -121,18 +122,19 @@ func (m *Message) host() string {
 func (r *Receiver) receive(ctx context.Context, of job.Name, credential, by string, m *Message) (*api.PingAccepted, error) {
 	now := time.Now()
 	if wait := r.ofTokens.take(credential, now); wait > 0 {
-		return nil, r.refuseRate(of, wait, perToken)
+		return nil, r.refuseRate(ctx, of, wait, perToken)
 	}
 	watch, err := r.watch(ctx, of)
 	if err != nil {
 		return nil, err
 	}
 	if all, allowed := m.allowedBy(watch.Methods); !allowed {
-		r.uses.refuse(of, func(c *api.PingsRefused) { c.Method++ })
-		return nil, &MethodError{all}
+		err := &MethodError{all}
+		r.refuse(ctx, of, err, func(c *api.PingsRefused) { c.Method++ })
+		return nil, err
 	}
 	if wait := r.ofJobs.take(string(of), now); wait > 0 {
-		return nil, r.refuseRate(of, wait, perJob)
+		return nil, r.refuseRate(ctx, of, wait, perJob)
 	}
 	p, id, ignored, err := m.read(of)
 	if err != nil {
@@ -157,9 +159,20 @@ func (r *Receiver) receive(ctx context.Context, of job.Name, credential, by stri
 }
 
 // refuseRate counts a ping too many of a job, and returns its error.
-func (r *Receiver) refuseRate(of job.Name, wait time.Duration, limit int) error {
-	r.uses.refuse(of, func(c *api.PingsRefused) { c.TooMany++ })
-	return tooMany(wait, refusal.PingsOfJob.With(string(of), limit))
+func (r *Receiver) refuseRate(ctx context.Context, of job.Name, wait time.Duration, limit int) error {
+	why := refusal.PingsOfJob.With(string(of), limit)
+	r.refuse(ctx, of, errors.New(why), func(c *api.PingsRefused) { c.TooMany++ })
+	return tooMany(wait, why)
+}
+
+// refuse counts a ping of a job that is refused. The first of a day becomes a dead letter, for which there are alerts.
+func (r *Receiver) refuse(ctx context.Context, of job.Name, why error, count func(*api.PingsRefused)) {
+	if !r.uses.refuse(of, time.Now(), count) {
+		return
+	}
+	if err := r.bury(ctx, of, why); err != nil {
+		r.log.WarnContext(ctx, "refused ping not kept", "job", of, "error", err)
+	}
 }
 
 // watch returns the watch of a job. Errors: problem.ErrGone if there is no such job, job.ErrConflict if it is not

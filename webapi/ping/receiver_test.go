@@ -14,6 +14,7 @@ import (
 	"github.com/carillon-scheduler/carillon/cluster/bustest"
 	"github.com/carillon-scheduler/carillon/cluster/clustertest"
 	"github.com/carillon-scheduler/carillon/job"
+	"github.com/carillon-scheduler/carillon/job/reason"
 	"github.com/carillon-scheduler/carillon/webapi/catalog"
 	"github.com/carillon-scheduler/carillon/webapi/nodes"
 	"github.com/carillon-scheduler/carillon/webapi/problem"
@@ -225,5 +226,30 @@ func TestAServerThatDoesNotKnowYetAsksToTryAgain(t *testing.T) {
 		if watch, err := r.watch(t.Context(), backup); err != nil || watch.Grace.Std() != 10*time.Minute {
 			t.Errorf("%+v, %v", watch, err)
 		}
+	})
+}
+
+func TestTheFirstRefusedPingOfAJobIsADeadLetterEachDay(t *testing.T) {
+	bustest.Run(t, noon, func(t *testing.T) {
+		s := serve(t, clustertest.Setup(t, bustest.NewBroker(t), "first", 4))
+		watched(t, s.conn)
+		_, secret := s.token()
+		time.Sleep(time.Second)
+		want := func(letters int) {
+			t.Helper()
+			for range burstOfJob + 10 {
+				_ = s.ping(secret, "host")
+			}
+			page, err := s.conn.DeadLetters().Page(t.Context(), 0, 10)
+			s.check(err)
+			if len(page) != letters || page[0].Group() != backup.Group() || reason.Read(page[0].Reason).Code != "pings_of_job" {
+				t.Errorf("got %+v, want %d", page, letters)
+			}
+		}
+		want(1)
+		time.Sleep(tellEvery - time.Hour)
+		want(1)
+		time.Sleep(time.Hour)
+		want(2)
 	})
 }

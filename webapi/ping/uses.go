@@ -17,6 +17,8 @@ const (
 	// that have ended.
 	storeEvery = time.Minute
 	tidyEvery  = time.Hour
+	// tellEvery is how often a dead letter tells that pings of a job are refused.
+	tellEvery = 24 * time.Hour
 	// storeLimit is how long it may take to store one.
 	storeLimit = 5 * time.Second
 )
@@ -27,10 +29,11 @@ type uses struct {
 	mu      sync.Mutex
 	last    map[string]auth.PingUse // by token
 	refused map[job.Name]*api.PingsRefused
+	told    map[job.Name]time.Time // when a refused ping of the job was last a dead letter
 }
 
 func newUses() uses {
-	return uses{last: map[string]auth.PingUse{}, refused: map[job.Name]*api.PingsRefused{}}
+	return uses{last: map[string]auth.PingUse{}, refused: map[job.Name]*api.PingsRefused{}, told: map[job.Name]time.Time{}}
 }
 
 func (u *uses) note(token string, use auth.PingUse) {
@@ -39,13 +42,19 @@ func (u *uses) note(token string, use auth.PingUse) {
 	u.last[token] = use
 }
 
-func (u *uses) refuse(of job.Name, count func(*api.PingsRefused)) {
+// refuse counts a refused ping, and reports whether it is the first of the job for a day.
+func (u *uses) refuse(of job.Name, now time.Time, count func(*api.PingsRefused)) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.refused[of] == nil {
 		u.refused[of] = &api.PingsRefused{}
 	}
 	count(u.refused[of])
+	if last, told := u.told[of]; told && now.Sub(last) < tellEvery {
+		return false
+	}
+	u.told[of] = now
+	return true
 }
 
 // LastUse returns the last use of a token that is stored, or that this server knows of.

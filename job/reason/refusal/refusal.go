@@ -126,6 +126,7 @@ var (
 	PiecesAll           = reason.None{Sentence: reason.Refuse("pieces_all", "must be all for a run without pieces")}
 	JobHasPingTokens    = reason.Two{Sentence: reason.Refuse("job_has_ping_tokens", "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first")}
 	PingsOfStrangers    = reason.One{Sentence: reason.Refuse("pings_of_strangers", "more than {pings:number} pings a minute came from this address with tokens that are none")}
+	PingMethods         = reason.One{Sentence: reason.Refuse("ping_methods", "pings of this job must come by {methods:phrase}")}
 	PingsOfJob          = reason.Two{Sentence: reason.Refuse("pings_of_job", "job {job:word} takes {pings:number} pings a minute: this one is not recorded")}
 	PingedJobGone       = reason.One{Sentence: reason.Refuse("pinged_job_gone", "job {job:word} was deleted: remove this ping where the job runs")}
 	JobNotElsewhere     = reason.One{Sentence: reason.Refuse("job_not_elsewhere", "executors run job {job:word}; pings are for jobs with a task such as \"watch: 30m\"")}

@@ -201,6 +201,7 @@ export const refusals = {
   pieces_all: "must be all for a run without pieces",
   job_has_ping_tokens: "job {job:word} has {tokens:number} ping tokens, the most at a time; delete one first",
   pings_of_strangers: "more than {pings:number} pings a minute came from this address with tokens that are none",
+  ping_methods: "pings of this job must come by {methods:phrase}",
   pings_of_job: "job {job:word} takes {pings:number} pings a minute: this one is not recorded",
   pinged_job_gone: "job {job:word} was deleted: remove this ping where the job runs",
   job_not_elsewhere: "executors run job {job:word}; pings are for jobs with a task such as \"watch: 30m\"",

@@ -162,6 +162,7 @@ export const refusals: Record<RefusalCode, string> = {
   needs_awaited_role: "要等待 {job:word} 的运行，需要分组 {group:word} 中的 viewer 角色",
   job_has_ping_tokens: "任务 {job:word} 已有 {tokens:number} 个 ping 令牌，达到上限；请先删除一个",
   pings_of_strangers: "来自该地址、令牌无效的 ping 每分钟超过 {pings:number} 次",
+  ping_methods: "该任务的 ping 只能用 {methods:phrase} 方法发送",
   pings_of_job: "任务 {job:word} 每分钟最多接受 {pings:number} 次 ping：本次未记录",
   pinged_job_gone: "任务 {job:word} 已删除：请在运行该任务的机器上移除此 ping",
   job_not_elsewhere: '任务 {job:word} 由执行器运行；ping 只用于 task 为 watch 的任务，例如 "watch: 30m"',
