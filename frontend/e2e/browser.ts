@@ -18,11 +18,14 @@ const debians = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
 /** Fonts that a browser finds: all of this machine, or all but the Chinese, Japanese and Korean ones. */
 export type Fonts = "all" | "no-cjk";
 
+/** V8 collects a page's garbage less often, and keeps what it compiles of a script at its first run. */
+const savings = ["--js-flags=--min-semi-space-size=64", "--v8-cache-options=code"];
+
 /** Starts Debian's Chromium; CHROMIUM names another. */
 export function launch(fonts: Fonts = "all"): Promise<Browser> {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? debians.find((path) => existsSync(path)),
-    args: ["--no-sandbox", "--no-proxy-server"],
+    args: ["--no-sandbox", "--no-proxy-server", ...savings],
     ...(fonts === "no-cjk" && {
       env: { ...process.env, FONTCONFIG_FILE: new URL("no-cjk.conf", import.meta.url).pathname },
     }),
