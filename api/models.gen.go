@@ -1069,6 +1069,9 @@ type Group struct {
 	// Rate Maximum number of runs that start per second. Absent if there is no limit
 	Rate float64 `json:"rate,omitempty"`
 
+	// StartedBy Other groups whose handlers may start jobs of this one
+	StartedBy []string `json:"started_by,omitempty"`
+
 	// State empty: no live instance, so its triggers wait. draining: no instance takes new runs
 	State GroupState `json:"state"`
 
@@ -1085,18 +1088,21 @@ type Group struct {
 // GroupState empty: no live instance, so its triggers wait. draining: no instance takes new runs
 type GroupState string
 
-// GroupLimits defines model for GroupLimits.
-type GroupLimits struct {
+// GroupList defines model for GroupList.
+type GroupList struct {
+	Items []Group `json:"items"`
+}
+
+// GroupSettings defines model for GroupSettings.
+type GroupSettings struct {
 	// Limit Maximum number of live runs; 0 is no limit. Absent, it stays as it is
 	Limit *int `json:"limit,omitempty"`
 
 	// Rate Maximum number of runs that start per second; 0 is no limit. Absent, it stays as it is
 	Rate *float64 `json:"rate,omitempty"`
-}
 
-// GroupList defines model for GroupList.
-type GroupList struct {
-	Items []Group `json:"items"`
+	// StartedBy Other groups whose handlers may start jobs of this one. Absent, it stays as it is
+	StartedBy *[]string `json:"started_by,omitempty"`
 }
 
 // GroupUsage defines model for GroupUsage.
@@ -4488,7 +4494,7 @@ type PutCalendarJSONRequestBody = Calendar
 type PreviewCalendarJSONRequestBody = Calendar
 
 // PutGroupJSONRequestBody defines body for PutGroup for application/json ContentType.
-type PutGroupJSONRequestBody = GroupLimits
+type PutGroupJSONRequestBody = GroupSettings
 
 // CreateCredentialJSONRequestBody defines body for CreateCredential for application/json ContentType.
 type CreateCredentialJSONRequestBody = CredentialRequest

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ import (
 const (
 	MaxGroupLimit = 40_000
 	MaxGroupRate  = 10_000
+	// MaxStartedBy is how many other groups may start a group's jobs.
+	MaxStartedBy = 100
 )
 
 // Group is an executor group: a named pool of instances.
@@ -29,6 +32,8 @@ type Group struct {
 	Group     string    `json:"executor_group"`
 	CreatedAt time.Time `json:"created_at"`
 	GroupLimits
+	// StartedBy are the other groups whose handlers may start jobs of this one, in order.
+	StartedBy []string `json:"started_by,omitempty"`
 	// Dispatched says that its runs go through a dispatcher, which a job with a priority
 	// needs, and limits do. It stays so: some of them may wait there.
 	Dispatched bool `json:"dispatched,omitempty"`
@@ -43,15 +48,52 @@ type GroupLimits struct {
 	Rate  float64 `json:"rate,omitempty"`  // runs begun per second
 }
 
-// With returns l with other limits; nil leaves one as it is.
-func (l GroupLimits) With(limit *int, rate *float64) GroupLimits {
-	if limit != nil {
-		l.Limit = *limit
+// GroupSettings changes those settings of a group that are not nil.
+type GroupSettings struct {
+	Limit     *int      `json:"limit,omitempty"`
+	Rate      *float64  `json:"rate,omitempty"`
+	StartedBy *[]string `json:"started_by,omitempty"`
+}
+
+// Validate returns an *InvalidError for each setting that is wrong, joined.
+func (s GroupSettings) Validate() error {
+	g := s.Of(Group{})
+	errs := []error{g.GroupLimits.Validate()}
+	if len(g.StartedBy) > MaxStartedBy {
+		errs = append(errs, job.Invalid("started_by", "has %d groups; at most %d are allowed", len(g.StartedBy), MaxStartedBy))
 	}
-	if rate != nil {
-		l.Rate = *rate
+	for _, other := range g.StartedBy {
+		errs = append(errs, job.CheckSlug("started_by", other))
 	}
-	return l
+	return errors.Join(errs...)
+}
+
+// Of returns a group with these settings.
+func (s GroupSettings) Of(g Group) Group {
+	if s.Limit != nil {
+		g.Limit = *s.Limit
+	}
+	if s.Rate != nil {
+		g.Rate = *s.Rate
+	}
+	if s.StartedBy != nil {
+		g.StartedBy = slices.Compact(slices.Sorted(slices.Values(*s.StartedBy)))
+	}
+	return g
+}
+
+// Settings returns the settings of the group that are not zero.
+func (g *Group) Settings() (s GroupSettings) {
+	if g.Limit != 0 {
+		s.Limit = &g.Limit
+	}
+	if g.Rate != 0 {
+		s.Rate = &g.Rate
+	}
+	if len(g.StartedBy) > 0 {
+		s.StartedBy = &g.StartedBy
+	}
+	return s
 }
 
 // Validate returns an *InvalidError for each limit that is wrong, joined.
@@ -64,6 +106,11 @@ func (l GroupLimits) Validate() error {
 		errs = append(errs, &job.InvalidError{Field: "rate", Reason: fmt.Sprintf("%v must be 0 (no limit), or between 0.0001 and %d runs begun per second", l.Rate, MaxGroupRate)})
 	}
 	return errors.Join(errs...)
+}
+
+// MayBeStartedBy reports whether handlers of a group may start jobs of this one.
+func (g *Group) MayBeStartedBy(group string) bool {
+	return group == g.Group || slices.Contains(g.StartedBy, group)
 }
 
 // Governed reports whether one dispatcher decides when the group's runs begin, and
@@ -92,14 +139,13 @@ func (gs Groups) Ensure(ctx context.Context, group string) error {
 	return err
 }
 
-// SetLimits makes the group known, if it is not, and sets those of its limits that are not nil. It
-// returns what it was before.
-func (gs Groups) SetLimits(ctx context.Context, group string, limit *int, rate *float64) (was Group, err error) {
-	if err := (GroupLimits{}).With(limit, rate).Validate(); err != nil {
+// Set makes the group known, if it is not, and changes its settings. It returns what it was before.
+func (gs Groups) Set(ctx context.Context, group string, s GroupSettings) (was Group, err error) {
+	if err := s.Validate(); err != nil {
 		return was, err
 	}
 	return gs.edit(ctx, group, func(g *Group) {
-		g.GroupLimits = g.With(limit, rate)
+		*g = s.Of(*g)
 		g.Dispatched = g.Dispatched || g.GroupLimits != GroupLimits{}
 	})
 }
@@ -124,7 +170,7 @@ func (gs Groups) edit(ctx context.Context, group string, change func(*Group)) (w
 			*g = Group{Group: group, CreatedAt: time.Now().UTC().Truncate(time.Millisecond)}
 		}
 		change(g)
-		return *g != was, nil
+		return !reflect.DeepEqual(*g, was), nil
 	})
 	return was, err
 }

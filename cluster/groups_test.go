@@ -46,7 +46,7 @@ func TestAGroupIsRoutedFromItsFirstJobWithARouteOrLabelsOn(t *testing.T) {
 		if w.put(plain("limited/a"), edit); routed("limited") {
 			w.t.Error("another new group is routed")
 		}
-		if _, err := w.conn.Groups().SetLimits(w.t.Context(), "limited", new(1), nil); err != nil || !routed("limited") {
+		if _, err := w.conn.Groups().Set(w.t.Context(), "limited", cluster.GroupSettings{Limit: new(1)}); err != nil || !routed("limited") {
 			w.t.Errorf("a group with a limit is not routed, %v", err)
 		}
 	})

@@ -30,7 +30,7 @@ func TestWhatIsChangedBackAtOnceIsChangedThoughAReplicaLagsBehind(t *testing.T) 
 		run := job.NewRunID(time.Now())
 		_, _, err := w.conn.Pauses().Set(ctx, "billing", true, time.Time{}, cluster.Edit{At: time.Now()})
 		check(err)
-		_, err = w.conn.Groups().SetLimits(ctx, "billing", new(5), nil)
+		_, err = w.conn.Groups().Set(ctx, "billing", cluster.GroupSettings{Limit: new(5)})
 		check(err)
 		_, _, err = w.conn.Calendars().Put(ctx, job.Calendar{Calendar: "holidays"}, cluster.Edit{At: time.Now()})
 		check(err)
@@ -45,7 +45,7 @@ func TestWhatIsChangedBackAtOnceIsChangedThoughAReplicaLagsBehind(t *testing.T) 
 		if p, err := w.conn.Pauses().Get(ctx, "billing"); err != nil || p.Paused {
 			w.t.Errorf("resumed, the group is %+v, %v", p, err)
 		}
-		was, err := conn.Groups().SetLimits(ctx, "billing", new(0), nil)
+		was, err := conn.Groups().Set(ctx, "billing", cluster.GroupSettings{Limit: new(0)})
 		if g, gone := w.conn.Groups().Get(ctx, "billing"); err != nil || gone != nil || was.Limit != 5 || g.Limit != 0 {
 			w.t.Errorf("without its limit, the group is %+v, and was %+v, %v", g, was, errors.Join(err, gone))
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -39,12 +40,13 @@ func (h *groupHandlers) PutGroup(ctx context.Context, r PutGroupRequestObject) (
 	if err := job.CheckSlug("group", r.Group); err != nil {
 		return nil, err
 	}
-	was, err := h.conn.Groups().SetLimits(ctx, r.Group, r.Body.Limit, r.Body.Rate)
+	settings := cluster.GroupSettings(*r.Body)
+	was, err := h.conn.Groups().Set(ctx, r.Group, settings)
 	if err != nil {
 		return nil, err
 	}
-	limits := was.With(r.Body.Limit, r.Body.Rate)
-	if err := auditlog.Describe(ctx, was.GroupLimits != limits, "", was.GroupLimits, limits); err != nil {
+	is := settings.Of(was)
+	if err := auditlog.Describe(ctx, !reflect.DeepEqual(is, was), "", was.Settings(), is.Settings()); err != nil {
 		return nil, err
 	}
 	g, err := h.view.Group(ctx, r.Group)

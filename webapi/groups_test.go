@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,16 @@ func TestAGroupsLimitsAreSetAndShown(t *testing.T) {
 	if g := shown(); g.Limit != 0 || g.Rate != 0 || !g.Dispatched {
 		t.Errorf("without limits: %+v", g)
 	}
+	want[Group](w, http.StatusOK, "PUT", path, `{"started_by":["shop","mail","shop"]}`)
+	want[Group](w, http.StatusOK, "PUT", path, `{"limit":5}`)
+	if g := shown(); g.Limit != 5 || !slices.Equal(g.StartedBy, []string{"mail", "shop"}) {
+		t.Errorf("with groups that may start its jobs: %+v", g)
+	}
+	want[Group](w, http.StatusOK, "PUT", path, `{"started_by":[]}`)
+	if g := shown(); g.Limit != 5 || len(g.StartedBy) > 0 {
+		t.Errorf("without groups that may start its jobs: %+v", g)
+	}
+	w.problem(400, "invalid", "PUT", path, `{"started_by":["Mail"]}`, "started_by")
 	w.problem(400, "invalid", "PUT", path, `{"limit":-1}`, "limit")
 	w.problem(400, "invalid", "PUT", path, `{"rate":0.00001}`, "rate")
 	w.problem(400, "invalid", "PUT", "/api/v1/groups/Billing", `{}`, "group")

@@ -140,7 +140,7 @@ it("the audit log has one entry for each change, with what it changed", async ()
   expect(JSON.stringify(ran)).toContain(run);
 
   await page.goto(`${program.url}/audit`);
-  await page.locator("tr", { hasText: "Set the limits of the group" }).waitFor();
+  await page.locator("tr", { hasText: "Change the settings of the group" }).waitFor();
   const row = page.locator("tr", { hasText: "Saved" }).filter({ hasText: "default/calm" }).first();
   await row.getByRole("button", { name: "What changed" }).click();
   await page.locator(".opened").getByText("It does nothing").waitFor();

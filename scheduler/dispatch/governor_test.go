@@ -20,7 +20,7 @@ func (w *world) govern(limits cluster.GroupLimits) {
 	if err := w.conn.Groups().Govern(w.t.Context(), "g"); err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := w.conn.Groups().SetLimits(w.t.Context(), "g", &limits.Limit, &limits.Rate); err != nil {
+	if _, err := w.conn.Groups().Set(w.t.Context(), "g", cluster.GroupSettings{Limit: &limits.Limit, Rate: &limits.Rate}); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.conn.Groups().Setup(w.t.Context(), cluster.Group{Group: "g", Dispatched: true}); err != nil {

@@ -108,10 +108,10 @@ func (s *Server) start(ctx context.Context, group string, m *nats.Msg) (*bus.Sta
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case r.Job.Group() != group:
-		return nil, fmt.Errorf("%w: code of group %s may start jobs of its own group only, and %s is of another", job.ErrConflict, group, r.Job)
-	case parent.Depth >= bus.MaxStartDepth:
+	if err := s.permit(ctx, group, r.Job); err != nil {
+		return nil, err
+	}
+	if parent.Depth >= bus.MaxStartDepth {
 		return nil, fmt.Errorf("%w: run %s has %d runs above it; code may start runs with %d above them at most", job.ErrConflict, parent.RunID, parent.Depth, bus.MaxStartDepth)
 	}
 	id := job.StartID(parent.RunID, r.Job, digest(r.Params), r.Count)
@@ -123,6 +123,22 @@ func (s *Server) start(ctx context.Context, group string, m *nats.Msg) (*bus.Sta
 		return &bus.StartReply{RunID: known, Existed: true}, nil
 	}
 	return s.ask(ctx, parent, id, r)
+}
+
+// permit returns a job.ErrConflict unless handlers of a group may start a job.
+func (s *Server) permit(ctx context.Context, group string, name job.Name) error {
+	of := name.Group()
+	if of == group {
+		return nil
+	}
+	g, err := s.conn.Groups().Get(ctx, of)
+	if err != nil && !errors.Is(err, job.ErrNotFound) {
+		return err
+	}
+	if !g.MayBeStartedBy(group) {
+		return fmt.Errorf("%w: handlers of group %s may not start %s: add %s to started_by of group %s", job.ErrConflict, group, name, group, of)
+	}
+	return nil
 }
 
 // alive returns the trigger of the attempt that asks. The error is a job.ErrConflict if it has ended, and an

@@ -260,6 +260,34 @@ func TestAStartIsOnlyForALiveAttemptAndItsToken(t *testing.T) {
 	})
 }
 
+func TestHandlersStartJobsOfAnotherGroupThatPermitsIt(t *testing.T) {
+	run(t, func(w *world) {
+		w.server("a")
+		w.put("h/child")
+		token, ack := w.hold()
+		request := &bus.StartRequest{Job: "h/child"}
+		startedBy := func(groups ...string) {
+			if _, err := w.conn.Groups().Set(w.t.Context(), "h", cluster.GroupSettings{StartedBy: &groups}); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		refused := func() {
+			const text = "handlers of group g may not start h/child: add g to started_by of group h"
+			if _, err := w.ask("g", token, ack, request); !errors.Is(err, job.ErrConflict) || !strings.HasSuffix(err.Error(), text) {
+				w.t.Errorf("refused with %v, want %s", err, text)
+			}
+		}
+		refused()
+		startedBy("x", "g")
+		if _, err := w.ask("g", token, ack, request); err != nil {
+			w.t.Error(err)
+		}
+		w.wantMade("h/child", 1, w.made("g/parent")[0].RunID)
+		startedBy("x")
+		refused()
+	})
+}
+
 func TestCodeStartsAtMostAThousandRuns(t *testing.T) {
 	run(t, func(w *world) {
 		w.server("a")

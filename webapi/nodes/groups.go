@@ -107,7 +107,7 @@ func groupsOf(known []cluster.Group, all cluster.Fleet) []api.Group {
 	groups := map[string]*api.Group{}
 	for _, k := range known {
 		groups[k.Group] = &api.Group{
-			ExecutorGroup: k.Group, Limit: k.Limit, Rate: k.Rate, Dispatched: k.Dispatched, State: api.GroupStateEmpty, Instances: []api.Instance{},
+			ExecutorGroup: k.Group, Limit: k.Limit, Rate: k.Rate, StartedBy: k.StartedBy, Dispatched: k.Dispatched, State: api.GroupStateEmpty, Instances: []api.Instance{},
 		}
 	}
 	slices.SortFunc(instances, func(a, b fleet.Instance) int { return strings.Compare(a.Instance, b.Instance) })

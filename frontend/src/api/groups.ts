@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, dataOf } from "./client";
-import type { Group, GroupLimits, InstanceSettings } from "./schema.gen";
+import type { Group, GroupSettings, InstanceSettings } from "./schema.gen";
 
 /** What an executor group has beside its instances: handlers that were announced, secrets, limits, and credentials. */
 export const groupKey = (group: string) => ["group", group] as const;
@@ -72,9 +72,9 @@ export function setInstance(group: string, instance: string, settings: InstanceS
 /** How many runs of a group wait: by the history, or else by what its dispatcher has not taken yet. */
 export const waitingOf = (group: Group): number => group.waiting_runs ?? group.waiting ?? 0;
 
-/** Limits how many of a group's runs are alive at once, and begin per second; 0 is no limit. */
-export function putGroup(group: string, limits: GroupLimits) {
-  return dataOf(api.PUT("/api/v1/groups/{group}", { params: { path: { group } }, body: limits }));
+/** Sets the limits of a group, where 0 is none, and which groups may start its jobs. */
+export function putGroup(group: string, settings: GroupSettings) {
+  return dataOf(api.PUT("/api/v1/groups/{group}", { params: { path: { group } }, body: settings }));
 }
 
 /** Turns the switch that pauses all jobs of a group; a pause may end by itself. */

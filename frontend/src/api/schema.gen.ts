@@ -2563,7 +2563,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set the limits of a group
+         * Set the limits of a group, and who may start its jobs
          * @description The limits apply to the whole cluster and to the runs of all jobs of the group. Runs
          *     beyond a limit stay `pending`; those with a higher `priority` start first. A run that
          *     has not started when its job's `start_within` is over is missed. New limits apply
@@ -7291,6 +7291,8 @@ export interface components {
              * @description Maximum number of runs that start per second. Absent if there is no limit
              */
             rate?: number;
+            /** @description Other groups whose handlers may start jobs of this one */
+            started_by?: string[];
             /** @description A dispatcher starts its runs, by priority and within these limits; executors do not pull them */
             dispatched?: boolean;
             /** @description For a dispatched group: number of runs that wait for the dispatcher */
@@ -7314,7 +7316,7 @@ export interface components {
             /** @description Number of instances that are not listed. Servers refuse a group that has more than 1,000 */
             more_instances?: number;
         };
-        GroupLimits: {
+        GroupSettings: {
             /** @description Maximum number of live runs; 0 is no limit. Absent, it stays as it is */
             limit?: number;
             /**
@@ -7322,6 +7324,8 @@ export interface components {
              * @description Maximum number of runs that start per second; 0 is no limit. Absent, it stays as it is
              */
             rate?: number;
+            /** @description Other groups whose handlers may start jobs of this one. Absent, it stays as it is */
+            started_by?: string[];
         };
         GroupUsage: {
             /** Format: date-time */
@@ -7854,7 +7858,7 @@ export type DrainRequest = components['schemas']['DrainRequest'];
 export type InstanceReply = components['schemas']['InstanceReply'];
 export type InstanceSettings = components['schemas']['InstanceSettings'];
 export type Group = components['schemas']['Group'];
-export type GroupLimits = components['schemas']['GroupLimits'];
+export type GroupSettings = components['schemas']['GroupSettings'];
 export type GroupUsage = components['schemas']['GroupUsage'];
 export type UsagePart = components['schemas']['UsagePart'];
 export type GroupList = components['schemas']['GroupList'];
@@ -11768,11 +11772,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["GroupLimits"];
+                "application/json": components["schemas"]["GroupSettings"];
             };
         };
         responses: {
-            /** @description The group with the new limits */
+            /** @description The group with the new settings */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -15,6 +15,12 @@ func TestAGroupThatIsResumedIsNamedSo(t *testing.T) {
 	s.Want("group default is resumed: it is not paused any more\n", "", "group", "resume", "default")
 }
 
+func TestAGroupShowsWhoseHandlersMayStartItsJobs(t *testing.T) {
+	s := clitest.New(t)
+	s.Want("group default has no limits\nhandlers of these groups may start its jobs: mail, shop\n", "", "group", "set", "default", "--started-by", "shop,mail")
+	s.Want("group default has no limits\n", "", "group", "set", "default", "--started-by", "")
+}
+
 func TestALimitOfAGroupLeavesTheOtherAsItIs(t *testing.T) {
 	s := clitest.New(t)
 	for _, flag := range []string{"--limit=20", "--rate=2.5", "--limit=21"} {

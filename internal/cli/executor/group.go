@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,21 +27,24 @@ func newGroupCommand() *cobra.Command {
 func newGroupSetCommand() *cobra.Command {
 	var limit int
 	var rate float64
+	var startedBy []string
 	cmd := &cobra.Command{
 		Use:   "set GROUP",
-		Short: "Limit concurrent runs and start rate of a group",
+		Short: "Limit runs of a group, and permit other groups to start its jobs",
 		Long: "Limit how many runs of a group are active at once, and how many start per second, across the\n" +
 			"cluster and all jobs of the group. Runs beyond the limit stay pending. A limit that is not set is\n" +
-			"unchanged; 0 removes it. \"carillon get groups\" shows the limits and how many runs wait.",
-		Example: "  carillon group set billing --limit 20\n  carillon group set mails --rate 50 --limit 0",
+			"unchanged; 0 removes it. \"carillon get groups\" shows the limits and how many runs wait.\n\n" +
+			"With --started-by, handlers of other groups may start jobs of the group; \"\" permits none.",
+		Example: "  carillon group set billing --limit 20\n  carillon group set mails --rate 50 --limit 0\n  carillon group set mails --started-by billing,shop",
 		Args:    cobra.ExactArgs(1),
 	}
 	r := cli.NewRemote(cmd)
 	cmd.Flags().IntVar(&limit, "limit", 0, "maximum number of concurrent runs; 0 removes the limit")
 	cmd.Flags().Float64Var(&rate, "rate", 0, "maximum number of runs that start per second; 0 removes the limit")
+	cmd.Flags().StringSliceVar(&startedBy, "started-by", nil, "other groups whose handlers may start jobs of the group")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !cmd.Flags().Changed("limit") && !cmd.Flags().Changed("rate") {
-			return cli.Usage(errors.New("set --limit or --rate"))
+		if !cmd.Flags().Changed("limit") && !cmd.Flags().Changed("rate") && !cmd.Flags().Changed("started-by") {
+			return cli.Usage(errors.New("set --limit, --rate or --started-by"))
 		}
 		if err := job.CheckSlug("group", args[0]); err != nil {
 			return cli.Usage(err)
@@ -49,18 +53,26 @@ func newGroupSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var wish client.GroupLimits
+		var wish client.GroupSettings
 		if cmd.Flags().Changed("limit") {
 			wish.Limit = &limit
 		}
 		if cmd.Flags().Changed("rate") {
 			wish.Rate = &rate
 		}
+		if cmd.Flags().Changed("started-by") {
+			wish.StartedBy = &startedBy
+		}
 		now, err := client.Read[client.Group](api.PutGroup(cmd.Context(), args[0], nil, wish))
 		if err != nil {
 			return err
 		}
-		return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { t.Line("group " + now.ExecutorGroup + " " + groupLimits(now)) })
+		return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { 
+			t.Line("group " + now.ExecutorGroup + " " + groupLimits(now))
+			if len(now.StartedBy) > 0 {
+				t.Line("handlers of these groups may start its jobs: " + strings.Join(now.StartedBy, ", "))
+			}
+		})
 	}
 	return cmd
 }

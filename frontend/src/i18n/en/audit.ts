@@ -103,6 +103,6 @@ export const audit = {
     repairReports: "Repaired the reports",
     markRun: "Marked",
     pauseGroup: "Paused or resumed the group",
-    putGroup: "Set the limits of the group",
+    putGroup: "Change the settings of the group",
   } as Record<string, string>,
 };

@@ -144,6 +144,8 @@ export const fleet = {
   limit: "Concurrent runs",
   rate: "Runs started per second",
   noLimit: "none",
+  startedBy: "Started by groups",
+  startedByHint: "One per line. Handlers of these groups may start jobs of this one.",
   perSecond: (n: string) => `${n} per second`,
   atOnce: (n: string) => `${n} at once`,
   howBegun: "Runs start",

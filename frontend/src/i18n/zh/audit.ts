@@ -99,6 +99,6 @@ export const audit: typeof english = {
     repairReports: "修复报表",
     markRun: "标记",
     pauseGroup: "暂停或恢复分组",
-    putGroup: "设置分组限制",
+    putGroup: "修改分组设置",
   },
 };

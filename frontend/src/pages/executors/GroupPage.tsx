@@ -143,6 +143,12 @@ function Limits({ group: g }: { group: Group }) {
         <dd>{g.limit === undefined ? t.fleet.noLimit : f.number(g.limit)}</dd>
         <dt>{t.fleet.rate}</dt>
         <dd>{g.rate === undefined ? t.fleet.noLimit : f.number(g.rate)}</dd>
+        {g.started_by && (
+          <>
+            <dt>{t.fleet.startedBy}</dt>
+            <dd>{g.started_by.join(", ")}</dd>
+          </>
+        )}
         <dt>{t.fleet.slotsHere}</dt>
         <dd>{f.number(slots)}</dd>
         <dt>{t.fleet.howBegun}</dt>

@@ -3,19 +3,20 @@ import { groupsQuery } from "@/api/cluster";
 import { putGroup } from "@/api/groups";
 import type { Group } from "@/api/schema.gen";
 import { FormDialog } from "@/components/FormDialog";
-import { NumberField } from "@/components/fields";
+import { Lines, NumberField } from "@/components/fields";
 import { toast } from "@/components/Toasts";
 import { usePageT } from "@/i18n";
 import { useSave } from "@/shell/useSave";
 
-/** Limits how many of a group's runs are alive at once, and begin per second. */
+/** Sets the limits of a group, and which groups may start its jobs. */
 export function LimitsDialog({ group, onClose }: { group: Group; onClose(): void }) {
   const t = usePageT();
   const name = group.executor_group;
   const [limit, setLimit] = useState(group.limit);
   const [rate, setRate] = useState(group.rate);
+  const [startedBy, setStartedBy] = useState(group.started_by ?? []);
   const save = useSave({
-    act: () => putGroup(name, { limit: limit ?? 0, rate: rate ?? 0 }),
+    act: () => putGroup(name, { limit: limit ?? 0, rate: rate ?? 0, started_by: startedBy }),
     stale: groupsQuery.queryKey,
     onSaved: () => {
       toast({ text: t.fleet.saved(name) });
@@ -48,6 +49,13 @@ export function LimitsDialog({ group, onClose }: { group: Group; onClose(): void
           onChange={setRate}
         />
       </div>
+      <Lines
+        label={t.fleet.startedBy}
+        hint={t.fleet.startedByHint}
+        placeholder={t.fleet.noLimit}
+        value={startedBy}
+        onChange={setStartedBy}
+      />
     </FormDialog>
   );
 }
