@@ -41,7 +41,7 @@ type expectedError struct {
 
 type call struct {
 	Do, Job, Run, Reason string
-	Key                  string
+	Key                  *string
 	Reset                bool
 	Runs                 []call
 	Params               any
@@ -152,7 +152,7 @@ func (c *call) do(ctx context.Context, client *Client) (any, error) {
 	case "cancel":
 		return nil, client.Cancel(ctx, c.Run, c.Reason)
 	case "cancel key":
-		return nil, client.CancelKey(ctx, c.Job, c.Key, c.Reason)
+		return nil, client.CancelKey(ctx, c.Job, *c.Key, c.Reason)
 	case "waiting":
 		runs := []any{}
 		for run, err := range client.Waiting(ctx, c.Job) {
@@ -196,8 +196,8 @@ func (c *call) options() (options []Option) {
 	if !c.Expires.IsZero() {
 		options = append(options, ExpiresAt(c.Expires))
 	}
-	if c.Key != "" {
-		options = append(options, Key(c.Key))
+	if c.Key != nil {
+		options = append(options, Key(*c.Key))
 	}
 	if c.Reset {
 		options = append(options, Reset())

@@ -30,7 +30,7 @@ type wish struct {
 	At      string            `json:"at,omitempty"`
 	In      string            `json:"in,omitempty"`
 	Expires string            `json:"expires,omitempty"`
-	Key     string            `json:"key,omitempty"`
+	Key     *string           `json:"key,omitempty"`
 	Reset   bool              `json:"reset,omitempty"`
 	RunID   string            `json:"run_id"`
 }
@@ -55,7 +55,7 @@ func Labels(labels map[string]string) Option { return Option{func(w *wish) { w.L
 
 // Key is a text of 1 to 256 bytes for which the job makes one run, until seven days after that is due and while it
 // is alive: other calls with the key return that run.
-func Key(text string) Option { return Option{func(w *wish) { w.Key = text }} }
+func Key(text string) Option { return Option{func(w *wish) { w.Key = &text }} }
 
 // Reset makes another run although the run with the key has ended. It needs Key.
 func Reset() Option { return Option{func(w *wish) { w.Reset = true }} }

@@ -32,6 +32,7 @@ func TestARunIsAskedForWithTheKeyOfTheBodyOrTheHeader(t *testing.T) {
 	}
 	w.problemWith([]header{{"Idempotency-Key", "order 42"}}, 400, "invalid", "POST", runPath, map[string]any{"key": "order 43"}, "contradicts key")
 	w.problem(400, "invalid", "POST", runPath, map[string]any{"reset": true}, `"field":"reset"`)
+	w.problem(400, "invalid", "POST", runPath, map[string]any{"key": ""}, "key must not be empty")
 	w.problem(400, "invalid", "POST", runPath, map[string]any{"key": strings.Repeat("ü", 129)}, `"field":"key"`)
 	w.problem(400, "invalid", "POST", runPath, map[string]any{"key": "k", "cause": "test"}, `"field":"key"`)
 	if len(*asked) != 3 {

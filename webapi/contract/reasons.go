@@ -52,6 +52,9 @@ func reasonOfSchema(e *openapi3.SchemaError) string {
 	case "enum":
 		return oneOf(e.Schema.Enum)
 	case "minLength":
+		if e.Schema.MinLength == 1 {
+			return refusal.NotEmpty.String()
+		}
 		return refusal.FewCharacters.With(e.Schema.MinLength)
 	case "maxLength":
 		return refusal.ManyCharacters.With(*e.Schema.MaxLength)

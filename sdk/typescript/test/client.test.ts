@@ -123,7 +123,7 @@ function optionsOf(call: Call): RunOptions {
   if (call.expires_ms) {
     options.expires = call.expires_ms / 1000;
   }
-  if (call.key) {
+  if (call.key !== undefined) {
     options.key = call.key;
   }
   if (call.reset) {

@@ -10,7 +10,7 @@ import java.util.Map;
 /** When a run begins, and more. It cannot be changed: its methods return another one. */
 public final class RunOptions {
   private static final DateTimeFormatter INSTANT = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
-  private static final RunOptions NOW = new RunOptions("", "", "", null, "", false);
+  private static final RunOptions NOW = new RunOptions("", "", "", null, null, false);
 
   private final String at;
   private final String in;
@@ -35,12 +35,12 @@ public final class RunOptions {
 
   /** The run begins at an instant, at most 366 days ahead. */
   public static RunOptions at(Instant instant) {
-    return new RunOptions(INSTANT.format(instant), "", "", null, "", false);
+    return new RunOptions(INSTANT.format(instant), "", "", null, null, false);
   }
 
   /** The run begins after a while, by the clock of the server. */
   public static RunOptions in(Duration duration) {
-    return new RunOptions("", text(duration), "", null, "", false);
+    return new RunOptions("", text(duration), "", null, null, false);
   }
 
   /** How long after it is due the run may begin. Later, it is missed. */
@@ -76,7 +76,9 @@ public final class RunOptions {
     put(request, "at", at);
     put(request, "in", in);
     put(request, "expires", expires);
-    put(request, "key", key);
+    if (key != null) {
+      request.put("key", key);
+    }
     if (reset) {
       request.put("reset", true);
     }
