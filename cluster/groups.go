@@ -58,7 +58,7 @@ type GroupSettings struct {
 // Validate returns an *InvalidError for each setting that is wrong, joined.
 func (s GroupSettings) Validate() error {
 	g := s.Of(Group{})
-	errs := []error{g.GroupLimits.Validate()}
+	errs := []error{g.Validate()}
 	if len(g.StartedBy) > MaxStartedBy {
 		errs = append(errs, job.Invalid("started_by", "has %d groups; at most %d are allowed", len(g.StartedBy), MaxStartedBy))
 	}

@@ -25,7 +25,7 @@ func (c *system) startMortals(group string, until time.Time) {
 
 // allDeaths is how long there have to be faults until each death is certain, on a busy machine too:
 // there executors of the group do few runs in a minute.
-const allDeaths = 10 * time.Minute
+const allDeaths = 30 * time.Minute
 
 // deaths tells how often executors have killed themselves, and wants each of the ways
 // after faults for such a time.

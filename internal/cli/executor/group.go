@@ -67,7 +67,7 @@ func newGroupSetCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) { 
+		return r.Show(cmd.OutOrStdout(), now, func(t *draw.Table) {
 			t.Line("group " + now.ExecutorGroup + " " + groupLimits(now))
 			if len(now.StartedBy) > 0 {
 				t.Line("handlers of these groups may start its jobs: " + strings.Join(now.StartedBy, ", "))

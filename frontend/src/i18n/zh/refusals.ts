@@ -327,7 +327,8 @@ export const refusals: Record<RefusalCode, string> = {
   run_not_of_fire: "{value:word} 不是任务 {job:phrase} 在 {at:word} 的触发的运行",
   run_of_another: "{value:word} 是 {owner:word} 的运行，而不是 {job:word} 的",
   a_job_name: "不能为空：应为 分组/名称，例如 {example:word}",
-  not_a_job_name: "{value:phrase} 应为 分组/名称，各为 1 到 {most:number} 个小写字母、数字、“-”或“_”，并以字母或数字开头，例如 {example:word}",
+  not_a_job_name:
+    "{value:phrase} 应为 分组/名称，各为 1 到 {most:number} 个小写字母、数字、“-”或“_”，并以字母或数字开头，例如 {example:word}",
   not_a_slug: "{value:phrase} 应为 1 到 {most:number} 个小写字母、数字、“-”或“_”，并以字母或数字开头",
   bytes_kept: "有 {bytes:number} 字节，最多保留 {most:number} 字节",
   note_missing: "不能为空：请说明做了什么，或原因",
@@ -335,7 +336,8 @@ export const refusals: Record<RefusalCode, string> = {
   schema_number: "不能有 {number:word}：数字的指数最多四位",
   schema_number_for: "不能有 {number:word}：{of:phrase} 有 schema，只判断指数最多四位的数字",
   schema_unusable: "不能用作 JSON schema：请检查其 $ref 和 pattern",
-  schema_costly: "有 {values:number} 个值，而 {of:word} 有 {parts:number} 个部分：耗时过长，二者之积最多为 {most:number}",
+  schema_costly:
+    "有 {values:number} 个值，而 {of:word} 有 {parts:number} 个部分：耗时过长，二者之积最多为 {most:number}",
   schema_patterns: "与 {of:phrase} 的 pattern 匹配耗时过长",
   schema_keyword: "不能有 {keyword:word}：请使用 $ref",
   schema_root_only: "{keyword:word} {value:phrase} 只能位于根部",

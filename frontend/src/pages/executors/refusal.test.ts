@@ -28,5 +28,7 @@ it("says in Chinese why a message of an executor was refused", async () => {
   expect(refusedFor({ ...instance, refused_for: { field: "result", why } }, inChinese)).toBe(
     "result 有 70,000 字节，最多 65,536 字节",
   );
-  expect(refusedFor({ ...instance, refused_for: { why: { text: "disk full" } } }, inChinese)).toBe("disk full");
+  expect(refusedFor({ ...instance, refused_for: { why: { text: "disk full" } } }, inChinese)).toBe(
+    "disk full",
+  );
 });
