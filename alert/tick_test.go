@@ -456,7 +456,11 @@ func TestManyJobsThatMissTheirTargetsAreOneIncidentThatChangesOnlyWithThem(t *te
 				w.t.Fatalf("the incidents are %+v; want one that lists %d jobs, first %s, has %d more and a count of %d", after, listed, first, more, count)
 			}
 			title := string(first) + " misses its target: 5 of 200 scheduled runs of the last 30 days did not succeed; 99 % allows 2"
-			if n := listed + more - 1; n > 0 {
+			switch n := listed + more - 1; n {
+			case 0:
+			case 1:
+				title += ", and 1 other job"
+			default:
 				title += fmt.Sprintf(", and %d other jobs", n)
 			}
 			if after[0].Summary != title {

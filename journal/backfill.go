@@ -40,7 +40,7 @@ func (r *BackfillRequest) Validate() error {
 	}
 	for i, at := range r.Fires {
 		if at < 0 || i > 0 && at <= r.Fires[i-1] {
-			return &job.InvalidError{Field: "fires", Reason: "is not valid"}
+			return &job.InvalidError{Field: "fires", Reason: "must be in order, each after the one before"}
 		}
 	}
 	if r.AtOnce < 1 || r.AtOnce > MaxBackfillAtOnce {

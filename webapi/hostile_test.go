@@ -43,6 +43,7 @@ func newHostile(t *testing.T) *hostile {
 		return bus.TriggerReply{RunID: q.RunID, Version: 1, Status: job.StatusPending}, nil
 	})
 	owner(h.world, "cancel", func(bus.CancelRequest) (bus.CancelReply, error) { return bus.CancelReply{Found: "pending"}, nil })
+	owner(h.world, bus.VerbKey, func(bus.KeyRequest) (bus.KeyReply, error) { return bus.KeyReply{RunID: run.RunID}, nil })
 	filling := job.Backfill{ID: "b", AskedAt: noon, AtOnce: 1, First: noon, Last: noon, Total: 1}
 	owner(h.world, bus.VerbBackfill, func(journal.BackfillRequest) (job.Backfill, error) { return filling, nil })
 	owner(h.world, bus.VerbCancelBackfill, func(journal.BackfillCancel) (job.Backfill, error) { return filling, nil })

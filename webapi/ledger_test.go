@@ -118,6 +118,7 @@ func TestTheAuditAddsUpJobsAndDaysAndListsDiscrepancies(t *testing.T) {
 // The first instant of year 1 is Go's zero time, which says that a parameter is absent.
 func TestTheLedgerRefusesRangesThatCannotBe(t *testing.T) {
 	w := newWorld(t)
+	w.echoes = true
 	w.put("billing/x", "@hourly")
 	for _, path := range []string{"/api/v1/ledger", "/api/v1/jobs/billing/x/ledger"} {
 		for _, from := range []string{"0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z"} {

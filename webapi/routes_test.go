@@ -73,7 +73,7 @@ func TestBadRequestsGetClearProblems(t *testing.T) {
 		{404, "not_found", "POST", jobs + "/billing/y/run", nil, nil},
 		{404, "not_found", "GET", jobs + "/billing/y/versions", nil, nil},
 		{404, "not_found", "GET", jobs + "/billing/y/preview", nil, nil},
-		{400, "invalid", "GET", jobs + "/billing/a.b", nil, parts{"may have only lower-case letters"}},
+		{400, "invalid", "GET", jobs + "/billing/a.b", nil, parts{"must be GROUP/NAME, each of 1 to 63 lower-case letters"}},
 		{400, "invalid", "GET", jobs + "/billing/*", nil, parts{`"field":"job"`}},
 		{400, "invalid", "GET", jobs + "/Billing%20x/y", nil, parts{`"field":"job"`}},
 		{400, "invalid", "GET", jobs + "?limit=0", nil, parts{`"field":"limit"`, "at least 1"}},

@@ -153,8 +153,10 @@ func TestACredentialAdmitsUntilItIsRevokedExpiresOrIsRotated(t *testing.T) {
 		_, short, err := w.users.Credentials().Create(t.Context(), "billing", "b", "ann", life)
 		w.check(err)
 		expires := time.Now().Add(life)
-		conn, err := cluster.Connect(config(w.url, short, "billing", []nats.Option{nats.Timeout(time.Minute), heard}))
-		if err != nil && time.Now().After(expires) {
+		ctx, cancel := context.WithDeadline(w.Context(), expires) // the service may not have read it yet
+		conn, err := cluster.Await(ctx, config(w.url, short, "billing", []nats.Option{nats.Timeout(time.Minute), heard}))
+		cancel()
+		if err != nil && life < patience && errors.Is(err, context.DeadlineExceeded) {
 			continue
 		}
 		w.check(err)

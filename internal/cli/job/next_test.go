@@ -111,7 +111,7 @@ func TestNextSaysWhatIsWrong(t *testing.T) {
 	f(cli.ExitUsage, `zone "Mars" is not known; must be an IANA name such as "Europe/London"`, "@daily", "--zone", "Mars")
 	f(cli.ExitUsage, `--from "soon" must be a time in RFC 3339, such as 2026-03-01T09:00:00+01:00`, "@daily", "--from", "soon")
 	f(cli.ExitUsage, "-n 0 must be between 1 and 100000", "@daily", "-n", "0")
-	f(cli.ExitUsage, `job "x" must be GROUP/NAME, each of 1 to 63 lower-case letters`, "@daily", "--job", "x")
+	f(cli.ExitUsage, `job "x" must be GROUP/NAME, each of 1 to 63 lower-case letters, digits, '-' and '_', the first a letter or a digit, for example billing/nightly-report`, "@daily", "--job", "x")
 	f(cli.ExitUsage, `DST policy "maybe" must be auto, quartz, vixie, or of the form gap=skip|fire,overlap=first|last|both`, "@daily", "--dst", "maybe")
 }
 

@@ -42,6 +42,7 @@ func init() {
 		{"only_for", "is only for {what:phrase}"},
 		{"needs_other", "needs {other:word}"},
 		{"must_be_absent", "must be absent"},
+		{"in_order", "must be in order, each after the one before"},
 		{"given_twice", "is given twice"},
 		{"given_often", "is given more than once"},
 		{"must_be_json", "must be JSON"},

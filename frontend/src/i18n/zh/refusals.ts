@@ -310,6 +310,7 @@ export const refusals: Record<RefusalCode, string> = {
   only_for: "仅用于 {what:phrase}",
   needs_other: "需要同时给出 {other:word}",
   must_be_absent: "不能给出",
+  in_order: "必须按顺序排列，每一项都在前一项之后",
   given_twice: "出现了两次",
   given_often: "只能给出一次",
   must_be_json: "必须是 JSON",
