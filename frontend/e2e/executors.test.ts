@@ -143,7 +143,7 @@ it("an instance shows which of its messages was refused", async () => {
   const { page, faults, close } = await open("/executors");
   await page.locator("table.instances tbody tr").getByText("1 message refused").waitFor();
   await page.getByRole("link", { name: instance, exact: true }).click();
-  await page.getByText('Carillon-Message is "event.v9"', { exact: false }).waitFor();
+  await page.getByText('Carillon-Message "event.v9" must be', { exact: false }).waitFor();
   await page.getByText(/^EVT \d+ evt\.3\.default$/).waitFor();
   expect(await axe(page)).toEqual([]);
   expect(faults).toEqual([]);
