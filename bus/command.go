@@ -244,7 +244,7 @@ type KillRequest struct {
 func DecodeKill(data []byte) (KillRequest, error) {
 	var r KillRequest
 	if err := json.Unmarshal(data, &r); err != nil {
-		return r, job.Invalid("", "the request is no run request: %v", err)
+		return r, job.Invalid("", "the request is no kill request: %v", err)
 	}
 	_, err := job.ParseRunID(string(r.RunID))
 	return r, err

@@ -111,6 +111,9 @@ func TestAStatusThatAServerDecidedStaysWhateverIsReportedLater(t *testing.T) {
 			e.Retry = e.Status == job.StatusFailed
 			report = append(report, func() { (&executor{w: w, conn: w.conn}).say(w.t.Context(), e, token, "") })
 		}
+		if len(report) != len(jobs) {
+			w.t.Fatalf("%d of %d runs have begun", len(report), len(jobs))
+		}
 		for _, again := range report {
 			again()
 		}

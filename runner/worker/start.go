@@ -67,7 +67,7 @@ func (p *process) want(c *call, m *message) {
 	}
 }
 
-// start starts a run, and tells the process its id or why it was refused.
+// start starts a run, and answers the process with its id, or with the reason for which it was refused.
 func (p *process) start(ctx context.Context, c *call, m *message) {
 	id, err := startOf(ctx, c.run, m.Request)
 	if err != nil {
@@ -77,7 +77,8 @@ func (p *process) start(ctx context.Context, c *call, m *message) {
 	p.stdin.send(started{Type: typeStarted, ID: c.id, Ref: m.Ref, RunID: id})
 }
 
-// refuse tells the process that a run is not started, and the log of its run: the process may not wait for that.
+// refuse answers the process that a run was not started. It also writes that to the log of the run, since the
+// process may not read the answer.
 func (p *process) refuse(c *call, ref json.RawMessage, err error) {
 	c.log.Warn("start of a run refused", "error", err)
 	p.stdin.send(started{Type: typeStarted, ID: c.id, Ref: ref, Error: &startError{Kind: job.KindOf(err), Message: err.Error()}})

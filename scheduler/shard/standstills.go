@@ -36,10 +36,10 @@ func (st *standstills) add(s Standstill) {
 	st.list = append(st.list, s)
 }
 
-// StoodStill tells the machine of a standstill. It may be told of the same one again.
+// StoodStill notes a standstill. A caller may report the same one again.
 func (m *Machine) StoodStill(s Standstill) { m.fires.standstills.add(s) }
 
-// StoodStillUntil tells the machine that its predecessor decided nothing since the position.
+// StoodStillUntil notes a standstill from the position until now: a predecessor decided nothing in it.
 func (m *Machine) StoodStillUntil(now int64, why string) {
 	m.StoodStill(Standstill{From: m.sweep.done, To: now, Reason: why})
 }

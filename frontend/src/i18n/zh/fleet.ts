@@ -137,7 +137,7 @@ export const fleet: typeof english = {
   rate: "每秒开始的运行数",
   noLimit: "无",
   startedBy: "可由这些分组启动",
-  startedByHint: "每行一个。这些分组的处理器可以启动本分组的任务。",
+  startedByHint: "每行一个。留空时，只有本分组的处理器可以启动其任务。",
   perSecond: (n) => `每秒 ${n} 次`,
   atOnce: (n) => `同时 ${n} 次`,
   howBegun: "运行的派发方式",

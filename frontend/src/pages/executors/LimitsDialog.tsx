@@ -52,7 +52,6 @@ export function LimitsDialog({ group, onClose }: { group: Group; onClose(): void
       <Lines
         label={t.fleet.startedBy}
         hint={t.fleet.startedByHint}
-        placeholder={t.fleet.noLimit}
         value={startedBy}
         onChange={setStartedBy}
       />

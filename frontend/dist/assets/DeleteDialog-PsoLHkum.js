@@ -1,0 +1,1 @@
+import{$a as e,Ca as t,Fr as n,Qa as r,Qr as i,vr as a}from"./frame-CgzM5Uh7.js";import{r as o}from"./dialogs-Dc8k7wpc.js";var s=e();function c({job:e,onDone:c,onClose:l}){let u=t(),d=r();return(0,s.jsx)(o,{title:u.job.removeAsk(e),hint:u.job.removeHint,verb:u.act.remove,done:u.done.deleted(e),act:()=>a(i(e)),onDone:()=>{n(d),c?.()},onClose:l})}export{c as DeleteDialog};

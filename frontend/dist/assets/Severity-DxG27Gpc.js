@@ -1,0 +1,1 @@
+import{E as e,yt as t}from"./shared-BkFryrpa.js";import{E as n,_ as r}from"./glyphs-fj0cm3tM.js";import{$a as i,Ca as a}from"./frame-CgzM5Uh7.js";var o=i(),s={info:[`run`,n],warning:[`warn`,t],critical:[`bad`,r]};function c({of:t}){let n=a(),[r,i]=s[t];return(0,o.jsx)(e,{tone:r,icon:i,children:n.alerts.severity[t]})}export{c as t};

@@ -1,0 +1,1 @@
+import{et as e}from"./shared-BkFryrpa.js";import{$a as t}from"./frame-CgzM5Uh7.js";var n=t();function r({group:t,credential:r}){let i=`carillon executor --group ${t}${r?` --credential ${r}`:``}`;return(0,n.jsxs)(`span`,{className:`row g1 command`,children:[(0,n.jsx)(`code`,{className:`pre`,children:i}),(0,n.jsx)(e,{text:i})]})}export{r as t};

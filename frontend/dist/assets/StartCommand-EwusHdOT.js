@@ -1,1 +1,0 @@
-import{et as e}from"./shared-Cr4EUby2.js";import{$a as t}from"./frame-CeLAFiW6.js";var n=t();function r({group:t,credential:r}){let i=`carillon executor --group ${t}${r?` --credential ${r}`:``}`;return(0,n.jsxs)(`span`,{className:`row g1 command`,children:[(0,n.jsx)(`code`,{className:`pre`,children:i}),(0,n.jsx)(e,{text:i})]})}export{r as t};

@@ -1,1 +1,0 @@
-import{$a as e,Ca as t}from"./frame-CeLAFiW6.js";var n=e();function r({clock:e,at:r}){let i=t(),a=e.wall.replace(/:00$/,``);return(0,n.jsx)(n.Fragment,{children:i.clock.fire[e.kind]?.(a,r)})}function i(e){return e?.params?.calendar}export{r as n,i as t};

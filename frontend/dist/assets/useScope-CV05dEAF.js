@@ -1,1 +1,0 @@
-import{Ln as e,ma as t,pa as n}from"./frame-CeLAFiW6.js";function r(r,i){let a=e(r,t().scope);return{scope:a,choose:e=>{let t={...a,...e};n({scope:t}),i(t)}}}export{r as t};

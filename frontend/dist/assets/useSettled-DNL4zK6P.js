@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{T as t}from"./icons-DgU7mLVc.js";import{qr as n}from"./frame-CeLAFiW6.js";var r=e(t(),1);function i(e,t){let[i,a]=(0,r.useState)(e),o=JSON.stringify(e);return(0,r.useEffect)(()=>{let e=setTimeout(()=>a(n(o)),t);return()=>clearTimeout(e)},[o,t]),i}export{i as t};
